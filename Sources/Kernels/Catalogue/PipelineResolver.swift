@@ -11,6 +11,8 @@ extension FilterCatalogue {
     var resolver = PipelineResolver(catalogue: self)
     let space = pipeline.workingSpace ?? .sRGBGamma
     let items = try resolver.resolve(pipeline, in: space, path: "", depth: 1)
+    var rules = SceneRules(catalogue: self)
+    try rules.check(items, path: "")
     return ResolvedPipeline(items: items, workingSpace: space)
   }
 }
@@ -101,8 +103,13 @@ struct PipelineResolver {
       .validate(call.parameters)
     let arguments = try AssetFinder(provider: self.catalogue.assets, path: path)
       .find(for: entry.description, values)
-    return .filter(
-      name: entry.description.name, arguments: arguments, value: entry.make(arguments))
+    let filter = entry.make(arguments)
+    if let reason = (filter as? any SceneFilter)?.unavailability {
+      throw PipelineError(
+        code: .unavailableFilter, path: path,
+        message: "\(entry.description.name) is not available with these parameters: \(reason)")
+    }
+    return .filter(name: entry.description.name, arguments: arguments, value: filter)
   }
 
   private static func check(_ region: Region, path: String) throws(PipelineError) {

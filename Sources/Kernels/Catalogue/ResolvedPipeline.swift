@@ -65,6 +65,20 @@ public struct ResolvedPipeline: Sendable, Hashable {
     }.max()
   }
 
+  /// Whether an active filter hides a part of each frame. A frame that such a pipeline was not
+  /// applied to must not be shown, so the outcome of a failure is at least a blurred frame.
+  public var protects: Bool { Self.protects(self.stages) }
+
+  private static func protects(_ stages: [ResolvedStage]) -> Bool {
+    stages.contains { stage in
+      guard stage.isActive else { return false }
+      switch stage.content {
+      case .filter(_, _, let value): return (value as? any SceneFilter)?.protects ?? false
+      case .stages(let inner, _): return Self.protects(inner)
+      }
+    }
+  }
+
   /// Whether any filter, active or not, uses an asset for which the condition holds.
   package func usesAsset(where condition: (Asset) -> Bool) -> Bool {
     Self.usesAsset(self.stages, where: condition)

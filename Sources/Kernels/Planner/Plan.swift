@@ -75,8 +75,10 @@ public struct Plan: Sendable, CustomStringConvertible {
     Plan(self, reservation: reservation)
   }
 
-  /// The descriptions of the passes.
-  public var passes: [PassDescription] { self.steps.map(\.pass.description) }
+  /// The descriptions of the passes. Work on the scene precedes the others.
+  public var passes: [PassDescription] {
+    self.scenePasses + self.steps.map(\.pass.description)
+  }
 
   /// Whether frames are returned unchanged, byte for byte.
   public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
@@ -123,10 +125,12 @@ public struct PassDescription: Sendable, Hashable {
     case frame
     /// Conversion between a file and a frame.
     case codec
+    /// Work on a small copy of the frame that decides what later passes draw.
+    case scene
   }
 
-  /// The names of the pass's filters, joined by `+`. A pass that computes a part of a filter has
-  /// the filter's name.
+  /// The names of the pass's filters, joined by `+`, or the name of work on the scene. A pass that
+  /// computes a part of a filter has the filter's name.
   public let name: String
   /// The filters that the pass computes, in order.
   public let filters: [String]
@@ -137,7 +141,13 @@ public struct PassDescription: Sendable, Hashable {
 
   /// Creates a description; its name joins the names of the filters.
   public init(filters: [String], kind: Kind, summary: String) {
-    self.name = filters.joined(separator: "+")
+    self.init(
+      name: filters.joined(separator: "+"), filters: filters, kind: kind, summary: summary)
+  }
+
+  /// Creates a description of work that does not have the name of its filters.
+  package init(name: String, filters: [String], kind: Kind, summary: String) {
+    self.name = name
     self.filters = filters
     self.kind = kind
     self.summary = summary

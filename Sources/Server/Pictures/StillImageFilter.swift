@@ -79,8 +79,11 @@ package struct StillImageFilter: Sendable {
     var limits = self.limits
     if delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(output: plan.output, field: delivery.shape.isAny ? "pipeline" : "output")
+    let scene =
+      plan.sceneStages.isEmpty
+      ? nil : try await StreamScene.still(frame, at: time, for: plan, observer: self.observer)
     let result = try await self.executor.run(
-      plan, on: frame, at: time, bands: bands, observer: self.observer, meter: meter
+      plan, on: frame, at: time, scene: scene, bands: bands, observer: self.observer, meter: meter
     ).shown(delivery.orientation)
     return Outcome(
       image: try await self.image(of: result, as: delivery.coding, output.jpeg), isFiltered: true)

@@ -98,7 +98,8 @@ struct AnalysisWorker {
       }
       slot.end(with: analyzer)
       done()
-      self.send(values, of: analysis, frame)
+      self.session.resolver.send(
+        values, stage: analysis.stage, filter: analysis.filter, of: frame)
     } catch is CancellationError where Task.isCancelled {
       slot.end(with: analyzer)
     } catch {
@@ -107,22 +108,6 @@ struct AnalysisWorker {
       done()
       guard isFirstFailure else { return }
       self.send(.failedAnalysis(analysis, frame: frame.message.sequence, error))
-    }
-  }
-
-  private func send(
-    _ values: [String: AnalysisValue], of analysis: PlannedAnalysis, _ frame: IncomingFrame
-  ) {
-    let age = self.clock.now() - frame.received
-    self.session.outcomes.pushNotice { _ in
-      .message(
-        .with {
-          $0.analysis = Sidelight_V1_Analysis(values)
-          $0.analysis.sequence = frame.message.sequence
-          $0.analysis.stage = analysis.stage
-          $0.analysis.filter = analysis.filter
-          $0.analysis.ageUs = age.wireMicroseconds
-        })
     }
   }
 
@@ -145,33 +130,4 @@ struct AnalysisJob: Sendable {
   let analyses: [PlannedAnalysis]
   /// The stages of all analyses of the pipeline.
   let stages: [String]
-}
-
-extension Sidelight_V1_Analysis {
-  /// Puts each value of a result into the field of its kind.
-  fileprivate init(_ values: [String: AnalysisValue]) {
-    self.init()
-    for (name, value) in values { self.add(value, as: name) }
-  }
-
-  private mutating func add(_ value: AnalysisValue, as name: String) {
-    switch value {
-    case .number(let number): self.figures[name] = number
-    case .vector(let numbers): self.rows[name] = .with { $0.values = numbers }
-    case .text(let text): self.words[name] = text
-    case .list(let values):
-      for value in values { self.add(value, as: name) }
-    case .region(let region, let confidence, let id):
-      self.detections.append(
-        .with {
-          $0.kind = name
-          $0.trackingID = id
-          $0.confidence = confidence
-          $0.x = region.origin.x.value
-          $0.y = region.origin.y.value
-          $0.width = region.width.value
-          $0.height = region.height.value
-        })
-    }
-  }
 }

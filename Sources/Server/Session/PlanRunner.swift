@@ -11,16 +11,18 @@ struct PlanRunner: Sendable {
   let processing: FrameProcessing
   let limits: FrameLimits
   let resolver: FrameResolver
+  let scene: SessionScene
 
   /// Filters a frame, spread over a number of threads.
   ///
   /// - Parameters:
   ///   - outcome: The message without the picture.
+  ///   - isReduced: Whether to leave out optional work on the scene.
   ///   - bands: The threads to spread each pass over.
   ///   - meter: Measures the work of all threads.
   func run(
     _ compiled: CompiledPipeline, on frame: IncomingFrame, outcome: Sidelight_V1_FilteredFrame,
-    bands: Int, observer: some PassObserver, meter: WorkMeter
+    isReduced: Bool = false, bands: Int, observer: some PassObserver, meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let codec = self.processing.codec
     let executor = self.processing.executor
@@ -28,22 +30,44 @@ struct PlanRunner: Sendable {
     frame.samples?.resolve(.decoded(input))
     if case .file = frame.picture { self.resolver.decodingErrors.reset() }
     let time = FrameTime(index: frame.arrival, arrival: frame.received)
+    let scene = try await self.scene(
+      of: input, frame, at: time, for: compiled.plan, isReduced: isReduced, observer)
     guard compiled.delivery.coding.isFile else {
       // The last pass writes into the outgoing message, or into the client's slot.
       let picture = try OutgoingPicture(
         shapedAs: compiled.plan.output, orientation: compiled.delivery.orientation,
         outcome: outcome, ring: self.resolver.ring(for: frame))
       try await executor.run(
-        compiled.plan, on: input, into: picture.frame, at: time, bands: bands, observer: observer,
-        meter: meter)
+        compiled.plan, on: input, into: picture.frame, at: time, scene: scene, bands: bands,
+        observer: observer, meter: meter)
       return picture
     }
     let result = try await executor.run(
-      compiled.plan, on: input, at: time, bands: bands, observer: observer, meter: meter)
+      compiled.plan, on: input, at: time, scene: scene, bands: bands, observer: observer,
+      meter: meter)
     return try await codec.withJPEG(of: result, compiled.jpeg, observer: observer) { file in
       try OutgoingPicture(
         jpeg: file, of: result.size, orientation: compiled.delivery.orientation, outcome: outcome,
         limits: self.limits)
+    }
+  }
+
+  /// Returns what the scene stages of a plan draw on a frame; `nil` if it has none.
+  private func scene(
+    of input: Frame, _ frame: IncomingFrame, at time: FrameTime, for plan: Plan, isReduced: Bool,
+    _ observer: some PassObserver
+  ) async throws -> FrameScene? {
+    guard !plan.sceneStages.isEmpty else { return nil }
+    do {
+      let (scene, reports) = try await self.scene.step(
+        input, at: time, for: plan, isReduced: isReduced, self.processing, observer: observer,
+        jobs: frame.span.passObserver)
+      for report in reports {
+        self.resolver.send(report.values, stage: report.stage, filter: report.filter, of: frame)
+      }
+      return scene
+    } catch let failure as StreamScene.Failure {
+      throw WorkerPassObserver.Failure(filters: [failure.filter], cause: failure.cause)
     }
   }
 }

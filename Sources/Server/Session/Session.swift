@@ -36,6 +36,7 @@ struct Session: Sendable {
   /// The next frame to analyze; a newer one displaces it.
   let analysisJobs = Mailbox<AnalysisJob>()
   let analyzers = AnalyzerStore()
+  let scene: SessionScene
   let quality: SessionQuality
   /// The shared memory of the session; `nil` if pixels travel inline.
   let ring: SessionRing?
@@ -62,6 +63,7 @@ struct Session: Sendable {
     self.callContext = callContext
     self.mailbox = Mailbox(
       depth: options.mailboxDepth, policy: options.dropPolicy, evictionPriority: \.evictionPriority)
+    self.scene = SessionScene(session: number)
     let quality = SessionQuality(mayReduce: options.allowDegraded, clock: engine.clock)
     self.quality = quality
     self.outcomes = FrameOutcomeQueue(
@@ -119,6 +121,7 @@ struct Session: Sendable {
     try self.applyStoredOverride()
     self.outcomes.push(.message(self.opened))
     if self.handle.currentState.state != .running { self.handle.queueState() }
+    defer { self.scene.finish() }
     let isComplete = Atomic(false)
     try await withGracefulShutdownHandler {
       try await self.runTasks(

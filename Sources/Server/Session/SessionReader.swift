@@ -220,9 +220,10 @@ struct SessionReader: ~Copyable {
       return self.drop(reservation, span, reason)
     }
     let compiled = await self.compiledPipelines.compiledPipeline(for: active, picture.form)
-    // An override applies to frames that a pause would let pass.
+    // An override and a pipeline that protects apply to frames that a pause would let pass.
     let passesThrough =
-      self.session.options.analysisOnly || (pause == .passing && !active.isOverride)
+      self.session.options.analysisOnly
+      || (pause == .passing && !active.isOverride && !active.pipeline.protects)
     var frame = IncomingFrame(
       arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
       compiledPipeline: passesThrough ? nil : compiled, received: received,

@@ -24,7 +24,7 @@ struct SessionWorker {
     self.session = session
     self.runner = PlanRunner(
       processing: session.engine.processing, limits: session.engine.admission.frameLimits,
-      resolver: session.resolver)
+      resolver: session.resolver, scene: session.scene)
   }
 
   /// Runs until the mailbox is finished and empty, or the task is cancelled.
@@ -109,12 +109,14 @@ struct SessionWorker {
     frame.deadline ?? frame.received + Self.defaultBudget
   }
 
-  /// Returns the cheaper variant of a pipeline while the session is short of time.
+  /// Returns the cheaper variant of a pipeline while the session is short of time. A pipeline with
+  /// scene stages is its own variant, and leaves out a part of the work on the scene.
   private func variant(
     of compiled: CompiledPipeline
   ) -> (compiled: CompiledPipeline, disposition: FrameDisposition) {
-    guard self.session.quality.isReduced, let cheaper = compiled.cheaperVariant else {
-      return (compiled, .filtered)
+    guard self.session.quality.isReduced else { return (compiled, .filtered) }
+    guard let cheaper = compiled.cheaperVariant else {
+      return (compiled, compiled.plan.hasReducedScene ? .degraded : .filtered)
     }
     return (cheaper, .degraded)
   }
@@ -179,8 +181,8 @@ struct SessionWorker {
     let start = self.clock.now()
     try compiled.check(self.runner.limits)
     let picture = try await self.runner.run(
-      compiled, on: frame, outcome: frame.outcome(disposition), bands: bands, observer: observer,
-      meter: meter)
+      compiled, on: frame, outcome: frame.outcome(disposition),
+      isReduced: disposition == .degraded, bands: bands, observer: observer, meter: meter)
     let elapsed = self.clock.now() - start
     compiled.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
     return picture
@@ -227,12 +229,12 @@ struct SessionWorker {
   }
 
   /// Returns the failure policy of the stage that failed, else that of the session. Under an
-  /// override a frame never comes back unfiltered.
+  /// override, and with a pipeline that protects, a frame never comes back unfiltered.
   private func policy(for frame: IncomingFrame, failed filters: [String]?) -> FailurePolicy {
     let pipeline = frame.activePipeline.pipeline
     let stated = filters.flatMap { pipeline.failurePolicy(ofPassWith: $0) }
     let policy = stated ?? self.session.options.failurePolicy
-    return frame.activePipeline.isOverride ? max(policy, .blur) : policy
+    return frame.activePipeline.isOverride || pipeline.protects ? max(policy, .blur) : policy
   }
 
   /// Ends a frame by a failure policy.

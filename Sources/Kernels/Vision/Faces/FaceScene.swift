@@ -1,21 +1,58 @@
 /// The faces in the pictures of one stream: runs the searches and the optical flow that a
 /// ``FaceTracker`` plans.
 ///
-/// A full search runs at once, in the step that asks for it, so a step may take as long as a search
-/// of the whole picture.
+/// Looks at known faces run in the step of their picture. Searches of the whole picture take
+/// longer: they run in the step too, or off the frame's path (``Searching``).
 package struct FaceScene: Sendable {
+  /// The place where searches of the whole picture run.
+  package enum Searching: Sendable, Hashable {
+    /// In the step that asks for them, which then takes as long as a search.
+    case immediate
+    /// In jobs, which the caller takes from ``takeSearch()``. The result of a job applies to the
+    /// picture that was searched, and is carried forward by optical flow.
+    case background
+  }
+
   /// The number of pictures that are kept, from which faces can be followed.
   package static let pictureLimit = 8
 
   /// The error of the latest search of the whole picture; `nil` if it succeeded.
   package private(set) var searchError: (any Error)?
-  private let configuration: FaceTracker.Configuration
+  private let searching: Searching
+  private let isCustom: Bool
+  private var configuration: FaceTracker.Configuration
   private var finder: any FaceFinder
+  /// The finder of background searches; `nil` while one runs.
+  private var searchFinder: (any FaceFinder)?
   private var points: any PointTracker
   private var tracker: FaceTracker?
   private var pictures: [(frame: SceneTime, picture: LumaPicture)] = []
   private var report = FaceReport(frame: SceneTime(index: 0, time: .zero))
+  /// The search that is due.
+  private var due: SceneJob?
+  /// The time at which the running search was planned.
+  private var runningSince: Duration?
+  /// The results of searches of earlier pictures.
+  private var results: [FaceTracker.SearchResult] = []
 
+  /// - Parameters:
+  ///   - tools: The finder of faces and the optical flow.
+  ///   - configuration: The settings of the tracker.
+  ///   - searching: Where searches of the whole picture run.
+  package init(
+    tools: FaceTools, configuration: FaceTracker.Configuration = FaceTracker.Configuration(),
+    searching: Searching
+  ) {
+    self.finder = tools.makeFinder()
+    self.searchFinder = searching == .background ? tools.makeFinder() : nil
+    self.points = tools.makePointTracker()
+    self.configuration = configuration
+    self.searching = searching
+    self.isCustom = tools.isCustom
+  }
+
+  /// Creates a scene that searches in its steps.
+  ///
   /// - Parameters:
   ///   - finder: The finder of faces. The scene is its only user.
   ///   - points: The optical flow.
@@ -25,8 +62,22 @@ package struct FaceScene: Sendable {
     configuration: FaceTracker.Configuration = FaceTracker.Configuration()
   ) {
     self.finder = finder
+    self.searchFinder = nil
     self.points = points
     self.configuration = configuration
+    self.searching = .immediate
+    self.isCustom = false
+  }
+
+  /// Changes the settings. Known faces remain known.
+  package mutating func configure(_ configuration: FaceTracker.Configuration) {
+    self.configuration = configuration
+    self.tracker?.configuration = configuration
+  }
+
+  /// Makes a search of the whole picture due in the next step.
+  package mutating func requestSearch() {
+    self.tracker?.requestSearch()
   }
 
   /// Finds and follows the faces of the next picture.
@@ -37,9 +88,11 @@ package struct FaceScene: Sendable {
   ///   - picture: The reduced frame, as displayed.
   ///   - color: The same frame in colour, if the finder needs it.
   ///   - frame: The frame. One that is not later than the last is ignored.
+  ///   - effort: The time that a search of the whole picture may spend.
   /// - Returns: The faces, in the picture's pixels; those of the last frame if this one is ignored.
   package mutating func step(
-    _ picture: LumaPicture, color: ColorPicture? = nil, at frame: SceneTime
+    _ picture: LumaPicture, color: ColorPicture? = nil, at frame: SceneTime,
+    effort: FaceSearch.Effort = .thorough
   ) -> FaceReport {
     let last = self.pictures.last
     if let last {
@@ -54,22 +107,78 @@ package struct FaceScene: Sendable {
       tracker.reset(width: picture.width, height: picture.height)
       self.pictures = []
     }
+    for result in self.results { tracker.record(result) }
+    self.results = []
     // The tracker ignores optical flow over such a gap, so that only searches find moving faces.
     if let last, frame.time - last.frame.time > FaceTracker.maximumGap { tracker.requestSearch() }
     let plan = tracker.advance(to: frame, flow: self.flow(of: tracker.followTargets, to: picture))
     for look in plan.looks {
-      tracker.record(FaceTracker.LookResult(look, self.search(look.search, picture, color).outcome))
+      let outcome = Self.search(look.search, with: &self.finder, picture, color).outcome
+      tracker.record(FaceTracker.LookResult(look, outcome))
     }
+    self.due = nil
     if let full = plan.fullSearch {
-      let (outcome, error) = self.search(full.search(in: picture), picture, color)
-      self.searchError = error
-      tracker.record(FaceTracker.SearchResult(full, outcome))
+      self.run(full, full.search(in: picture, effort: effort), picture, color, at: frame, &tracker)
     }
     self.report = tracker.finish()
     self.tracker = tracker
     self.pictures.append((frame, picture))
     if self.pictures.count > Self.pictureLimit { self.pictures.removeFirst() }
     return self.report
+  }
+
+  // MARK: - Searches of the whole picture
+
+  /// The result of a background search.
+  private struct SearchReturn: Sendable {
+    let search: FullSearch
+    let outcome: SearchOutcome
+    let error: (any Error)?
+    let finder: any FaceFinder
+  }
+
+  private mutating func run(
+    _ full: FullSearch, _ search: FaceSearch, _ picture: LumaPicture, _ color: ColorPicture?,
+    at frame: SceneTime, _ tracker: inout FaceTracker
+  ) {
+    guard self.searching == .background else {
+      let (outcome, error) = Self.search(search, with: &self.finder, picture, color)
+      self.searchError = error
+      return tracker.record(FaceTracker.SearchResult(full, outcome))
+    }
+    if let finder = self.searchFinder {
+      self.due = SceneJob("faceSearch", isCustom: self.isCustom) {
+        var finder = finder
+        let (outcome, error) = Self.search(search, with: &finder, picture, color)
+        return SearchReturn(search: full, outcome: outcome, error: error, finder: finder)
+      }
+      self.runningSince = frame.time
+    } else if let since = self.runningSince, frame.time - since > FaceTracker.searchTimeout {
+      // The finder has not returned. A second search would only occupy another thread.
+      tracker.record(FaceTracker.SearchResult(full, .failed))
+    } else {
+      tracker.postpone(full)
+    }
+  }
+
+  /// Returns the search of the whole picture that the last step has planned; `nil` if there is
+  /// none. Its result goes to ``finishSearch(_:)``.
+  package mutating func takeSearch() -> SceneJob? {
+    guard let due = self.due.take() else { return nil }
+    self.searchFinder = nil
+    return due
+  }
+
+  /// Receives the result of a background search. It applies from the next step on.
+  package mutating func finishSearch(_ result: Result<any Sendable, any Error>) {
+    guard case .success(let value) = result, let found = value as? SearchReturn else {
+      // The search never ran, and its finder is lost.
+      self.searchFinder = self.finder
+      return
+    }
+    self.searchFinder = found.finder
+    self.searchError = found.error
+    self.results.append(FaceTracker.SearchResult(found.search, found.outcome))
   }
 
   /// Whether two pictures show the same scene.
@@ -104,11 +213,12 @@ package struct FaceScene: Sendable {
     return movements
   }
 
-  private mutating func search(
-    _ search: FaceSearch, _ picture: LumaPicture, _ color: ColorPicture?
+  private static func search(
+    _ search: FaceSearch, with finder: inout any FaceFinder, _ picture: LumaPicture,
+    _ color: ColorPicture?
   ) -> (outcome: SearchOutcome, error: (any Error)?) {
     do {
-      return (.found(try self.finder.faces(in: picture, color: color, search: search)), nil)
+      return (.found(try finder.faces(in: picture, color: color, search: search)), nil)
     } catch {
       return (.failed, error)
     }

@@ -78,7 +78,8 @@ package struct FaceTracker: Sendable {
   /// The number of frames whose times are kept, for results of full searches.
   private static let frameLimit = 128
 
-  package let configuration: Configuration
+  /// The settings. A change applies from the next frame on.
+  package var configuration: Configuration
   private var width: Int
   private var height: Int
   private var tracks: [FaceTrack] = []
@@ -123,6 +124,14 @@ package struct FaceTracker: Sendable {
 
   /// Makes a full search due in the next frame.
   package mutating func requestSearch() {
+    self.isSearchRequested = true
+  }
+
+  /// Takes back a full search that was planned and cannot run now. It is due again in the next
+  /// frame.
+  package mutating func postpone(_ search: FullSearch) {
+    guard self.pending?.search == search else { return }
+    self.pending = nil
     self.isSearchRequested = true
   }
 

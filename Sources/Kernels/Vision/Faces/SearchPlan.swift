@@ -25,10 +25,11 @@ package struct FullSearch: Sendable, Hashable {
   }
 
   /// Returns the request to a finder.
-  func search(in picture: LumaPicture) -> FaceSearch {
+  func search(in picture: LumaPicture, effort: FaceSearch.Effort = .thorough) -> FaceSearch {
     let largest = Double(max(picture.width, picture.height))
     return FaceSearch(
-      angle: self.angle, sizes: self.minimumSize ... max(self.minimumSize, largest))
+      angle: self.angle, sizes: self.minimumSize ... max(self.minimumSize, largest),
+      effort: effort)
   }
 }
 

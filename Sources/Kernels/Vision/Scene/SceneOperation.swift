@@ -26,6 +26,13 @@ package protocol SceneOperation: Sendable {
   var summary: String { get }
   /// The faces that the operation needs to know; `nil` if it needs none.
   var faces: FaceRequest? { get }
+  /// The name of the stage's step in traces, such as `matte`; `nil` if the step is too short to be
+  /// traced.
+  var stepName: String? { get }
+  /// The step in one line, for ``PassDescription/summary``.
+  var stepSummary: String { get }
+  /// Whether the step runs custom code, which may not return.
+  var isCustom: Bool { get }
   /// Returns the state of a session's first frame.
   func makeStage() -> any SceneStage
   /// Creates the pass. It reads and writes frames of the setting's geometry, and takes what to draw
@@ -36,6 +43,12 @@ package protocol SceneOperation: Sendable {
   ///   - setting: The geometry of the frames.
   ///   - index: The number of the stage among the plan's scene stages.
   func makePass(_ setting: PassSetting, index: Int) -> any Pass
+}
+
+extension SceneOperation {
+  package var stepName: String? { nil }
+  package var stepSummary: String { self.summary }
+  package var isCustom: Bool { self.faces?.tools.isCustom ?? false }
 }
 
 /// The state of a scene filter in one session.
@@ -113,12 +126,22 @@ package struct FaceTools: Sendable {
 package struct SceneJob: Sendable {
   /// The name in traces, such as `faceSearch`.
   package let name: String
+  /// Whether the work is custom code, which may not return.
+  package let isCustom: Bool
   /// The work.
   package let run: @Sendable () throws -> any Sendable
 
-  package init(_ name: String, _ run: @escaping @Sendable () throws -> any Sendable) {
+  package init(
+    _ name: String, isCustom: Bool = false, _ run: @escaping @Sendable () throws -> any Sendable
+  ) {
     self.name = name
+    self.isCustom = isCustom
     self.run = run
+  }
+
+  /// The description for traces.
+  package var description: PassDescription {
+    PassDescription(name: self.name, filters: [], kind: .scene, summary: "off the frame's path")
   }
 }
 

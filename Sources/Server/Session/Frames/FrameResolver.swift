@@ -71,6 +71,25 @@ struct FrameResolver: Sendable {
     frame.deadline.map { max(.zero, self.clock.now() - $0) } ?? .zero
   }
 
+  // MARK: Reports
+
+  /// Sends the result of an analysis of a frame, or the report of a scene stage.
+  func send(
+    _ values: [String: AnalysisValue], stage: String, filter: String, of frame: IncomingFrame
+  ) {
+    let age = self.clock.now() - frame.received
+    self.outcomes.pushNotice { _ in
+      .message(
+        .with {
+          $0.analysis = Sidelight_V1_Analysis(values)
+          $0.analysis.sequence = frame.message.sequence
+          $0.analysis.stage = stage
+          $0.analysis.filter = filter
+          $0.analysis.ageUs = age.wireMicroseconds
+        })
+    }
+  }
+
   // MARK: Finished frames
 
   /// Sends a frame back unchanged, or a note that it did not change.
@@ -165,5 +184,34 @@ final class ConsecutiveErrorCounter: Sendable {
   /// Returns the last error if there were more than `limit` in a row.
   func last(ifMoreThan limit: Int) -> FieldViolation? {
     self.state.withLock { $0.count > limit ? $0.last : nil }
+  }
+}
+
+extension Sidelight_V1_Analysis {
+  /// Puts each value of a result into the field of its kind.
+  fileprivate init(_ values: [String: AnalysisValue]) {
+    self.init()
+    for (name, value) in values { self.add(value, as: name) }
+  }
+
+  private mutating func add(_ value: AnalysisValue, as name: String) {
+    switch value {
+    case .number(let number): self.figures[name] = number
+    case .vector(let numbers): self.rows[name] = .with { $0.values = numbers }
+    case .text(let text): self.words[name] = text
+    case .list(let values):
+      for value in values { self.add(value, as: name) }
+    case .region(let region, let confidence, let id):
+      self.detections.append(
+        .with {
+          $0.kind = name
+          $0.trackingID = id
+          $0.confidence = confidence
+          $0.x = region.origin.x.value
+          $0.y = region.origin.y.value
+          $0.width = region.width.value
+          $0.height = region.height.value
+        })
+    }
   }
 }

@@ -74,7 +74,7 @@ struct PipelineCompiler: Sendable {
         self.plans.plan(for: shaped, form.geometry)
       },
       cost: self.costs.estimate(for: pipeline, form, as: output),
-      isCustom: self.isCustom(pipeline),
+      isCustom: self.isCustom(pipeline) || plan.hasCustomScene,
       reduced: reduced.map {
         self.compiledPipeline(for: $0, form, as: output, allowsReduced: false)
       })

@@ -1,0 +1,252 @@
+/// What the scene stages of a pipeline know about one stream: the faces in it, and the state of
+/// each stage.
+///
+/// It is stepped once for each frame, in order, before the plan runs on the frame.
+package struct StreamScene: Sendable {
+  /// A stage failed on a frame.
+  package struct Failure: Error {
+    /// The stage's filter.
+    package let filter: String
+    package let cause: any Error
+  }
+
+  /// Slow work, which runs off the frame's path. Its result goes to ``finish(_:_:)``.
+  package struct Job: Sendable {
+    package let id: JobID
+    package let job: SceneJob
+  }
+
+  /// The owner of a job.
+  package enum JobID: Sendable, Hashable {
+    case faces(generation: Int)
+    case stage(Int)
+  }
+
+  /// A report of a stage.
+  package struct Report: Sendable {
+    package let stage: String
+    package let filter: String
+    package let values: [String: AnalysisValue]
+  }
+
+  /// A stage of the latest plan.
+  private struct Entry {
+    let number: Int
+    let stage: String
+    let filter: String
+    var value: any SceneStage
+    var isJobRunning = false
+  }
+
+  private let searching: FaceScene.Searching
+  private var faces: FaceScene?
+  /// Counts the face scenes, so that the result of an earlier one is recognized.
+  private var generation = 0
+  private var entries: [Entry] = []
+  private var lastNumber = 0
+
+  /// - Parameter searching: Where searches of the whole picture run.
+  package init(searching: FaceScene.Searching = .background) {
+    self.searching = searching
+  }
+
+  /// Decides what the stages of a plan draw on the next frame.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - time: Its position in the stream.
+  ///   - plan: The plan. It may differ from that of the last frame: stages of the same filters
+  ///     continue.
+  ///   - isReduced: Whether the session is short of time.
+  ///   - observer: Encloses the work on the frame: `faceTrack`, and the steps of stages that have a
+  ///     name (``SceneOperation/stepName``).
+  /// - Throws: ``Failure``, or an error of the observer.
+  package mutating func step(
+    _ frame: Frame, at time: FrameTime, for plan: Plan, isReduced: Bool = false,
+    observer: some PassObserver = NoPassObserver()
+  ) async throws -> FrameScene {
+    let sceneTime = SceneTime(index: time.index, time: time.arrival)
+    self.adopt(plan.sceneStages)
+    let picture = UprightPicture(reducing: frame)
+    var report: FaceReport?
+    if let description = plan.faceTracking, let request = FaceRequest(joining: plan.sceneStages) {
+      report = try await observer.pass(description) {
+        self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
+      }
+    } else {
+      self.faces = nil
+    }
+    let view = SceneView(time: sceneTime, picture: picture, faces: report, isReduced: isReduced)
+    var drawings: [any Sendable] = []
+    for index in self.entries.indices {
+      drawings.append(
+        try await self.step(index, of: plan.sceneStages[index], view, observer))
+    }
+    if self.entries.contains(where: \.value.needsFaceSearch) { self.faces?.requestSearch() }
+    return FrameScene(frameMap: picture.frameMap, drawings: drawings)
+  }
+
+  /// Returns the slow work that is due after a step.
+  package mutating func takeJobs() -> [Job] {
+    var jobs: [Job] = []
+    if let search = self.faces?.takeSearch() {
+      jobs.append(Job(id: .faces(generation: self.generation), job: search))
+    }
+    for index in self.entries.indices where !self.entries[index].isJobRunning {
+      guard let job = self.entries[index].value.takeJob() else { continue }
+      self.entries[index].isJobRunning = true
+      jobs.append(Job(id: .stage(self.entries[index].number), job: job))
+    }
+    return jobs
+  }
+
+  /// Receives the result of a job.
+  package mutating func finish(_ id: JobID, _ result: Result<any Sendable, any Error>) {
+    switch id {
+    case .faces(let generation):
+      if generation == self.generation { self.faces?.finishSearch(result) }
+    case .stage(let number):
+      guard let index = self.entries.firstIndex(where: { $0.number == number }) else { return }
+      self.entries[index].isJobRunning = false
+      self.entries[index].value.finish(result)
+    }
+  }
+
+  /// Returns what the stages report since the last call.
+  package mutating func takeReports() -> [Report] {
+    self.entries.indices.compactMap { index in
+      self.entries[index].value.takeReport().map {
+        Report(stage: self.entries[index].stage, filter: self.entries[index].filter, values: $0)
+      }
+    }
+  }
+
+  // MARK: - Still images
+
+  /// The steps for a still image: enough to search it twice at each angle, and for stages that
+  /// appear gradually to be fully visible.
+  private static let stillSteps = 2 * FaceTracker.searchAngles.count + 2
+
+  /// Returns what the stages of a plan draw on a picture that does not move.
+  ///
+  /// - Throws: ``Failure``.
+  package static func still(
+    _ frame: Frame, at time: FrameTime, for plan: Plan,
+    observer: some PassObserver = NoPassObserver()
+  ) async throws -> FrameScene {
+    var scene = StreamScene(searching: .immediate)
+    var result = FrameScene(frameMap: .identity, drawings: [])
+    for step in 0 ..< self.stillSteps {
+      try Task.checkCancellation()
+      let position = FrameTime(
+        index: time.index &+ UInt64(step), arrival: .milliseconds(200 * step))
+      scene.faces?.requestSearch()
+      result = try await scene.step(frame, at: position, for: plan, observer: observer)
+      for job in scene.takeJobs() { scene.finish(job.id, Result { try job.job.run() }) }
+    }
+    return result
+  }
+
+  // MARK: - Parts
+
+  private mutating func stepFaces(
+    _ picture: UprightPicture, at time: SceneTime, _ request: FaceRequest, isReduced: Bool
+  ) -> FaceReport {
+    var faces: FaceScene
+    if let known = self.faces {
+      faces = known
+      faces.configure(request.configuration)
+    } else {
+      faces = FaceScene(
+        tools: request.tools, configuration: request.configuration, searching: self.searching)
+      self.generation += 1
+    }
+    // A protecting stage covers more while searches miss faces, so they are always thorough.
+    let effort: FaceSearch.Effort =
+      isReduced && !request.configuration.protects ? .quick : .thorough
+    let report = faces.step(picture.luma, color: picture.color, at: time, effort: effort)
+    self.faces = faces
+    return report
+  }
+
+  private mutating func step(
+    _ index: Int, of planned: PlannedSceneStage, _ view: SceneView, _ observer: some PassObserver
+  ) async throws -> any Sendable {
+    guard let description = planned.stepDescription else {
+      do {
+        return try self.entries[index].value.step(view)
+      } catch {
+        throw Failure(filter: planned.filter, cause: error)
+      }
+    }
+    return try await observer.pass(description) { try self.entries[index].value.step(view) }
+  }
+
+  /// Continues the states of stages with the same filters, and makes those that are missing.
+  private mutating func adopt(_ planned: [PlannedSceneStage]) {
+    var known = self.entries
+    self.entries = planned.map { stage in
+      for index in known.indices where known[index].filter == stage.filter {
+        var value = known[index].value
+        guard value.adopt(stage.operation) else { continue }
+        let entry = known.remove(at: index)
+        return Entry(
+          number: entry.number, stage: stage.stage, filter: stage.filter, value: value,
+          isJobRunning: entry.isJobRunning)
+      }
+      self.lastNumber += 1
+      return Entry(
+        number: self.lastNumber, stage: stage.stage, filter: stage.filter,
+        value: stage.operation.makeStage())
+    }
+  }
+}
+
+extension FaceRequest {
+  /// Joins the requests of stages; `nil` if none of them needs faces.
+  init?(joining stages: [PlannedSceneStage]) {
+    let requests = stages.compactMap(\.operation.faces)
+    guard var joined = requests.first else { return nil }
+    for request in requests.dropFirst() {
+      let other = request.configuration
+      joined.configuration.protects = joined.configuration.protects || other.protects
+      joined.configuration.maxFaces = max(joined.configuration.maxFaces, other.maxFaces)
+      joined.configuration.minSize = min(joined.configuration.minSize, other.minSize)
+    }
+    self = joined
+  }
+}
+
+extension PlannedSceneStage {
+  /// The description of the stage's step, for traces; `nil` if the step is too short for one.
+  var stepDescription: PassDescription? {
+    self.operation.stepName.map {
+      PassDescription(
+        name: $0, filters: [self.filter], kind: .scene, summary: self.operation.stepSummary)
+    }
+  }
+}
+
+extension Plan {
+  /// The description of face tracking; `nil` if no stage needs faces.
+  var faceTracking: PassDescription? {
+    let filters = self.sceneStages.filter { $0.operation.faces != nil }.map(\.filter)
+    guard !filters.isEmpty else { return nil }
+    return PassDescription(
+      name: "faceTrack", filters: filters, kind: .scene,
+      summary: "faces followed by optical flow in a copy of at most 320x180 pixels")
+  }
+
+  /// Whether a session that is short of time leaves out some of the work on the scene.
+  package var hasReducedScene: Bool {
+    self.sceneStages.contains { $0.operation.faces?.configuration.protects != true }
+  }
+
+  /// Whether the work on the scene runs custom code, which may not return.
+  package var hasCustomScene: Bool { self.sceneStages.contains { $0.operation.isCustom } }
+
+  /// The descriptions of the work on the scene, which precedes the passes.
+  var scenePasses: [PassDescription] {
+    (self.faceTracking.map { [$0] } ?? []) + self.sceneStages.compactMap(\.stepDescription)
+  }
+}

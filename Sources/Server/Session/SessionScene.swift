@@ -1,0 +1,109 @@
+import SidelightKernels
+import SidelightWire
+import Synchronization
+
+/// The scene of a session: the faces in its frames and the state of its scene stages.
+///
+/// The worker steps it before each frame. Slow work, such as searches of whole pictures, runs at
+/// the same time as later frames, in turns of the scheduler; its results apply to the next step.
+final class SessionScene: Sendable {
+  /// The scene is in use by a frame whose custom filters have not returned.
+  struct Busy: Error, CustomStringConvertible {
+    let description = "an earlier frame of the session is still being filtered"
+  }
+
+  private struct State {
+    /// `nil` while a frame uses it.
+    var scene: StreamScene? = StreamScene()
+    /// The results that wait for the next step.
+    var results: [(id: StreamScene.JobID, result: Result<any Sendable, any Error>)] = []
+    var jobs: [DetachedJob] = []
+    var isFinished = false
+  }
+
+  /// The deadline that the scheduler assumes for slow work, from the frame's arrival.
+  private static let jobBudget = Duration.milliseconds(500)
+
+  /// The session's number.
+  private let session: UInt64
+  private let state = Mutex(State())
+
+  init(session: UInt64) {
+    self.session = session
+  }
+
+  /// Decides what the scene stages of a plan draw on a frame.
+  ///
+  /// - Parameters:
+  ///   - isReduced: Whether the session is short of time.
+  ///   - observer: Encloses the work on the frame.
+  ///   - jobObserver: Encloses the slow work.
+  /// - Throws: ``Busy``, ``StreamScene/Failure``, or an error of the observer.
+  func step(
+    _ frame: Frame, at time: FrameTime, for plan: Plan, isReduced: Bool,
+    _ processing: FrameProcessing, observer: some PassObserver, jobs jobObserver: FramePassObserver
+  ) async throws -> (scene: FrameScene, reports: [StreamScene.Report]) {
+    let taken = self.state.withLock { state -> StreamScene? in
+      guard var scene = state.scene.take() else { return nil }
+      for (id, result) in state.results { scene.finish(id, result) }
+      state.results = []
+      return scene
+    }
+    guard var scene = taken else { throw Busy() }
+    do {
+      let drawn = try await scene.step(
+        frame, at: time, for: plan, isReduced: isReduced, observer: observer)
+      let reports = scene.takeReports()
+      let jobs = scene.takeJobs()
+      self.put(back: scene)
+      for job in jobs {
+        self.start(job, deadline: time.arrival + Self.jobBudget, processing, jobObserver)
+      }
+      return (drawn, reports)
+    } catch {
+      self.put(back: scene)
+      throw error
+    }
+  }
+
+  /// Cancels the slow work. The session does not wait for it when it ends.
+  func finish() {
+    let jobs = self.state.withLock { state in
+      state.isFinished = true
+      defer { state.jobs = [] }
+      return state.jobs
+    }
+    for job in jobs { job.abandon() }
+  }
+
+  private func put(back scene: StreamScene) {
+    self.state.withLock { $0.scene = scene }
+  }
+
+  private func start(
+    _ job: StreamScene.Job, deadline: Duration, _ processing: FrameProcessing,
+    _ observer: FramePassObserver
+  ) {
+    let detached = processing.detachedJobs.start { _ in
+      let result: Result<any Sendable, any Error>
+      do {
+        let value = try await processing.scheduler.withTurn(
+          session: self.session, deadline: deadline,
+          limit: job.job.isCustom ? FrameScheduler.unknownTurnLimit : nil
+        ) { _, _ in
+          try await observer.pass(job.job.description) { try job.job.run() }
+        }
+        result = .success(value)
+      } catch {
+        result = .failure(error)
+      }
+      self.state.withLock { $0.results.append((job.id, result)) }
+    }
+    let isFinished = self.state.withLock { state in
+      state.jobs.removeAll(where: \.isDone)
+      state.jobs.append(detached)
+      return state.isFinished
+    }
+    if isFinished { detached.abandon() }
+  }
+}
