@@ -1,9 +1,8 @@
 #if Vision
   import Foundation
   import SidelightKernels
+  import SidelightVision
   import Testing
-
-  @testable import SidelightVision
 
   @Suite("Faces by cascades")
   struct CascadeFaceFinderTests {

@@ -1,8 +1,7 @@
 import Foundation
 import SidelightKernels
+import SidelightVision
 import Testing
-
-@testable import SidelightVision
 
 @Suite("Decoders of faces")
 struct FaceDecoderTests {

@@ -1,7 +1,6 @@
 import SidelightKernels
+import SidelightVision
 import Testing
-
-@testable import SidelightVision
 
 /// The filter as part of a catalogue, in every build.
 @Suite("The filter faceDetection")

@@ -1,6 +1,5 @@
+import SidelightVision
 import Testing
-
-@testable import SidelightVision
 
 @Suite("Model descriptions")
 struct ModelDescriptionTests {

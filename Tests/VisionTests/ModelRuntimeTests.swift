@@ -1,9 +1,8 @@
 #if Vision
   import Foundation
   import SidelightKernels
+  import SidelightVision
   import Testing
-
-  @testable import SidelightVision
 
   /// The runtimes of the machine. ONNX Runtime takes part if SIDELIGHT_TEST_ONNXRUNTIME is the path
   /// of its shared library.

@@ -1,7 +1,6 @@
 import SidelightKernels
+import SidelightVision
 import Testing
-
-@testable import SidelightVision
 
 @Suite("Inputs of models")
 struct PictureSamplerTests {
@@ -95,10 +94,10 @@ struct PictureSamplerTests {
     let center = PicturePoint(x: 100, y: 60)
     let window = FaceSearch.Window(center: center, side: 64)
     let transform = sampler.letterbox(window, angle: .pi / 2)
-    let middle = transform.picture(PicturePoint(x: 16, y: 16))
+    let middle = transform(PicturePoint(x: 16, y: 16))
     #expect(abs(middle.x - 100) < 1e-9 && abs(middle.y - 60) < 1e-9)
     // A quarter turn clockwise: the right of the window is below in the picture.
-    let right = transform.picture(PicturePoint(x: 32, y: 16))
+    let right = transform(PicturePoint(x: 32, y: 16))
     #expect(abs(right.x - 100) < 1e-9 && abs(right.y - 92) < 1e-9)
   }
 }

@@ -1,9 +1,8 @@
 #if Vision
   import Foundation
   import SidelightKernels
+  import SidelightVision
   import Testing
-
-  @testable import SidelightVision
 
   /// The models of `make models`.
   enum ShippedModels {

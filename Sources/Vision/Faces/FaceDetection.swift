@@ -1,8 +1,8 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// An analysis of the faces in a session's frames: places, ids, angles, and attendance.
-struct FaceDetection: Filter {
-  static let description = FilterDescription(
+package struct FaceDetection: Filter {
+  package static let description = FilterDescription(
     name: "faceDetection",
     summary: "Finds and follows faces, and reports who is present. Does not change frames.",
     category: .analysis, reach: .frame, fidelity: .formula,
@@ -36,7 +36,7 @@ struct FaceDetection: Filter {
   ///   - arguments: The validated parameters.
   ///   - finder: Creates the finder of a session.
   ///   - points: Creates the optical flow of a session.
-  init(
+  package init(
     _ arguments: Arguments, finder: @escaping @Sendable () -> any FaceFinder,
     points: @escaping @Sendable () -> any PointTracker
   ) {
@@ -48,9 +48,9 @@ struct FaceDetection: Filter {
       finder: finder, points: points)
   }
 
-  var description: FilterDescription { Self.description }
+  package var description: FilterDescription { Self.description }
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.analysis(self.analysis)] }
+  package func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.analysis(self.analysis)] }
 
   private struct Analysis: FrameAnalysis {
     let everyNth: Int

@@ -2,26 +2,26 @@
 ///
 /// The file is read before a runtime sees it: a runtime of C++ then only reads files that are
 /// well formed on this level, and faults can name the reason.
-struct ONNXGraph: Sendable, Hashable {
+package struct ONNXGraph: Sendable, Hashable {
   /// An input or output. A dimension that the model does not fix is `nil`.
-  struct Port: Sendable, Hashable {
-    var name = ""
+  package struct Port: Sendable, Hashable {
+    package fileprivate(set) var name = ""
     /// `TensorProto.DataType`: 1 is a 32-bit float.
-    var elementType: UInt64 = 0
-    var dimensions: [Int?] = []
+    fileprivate var elementType: UInt64 = 0
+    package fileprivate(set) var dimensions: [Int?] = []
 
     var isFixed: Bool { !self.dimensions.contains(nil) }
 
-    var description: String {
+    package var description: String {
       "\(self.name) \(self.dimensions.map { $0.map(String.init) ?? "?" }.joined(separator: "x"))"
     }
   }
 
   /// The inputs that are not constants.
-  private(set) var inputs: [Port] = []
-  private(set) var outputs: [Port] = []
+  package private(set) var inputs: [Port] = []
+  package private(set) var outputs: [Port] = []
   /// The parts of the model that OpenCV does not run, with the advice to change them.
-  private(set) var obstacles: [String] = []
+  package private(set) var obstacles: [String] = []
 
   private static let largestRank = 8
   private static let floats: UInt64 = 1
