@@ -204,7 +204,7 @@ package struct StreamScene: Sendable {
 
 extension FaceRequest {
   /// Joins the requests of stages; `nil` if none of them needs faces.
-  init?(joining stages: [PlannedSceneStage]) {
+  package init?(joining stages: [PlannedSceneStage]) {
     let requests = stages.compactMap(\.operation.faces)
     guard var joined = requests.first else { return nil }
     for request in requests.dropFirst() {
