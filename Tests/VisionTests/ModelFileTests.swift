@@ -70,6 +70,41 @@ struct ModelFileTests {
     }
   }
 
+  @Test("A constant with fewer or more values than its dimensions say is refused")
+  func refusesWrongConstants() throws {
+    let cases: [([Int], Int)] = [
+      ([1, 3, 1, 1], 1), ([1, 3, 1, 1], 4), ([1, 3, 1, 1], 0), ([1, 0, 1, 1], 0), ([], 3),
+      ([1 << 32, 1 << 32], 0), ([1 << 62, 4], 3),
+    ]
+    for (dimensions, count) in cases {
+      var model = Self.model
+      model.constants[0].dimensions = dimensions
+      model.constants[0].values = [Float](repeating: 1, count: count)
+      let error = try #require(self.error(model.bytes), "\(dimensions), \(count) values")
+      #expect(error.code == .malformed && error.message.contains("the constant weights has"))
+    }
+    var model = Self.model
+    model.constants.append(ONNXBuilder.Constant(name: "empty", dimensions: [0], values: []))
+    #expect(self.error(model.bytes) == nil)
+  }
+
+  @Test("A node that takes a value which nothing before it computes is refused")
+  func refusesMissingValues() throws {
+    var missing = Self.model
+    missing.nodes[0].inputs[1] = "nothing"
+    var late = Self.model
+    late.nodes[0].inputs[0] = "z"
+    late.nodes.append(ONNXBuilder.Node(kind: "Relu", inputs: ["input"], output: "z"))
+    for (model, name) in [(missing, "nothing"), (late, "z")] {
+      let error = try #require(self.error(model.bytes))
+      #expect(error.code == .malformed)
+      #expect(error.message.contains("Conv takes \(name), which nothing before it computes"))
+    }
+    var optional = Self.model
+    optional.nodes[0].inputs.append("")
+    #expect(self.error(optional.bytes) == nil)
+  }
+
   @Test("A quantized input is refused with the advice to export floats")
   func refusesIntegers() throws {
     var model = Self.model
