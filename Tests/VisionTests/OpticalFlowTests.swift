@@ -11,7 +11,7 @@
       _ dx: Double, _ dy: Double, width: Int = 160, height: Int = 90
     ) -> LumaPicture {
       let coarse = TestPictures.noise(width: 60, height: 40, seed: 5)
-      return TestPictures.luma(
+      return LumaPicture(
         TestPictures.placed(
           coarse, center: PicturePoint(x: 30, y: 20),
           at: PicturePoint(x: Double(width) / 2 + dx, y: Double(height) / 2 + dy), scale: 8,
@@ -52,7 +52,7 @@
     @Test("Points are lost when the picture changes, or leaves the frame")
     func losesPoints() throws {
       var flow = OpticalFlow()
-      let noise = TestPictures.luma(TestPictures.noise(width: 160, height: 90))
+      let noise = LumaPicture(TestPictures.noise(width: 160, height: 90))
       let lost = try flow.follow(self.grid, from: self.texture(0, 0), to: noise)
       #expect(lost.count { $0 != nil } <= 4)
       let outside = try flow.follow(

@@ -51,7 +51,7 @@
           let place = PicturePoint(x: 140, y: 90)
           let scene = try self.scene(size: size, at: place, roll: roll)
           let faces = try finder.faces(
-            in: TestPictures.luma(scene), color: scene, search: FaceSearch())
+            in: LumaPicture(scene), color: scene, search: FaceSearch())
           #expect(faces.count == 1)
           let face = try #require(faces.first)
           #expect(hypot(face.center.x - place.x, face.center.y - place.y) < 0.15 * size)
@@ -59,7 +59,7 @@
           #expect(abs(face.roll - roll) < 0.15)
           let window = FaceSearch.Window(center: place, side: 2.2 * size)
           let looked = try finder.faces(
-            in: TestPictures.luma(scene), color: scene,
+            in: LumaPicture(scene), color: scene,
             search: FaceSearch(window: window, angle: roll, sizes: 0.6 * size ... 1.5 * size))
           #expect(looked.count == 1)
           let again = try #require(looked.first)
