@@ -4,8 +4,7 @@
   import SidelightVision
   import Testing
 
-  @Suite("Faces by cascades")
-  struct CascadeFaceFinderTests {
+  @Suite struct `Faces by cascades` {
     private func scene(
       size: Double, at place: PicturePoint, roll: Double = 0
     ) throws -> LumaPicture {
@@ -16,9 +15,10 @@
     }
 
     @Test(
-      "A face in a photograph is found at its place, with each cascade",
       arguments: CascadeFaceFinder.Model.allCases)
-    func findsFace(model: CascadeFaceFinder.Model) throws {
+    func `a face in a photograph is found at its place, with each cascade`(
+      model: CascadeFaceFinder.Model
+    ) throws {
       let finder = try CascadeFaceFinder(model)
       for (size, x) in [(60.0, 100.0), (45, 220), (80, 160)] {
         let place = PicturePoint(x: x, y: 90)
@@ -31,8 +31,8 @@
       }
     }
 
-    @Test("A turned face is found at its angle only, in the whole picture and in a window")
-    func findsTurnedFace() throws {
+    @Test
+    func `a turned face is found at its angle only, in the whole picture and in a window`() throws {
       let finder = try CascadeFaceFinder()
       for degrees in [-40.0, 40] {
         let angle = degrees * .pi / 180
@@ -54,8 +54,7 @@
       }
     }
 
-    @Test("Windows and sizes restrict a search")
-    func restricts() throws {
+    @Test func `windows and sizes restrict a search`() throws {
       let finder = try CascadeFaceFinder()
       let scene = try self.scene(size: 60, at: PicturePoint(x: 100, y: 90))
       func count(_ search: FaceSearch) throws -> Int {
@@ -69,8 +68,7 @@
       #expect(try count(FaceSearch(effort: .quick)) == 1)
     }
 
-    @Test("A face in the dark is found")
-    func findsDarkFace() throws {
+    @Test func `a face in the dark is found`() throws {
       let scene = try self.scene(size: 60, at: PicturePoint(x: 150, y: 90))
       let dark = LumaPicture(
         width: scene.width, height: scene.height, samples: scene.samples.map { $0 / 8 })
@@ -78,17 +76,15 @@
     }
 
     @Test(
-      "A photograph without a face has none",
       .enabled(if: TestPictures.folder != nil, "SIDELIGHT_TEST_MEDIA is not set"))
-    func findsNothing() throws {
+    func `a photograph without a face has none`() throws {
       let coffee = TestPictures.placed(
         try TestPictures.read("coffee.png"), center: PicturePoint(x: 300, y: 200),
         at: PicturePoint(x: 160, y: 90), scale: 0.55)
       #expect(try CascadeFaceFinder().faces(in: LumaPicture(coffee)).isEmpty)
     }
 
-    @Test("Noise, flat pictures and tiny ones have no faces")
-    func findsNoFaceInNoise() throws {
+    @Test func `noise, flat pictures and tiny ones have no faces`() throws {
       for model in CascadeFaceFinder.Model.allCases {
         let finder = try CascadeFaceFinder(model)
         for seed in 1 ... 3 as ClosedRange<UInt64> {
@@ -106,8 +102,7 @@
       }
     }
 
-    @Test("A folder without cascades, and a picture beyond the limit, are refused")
-    func refuses() throws {
+    @Test func `a folder without cascades, and a picture beyond the limit, are refused`() throws {
       #expect {
         _ = try CascadeFaceFinder(folder: "/nowhere")
       } throws: { error in
