@@ -33,7 +33,9 @@ struct FaceDetectionCatalogueTests {
     @Test("A folder without cascades makes it unavailable, with the path in the reason")
     func missingCascade() throws {
       var catalogue = Self.catalogue()
-      catalogue.registerVision(cascadeFolder: "/nowhere")
+      var vision = VisionConfiguration()
+      vision.cascadeFolder = "/nowhere"
+      catalogue.registerVision(vision)
       #expect(catalogue.description(named: "faceDetection") == nil)
       let error = try #require(throws: PipelineError.self) {
         try catalogue.resolve([.faceDetection()])
@@ -81,7 +83,7 @@ struct FaceDetectionCatalogueTests {
     ) throws -> any FrameAnalyzer {
       var catalogue = FilterCatalogue()
       catalogue.register(FaceDetection.description) { arguments in
-        FaceDetection(arguments, finder: finder, points: { OpticalFlow() })
+        FaceDetection(arguments, tools: FaceTools(finder: finder) { OpticalFlow() })
       }
       return try self.analyzer(parameters, catalogue)
     }
