@@ -29,7 +29,9 @@ import Testing
     @Test
     func `a folder without cascades makes it unavailable, with the path in the reason`() throws {
       var catalogue = Self.catalogue()
-      catalogue.registerVision(cascadeFolder: "/nowhere")
+      var vision = VisionConfiguration()
+      vision.cascadeFolder = "/nowhere"
+      catalogue.registerVision(vision)
       #expect(catalogue.description(named: "faceDetection") == nil)
       let error = try #require(throws: PipelineError.self) {
         try catalogue.resolve([.faceDetection()])
@@ -75,7 +77,7 @@ import Testing
     ) throws -> any FrameAnalyzer {
       var catalogue = FilterCatalogue()
       catalogue.register(FaceDetection.description) { arguments in
-        FaceDetection(arguments, finder: finder, points: { OpticalFlow() })
+        FaceDetection(arguments, tools: FaceTools(finder: finder) { OpticalFlow() })
       }
       return try self.analyzer(parameters, catalogue)
     }

@@ -19,6 +19,11 @@ public struct ModelFaceFinder: FaceFinder {
     self.sampler = PictureSampler(model.description.input)
   }
 
+  /// The number of pixels of the model's input.
+  var inputArea: Int {
+    self.model.description.input.width * self.model.description.input.height
+  }
+
   /// Models are trained on colour. In grey pictures they find fewer faces.
   public var needsColor: Bool { true }
 

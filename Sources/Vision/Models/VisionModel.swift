@@ -4,6 +4,8 @@
 public struct VisionModel: Sendable {
   /// The name of the model in the configuration.
   public let name: String
+  /// The purpose of the model.
+  public var task: ModelTask { self.description.task }
   let description: ModelDescription
   package let inputs: [TensorShape]
   let outputs: [TensorShape]
