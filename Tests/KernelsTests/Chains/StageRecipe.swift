@@ -22,7 +22,7 @@ struct StageRecipe {
     "bumpDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": -0.9 ... 0.9]),
     // The matte is rounded twice, and follows colours with steep slopes.
     "chromaKey": StageRecipe(
-      ranges: ["near": 0 ... 0.2, "far": 0.3 ... 0.6], leaps: true, gain: 3),
+      ranges: ["near": 0 ... 0.2, "far": 0.3 ... 0.6], isDiscontinuous: true, gain: 3),
     "colorControls": StageRecipe(
       ranges: ["saturation": 0 ... 1.4, "brightness": -0.2 ... 0.2, "contrast": 0.5 ... 1.3],
       gain: 1.8),
