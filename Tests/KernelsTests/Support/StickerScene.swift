@@ -23,7 +23,11 @@ struct StickerScene {
   }
 
   /// Tools for faces that the tests place: they find nothing.
-  static let tools = FaceTools { NoFaces() } points: { NoPoints() }
+  static let tools = FaceTools {
+    NoFaces()
+  } points: {
+    NoPoints()
+  }
 
   private struct NoFaces: FaceFinder {
     func faces(in picture: LumaPicture) -> [DetectedFace] { [] }
@@ -51,7 +55,7 @@ struct StickerScene {
 
   enum Missing: Error { case sceneStage }
 
-  /// What a stage draws on a frame.
+  /// The drawing of a stage on a frame.
   static func scene(
     _ stage: inout any SceneStage, _ faces: [TrackedFace], on frame: Frame,
     at time: Duration = .zero

@@ -11,7 +11,9 @@ import Testing
   /// An opaque image whose left half is red and whose right half is blue; the lower half has green
   /// too.
   static func quadrants() throws -> ImageAsset {
-    try StickerScene.image(60, 30) { x, y in [x < 30 ? 255 : 0, y < 15 ? 0 : 255, x < 30 ? 0 : 255, 255] }
+    try StickerScene.image(60, 30) { x, y in
+      [x < 30 ? 255 : 0, y < 15 ? 0 : 255, x < 30 ? 0 : 255, 255]
+    }
   }
 
   static func white(_ width: Int = 20, _ height: Int = 20) throws -> ImageAsset {
@@ -21,7 +23,8 @@ import Testing
   /// Colours and alpha of all kinds.
   static func noise(_ x: Int, _ y: Int) -> [UInt8] {
     [
-      UInt8((x * 91 + y * 17) % 256), UInt8((x * 23 + y * 57) % 256), UInt8((x * 7 + y * 119) % 256),
+      UInt8((x * 91 + y * 17) % 256), UInt8((x * 23 + y * 57) % 256),
+      UInt8((x * 7 + y * 119) % 256),
       (x + y).isMultiple(of: 5) ? 0 : x.isMultiple(of: 3) ? 255 : UInt8((x * 31 + y * 71) % 256),
     ]
   }
@@ -174,15 +177,19 @@ import Testing
   }
 
   @Test(arguments: Self.geometries)
-  func `every format is the formula`(_ format: PixelFormat, _ color: ColorDescription) async throws {
+  func `every format is the formula`(_ format: PixelFormat, _ color: ColorDescription) async throws
+  {
     let (width, height) = (23, 16)
     let sticker = try StickerScene.image(width, height) { Self.noise($0, $1) }
     let scene = StickerScene(["sticker": sticker])
     // Inside, across the edges, and larger than the frame.
     let cases: [(FrameSize, Double, Double, Double, Double)] = [
-      (FrameSize(width: 65, height: 43), 31, 20, 24, 0.3), (FrameSize(width: 65, height: 43), 2, 41, 30, -0.7),
-      (FrameSize(width: 33, height: 17), 33, 1, 23, 0), (FrameSize(width: 5, height: 3), 2, 2, 30, 1.4),
-      (FrameSize(width: 1, height: 1), 0.5, 0.5, 25, 0.2), (FrameSize(width: 2, height: 7), 1, 3, 60, 3),
+      (FrameSize(width: 65, height: 43), 31, 20, 24, 0.3),
+      (FrameSize(width: 65, height: 43), 2, 41, 30, -0.7),
+      (FrameSize(width: 33, height: 17), 33, 1, 23, 0),
+      (FrameSize(width: 5, height: 3), 2, 2, 30, 1.4),
+      (FrameSize(width: 1, height: 1), 0.5, 0.5, 25, 0.2),
+      (FrameSize(width: 2, height: 7), 1, 3, 60, 3),
     ]
     for (number, (size, x, y, side, roll)) in cases.enumerated() {
       let geometry = FrameGeometry(format: format, size: size, color: color)
@@ -444,7 +451,8 @@ import Testing
   @Test func `an invisible image has no stage`() throws {
     let scene = StickerScene(["sticker": try Self.white()])
     let geometry = FrameGeometry(format: .bgra8, size: FrameSize(width: 64, height: 48))
-    for parameters in [["opacity": .number(0)], ["scale": .number(0)]] as [StickerScene.Parameters] {
+    for parameters in [["opacity": .number(0)], ["scale": .number(0)]] as [StickerScene.Parameters]
+    {
       #expect(try scene.plan(parameters, for: geometry).isIdentity)
     }
   }

@@ -2,7 +2,7 @@ import CKernels
 
 /// The composition of a sticker with the bytes of a frame: o + s (1 - oa), o premultiplied.
 ///
-/// In YUV formats and gray8, luma and chroma of o are computed and composited; a chroma sample takes
+/// In YUV formats and gray8, luma and chroma of o are computed and composited; a chroma sample has
 /// the mean of the pixels that share it. Sums are integers, in which an opaque pixel is 8160: 255
 /// levels in units of 1/32 level. A byte is rounded once.
 struct StickerBlend: Sendable {
