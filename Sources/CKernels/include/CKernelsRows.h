@@ -588,7 +588,8 @@ typedef struct sl_rows {
   /// alpha) * residue, ...) + (1 - alpha) * backdrop, c the colour without the key's excess; clamped
   /// to 0 ... 255 * alpha, and to alpha * c where that is beyond. `has_alpha`: the fourth channel is
   /// alpha, and colours are multiplied by it; otherwise it is copied. `out` may be `in`, here and in
-  /// the next rows. Clamped and rounded.
+  /// the next rows. Clamped and rounded. A `has_alpha` of 2 mixes all four channels alike: alpha * c
+  /// + (1 - alpha) * backdrop, without a key.
   void (*blend_pixels_u8)(
       const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
       ptrdiff_t stride, const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
@@ -620,6 +621,23 @@ typedef struct sl_rows {
       const void *u, const void *v, ptrdiff_t step, const float *alpha, const float *excess,
       const int16_t *behind_u, const int16_t *behind_v, const sl_key_blend_yuv *key,
       ptrdiff_t count, void *out_u, void *out_v);
+
+  /// A deep row between two rows of levels, `fraction` of the way down; clamped and rounded.
+  void (*mix_rows)(
+      const float *upper, const float *lower, float fraction, ptrdiff_t count, int16_t *out);
+  /// The same, one sample for each pair of levels, their mean, `step` samples apart. `count` counts
+  /// levels; the last one of an odd row has no pair.
+  void (*mix_pairs)(
+      const float *upper, const float *lower, float fraction, ptrdiff_t count, ptrdiff_t step,
+      int16_t *out);
+  /// Adds light to samples that are `step` apart, in place: alpha times the level between two rows,
+  /// as in mix_rows. Clamped and rounded.
+  void (*add_light_u8)(
+      void *samples, ptrdiff_t step, const float *alpha, const float *upper, const float *lower,
+      float fraction, ptrdiff_t count);
+  void (*add_light_i16)(
+      void *samples, ptrdiff_t step, const float *alpha, const float *upper, const float *lower,
+      float fraction, ptrdiff_t count);
 
   /// The luma of three planes: .299 R + .587 G + .114 B.
   void (*guide_luma)(const float *guide, ptrdiff_t stride, ptrdiff_t count, float *out);

@@ -233,6 +233,8 @@ typedef struct sl_key_blend {
   float spill;
   /// The key colour without its excess, in levels, in the order in memory.
   float residue[3];
+  /// Whether there is no key: a colour's share is alpha * c.
+  int32_t is_plain;
 } sl_key_blend;
 
 /// The removal of a key colour from luma and chroma.
@@ -249,6 +251,8 @@ typedef struct sl_key_blend_yuv {
   float luma_offset;
   float luma_range;
   float chroma_range;
+  /// Whether there is no key: a share is alpha times the colour.
+  int32_t is_plain;
 } sl_key_blend_yuv;
 
 /// The comparison of a picture with a plate, a picture of the empty scene; in levels.

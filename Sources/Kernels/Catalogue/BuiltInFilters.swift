@@ -4,8 +4,21 @@ extension FilterCatalogue {
     var catalogue = FilterCatalogue()
     for type in Self.builtInTypes { catalogue.register(type) }
     for effect in PhotoEffect.all { catalogue.register(effect) }
+    catalogue.registerBackgrounds(MatteTools())
     return catalogue
   }()
+
+  /// Adds the filters of the background, with sources of mattes. They replace those that were added
+  /// with other ones.
+  package mutating func registerBackgrounds(_ tools: MatteTools) {
+    let models = tools.models.keys.sorted()
+    self.register(VirtualBackground.description(models: models)) {
+      VirtualBackground($0, mattes: tools)
+    }
+    self.register(BackgroundBlur.description(models: models)) {
+      BackgroundBlur($0, mattes: tools)
+    }
+  }
 
   /// The built-in filters that have separate types, by category. ``PhotoEffect/all`` is the table
   /// of the other ones.

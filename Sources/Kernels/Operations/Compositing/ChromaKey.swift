@@ -115,15 +115,15 @@ struct ChromaKeyPass: Pass {
   private let operation: ChromaKeyOperation
   private let reduction: FrameReduction
   private let blend: MatteBlend
+  private let backdrop: MatteBackdrop
 
   init(_ setting: PassSetting, _ operation: ChromaKeyOperation) {
     self.description = setting.description
     self.operation = operation
     self.reduction = FrameReduction(setting.geometry)
-    self.blend = MatteBlend(
-      setting, self.reduction, operation.spill,
-      MatteBackdrop(
-        image: operation.image, color: operation.color, geometry: setting.geometry))
+    self.blend = MatteBlend(setting, self.reduction, operation.spill)
+    self.backdrop = MatteBackdrop(
+      image: operation.image, color: operation.color, geometry: setting.geometry)
   }
 
   /// The whole picture is reduced before a row of it is written, and the blend reads and writes the
@@ -147,6 +147,6 @@ struct ChromaKeyPass: Pass {
     ) { band in
       guided.run(band, guide, to: models)
     }
-    await self.blend.run(context, models)
+    await self.blend.run(context, models, over: self.backdrop)
   }
 }

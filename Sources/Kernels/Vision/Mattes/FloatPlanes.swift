@@ -47,11 +47,16 @@ extension GuidePlanes {
   /// Copies a picture.
   func load(_ picture: ColorPicture) {
     precondition(picture.width == self.width && picture.height == self.height)
-    for y in 0 ..< self.height {
-      for plane in 0 ..< 3 {
-        let row = unsafe self.row(y, plane: plane)
+    unsafe picture.samples.withUnsafeBufferPointer { samples in
+      for y in 0 ..< self.height {
+        let (red, green, blue) = unsafe (
+          self.row(y, plane: 0), self.row(y, plane: 1), self.row(y, plane: 2)
+        )
+        let start = 3 * y * self.width
         for x in 0 ..< self.width {
-          unsafe row[x] = Float(Int(picture.samples[3 * (y * self.width + x) + plane]) - 128)
+          unsafe red[x] = Float(Int32(samples[start + 3 * x]) - 128)
+          unsafe green[x] = Float(Int32(samples[start + 3 * x + 1]) - 128)
+          unsafe blue[x] = Float(Int32(samples[start + 3 * x + 2]) - 128)
         }
       }
     }
@@ -60,11 +65,34 @@ extension GuidePlanes {
   /// Copies a matte of the same size, rounded to 1/255.
   func load(_ matte: MatteEstimate) {
     precondition(matte.width == self.width && matte.height == self.height)
-    for y in 0 ..< self.height {
-      let row = unsafe self.row(y, plane: Self.mattePlane)
-      for x in 0 ..< self.width {
-        let value = min(max(matte.values[y * self.width + x], 0), 1)
-        unsafe row[x] = (value * 255).rounded()
+    self.load(0 ..< self.height, of: matte, by: .identity)
+  }
+
+  /// Copies rows of a matte, rounded to 1/255.
+  ///
+  /// - Parameters:
+  ///   - band: The rows of the planes.
+  ///   - matte: The matte.
+  ///   - map: The map from positions in the planes to those in the matte. The nearest value counts.
+  func load(_ band: Range<Int>, of matte: MatteEstimate, by map: AffineMap) {
+    let (right, down) = (Double(matte.width - 1), Double(matte.height - 1))
+    let isSame = map == .identity && matte.width == self.width && matte.height == self.height
+    unsafe matte.values.withUnsafeBufferPointer { values in
+      for y in band {
+        let row = unsafe self.row(y, plane: Self.mattePlane)
+        func set(_ x: Int, _ value: Float) {
+          unsafe row[x] = Float(Int32(min(max(value, 0), 1) * 255 + 0.5))
+        }
+        if isSame {
+          for x in 0 ..< self.width { unsafe set(x, values[y * matte.width + x]) }
+        } else {
+          for x in 0 ..< self.width {
+            let place = map(Double(x) + 0.5, Double(y) + 0.5)
+            // Positions are not negative after the limit, so conversion rounds down.
+            let column = Int(min(max(place.x, 0), right))
+            unsafe set(x, values[Int(min(max(place.y, 0), down)) * matte.width + column])
+          }
+        }
       }
     }
   }

@@ -46,7 +46,11 @@ package struct FrameReduction: Sendable {
   }
 
   /// Computes rows of the small picture from a raster of the geometry.
-  func run(_ band: Range<Int>, from source: RasterView, to guide: GuidePlanes) {
+  ///
+  /// - Parameter alpha: Receives the mean alpha, in levels, of formats with an alpha channel.
+  func run(
+    _ band: Range<Int>, from source: RasterView, to guide: GuidePlanes, alpha: FloatPlanes? = nil
+  ) {
     let rows = unsafe sl_rows_current().pointee
     let width = self.size.width
     let step = self.shapes[0].step
@@ -70,6 +74,9 @@ package struct FrameReduction: Sendable {
         unsafe rows.guide_pixels(
           first, step, order.firstIndex(of: 0) ?? 0, order.firstIndex(of: 2) ?? 0, width, out,
           guide.stride)
+        guard let alpha, step == 4 else { continue }
+        let row = unsafe alpha.row(y)
+        for x in 0 ..< width { unsafe row[x] = Float(first[4 * x + 3]) * (1 / 32) }
       }
     }
   }

@@ -74,6 +74,41 @@ package struct KeyMatte: Sendable, Hashable {
   }
 }
 
+/// Mattes of a key colour.
+///
+/// A matte is not sure if less than a twentieth of the picture has the key colour: then the wall is
+/// not in the picture, or the light is not that of the key.
+struct KeyMatteSource: MatteSource {
+  let key: KeyMatte
+  private let pool = BufferPool(maxIdleBytes: 4 << 20)
+
+  init(_ key: KeyMatte) {
+    self.key = key
+  }
+
+  mutating func matte(of picture: ColorPicture, faces: [DetectedFace]) -> MatteEstimate {
+    let size = FrameSize(width: picture.width, height: picture.height)
+    let guide = GuidePlanes.guide(size, pool: self.pool)
+    guide.load(picture)
+    self.key.run(0 ..< size.height, guide)
+    var sum: Float = 0
+    let values = unsafe [Float](unsafeUninitializedCapacity: size.pixelCount) { values, count in
+      for y in 0 ..< size.height {
+        let row = unsafe guide.row(y, plane: GuidePlanes.mattePlane)
+        for x in 0 ..< size.width {
+          let value = unsafe row[x] * (1 / 255)
+          sum += value
+          unsafe values[y * size.width + x] = value
+        }
+      }
+      count = size.pixelCount
+    }
+    return MatteEstimate(
+      width: size.width, height: size.height, values: values,
+      isSure: Double(sum) <= (1 - PlateMatte.leastBackground) * Double(size.pixelCount))
+  }
+}
+
 /// The removal of a key colour from the foreground.
 package struct KeySpill: Sendable, Hashable {
   /// The key's greatest channel: 0 is red, 1 green, 2 blue. It is limited to the greater of the
@@ -84,12 +119,15 @@ package struct KeySpill: Sendable, Hashable {
   /// The key colour after the removal, 0 ... 1: the part of the wall that remains in pixels at the
   /// edge.
   package let residue: SIMD3<Double>
+  /// Whether there is no key: pixels keep their colours, times alpha.
+  package let isPlain: Bool
 
   package init(color: RGBAColor, amount: Double) {
     var residue = SIMD3(color.red, color.green, color.blue)
     let channels = (0 ..< 3).sorted { residue[$0] > residue[$1] }
     let excess = residue[channels[0]] - residue[channels[1]]
     self.channel = excess > 0 ? channels[0] : nil
+    self.isPlain = false
     self.amount = amount
     residue[channels[0]] -= amount * excess
     self.residue = residue
@@ -100,5 +138,6 @@ package struct KeySpill: Sendable, Hashable {
     self.channel = nil
     self.amount = 0
     self.residue = .zero
+    self.isPlain = true
   }
 }

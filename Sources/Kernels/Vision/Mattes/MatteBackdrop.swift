@@ -1,12 +1,27 @@
 import CKernels
 
+/// A picture behind a matte, in the format of the frames, as premultiplied deep samples.
+protocol MatteBackground: Sendable {
+  /// Returns the source of rows for one band.
+  func makeRows() -> any BackdropRows
+}
+
+/// A source of the rows behind a matte, owned by one band.
+protocol BackdropRows: AnyObject {
+  /// Samples from one channel of a row of interleaved pixels to the next.
+  var stride: Int { get }
+  /// The samples of a plane's row; of interleaved formats, of its channels, ``stride`` apart. Valid
+  /// until the next row of the plane is asked for.
+  func row(_ y: Int, plane: Int) -> UnsafePointer<Int16>
+}
+
 /// The picture behind a matte: an image on a colour, in the format of the frames, as premultiplied
 /// deep samples. Opaque frames get it composited on black.
 ///
 /// The channels of formats with interleaved pixels are planes, in their order in memory, which the
 /// blend reads without shuffling. YUV formats have their own planes.
 @safe
-final class MatteBackdrop: @unchecked Sendable {  // written by its initialiser only
+final class MatteBackdrop: MatteBackground, BackdropRows, @unchecked Sendable {  // written by its initialiser only
   /// The planes of other formats.
   private let raster: Raster?
   /// The rows of interleaved formats: their channels one after the other.
@@ -83,6 +98,8 @@ final class MatteBackdrop: @unchecked Sendable {  // written by its initialiser 
     let front = image?.pixel(x, y) ?? .zero
     return front + behind * (1 - front.w)
   }
+
+  func makeRows() -> any BackdropRows { self }
 
   private static func draw(_ image: PlacedImage?, on color: RGBAColor, _ strip: Strip) {
     let alpha = Float(color.alpha)

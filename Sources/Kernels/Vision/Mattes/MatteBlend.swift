@@ -1,34 +1,66 @@
 import CKernels
 
+/// The values of a guided matte between which alpha rises from 0 to 1, as a smoothstep.
+package struct MatteEdges: Sendable, Hashable {
+  package let low, high: Double
+
+  /// From .15 to .85.
+  package static let standard = MatteEdges(low: 0.15, high: 0.85)
+
+  init(low: Double, high: Double) {
+    (self.low, self.high) = (low, high)
+  }
+
+  /// Edges further outside, down to .02 ... .4 at 0, or further inside, up to .6 ... .98 at 1; .5
+  /// is ``standard``. A matte of 0 has the alpha 0 and one of 1 the alpha 1 at every position.
+  package init(position: Double) {
+    let (outer, inner) = (MatteEdges(low: 0.02, high: 0.4), MatteEdges(low: 0.6, high: 0.98))
+    let (from, to, share) =
+      position < 0.5
+      ? (outer, Self.standard, 2 * position) : (Self.standard, inner, 2 * position - 1)
+    self.low = from.low + (to.low - from.low) * share
+    self.high = from.high + (to.high - from.high) * share
+  }
+
+  /// Returns the alpha of a value.
+  package func callAsFunction(_ value: Double) -> Double {
+    let t = min(max((value - self.low) / (self.high - self.low), 0), 1)
+    return t * t * (3 - 2 * t)
+  }
+}
+
 /// The blend of a picture and a backdrop by a guided matte.
 ///
-/// Alpha is the smoothstep from `low` to `high` of the guided filter's model of the pixel's colour.
+/// Alpha is the smoothstep (``MatteEdges``) of the guided filter's model of the pixel's colour.
 /// A colour c becomes clamp(c' - (1 - alpha) r, 0, 255 alpha) + (1 - alpha) o: c' is c without its
 /// spill, r the rest of the key colour, and o the backdrop. Where alpha c' is beyond 0 ... 255
 /// alpha, as colours between passes may be, it is the bound. YUV formats are blended plane by
 /// plane: luma above black, chroma about grey, by the mean alpha of the pixels that share it.
-/// Colour is premultiplied, and alpha a becomes a alpha + (1 - a alpha) oa.
+/// Colour is premultiplied, and alpha a becomes a alpha + (1 - a alpha) oa. Without a key
+/// (``KeySpill/isPlain``) a colour becomes alpha c + (1 - alpha) o.
+///
+/// Deep pictures with alpha are premultiplied. Frames of bytes may also have straight alpha; their
+/// rows are premultiplied for the blend, and pixels whose alpha is 1 keep their samples.
 package struct MatteBlend: Sendable {
-  /// The values of the model between which alpha rises from 0 to 1.
-  static let low = 0.15
-  static let high = 0.85
-
   let setting: PassSetting
   let reduction: FrameReduction
   let spill: KeySpill
-  let backdrop: MatteBackdrop
+  let edges: MatteEdges
+  /// Whether the backdrop replaces a picture's alpha too, instead of showing through it.
+  let mixesAlpha: Bool
   private let matrix: [Float]
   private let pixelKey: sl_key_blend
   private let yuvKey: sl_key_blend_yuv
 
   init(
     _ setting: PassSetting, _ reduction: FrameReduction, _ spill: KeySpill,
-    _ backdrop: MatteBackdrop
+    edges: MatteEdges = .standard, mixesAlpha: Bool = false
   ) {
     self.setting = setting
     self.reduction = reduction
     self.spill = spill
-    self.backdrop = backdrop
+    self.edges = edges
+    self.mixesAlpha = mixesAlpha
     let geometry = setting.geometry
     let coding = MatteCoding(geometry)
     self.matrix = coding.matrix.flatMap { $0.map(Float.init) }
@@ -36,7 +68,8 @@ package struct MatteBlend: Sendable {
     func residue(_ place: Int) -> Float { Float(255 * spill.residue[order[place]]) }
     self.pixelKey = sl_key_blend(
       channel: Int32(spill.channel.flatMap { order.firstIndex(of: $0) } ?? -1),
-      spill: Float(spill.amount), residue: (residue(0), residue(1), residue(2)))
+      spill: Float(spill.amount), residue: (residue(0), residue(1), residue(2)),
+      is_plain: spill.isPlain ? 1 : 0)
     let removal = coding.removal(of: spill)
     self.yuvKey = sl_key_blend_yuv(
       first: (Float(removal.differences[0].x), Float(removal.differences[0].y)),
@@ -44,11 +77,20 @@ package struct MatteBlend: Sendable {
       gains: (Float(removal.gains.x), Float(removal.gains.y), Float(removal.gains.z)),
       residue: (Float(removal.residue.x), Float(removal.residue.y), Float(removal.residue.z)),
       luma_offset: Float(coding.lumaOffset), luma_range: Float(coding.lumaRange),
-      chroma_range: Float(coding.chromaRange))
+      chroma_range: Float(coding.chromaRange), is_plain: spill.isPlain ? 1 : 0)
   }
 
   /// Blends all rows. The output may be the memory of the input.
-  func run(_ context: PassContext, _ models: FloatPlanes) async {
+  ///
+  /// - Parameters:
+  ///   - context: The context of the pass.
+  ///   - models: The guided filter's models.
+  ///   - backdrop: The picture behind.
+  ///   - light: Light of the backdrop on the foreground's edges.
+  func run(
+    _ context: PassContext, _ models: FloatPlanes, over backdrop: any MatteBackground,
+    light: EdgeLight? = nil
+  ) async {
     let source = context.inputs[0].view
     let destination = context.output.view
     let isYUV = source.format.isYUV
@@ -56,11 +98,16 @@ package struct MatteBlend: Sendable {
       rows: source.size.height, alignment: isYUV ? 2 : 1,
       nanoseconds: Double(source.size.pixelCount) * 1.5
     ) { band in
-      let run = MatteRows(self, models)
+      let run = MatteRows(self, models, backdrop.makeRows(), light)
       switch source.format {
       case .i420, .nv12: self.blendYUV(band, source, destination, run)
       case .gray8: self.blendGray(band, source, destination, run)
-      case .bgra8, .rgba8, .rgb24: self.blendPixels(band, source, destination, run)
+      case .bgra8, .rgba8, .rgb24:
+        if source.depth == .eight, self.setting.geometry.alpha == .straight {
+          self.blendStraightPixels(band, source, destination, run)
+        } else {
+          self.blendPixels(band, source, destination, run)
+        }
       }
     }
   }
@@ -77,6 +124,7 @@ package struct MatteBlend: Sendable {
     var key = self.pixelKey
     let blend = unsafe isDeep ? rows.blend_pixels_i16 : rows.blend_pixels_u8
     let matte = unsafe isDeep ? rows.matte_pixels_i16 : rows.matte_pixels_u8
+    let alphaMode: Int32 = hasAlpha ? self.mixesAlpha ? 2 : 1 : 0
     let output = DepthWriter(source, destination, shape)
     for y in band {
       let input = unsafe source.row(y)
@@ -85,10 +133,54 @@ package struct MatteBlend: Sendable {
       }
       unsafe output.write(y, rows) { row in
         unsafe blend(
-          input, shape.step, run.alpha(0), self.backdrop.row(y, plane: 0), self.backdrop.stride,
-          &key, hasAlpha ? 1 : 0, shape.width, row)
+          input, shape.step, run.alpha(0), run.backdrop.row(y, plane: 0), run.backdrop.stride,
+          &key, alphaMode, shape.width, row)
+        unsafe run.light?.addPixels(y, to: row, run.alpha(0), shape, isDeep: isDeep)
       }
       if limits { unsafe rows.limit_to_alpha_u8(destination.row(y), shape.width) }
+    }
+  }
+
+  /// Frames of bytes with straight alpha.
+  private func blendStraightPixels(
+    _ band: Range<Int>, _ source: RasterView, _ destination: RasterView, _ run: MatteRows
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let shape = PlaneShape.planes(source.format, source.size)[0]
+    let scratch = SampleMemory(count: shape.samples)
+    var key = self.pixelKey
+    for y in band {
+      let input = unsafe source.row(y)
+      let output = unsafe destination.row(y).assumingMemoryBound(to: UInt8.self)
+      let samples = unsafe UnsafePointer(input.assumingMemoryBound(to: UInt8.self))
+      let (alpha, deep) = unsafe (run.alpha(0), scratch[0])
+      unsafe run.withModels(y) { models in
+        unsafe rows.matte_pixels_u8(input, 4, &models, shape.width, alpha)
+      }
+      for x in 0 ..< shape.width {
+        let opacity = unsafe Float(samples[4 * x + 3])
+        for channel in 4 * x ..< 4 * x + 3 {
+          unsafe deep[channel] = Int16(Float(samples[channel]) * opacity * (32 / 255) + 0.5)
+        }
+        unsafe deep[4 * x + 3] = Int16(opacity * 32)
+      }
+      unsafe rows.blend_pixels_i16(
+        deep, 4, alpha, run.backdrop.row(y, plane: 0), run.backdrop.stride, &key,
+        self.mixesAlpha ? 2 : 1, shape.width, deep)
+      let isLit = unsafe run.light?.addPixels(y, to: deep, alpha, shape, isDeep: true) ?? false
+      for x in 0 ..< shape.width {
+        guard unsafe isLit || alpha[x] < 1 else {
+          for channel in 4 * x ..< 4 * x + 4 { unsafe output[channel] = samples[channel] }
+          continue
+        }
+        let opacity = unsafe Float(deep[4 * x + 3])
+        let scale = opacity > 0 ? 255 / opacity : 0
+        for channel in 4 * x ..< 4 * x + 3 {
+          let level = unsafe Float(deep[channel]) * scale + 0.5
+          unsafe output[channel] = UInt8(min(max(level, 0), 255))
+        }
+        unsafe output[4 * x + 3] = UInt8(min(max(opacity * (1 / 32) + 0.5, 0), 255))
+      }
     }
   }
 
@@ -109,7 +201,8 @@ package struct MatteBlend: Sendable {
       }
       unsafe output.write(y, rows) { row in
         unsafe blend(
-          input, run.alpha(0), run.excess, self.backdrop.row(y, plane: 0), &key, shape.width, row)
+          input, run.alpha(0), run.excess, run.backdrop.row(y, plane: 0), &key, shape.width, row)
+        unsafe run.light?.addLuma(y, to: row, run.alpha(0), shape.width, isDeep: isDeep)
       }
     }
   }
@@ -141,24 +234,30 @@ package struct MatteBlend: Sendable {
         }
         unsafe lumaOutput.write(y + row, rows) { output in
           unsafe blendLuma(
-            input, run.alpha(row), run.excess, self.backdrop.row(y + row, plane: 0), &key,
+            input, run.alpha(row), run.excess, run.backdrop.row(y + row, plane: 0), &key,
             luma.width, output)
+          unsafe run.light?.addLuma(
+            y + row, to: output, run.alpha(row), luma.width, isDeep: isDeep)
         }
       }
       unsafe rows.mean_alpha(run.alpha(0), run.alpha(count - 1), luma.width, run.mean)
-      let behind = unsafe self.backdrop.row(y / 2, plane: 1)
+      let behind = unsafe run.backdrop.row(y / 2, plane: 1)
       if chroma.step == 2 {
         unsafe chromaOutputs[0].write(y / 2, rows) { row in
           unsafe blendChroma(
             u, v, 2, run.mean, run.excess, behind, behind + 1, &key, chroma.width, row,
             row + sample)
+          unsafe run.light?.addChroma(
+            y, to: row, row + sample, run.mean, chroma, luma.width, isDeep: isDeep)
         }
       } else {
         unsafe chromaOutputs[0].write(y / 2, rows) { first in
           unsafe chromaOutputs[1].write(y / 2, rows) { second in
             unsafe blendChroma(
-              u, v, 1, run.mean, run.excess, behind, self.backdrop.row(y / 2, plane: 2), &key,
+              u, v, 1, run.mean, run.excess, behind, run.backdrop.row(y / 2, plane: 2), &key,
               chroma.width, first, second)
+            unsafe run.light?.addChroma(
+              y, to: first, second, run.mean, chroma, luma.width, isDeep: isDeep)
           }
         }
       }
@@ -170,14 +269,21 @@ package struct MatteBlend: Sendable {
   @safe
   fileprivate final class MatteRows {
     private let blend: MatteBlend
+    let backdrop: any BackdropRows
+    let light: LightRows?
     private let models: FloatPlanes
     private let memory: FloatMemory
     private let stride: Int
     /// The models that are expanded in each of two places.
     private var held = [-1, -1]
 
-    init(_ blend: MatteBlend, _ models: FloatPlanes) {
+    init(
+      _ blend: MatteBlend, _ models: FloatPlanes, _ backdrop: any BackdropRows,
+      _ light: EdgeLight?
+    ) {
       self.blend = blend
+      self.backdrop = backdrop
+      self.light = light.map { LightRows($0) }
       self.models = models
       self.stride = (models.width * blend.reduction.factor + 4 + 15) & ~15
       self.memory = FloatMemory(count: 14 * self.stride)
@@ -201,8 +307,8 @@ package struct MatteBlend: Sendable {
       let place = MatteBlend.place(y, self.blend.reduction.factor, self.models.height)
       var matte = unsafe sl_matte(
         upper: self.expanded(place.cell), lower: self.expanded(place.next), stride: self.stride,
-        fraction: Float(place.fraction), low: Float(MatteBlend.low),
-        slope: Float(1 / (MatteBlend.high - MatteBlend.low)))
+        fraction: Float(place.fraction), low: Float(self.blend.edges.low),
+        slope: Float(1 / (self.blend.edges.high - self.blend.edges.low)))
       unsafe body(&matte)
     }
 
@@ -223,7 +329,14 @@ package struct MatteBlend: Sendable {
   static func place(
     _ pixel: Int, _ factor: Int, _ count: Int
   ) -> (cell: Int, next: Int, fraction: Double) {
-    let place = min(max((Double(pixel) + 0.5) / Double(factor) - 0.5, 0), Double(count - 1))
+    self.place(Double(pixel), factor, count)
+  }
+
+  /// The same for a position between pixels.
+  static func place(
+    _ pixel: Double, _ factor: Int, _ count: Int
+  ) -> (cell: Int, next: Int, fraction: Double) {
+    let place = min(max((pixel + 0.5) / Double(factor) - 0.5, 0), Double(count - 1))
     let cell = Int(place)
     return (cell, min(cell + 1, count - 1), place - Double(cell))
   }

@@ -8,6 +8,9 @@ struct MatteCoding {
   let lumaRange: Double
   /// The greatest chroma above grey.
   let chromaRange: Double
+  /// The code values of a colour: four rows of weights of red, green, blue and alpha in levels, in
+  /// the order in memory or as luma, Cb and Cr. In YUV formats alpha, 255, gives the offsets.
+  let encoding: [[Double]]
   private let coding: YUVCoding
 
   /// The removal of spill in YUV.
@@ -26,6 +29,21 @@ struct MatteCoding {
     self.coding = YUVCoding(color)
     (self.lumaOffset, self.lumaRange, self.chromaRange) =
       color.range == .video ? (16, 219, 112) : (0, 255, 127.5)
+    let coding = self.coding
+    if let order = PixelOrder.colors(of: geometry.format), geometry.format != .gray8 {
+      self.encoding =
+        order.prefix(3).map { channel in (0 ..< 4).map { $0 == channel ? 1 : 0 } } + [[0, 0, 0, 1]]
+    } else {
+      func codes(_ color: SIMD4<Double>) -> [Double] {
+        [coding.luma(color), coding.chroma(color)[0], coding.chroma(color)[1]]
+      }
+      let black = codes([0, 0, 0, 1])
+      let colors = [codes([1, 0, 0, 1]), codes([0, 1, 0, 1]), codes([0, 0, 1, 1])]
+      self.encoding =
+        (0 ..< 3).map { code in
+          colors.map { ($0[code] - black[code]) / 255 } + [black[code] / 255]
+        } + [[0, 0, 0, 1]]
+    }
     /// The levels of red, green and blue less 128 at three code values.
     func levels(_ values: [Double]) -> [Double] {
       switch geometry.format {

@@ -20,8 +20,7 @@ package enum MatteProbe {
       }
       value /= 255
       guard isSharpened else { return value }
-      let t = min(max((value - MatteBlend.low) / (MatteBlend.high - MatteBlend.low), 0), 1)
-      return t * t * (3 - 2 * t)
+      return MatteEdges.standard(value)
     }
   }
 }

@@ -115,8 +115,7 @@ struct ReferenceModels {
     }
     let (above, below) = (model(down.cell), model(down.next))
     let value = ((above + (below - above) * down.fraction) * SIMD4(color, 1)).sum()
-    let t = min(max((value - MatteBlend.low) / (MatteBlend.high - MatteBlend.low), 0), 1)
-    return t * t * (3 - 2 * t)
+    return MatteEdges.standard(value)
   }
 }
 

@@ -47,7 +47,7 @@ public struct PlateMatte: MatteSource {
   private var last: [Float] = []
 
   /// The background that is left, as a share of the picture, below which the matte is not sure.
-  private static let leastBackground = 0.05
+  static let leastBackground = 0.05
 
   /// Creates a matte.
   ///
