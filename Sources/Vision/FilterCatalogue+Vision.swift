@@ -1,7 +1,9 @@
 public import SidelightKernels
 
 extension FilterCatalogue {
-  /// Adds the filters of this module: `faceDetection`.
+  /// Adds the filters that need faces or mattes: `faceDetection`, `faceBlur`, `facePixellate`,
+  /// `overlay` with anchors on faces, and `virtualBackground` and `backgroundBlur` with the mattes
+  /// of models.
   ///
   /// If this module is built without the package trait `Vision`, or a file is missing, it adds the
   /// filters that depend on it as filters that are not available: a pipeline that names one is
@@ -12,6 +14,16 @@ extension FilterCatalogue {
   {
     let faces = Result { () throws(VisionError) in try configuration.faceTools() }
     self.register(FaceDetection.description, faces) { FaceDetection($0, tools: $1) }
+    self.register(FacePrivacyFilter.blurDescription, faces) {
+      FacePrivacyFilter($0, style: .blur, tools: $1)
+    }
+    self.register(FacePrivacyFilter.pixellateDescription, faces) {
+      FacePrivacyFilter($0, style: .mosaic, tools: $1)
+    }
+    let tools = try? faces.get()
+    self.register(Overlay.description) { Overlay($0, tools: tools) }
+    self.registerBackgrounds(
+      MatteTools(faces: tools, portrait: nil, models: configuration.mattes))
   }
 
   /// Adds a filter that needs tools, as one that is not available if they are missing.

@@ -27,7 +27,7 @@ import Testing
   }
 
   private static let color = TestPictures.noise(width: 320, height: 180)
-  private static let luma = TestPictures.luma(Self.color)
+  private static let luma = LumaPicture(Self.color)
 
   private static func face(
     _ x: Double, _ y: Double, _ size: Double, roll: Double = 0, confidence: Double = 1

@@ -85,7 +85,7 @@ import Testing
   }
 
   private static let color = TestPictures.noise(width: 320, height: 180)
-  private static let luma = TestPictures.luma(Self.color)
+  private static let luma = LumaPicture(Self.color)
 
   private static func message(_ body: () throws -> Void) -> String? {
     do {
@@ -193,7 +193,7 @@ import Testing
         try TestPictures.portrait(), center: TestPictures.faceCenter,
         at: PicturePoint(x: 250, y: 90), scale: 0.6)
       let found = try protecting.faces(
-        in: TestPictures.luma(portrait), color: portrait, search: FaceSearch())
+        in: LumaPicture(portrait), color: portrait, search: FaceSearch())
       #expect(found.contains { abs($0.center.x - 250) < 6 })
       #expect(found.contains { $0.center.x < 200 })
     }

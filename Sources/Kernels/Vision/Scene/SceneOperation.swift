@@ -125,6 +125,11 @@ package struct FaceTools: Sendable {
     self.makeProtectingFinder = protectingFinder ?? finder
     self.makePointTracker = points
   }
+
+  /// Creates a finder for stages that protect, or for others.
+  func finder(protects: Bool) -> any FaceFinder {
+    protects ? self.makeProtectingFinder() : self.makeFinder()
+  }
 }
 
 /// Slow work of a scene, which runs off the frame's path.

@@ -73,8 +73,6 @@ package struct StreamScene: Sendable {
       report = try await observer.pass(description) {
         self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
       }
-    } else {
-      self.faces = nil
     }
     let view = SceneView(time: sceneTime, picture: picture, faces: report, isReduced: isReduced)
     var drawings: [any Sendable] = []
