@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry models gallery goldens reference docs examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
@@ -80,6 +80,9 @@ docs: ## Build the documentation of the libraries into out/docs (BASE=path under
 
 examples: ## Build the Swift packages in Examples/
 	@dev/examples
+
+assets: ## Draw the sample stickers and backgrounds of Examples/media again
+	@dev/assets
 
 goldens: ## Draw the golden pictures of the tests again, with the reference interpreter
 	@dev/goldens

@@ -242,7 +242,8 @@ let package = Package(
     .target(
       name: "SidelightConfiguration",
       dependencies: [
-        "SidelightServer", "SidelightIdentity", "SidelightWire", "SidelightTelemetry", logging,
+        "SidelightServer", "SidelightIdentity", "SidelightVision", "SidelightWire",
+        "SidelightTelemetry", logging,
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Command"])),
       ],
       path: "Sources/Configuration",
@@ -301,7 +302,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ConfigurationTests",
-      dependencies: ["SidelightConfiguration", "SidelightServer", "SidelightWire", logging],
+      dependencies: [
+        "SidelightConfiguration", "SidelightServer", "SidelightVision", "SidelightWire", logging,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "SupervisorTests",

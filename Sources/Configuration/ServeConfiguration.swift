@@ -3,6 +3,7 @@ public import SidelightIdentity
 // Settings produce a server's configuration, addresses and log formats.
 @_exported public import SidelightServer
 @_exported public import SidelightTelemetry
+public import SidelightVision
 import SidelightWire
 
 /// The configuration of `sidelight serve`: of the server, and of the process around it.
@@ -46,6 +47,11 @@ public struct ServeConfiguration: Sendable {
 
   /// The assets that all callers' pipelines can name.
   public var providedAssets: [ProvidedAsset] = []
+
+  /// The models for faces and mattes.
+  public var models: [ConfiguredModel] = []
+  /// The path of ONNX Runtime's shared library. `nil` runs models with OpenCV only.
+  public var onnxRuntime: String?
 
   /// The address of the admin server. `nil` disables it.
   public var admin: Address?

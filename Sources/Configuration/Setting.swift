@@ -31,6 +31,8 @@ public struct Setting: Sendable, CustomStringConvertible {
   /// Whether the value is never shown.
   public let isSecret: Bool
 
+  /// The conversion of mappings in files to texts. `nil` if only texts are valid.
+  let mapping: SettingMapping?
   private let readTexts: @Sendable (ServeConfiguration) -> [String]?
   private let writeTexts:
     @Sendable ([String], inout ServeConfiguration) throws(InvalidSettingValue) -> Void
@@ -56,6 +58,7 @@ public struct Setting: Sendable, CustomStringConvertible {
     self.use = use
     self.change = change
     self.isSecret = isSecret
+    self.mapping = format.mapping
     self.readTexts = { format.texts($0[keyPath: property]) }
     self.writeTexts = { texts, configuration throws(InvalidSettingValue) in
       configuration[keyPath: property] = try format.parse(texts)

@@ -1,5 +1,6 @@
 import SidelightIdentity
 import SidelightServer
+import SidelightVision
 import SidelightWire
 
 /// The settings of a server from all sources: flags take precedence over environment variables,
@@ -141,10 +142,34 @@ public struct Settings: Sendable {
     if self.isSet("resume.keys"), self.isSet("resume.keys-file") {
       errors.append(self.conflict("resume.keys", "cannot be combined with", "resume.keys-file"))
     }
+    errors += self.modelErrors()
     errors += self.configuration.workerErrors.map { key, reason in
       SettingError("\(self.name(of: key)) \(reason)")
     }
     return errors + self.identityErrors()
+  }
+
+  private func modelErrors() -> [SettingError] {
+    var errors: [SettingError] = []
+    let models = self.configuration.models
+    let names = Dictionary(grouping: models, by: \.name)
+    for name in names.keys.sorted() where names[name]?.count != 1 {
+      errors.append(SettingError("\(self.name(of: "models")) has two models \(name)"))
+    }
+    for (task, limit) in [(ModelTask.faces, 2), (.landmarks, 1)] {
+      let count = models.count { $0.task == task }
+      guard count > limit else { continue }
+      errors.append(
+        SettingError(
+          "\(self.name(of: "models")) has \(count) models for \(task.rawValue); "
+            + "the limit is \(limit)"))
+    }
+    if models.contains(where: { $0.runtime == .onnxruntime }),
+      self.configuration.onnxRuntime == nil
+    {
+      errors.append(self.conflict("models", "requires", "onnx-runtime"))
+    }
+    return errors
   }
 
   private func identityErrors() -> [SettingError] {

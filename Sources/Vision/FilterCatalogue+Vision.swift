@@ -1,30 +1,39 @@
 public import SidelightKernels
 
 extension FilterCatalogue {
-  /// Adds the filters of this module, `faceDetection`.
+  /// Adds the filters that need faces or mattes: `faceDetection`, `faceBlur`, `facePixellate`,
+  /// `overlay` with anchors on faces, and `virtualBackground` and `backgroundBlur` with the mattes
+  /// of models.
   ///
-  /// If this module is built without the package trait `Vision`, or a file is missing, it adds them
-  /// as filters that are not available: a pipeline that names one is refused with the reason.
+  /// If this module is built without the package trait `Vision`, or a file is missing, it adds the
+  /// filters that depend on it as filters that are not available: a pipeline that names one is
+  /// refused with the reason. A custom finder works in any build.
   ///
-  /// - Parameter cascadeFolder: The folder of OpenCV's data, with the folder `haarcascades`. `nil`
-  ///   is the folder of Debian's package `opencv-data`.
-  public mutating func registerVision(cascadeFolder: String? = nil) {
-    #if Vision
-      do {
-        let finder = try CascadeFaceFinder(
-          .alt2, folder: cascadeFolder ?? CascadeFaceFinder.debianFolder)
-        self.register(FaceDetection.description) { arguments in
-          FaceDetection(arguments, finder: { finder }, points: { OpticalFlow() })
-        }
-      } catch {
-        let reason = (error as? VisionError)?.message ?? "\(error)"
-        self.register(
-          unavailable: FaceDetection.description,
-          reason: "\(reason); Debian's package opencv-data has this file")
-      }
-    #else
-      self.register(
-        unavailable: FaceDetection.description, reason: "this server is built without Vision")
-    #endif
+  /// - Parameter configuration: The finders, models and mattes.
+  public mutating func registerVision(_ configuration: VisionConfiguration = VisionConfiguration())
+  {
+    let faces = Result { () throws(VisionError) in try configuration.faceTools() }
+    self.register(FaceDetection.description, faces) { FaceDetection($0, tools: $1) }
+    self.register(FacePrivacyFilter.blurDescription, faces) {
+      FacePrivacyFilter($0, style: .blur, tools: $1)
+    }
+    self.register(FacePrivacyFilter.pixellateDescription, faces) {
+      FacePrivacyFilter($0, style: .mosaic, tools: $1)
+    }
+    let tools = try? faces.get()
+    self.register(Overlay.description) { Overlay($0, tools: tools) }
+    self.registerBackgrounds(
+      MatteTools(faces: tools, portrait: nil, models: configuration.mattes))
+  }
+
+  /// Adds a filter that needs tools, as one that is not available if they are missing.
+  private mutating func register<Tools: Sendable>(
+    _ description: FilterDescription, _ tools: Result<Tools, VisionError>,
+    make: @escaping @Sendable (Arguments, Tools) -> any Filter
+  ) {
+    switch tools {
+    case .success(let tools): self.register(description) { make($0, tools) }
+    case .failure(let error): self.register(unavailable: description, reason: error.message)
+    }
   }
 }

@@ -8,7 +8,7 @@ public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String, Sendable {
       case unreadable, limitExceeded, malformed, unsupported, unknownConvention
-      case invalidDescription, unavailable, failed
+      case invalidDescription, invalidConfiguration, unavailable, failed
     }
     private let value: Value
 
@@ -24,6 +24,8 @@ public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let unknownConvention = Code(value: .unknownConvention)
     /// The description does not fit the model, or is invalid itself.
     public static let invalidDescription = Code(value: .invalidDescription)
+    /// The name, task or runtime of a model is invalid, or there are too many models.
+    public static let invalidConfiguration = Code(value: .invalidConfiguration)
     /// A library cannot be loaded.
     public static let unavailable = Code(value: .unavailable)
     /// A search, a run or another operation failed.
@@ -42,6 +44,11 @@ public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
+  }
+
+  /// Creates an error from any error of this module.
+  init(_ error: any Error) {
+    self = error as? VisionError ?? VisionError(.failed, "\(error)")
   }
 
   /// The code and the message.

@@ -31,6 +31,8 @@ struct Apply: AsyncParsableCommand {
 
   @OptionGroup var assets: AssetOptions
 
+  @OptionGroup var models: ModelOptions
+
   @Option(
     help: ArgumentHelp(
       "Filter on the server at this address (HOST:PORT or unix:PATH) instead of locally.",
@@ -58,6 +60,10 @@ struct Apply: AsyncParsableCommand {
       throw ValidationError(
         "--asset cannot be combined with --server. Upload the file with 'sidelight assets put'.")
     }
+    guard self.server == nil || self.models.models.isEmpty else {
+      throw ValidationError(
+        "--model cannot be combined with --server. Models are settings of the server.")
+    }
   }
 
   func run() async throws {
@@ -75,7 +81,8 @@ struct Apply: AsyncParsableCommand {
 
   private func filterLocally(_ file: [UInt8]) async throws -> [UInt8] {
     let text = try self.pipeline.parsed()
-    let catalogue = try self.assets.catalogue(for: text)
+    let catalogue = try self.assets.catalogue(
+      for: text, vision: try self.models.configuration())
     // Errors contain their position in the text here, but no longer below.
     _ = try text.resolved(in: catalogue)
     let pool = BufferPool()

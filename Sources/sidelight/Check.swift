@@ -16,6 +16,8 @@ struct Check: ParsableCommand {
 
   @OptionGroup var assets: AssetOptions
 
+  @OptionGroup var models: ModelOptions
+
   @Option(help: "Size of the frames.")
   var size = FrameSize(width: 1280, height: 720)
 
@@ -27,7 +29,9 @@ struct Check: ParsableCommand {
 
   func run() throws {
     let text = try self.pipeline.parsed()
-    let resolved = try text.resolved(in: try self.assets.catalogue(for: text))
+    let catalogue = try self.assets.catalogue(
+      for: text, vision: try self.models.configuration())
+    let resolved = try text.resolved(in: catalogue)
     print(resolved.plan(for: FrameGeometry(format: self.format, size: self.size)).description)
   }
 }

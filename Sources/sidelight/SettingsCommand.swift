@@ -81,7 +81,7 @@ struct SettingReference {
     ```
 
     - The **file** is the one that `--config` or else the variable `SIDELIGHT_CONFIG` names. It is \
-    YAML of sections, keys, scalars and lists of scalars, without anchors and aliases, at most 1 \
+    YAML of sections, keys, scalars and lists, without anchors and aliases, at most 1 \
     MiB. [`deploy/sidelight.yaml`](../../deploy/sidelight.yaml) is an example with every setting.
     - A **variable** is `SIDELIGHT_` and the key in capitals, with `_` for characters other than \
     letters and digits. Commas separate the elements of lists. Unknown variables of that form are \

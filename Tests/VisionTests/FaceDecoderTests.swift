@@ -1,11 +1,9 @@
 import Foundation
 import SidelightKernels
+import SidelightVision
 import Testing
 
-@testable import SidelightVision
-
-@Suite("Decoders of faces")
-struct FaceDecoderTests {
+@Suite struct `Decoders of faces` {
   private func input(_ width: Int, _ height: Int) -> ModelDescription.Input {
     ModelDescription.Input(
       name: "x", layout: .nchw, width: width, height: height, fit: .letterbox)
@@ -25,8 +23,8 @@ struct FaceDecoderTests {
     a.map { abs($0.x - x) < 1e-3 && abs($0.y - y) < 1e-3 } ?? false
   }
 
-  @Test("BlazeFace: an anchor of the second grid, relative to the middle of its cell")
-  func blazeFace() throws {
+  @Test
+  func `BlazeFace: an anchor of the second grid, relative to the middle of its cell`() throws {
     let shapes = [
       TensorShape(name: "r", dimensions: [1, 896, 16]),
       TensorShape(name: "c", dimensions: [1, 896, 1]),
@@ -50,8 +48,7 @@ struct FaceDecoderTests {
     #expect(self.isNear(face.landmarks?.mouth, 57, 49))
   }
 
-  @Test("BlazeFace: candidates that overlap become their mean by confidence")
-  func blazeFaceMean() throws {
+  @Test func `BlazeFace: candidates that overlap become their mean by confidence`() throws {
     let shapes = [
       TensorShape(name: "r", dimensions: [1, 2304, 16]),
       TensorShape(name: "c", dimensions: [1, 2304, 1]),
@@ -75,8 +72,8 @@ struct FaceDecoderTests {
     #expect(self.isNear(face.landmarks?.mouth, 43, 42))
   }
 
-  @Test("YuNet: cells times stride, exponential sizes, and the root of two confidences")
-  func yuNet() throws {
+  @Test
+  func `YuNet: cells times stride, exponential sizes, and the root of two confidences`() throws {
     let shapes = [8, 16, 32].flatMap { stride in
       [("cls", 1), ("obj", 1), ("bbox", 4), ("kps", 10)].map {
         TensorShape(
@@ -106,8 +103,7 @@ struct FaceDecoderTests {
     #expect(self.isNear(face.landmarks?.mouth, 64, 48))
   }
 
-  @Test("SCRFD: distances from the corner of a cell, in strides")
-  func scrfd() throws {
+  @Test func `SCRFD: distances from the corner of a cell, in strides`() throws {
     let shapes = [8, 16, 32].flatMap { stride in
       [1, 4, 10].map {
         TensorShape(
@@ -135,8 +131,7 @@ struct FaceDecoderTests {
     #expect(self.isNear(face.landmarks?.mouth, 44, 32))
   }
 
-  @Test("UltraFace: corners as parts of the sides")
-  func ultraFace() throws {
+  @Test func `UltraFace: corners as parts of the sides`() throws {
     let shapes = [
       TensorShape(name: "scores", dimensions: [1, 3, 2]),
       TensorShape(name: "boxes", dimensions: [1, 3, 4]),
@@ -154,8 +149,8 @@ struct FaceDecoderTests {
     #expect(face.landmarks == nil)
   }
 
-  @Test("Outputs that are not finite yield no faces", arguments: [Float.nan, .infinity, 1e30])
-  func ignoresInvalidNumbers(value: Float) throws {
+  @Test(arguments: [Float.nan, .infinity, 1e30])
+  func `outputs that are not finite yield no faces`(value: Float) throws {
     let shapes = [
       TensorShape(name: "r", dimensions: [1, 896, 16]),
       TensorShape(name: "c", dimensions: [1, 896, 1]),
@@ -165,8 +160,10 @@ struct FaceDecoderTests {
     #expect(self.decode(decoder, shapes, self.tensors(shapes, fill: value)).isEmpty)
   }
 
-  @Test("Landmarks at their places in the canonical box yield that box, at any size and roll")
-  func canonicalBox() throws {
+  @Test
+  func `landmarks at their places in the canonical box yield that box, at any size and roll`()
+    throws
+  {
     for size in [20.0, 75, 400] {
       for degrees in stride(from: -180.0, to: 180, by: 15) {
         let roll = degrees * .pi / 180
@@ -188,8 +185,7 @@ struct FaceDecoderTests {
     }
   }
 
-  @Test("A face in profile keeps its size and roll")
-  func profile() throws {
+  @Test func `a face in profile keeps its size and roll`() throws {
     // The eyes are at one place.
     let eye = PicturePoint(x: 50, y: 40)
     let face = try #require(

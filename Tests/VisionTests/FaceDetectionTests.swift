@@ -1,19 +1,16 @@
 import SidelightKernels
+import SidelightVision
 import Testing
 
-@testable import SidelightVision
-
 /// The filter as part of a catalogue, in every build.
-@Suite("The filter faceDetection")
-struct FaceDetectionCatalogueTests {
+@Suite struct `The filter faceDetection` {
   private static func catalogue() -> FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     catalogue.registerVision()
     return catalogue
   }
 
-  @Test("Its typed function has all parameters")
-  func typed() throws {
+  @Test func `its typed function has all parameters`() throws {
     guard
       case .filter(let call) = Stage.faceDetection(everyNth: 3, minSize: 0.2, maxFaces: 4).content
     else { return }
@@ -22,18 +19,19 @@ struct FaceDetectionCatalogueTests {
       call.parameters.keys.sorted() == FaceDetection.description.parameters.map(\.name).sorted())
   }
 
-  @Test("The catalogue always describes it")
-  func described() throws {
+  @Test func `the catalogue always describes it`() throws {
     let catalogue = Self.catalogue()
     #expect(catalogue.allDescriptions.contains(FaceDetection.description))
     #expect(FaceDetection.description.requirement == .vision)
   }
 
   #if Vision
-    @Test("A folder without cascades makes it unavailable, with the path in the reason")
-    func missingCascade() throws {
+    @Test
+    func `a folder without cascades makes it unavailable, with the path in the reason`() throws {
       var catalogue = Self.catalogue()
-      catalogue.registerVision(cascadeFolder: "/nowhere")
+      var vision = VisionConfiguration()
+      vision.cascadeFolder = "/nowhere"
+      catalogue.registerVision(vision)
       #expect(catalogue.description(named: "faceDetection") == nil)
       let error = try #require(throws: PipelineError.self) {
         try catalogue.resolve([.faceDetection()])
@@ -42,8 +40,7 @@ struct FaceDetectionCatalogueTests {
       #expect(error.message.contains("/nowhere/haarcascades"))
     }
   #else
-    @Test("Without Vision it is refused with the reason")
-    func refused() throws {
+    @Test func `without Vision it is refused with the reason`() throws {
       let catalogue = Self.catalogue()
       #expect(!catalogue.descriptions.contains(FaceDetection.description))
       let error = try #require(throws: PipelineError.self) {
@@ -60,8 +57,7 @@ struct FaceDetectionCatalogueTests {
 #if Vision
   import Foundation
 
-  @Suite("Face detection in a session")
-  struct FaceDetectionTests {
+  @Suite struct `Face detection in a session` {
     struct Broken: Error, CustomStringConvertible {
       let description = "the finder is broken"
     }
@@ -81,7 +77,7 @@ struct FaceDetectionCatalogueTests {
     ) throws -> any FrameAnalyzer {
       var catalogue = FilterCatalogue()
       catalogue.register(FaceDetection.description) { arguments in
-        FaceDetection(arguments, finder: finder, points: { OpticalFlow() })
+        FaceDetection(arguments, tools: FaceTools(finder: finder) { OpticalFlow() })
       }
       return try self.analyzer(parameters, catalogue)
     }
@@ -133,14 +129,15 @@ struct FaceDetectionCatalogueTests {
     ) -> [(region: Region, confidence: Double, id: UInt64)] {
       guard case .list(let values)? = found["face"] else { return [] }
       return values.compactMap {
-        if case .region(let region, let confidence, let id) = $0 { (region, confidence, id) } else {
+        if case .region(let region, let confidence, let id) = $0 {
+          (region, confidence, id)
+        } else {
           nil
         }
       }
     }
 
-    @Test("Faces have ids, and their attendance is reported")
-    func attendance() async throws {
+    @Test func `faces have ids, and their attendance is reported`() async throws {
       // One face all the time, one from frame 20 to 59. A known face delays searches for others.
       let finder = ScriptedFinder { frame in
         let first = DetectedFace(
@@ -176,8 +173,7 @@ struct FaceDetectionCatalogueTests {
       #expect(last["searchError"] == nil)
     }
 
-    @Test("The number of faces is limited, the largest are kept")
-    func limit() async throws {
+    @Test func `the number of faces is limited, the largest are kept`() async throws {
       let finder = ScriptedFinder { _ in
         (0 ..< 6).map {
           DetectedFace(
@@ -192,8 +188,7 @@ struct FaceDetectionCatalogueTests {
       #expect(Self.faces(found).map(\.region.width.value).sorted() == [30, 32, 34])
     }
 
-    @Test("A finder that throws is reported, and the analysis goes on")
-    func failure() async throws {
+    @Test func `a finder that throws is reported, and the analysis goes on`() async throws {
       let finder = ScriptedFinder { frame in
         if frame < 12 { throw Broken() }
         return [DetectedFace(center: PicturePoint(x: 80, y: 90), size: 60)]
@@ -211,8 +206,7 @@ struct FaceDetectionCatalogueTests {
       }
     }
 
-    @Test("Analyzers of different sessions have no common state")
-    func separate() async throws {
+    @Test func `analyzers of different sessions have no common state`() async throws {
       let finder = ScriptedFinder { _ in
         [DetectedFace(center: PicturePoint(x: 80, y: 90), size: 60)]
       }
@@ -225,8 +219,10 @@ struct FaceDetectionCatalogueTests {
     }
 
     /// A portrait that moves over the frame, 1280 wide, as every second frame of 30 per second.
-    @Test("A portrait that moves keeps one id, and its box is within 9 pixels of the truth at 1280")
-    func portrait() async throws {
+    @Test
+    func `a portrait that moves keeps one id, and its box is within 9 pixels of the truth at 1280`()
+      async throws
+    {
       var catalogue = FilterCatalogue.builtIn
       catalogue.registerVision()
       try #require(catalogue.description(named: "faceDetection") != nil)

@@ -1,9 +1,7 @@
+import SidelightVision
 import Testing
 
-@testable import SidelightVision
-
-@Suite("Model descriptions")
-struct ModelDescriptionTests {
+@Suite struct `Model descriptions` {
   private func shapes(_ list: [(String, [Int])]) -> [TensorShape] {
     list.map { TensorShape(name: $0.0, dimensions: $0.1) }
   }
@@ -126,15 +124,14 @@ struct ModelDescriptionTests {
     ) { $0.input.scale[0] == 1.0 / 255 && $0.input.width == 192 },
   ]
 
-  @Test("Known families are recognized by their shapes", arguments: Self.families)
-  func recognizes(family: Family) throws {
+  @Test(arguments: Self.families)
+  func `known families are recognized by their shapes`(family: Family) throws {
     let description = try self.description(family.task, family.inputs, family.outputs)
     #expect(family.check(description))
     #expect(description.task == family.task)
   }
 
-  @Test("Unknown shapes without a description are refused with what the model has")
-  func refusesUnknownShapes() {
+  @Test func `unknown shapes without a description are refused with what the model has`() {
     #expect {
       _ = try self.description(.matte, [("x", [1, 3, 8, 8])], [("y", [1, 7, 8, 8])])
     } throws: { error in
@@ -145,8 +142,7 @@ struct ModelDescriptionTests {
     }
   }
 
-  @Test("A description overrides the convention")
-  func overrides() throws {
+  @Test func `a description overrides the convention`() throws {
     let description = try self.description(
       .matte, [("x", [1, 3, 8, 16])], [("y", [1, 7, 8, 16])],
       json: """
@@ -165,7 +161,6 @@ struct ModelDescriptionTests {
   }
 
   @Test(
-    "A description that is invalid or does not fit the model is refused with the part",
     arguments: [
       ("[]", "not an object"), ("{", "not JSON"), (#"{"tusk": 1}"#, "tusk is unknown"),
       (#"{"input": {"sclae": 1}}"#, "input.sclae is unknown"),
@@ -178,7 +173,9 @@ struct ModelDescriptionTests {
       (#"{"states": [{"input": "x", "output": "y"}]}"#, "state x"),
       (#"{"constants": {"k": 1}}"#, "no k"),
     ])
-  func refuses(json: String, part: String) {
+  func `a description that is invalid or does not fit the model is refused with the part`(
+    json: String, part: String
+  ) {
     #expect {
       _ = try self.description(
         .matte, [("x", [1, 3, 8, 16])], [("y", [1, 1, 8, 16])], json: json)
@@ -188,8 +185,7 @@ struct ModelDescriptionTests {
     }
   }
 
-  @Test("Anchors that do not fit the outputs are refused")
-  func refusesAnchors() {
+  @Test func `anchors that do not fit the outputs are refused`() {
     for anchors in ["[[16, 2]]", "[[0, 1]]", "[[16]]", "[[100000, 100000]]"] {
       #expect(throws: VisionError.self) {
         _ = try self.description(

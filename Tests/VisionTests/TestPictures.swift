@@ -87,18 +87,6 @@ enum TestPictures {
     return (at(i, j) * (1 - a) + at(i + 1, j) * a) * (1 - b)
       + (at(i, j + 1) * (1 - a) + at(i + 1, j + 1) * a) * b
   }
-
-  /// The luma of BT.601.
-  static func luma(_ picture: ColorPicture) -> LumaPicture {
-    LumaPicture(
-      width: picture.width, height: picture.height,
-      samples: (0 ..< picture.width * picture.height).map { index in
-        let red = Double(picture.samples[3 * index])
-        let green = Double(picture.samples[3 * index + 1])
-        let blue = Double(picture.samples[3 * index + 2])
-        return UInt8((0.299 * red + 0.587 * green + 0.114 * blue).rounded())
-      })
-  }
 }
 
 /// A sequence of random numbers that repeats with its seed.

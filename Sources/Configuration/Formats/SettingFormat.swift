@@ -8,6 +8,8 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
   let parse: @Sendable ([String]) throws(InvalidSettingValue) -> Value
   /// Formats a value. `nil` if there is none.
   let texts: @Sendable (Value) -> [String]?
+  /// The conversion of mappings in files to texts. `nil` if only texts are valid.
+  var mapping: SettingMapping?
 
   /// Creates a format of values that consist of one text.
   init(
@@ -73,7 +75,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
   func list(atLeast minimum: Int = 0) -> SettingFormat<[Value]> {
     var kind = self.kind
     kind.isList = true
-    return SettingFormat<[Value]>(
+    var list = SettingFormat<[Value]>(
       kind,
       parse: { texts throws(InvalidSettingValue) in
         guard texts.count >= minimum else {
@@ -84,7 +86,17 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
         return values
       },
       texts: { $0.flatMap { self.texts($0) ?? [] } })
+    list.mapping = self.mapping
+    return list
   }
+}
+
+/// The form of a list's elements as mappings in files.
+struct SettingMapping: Sendable {
+  /// The names of the fields.
+  let fields: [String]
+  /// Returns the text of an element.
+  let text: @Sendable ([String: String]) throws(InvalidSettingValue) -> String
 }
 
 /// The namespace of the formats of settings.

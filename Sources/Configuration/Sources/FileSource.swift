@@ -1,6 +1,7 @@
 import Yams
 
-/// A YAML file of settings: sections, keys, scalars and lists of scalars.
+/// A YAML file of settings: sections, keys, scalars, lists of scalars, and for some settings lists of
+/// mappings.
 ///
 /// No other YAML is supported. Anchors and aliases are refused, since they allow files that grow
 /// when they are read, and so are duplicate keys.
@@ -85,13 +86,57 @@ struct FileSource {
     case .scalar(let scalar): texts = [scalar.string]
     case .sequence(let sequence) where setting.kind.isList && sequence.allSatisfy(\.isScalar):
       texts = sequence.compactMap(\.scalar?.string)
-    case .sequence where setting.kind.isList:
-      return self.addError(line, "\(setting.key) is not a list of scalars")
+    case .sequence(let sequence) where setting.kind.isList:
+      guard let mapping = setting.mapping else {
+        return self.addError(line, "\(setting.key) is not a list of scalars")
+      }
+      let elements = sequence.enumerated().map { index, element in
+        self.text(of: element, "\(setting.key)[\(index)]", mapping)
+      }
+      texts = elements.compactMap(\.self)
+      guard texts.count == elements.count else { return }
     case .sequence: return self.addError(line, "\(setting.key) is a list; expected one value")
     default: return self.addError(line, "\(setting.key) is a section; expected a value")
     }
     self.values[setting.key] = texts
     self.lines[setting.key] = line
+  }
+
+  /// Returns the text of a list's element, which may be a mapping. `nil` after an error.
+  private mutating func text(
+    of element: Yams.Node, _ name: String, _ mapping: SettingMapping
+  ) -> String? {
+    if let scalar = element.scalar { return scalar.string }
+    let line = element.mark?.line
+    guard let fields = element.mapping else {
+      self.addError(line, "\(name) is a list; expected \(mapping.fields.joined(separator: ", "))")
+      return nil
+    }
+    var values: [String: String] = [:]
+    var isValid = true
+    for (key, value) in fields {
+      let field = key.scalar?.string ?? ""
+      let line = key.mark?.line ?? line
+      if !mapping.fields.contains(field) {
+        let nearest = Spelling.nearest(to: field, among: mapping.fields)
+        let shown = "\(name).\(field)".quotedWhereNeeded
+        self.addError(line, SettingError(unknown: shown, nearest: nearest).description)
+        isValid = false
+      } else if let scalar = value.scalar, !Self.isNull(scalar) {
+        values[field] = scalar.string
+      } else {
+        let reason = value.scalar == nil ? "is not a scalar" : "has no value"
+        self.addError(line, "\(name).\(field) \(reason)")
+        isValid = false
+      }
+    }
+    guard isValid else { return nil }
+    do throws(InvalidSettingValue) {
+      return try mapping.text(values)
+    } catch {
+      self.addError(line, "\(name): \(error.reason)")
+      return nil
+    }
   }
 
   private mutating func addError(_ error: YamlError) {

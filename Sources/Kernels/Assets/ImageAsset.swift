@@ -9,6 +9,7 @@ public final class ImageAsset: Sendable {
   private let raster: Raster
   private let linear = Mutex<Raster?>(nil)
   let placements = ImagePlacements()
+  let pyramids = ImagePyramidCache()
   /// Retained as long as the pixels.
   private let lease: (any AssetLease)?
 

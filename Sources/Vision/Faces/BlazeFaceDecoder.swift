@@ -7,14 +7,14 @@ import SidelightKernels
 /// width and height, and six points relative to the anchor: left eye, right eye, nose, mouth, left
 /// ear and right ear of the picture. The score is the logistic function of a further number.
 /// Candidates that overlap are averaged.
-struct BlazeFaceDecoder: FaceDecoder {
+package struct BlazeFaceDecoder: FaceDecoder {
   private let boxes: Int
   private let scores: Int
   private let anchors: [PicturePoint]
   private let threshold: Double
   private let overlap: Double
 
-  init(
+  package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
   ) throws(VisionError) {
     let grids =
@@ -46,7 +46,7 @@ struct BlazeFaceDecoder: FaceDecoder {
     self.overlap = faces.overlap
   }
 
-  func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
+  package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
     let boxes = outputs[self.boxes].values
     let scores = outputs[self.scores].values
     let candidates = self.anchors.indices.compactMap { index -> FaceCandidate? in

@@ -1,4 +1,4 @@
-import SidelightKernels
+package import SidelightKernels
 
 #if canImport(Glibc)
   import Glibc
@@ -9,7 +9,7 @@ import SidelightKernels
 #endif
 
 /// Conversion of a model's faces to the canonical box of ``DetectedFace``.
-enum CanonicalFace {
+package enum CanonicalFace {
   // Positions in the canonical box of an upright face.
   private static let eyes = PicturePoint(x: 0.49, y: 0.37)
   private static let mouth = PicturePoint(x: 0.5, y: 0.79)
@@ -20,7 +20,9 @@ enum CanonicalFace {
   ///
   /// A face that turns to the side brings the eyes together, one that nods brings the mouth to the
   /// eyes. The size follows from the larger of the two distances, which neither shortens much.
-  static func face(_ landmarks: FaceLandmarks, confidence: Double) -> DetectedFace? {
+  package static func face(
+    _ landmarks: FaceLandmarks, confidence: Double
+  ) -> DetectedFace? {
     let middle = PicturePoint(
       x: (landmarks.leftEye.x + landmarks.rightEye.x) / 2,
       y: (landmarks.leftEye.y + landmarks.rightEye.y) / 2)

@@ -87,7 +87,7 @@
       }
       return found.map { box in
         DetectedFace(
-          center: window.transform.picture(
+          center: window.transform(
             PicturePoint(
               x: Double(box.x) + Double(box.width) / 2,
               y: Double(box.y) + Double(box.height) / 2)),
@@ -105,7 +105,8 @@
       let height: Int
       /// Whether the window is the picture itself.
       let isWhole: Bool
-      let transform: PictureTransform
+      /// The movement from the window to the picture.
+      let transform: SimilarityTransform
 
       init(_ search: FaceSearch, in picture: LumaPicture) {
         if let window = search.window {
@@ -113,16 +114,17 @@
           self.width = Int(side)
           self.height = Int(side)
           self.isWhole = false
-          self.transform = PictureTransform(
-            center: window.center, width: side, height: side, angle: search.angle, scale: 1)
+          self.transform = SimilarityTransform(
+            scale: 1, rotation: search.angle, from: PicturePoint(x: side / 2, y: side / 2),
+            to: window.center)
         } else {
           self.width = picture.width
           self.height = picture.height
           self.isWhole = search.angle == 0
-          let size = (width: Double(picture.width), height: Double(picture.height))
-          self.transform = PictureTransform(
-            center: PicturePoint(x: size.width / 2, y: size.height / 2),
-            width: size.width, height: size.height, angle: search.angle, scale: 1)
+          let center = PicturePoint(
+            x: Double(picture.width) / 2, y: Double(picture.height) / 2)
+          self.transform = SimilarityTransform(
+            scale: 1, rotation: search.angle, from: center, to: center)
         }
       }
     }
@@ -182,10 +184,10 @@
         unsafe search.height = Int32(picture.height)
         unsafe search.window_width = Int32(window.width)
         unsafe search.window_height = Int32(window.height)
-        let matrix = window.transform.centerMatrix
-        unsafe search.transform = (
-          matrix[0], matrix[1], matrix[2], matrix[3], matrix[4], matrix[5]
-        )
+        // OpenCV counts positions from the centre of the first pixel.
+        let map = window.transform
+        let first = map(PicturePoint(x: 0.5, y: 0.5))
+        unsafe search.transform = (map.a, -map.b, first.x - 0.5, map.b, map.a, first.y - 0.5)
         unsafe search.is_whole = window.isWhole ? 1 : 0
         unsafe search.equalize_below = Self.darkMean
         unsafe search.scale = scale

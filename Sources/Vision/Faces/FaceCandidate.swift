@@ -1,15 +1,15 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// A face as a model states it, in pixels of the model's input.
-struct FaceCandidate: Sendable, Hashable {
-  var confidence: Double
+package struct FaceCandidate: Sendable, Hashable {
+  package var confidence: Double
   /// The corner at the top left of the model's own box.
-  var x: Double
-  var y: Double
-  var width: Double
-  var height: Double
+  package var x: Double
+  package var y: Double
+  package var width: Double
+  package var height: Double
   /// The left eye and the right eye of the picture, and the mouth, if the model locates them.
-  var landmarks: FaceLandmarks?
+  package var landmarks: FaceLandmarks?
 
   /// Whether the box has an extent and all numbers are finite. Models can return anything.
   var isValid: Bool {

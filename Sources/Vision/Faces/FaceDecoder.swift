@@ -7,7 +7,7 @@
 #endif
 
 /// Reads the faces out of the outputs of a model.
-protocol FaceDecoder: Sendable {
+package protocol FaceDecoder: Sendable {
   /// Returns the faces above the threshold, one per face.
   ///
   /// - Parameter outputs: The outputs, in the order and with the shapes that the decoder was

@@ -1,8 +1,8 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// An analysis of the faces in a session's frames: places, ids, angles, and attendance.
-struct FaceDetection: Filter {
-  static let description = FilterDescription(
+package struct FaceDetection: Filter {
+  package static let description = FilterDescription(
     name: "faceDetection",
     summary: "Finds and follows faces, and reports who is present. Does not change frames.",
     category: .analysis, reach: .frame, fidelity: .formula,
@@ -34,34 +34,29 @@ struct FaceDetection: Filter {
 
   /// - Parameters:
   ///   - arguments: The validated parameters.
-  ///   - finder: Creates the finder of a session.
-  ///   - points: Creates the optical flow of a session.
-  init(
-    _ arguments: Arguments, finder: @escaping @Sendable () -> any FaceFinder,
-    points: @escaping @Sendable () -> any PointTracker
-  ) {
+  ///   - tools: The source of finders and optical flow.
+  package init(_ arguments: Arguments, tools: FaceTools) {
     self.analysis = Analysis(
       everyNth: Int(arguments.number("everyNth").rounded()),
       configuration: FaceTracker.Configuration(
         maxFaces: Int(arguments.number("maxFaces").rounded()),
         minSize: arguments.number("minSize")),
-      finder: finder, points: points)
+      tools: tools)
   }
 
-  var description: FilterDescription { Self.description }
+  package var description: FilterDescription { Self.description }
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.analysis(self.analysis)] }
+  package func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.analysis(self.analysis)] }
 
   private struct Analysis: FrameAnalysis {
     let everyNth: Int
     let configuration: FaceTracker.Configuration
-    let finder: @Sendable () -> any FaceFinder
-    let points: @Sendable () -> any PointTracker
+    let tools: FaceTools
 
     /// Searches one frame for upright faces. They have no ids and no attendance.
     func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
       let picture = UprightPicture(reducing: frame)
-      var finder = self.finder()
+      var finder = self.tools.makeFinder()
       let (width, height) = (Double(picture.luma.width), Double(picture.luma.height))
       let least = self.configuration.minSize * height
       let faces = try finder.faces(
@@ -83,7 +78,8 @@ struct FaceDetection: Filter {
     func makeAnalyzer() -> any FrameAnalyzer {
       Analyzer(
         scene: FaceScene(
-          finder: self.finder(), points: self.points(), configuration: self.configuration))
+          finder: self.tools.makeFinder(), points: self.tools.makePointTracker(),
+          configuration: self.configuration))
     }
   }
 

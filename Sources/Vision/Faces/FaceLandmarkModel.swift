@@ -59,7 +59,7 @@ public struct FaceLandmarkModel: Sendable {
       func average(_ axis: Int) -> Double {
         indices.reduce(0) { $0 + Double(values[3 * $1 + axis]) } / Double(indices.count)
       }
-      return transform.picture(PicturePoint(x: average(0), y: average(1)))
+      return transform(PicturePoint(x: average(0), y: average(1)))
     }
     let landmarks = FaceLandmarks(
       leftEye: mean(Self.leftEye), rightEye: mean(Self.rightEye), mouth: mean(Self.mouth))

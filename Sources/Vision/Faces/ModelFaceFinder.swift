@@ -19,6 +19,11 @@ public struct ModelFaceFinder: FaceFinder {
     self.sampler = PictureSampler(model.description.input)
   }
 
+  /// The number of pixels of the model's input.
+  var inputArea: Int {
+    self.model.description.input.width * self.model.description.input.height
+  }
+
   /// Models are trained on colour. In grey pictures they find fewer faces.
   public var needsColor: Bool { true }
 
@@ -56,31 +61,31 @@ public struct ModelFaceFinder: FaceFinder {
   }
 
   private func faces(
-    in picture: ColorPicture, _ transform: PictureTransform
+    in picture: ColorPicture, _ transform: SimilarityTransform
   ) throws -> [DetectedFace] {
     let outputs = try self.model.run([self.sampler.window(picture, transform)])
     return self.decoder.faces(outputs).compactMap { candidate in
       if let landmarks = candidate.landmarks {
         return CanonicalFace.face(
           FaceLandmarks(
-            leftEye: transform.picture(landmarks.leftEye),
-            rightEye: transform.picture(landmarks.rightEye),
-            mouth: transform.picture(landmarks.mouth)),
+            leftEye: transform(landmarks.leftEye),
+            rightEye: transform(landmarks.rightEye),
+            mouth: transform(landmarks.mouth)),
           confidence: candidate.confidence)
       }
       return CanonicalFace.face(
-        center: transform.picture(
+        center: transform(
           PicturePoint(
             x: candidate.x + candidate.width / 2, y: candidate.y + candidate.height / 2)),
         width: candidate.width * transform.scale, height: candidate.height * transform.scale,
-        roll: transform.angle, confidence: candidate.confidence)
+        roll: transform.rotation, confidence: candidate.confidence)
     }
   }
 
   /// Returns the parts of the picture that become inputs of the model.
   private func windows(
     _ search: FaceSearch, width: Int, height: Int
-  ) -> [PictureTransform] {
+  ) -> [SimilarityTransform] {
     if let window = search.window {
       return [self.sampler.letterbox(window, angle: search.angle)]
     }

@@ -7,7 +7,7 @@ import SidelightKernels
 /// top, right and bottom of the box in strides, and five points relative to the anchor in strides:
 /// left eye, right eye, nose, and the corners of the mouth. The names of outputs vary, so they are
 /// recognized by their shapes.
-struct SCRFDDecoder: FaceDecoder {
+package struct SCRFDDecoder: FaceDecoder {
   private struct Grid {
     let stride: Int
     let columns: Int
@@ -23,7 +23,7 @@ struct SCRFDDecoder: FaceDecoder {
   private let threshold: Double
   private let overlap: Double
 
-  init(
+  package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
   ) throws(VisionError) {
     var grids: [Grid] = []
@@ -42,7 +42,7 @@ struct SCRFDDecoder: FaceDecoder {
     self.overlap = faces.overlap
   }
 
-  func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
+  package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
     var candidates: [FaceCandidate] = []
     for grid in self.grids {
       let scores = outputs[grid.scores].values

@@ -2,7 +2,7 @@
 ///
 /// A row of one output has the probabilities of background and face, the same row of the other the
 /// left, top, right and bottom of the box, as parts of the input's sides.
-struct UltraFaceDecoder: FaceDecoder {
+package struct UltraFaceDecoder: FaceDecoder {
   private let scores: Int
   private let boxes: Int
   private let width: Double
@@ -10,7 +10,7 @@ struct UltraFaceDecoder: FaceDecoder {
   private let threshold: Double
   private let overlap: Double
 
-  init(
+  package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
   ) throws(VisionError) {
     let count = (outputs.first { $0.dimensions.last == 4 }?.count ?? 4) / 4
@@ -22,7 +22,7 @@ struct UltraFaceDecoder: FaceDecoder {
     self.overlap = faces.overlap
   }
 
-  func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
+  package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
     let scores = outputs[self.scores].values
     let boxes = outputs[self.boxes].values
     let candidates = (0 ..< scores.count / 2).compactMap { index -> FaceCandidate? in

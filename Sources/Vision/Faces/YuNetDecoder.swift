@@ -14,7 +14,7 @@ import SidelightKernels
 /// `sqrt(cls * obj)`, the centre of the box `(cell + bbox[0...1]) * s`, its size
 /// `exp(bbox[2...3]) * s`, and five points `(cell + kps) * s`: left eye, right eye, nose, and the
 /// corners of the mouth.
-struct YuNetDecoder: FaceDecoder {
+package struct YuNetDecoder: FaceDecoder {
   private struct Grid {
     let stride: Int
     let columns: Int
@@ -29,7 +29,7 @@ struct YuNetDecoder: FaceDecoder {
   private let threshold: Double
   private let overlap: Double
 
-  init(
+  package init(
     _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
   ) throws(VisionError) {
     var grids: [Grid] = []
@@ -50,7 +50,7 @@ struct YuNetDecoder: FaceDecoder {
     self.overlap = faces.overlap
   }
 
-  func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
+  package func faces(_ outputs: [Tensor]) -> [FaceCandidate] {
     var candidates: [FaceCandidate] = []
     for grid in self.grids {
       let classes = outputs[grid.classes].values

@@ -4,7 +4,7 @@ extension ModelDescription {
   ///
   /// - Throws: ``VisionError`` with code `unknownConvention` if neither says how to use the model,
   ///   and `invalidDescription` if the file contradicts it.
-  static func resolve(
+  package static func resolve(
     _ task: ModelTask, inputs: [TensorShape], outputs: [TensorShape], file: ModelDescriptionFile?
   ) throws(VisionError) -> ModelDescription {
     if let stated = file?.task, stated != task {

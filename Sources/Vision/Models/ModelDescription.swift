@@ -9,21 +9,21 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
 }
 
 /// How a model is fed, and how its outputs are read.
-struct ModelDescription: Sendable, Hashable {
+package struct ModelDescription: Sendable, Hashable {
   /// The order of the dimensions of a picture.
-  enum Layout: String, Sendable, Hashable, Codable {
+  package enum Layout: String, Sendable, Hashable, Codable {
     case nchw = "NCHW"
     case nhwc = "NHWC"
   }
 
   /// The order of the colours of a pixel.
-  enum ChannelOrder: String, Sendable, Hashable, Codable {
+  package enum ChannelOrder: String, Sendable, Hashable, Codable {
     case rgb = "RGB"
     case bgr = "BGR"
   }
 
   /// How a picture of another shape becomes the input.
-  enum Fit: String, Sendable, Hashable, Codable {
+  package enum Fit: String, Sendable, Hashable, Codable {
     /// The picture fills the input; its sides change by different factors.
     case stretch
     /// The picture keeps its shape, starts at the top left, and the rest of the input is 0.
@@ -31,7 +31,7 @@ struct ModelDescription: Sendable, Hashable {
   }
 
   /// A function that turns outputs of a model into probabilities.
-  enum Activation: String, Sendable, Hashable, Codable {
+  package enum Activation: String, Sendable, Hashable, Codable {
     /// The outputs are probabilities.
     case none
     case sigmoid
@@ -40,74 +40,99 @@ struct ModelDescription: Sendable, Hashable {
   }
 
   /// The way in which a model of faces states them.
-  enum FaceEncoding: String, Sendable, Hashable, CaseIterable, Codable {
+  package enum FaceEncoding: String, Sendable, Hashable, CaseIterable, Codable {
     case blazeFace, yuNet, scrfd, ultraFace
   }
 
   /// The picture that a model takes.
-  struct Input: Sendable, Hashable {
-    var name: String
-    var layout: Layout
-    var width: Int
-    var height: Int
-    var order = ChannelOrder.rgb
+  package struct Input: Sendable, Hashable {
+    package var name: String
+    package var layout: Layout
+    package var width: Int
+    package var height: Int
+    package var order: ChannelOrder
     /// The input of a sample `v` of 0 to 255 is `(v - mean) * scale`. One per channel, in the order
     /// of the channels.
-    var scale = [Double](repeating: 1 / 255, count: 3)
-    var mean = [Double](repeating: 0, count: 3)
-    var fit: Fit
+    package var scale: [Double]
+    package var mean: [Double]
+    package var fit: Fit
+
+    package init(
+      name: String, layout: Layout, width: Int, height: Int, order: ChannelOrder = .rgb,
+      scale: [Double] = [Double](repeating: 1 / 255, count: 3),
+      mean: [Double] = [Double](repeating: 0, count: 3), fit: Fit
+    ) {
+      self.name = name
+      self.layout = layout
+      self.width = width
+      self.height = height
+      self.order = order
+      self.scale = scale
+      self.mean = mean
+      self.fit = fit
+    }
   }
 
   /// The output of a model of mattes.
-  struct Matte: Sendable, Hashable {
-    var name: String
+  package struct Matte: Sendable, Hashable {
+    package var name: String
     /// The channel that is used.
-    var channel = 0
-    var activation = Activation.none
+    package var channel = 0
+    package var activation = Activation.none
     /// Whether the channel is the background instead of the person.
-    var isInverted = false
+    package var isInverted = false
   }
 
   /// The outputs of a model of faces.
-  struct Faces: Sendable, Hashable {
-    var encoding: FaceEncoding
+  package struct Faces: Sendable, Hashable {
+    package var encoding: FaceEncoding
     /// The least confidence of a face, 0 to 1.
-    var threshold = 0.5
+    package var threshold: Double
     /// The overlap (intersection by union) from which on two boxes are of one face.
-    var overlap = 0.3
+    package var overlap: Double
     /// For `blazeFace`: cells to a side and anchors to a cell, for each grid.
-    var anchors: [[Int]] = []
+    package var anchors: [[Int]]
+
+    package init(
+      encoding: FaceEncoding, threshold: Double = 0.5, overlap: Double = 0.3,
+      anchors: [[Int]] = []
+    ) {
+      self.encoding = encoding
+      self.threshold = threshold
+      self.overlap = overlap
+      self.anchors = anchors
+    }
   }
 
   /// The outputs of a model of landmarks: MediaPipe's mesh of 468 points.
-  struct Landmarks: Sendable, Hashable {
+  package struct Landmarks: Sendable, Hashable {
     /// The output with x, y and z of each point, in pixels of the input.
-    var points: String
+    package var points: String
     /// The output whose logistic function is the confidence that there is a face.
-    var presence: String
+    package var presence: String
   }
 
   /// The meaning of the outputs.
-  enum Output: Sendable, Hashable {
+  package enum Output: Sendable, Hashable {
     case matte(Matte)
     case faces(Faces)
     case landmarks(Landmarks)
   }
 
   /// An output that becomes an input of the next run, 0 at first.
-  struct State: Sendable, Hashable {
-    var input: String
-    var output: String
+  package struct State: Sendable, Hashable {
+    package var input: String
+    package var output: String
   }
 
-  var input: Input
-  var output: Output
-  var states: [State] = []
+  package var input: Input
+  package var output: Output
+  package var states: [State] = []
   /// The values of inputs that are the same in every run.
-  var constants: [String: Double] = [:]
+  package var constants: [String: Double] = [:]
 
   /// The purpose of the model.
-  var task: ModelTask {
+  package var task: ModelTask {
     switch self.output {
     case .matte: .matte
     case .faces: .faces

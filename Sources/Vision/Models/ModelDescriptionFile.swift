@@ -18,7 +18,7 @@ import Foundation
 /// - `states` (list of `input` and `output`): outputs that become inputs of the next run
 /// - `constants` (numbers by input)
 /// - `about` (anything): ignored
-struct ModelDescriptionFile: Decodable {
+package struct ModelDescriptionFile: Decodable {
   struct Input: Decodable {
     var name: String?
     var layout: ModelDescription.Layout?
@@ -86,7 +86,7 @@ struct ModelDescriptionFile: Decodable {
   }
 
   /// Parses the contents of a file.
-  static func parse(_ bytes: [UInt8], _ model: ModelFile) throws(VisionError) -> Self {
+  package static func parse(_ bytes: [UInt8], _ model: ModelFile) throws(VisionError) -> Self {
     do {
       let tree = try JSONSerialization.jsonObject(with: Data(bytes))
       guard let tree = tree as? [String: Any] else {

@@ -10,7 +10,7 @@ public struct ModelFile: Sendable {
   public let bytes: [UInt8]
   /// The bounds that the model must keep.
   public let limits: ModelLimits
-  let graph: ONNXGraph
+  package let graph: ONNXGraph
 
   /// Reads a file.
   ///

@@ -2,26 +2,26 @@
 ///
 /// The file is read before a runtime sees it: a runtime of C++ then only reads files that are
 /// well formed on this level, and faults can name the reason.
-struct ONNXGraph: Sendable, Hashable {
+package struct ONNXGraph: Sendable, Hashable {
   /// An input or output. A dimension that the model does not fix is `nil`.
-  struct Port: Sendable, Hashable {
-    var name = ""
+  package struct Port: Sendable, Hashable {
+    package fileprivate(set) var name = ""
     /// `TensorProto.DataType`: 1 is a 32-bit float.
-    var elementType: UInt64 = 0
-    var dimensions: [Int?] = []
+    fileprivate var elementType: UInt64 = 0
+    package fileprivate(set) var dimensions: [Int?] = []
 
     var isFixed: Bool { !self.dimensions.contains(nil) }
 
-    var description: String {
+    package var description: String {
       "\(self.name) \(self.dimensions.map { $0.map(String.init) ?? "?" }.joined(separator: "x"))"
     }
   }
 
   /// The inputs that are not constants.
-  private(set) var inputs: [Port] = []
-  private(set) var outputs: [Port] = []
+  package private(set) var inputs: [Port] = []
+  package private(set) var outputs: [Port] = []
   /// The parts of the model that OpenCV does not run, with the advice to change them.
-  private(set) var obstacles: [String] = []
+  package private(set) var obstacles: [String] = []
 
   private static let largestRank = 8
   private static let floats: UInt64 = 1
@@ -56,15 +56,32 @@ struct ONNXGraph: Sendable, Hashable {
       guard case .bytes(let range) = value else { continue }
       switch field {
       case 1: nodes.append(try Node(graph.message(range)))
-      case 5: constants.insert(try Self.constantName(graph.message(range)))
+      case 5: constants.insert(try ONNXConstant(graph.message(range)).name)
       case 11: self.inputs.append(try Self.port(graph.message(range)))
       case 12: self.outputs.append(try Self.port(graph.message(range)))
       default: break
       }
     }
+    try Self.checkConnections(nodes, known: constants.union(self.inputs.map(\.name)))
     // Older exporters list the constants among the inputs.
     self.inputs.removeAll { constants.contains($0.name) }
     self.findObstacles(nodes, constants: constants)
+  }
+
+  /// Refuses nodes that take a value which no earlier part of the graph computes: OpenCV ends the
+  /// process then.
+  private static func checkConnections(
+    _ nodes: [Node], known: Set<String>
+  ) throws(VisionError) {
+    var known = known
+    for node in nodes {
+      // An optional input that is left out has an empty name.
+      for input in node.inputs where !input.isEmpty && !known.contains(input) {
+        throw VisionError(
+          .malformed, "\(node.kind) takes \(input), which nothing before it computes")
+      }
+      known.formUnion(node.outputs)
+    }
   }
 
   private mutating func findObstacles(_ nodes: [Node], constants: Set<String>) {
@@ -93,24 +110,26 @@ struct ONNXGraph: Sendable, Hashable {
   private struct Node {
     var kind = ""
     var inputs: [String] = []
+    var outputs: [String] = []
 
     init(_ message: ProtobufReader) throws(VisionError) {
       var message = message
       while let (field, value) = try message.next() {
         guard case .bytes(let range) = value else { continue }
-        if field == 1 { self.inputs.append(message.text(range)) }
-        if field == 4 { self.kind = message.text(range) }
+        switch field {
+        case 1: self.inputs.append(message.text(range))
+        case 2: self.outputs.append(message.text(range))
+        case 4: self.kind = message.text(range)
+        case 5:
+          var attribute = message.message(range)
+          while let (field, value) = try attribute.next() {
+            guard case .bytes(let range) = value, field == 5 || field == 10 else { continue }
+            _ = try ONNXConstant(attribute.message(range))
+          }
+        default: break
+        }
       }
     }
-  }
-
-  private static func constantName(_ message: ProtobufReader) throws(VisionError) -> String {
-    var message = message
-    var name = ""
-    while let (field, value) = try message.next() {
-      if case .bytes(let range) = value, field == 8 { name = message.text(range) }
-    }
-    return name
   }
 
   /// Reads a `ValueInfoProto`: a name, and a type that holds a tensor type, which holds a shape.

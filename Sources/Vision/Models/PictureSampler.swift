@@ -1,36 +1,37 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// Resamples a part of a picture to the input of a model.
 ///
 /// Each value is `(sample - mean) * scale`. Samples are interpolated between the centres of four
 /// pixels; pictures that are more than twice as large as the input are first reduced by averaging
 /// squares of pixels. Samples outside the picture are 0.
-struct PictureSampler {
+package struct PictureSampler {
   private let input: ModelDescription.Input
 
-  init(_ input: ModelDescription.Input) {
+  package init(_ input: ModelDescription.Input) {
     self.input = input
   }
 
   /// The map from the whole picture's place in the input, if its shape is kept.
-  func letterbox(width: Int, height: Int, angle: Double = 0) -> PictureTransform {
+  package func letterbox(width: Int, height: Int, angle: Double = 0) -> SimilarityTransform {
     let scale = max(
       Double(width) / Double(self.input.width), Double(height) / Double(self.input.height))
-    return PictureTransform(
-      center: PicturePoint(x: Double(width) / 2, y: Double(height) / 2),
-      width: Double(width) / scale, height: Double(height) / scale, angle: angle, scale: scale)
+    let center = PicturePoint(x: Double(width) / 2, y: Double(height) / 2)
+    return SimilarityTransform(
+      scale: scale, rotation: angle,
+      from: PicturePoint(x: center.x / scale, y: center.y / scale), to: center)
   }
 
   /// The map from a square window's place in the input.
-  func letterbox(_ window: FaceSearch.Window, angle: Double) -> PictureTransform {
+  package func letterbox(_ window: FaceSearch.Window, angle: Double) -> SimilarityTransform {
     let scale = window.side / Double(min(self.input.width, self.input.height))
-    return PictureTransform(
-      center: window.center, width: window.side / scale, height: window.side / scale,
-      angle: angle, scale: scale)
+    let half = window.side / scale / 2
+    return SimilarityTransform(
+      scale: scale, rotation: angle, from: PicturePoint(x: half, y: half), to: window.center)
   }
 
   /// Returns the whole picture, stretched to the input.
-  func stretched(_ picture: ColorPicture) -> Tensor {
+  package func stretched(_ picture: ColorPicture) -> Tensor {
     let steps = (
       x: Double(picture.width) / Double(self.input.width),
       y: Double(picture.height) / Double(self.input.height)
@@ -41,10 +42,10 @@ struct PictureSampler {
   }
 
   /// Returns the part of a picture that the transform maps the input to.
-  func window(_ picture: ColorPicture, _ transform: PictureTransform) -> Tensor {
-    let first = transform.picture(PicturePoint(x: 0.5, y: 0.5))
-    let column = transform.picture(PicturePoint(x: 1.5, y: 0.5))
-    let row = transform.picture(PicturePoint(x: 0.5, y: 1.5))
+  package func window(_ picture: ColorPicture, _ transform: SimilarityTransform) -> Tensor {
+    let first = transform(PicturePoint(x: 0.5, y: 0.5))
+    let column = transform(PicturePoint(x: 1.5, y: 0.5))
+    let row = transform(PicturePoint(x: 0.5, y: 1.5))
     return self.sample(
       picture, first: first,
       column: PicturePoint(x: column.x - first.x, y: column.y - first.y),

@@ -36,6 +36,13 @@ struct ProtobufReader {
     }
   }
 
+  /// Returns the next number of a packed list, and `nil` at its end.
+  ///
+  /// - Throws: ``VisionError`` with code `malformed`.
+  mutating func nextNumber() throws(VisionError) -> UInt64? {
+    self.position < self.end ? try self.varint() : nil
+  }
+
   /// Returns the text of a range that ``next()`` returned.
   func text(_ range: Range<Int>) -> String {
     String(decoding: self.file[range], as: UTF8.self)

@@ -4,8 +4,10 @@
 public struct VisionModel: Sendable {
   /// The name of the model in the configuration.
   public let name: String
+  /// The purpose of the model.
+  public var task: ModelTask { self.description.task }
   let description: ModelDescription
-  let inputs: [TensorShape]
+  package let inputs: [TensorShape]
   let outputs: [TensorShape]
   private let pool: InstancePool<any LoadedModel>
   private let file: ModelFile
@@ -33,7 +35,7 @@ public struct VisionModel: Sendable {
   }
 
   /// Runs the model. `tensors` are in the order of `inputs`, the results in that of `outputs`.
-  func run(_ tensors: [Tensor]) throws -> [Tensor] {
+  package func run(_ tensors: [Tensor]) throws -> [Tensor] {
     do {
       return try self.pool.withInstance { try $0.run(tensors) }
     } catch let error as VisionError {

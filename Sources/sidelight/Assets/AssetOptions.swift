@@ -21,9 +21,14 @@ struct AssetOptions: ParsableArguments {
   /// Returns the filters of the command with the assets that a pipeline names. A name without an
   /// `--asset` option is the path of a file.
   ///
+  /// - Parameters:
+  ///   - text: The pipeline.
+  ///   - vision: The models.
   /// - Throws: `ValidationError` with the position of the name in the text, or with the file.
-  func catalogue(for text: PipelineText) throws -> FilterCatalogue {
-    var catalogue = FilterCatalogue.command
+  func catalogue(
+    for text: PipelineText, vision: VisionConfiguration
+  ) throws -> FilterCatalogue {
+    var catalogue = FilterCatalogue.command(vision)
     let store = AssetStore()
     for file in self.files {
       do {
@@ -62,19 +67,72 @@ struct NamedFile: Sendable {
   }
 }
 
+/// The models of the subcommands that filter locally.
+struct ModelOptions: ParsableArguments {
+  @Option(
+    name: .customLong("model"),
+    help: ArgumentHelp(
+      "ONNX model for the task matte, faces or landmarks. May be repeated. TASK@RUNTIME selects "
+        + "the runtime opencv or onnxruntime.",
+      valueName: "name=task:file"),
+    completion: .file(), transform: ConfiguredModel.init(argument:))
+  var models: [ConfiguredModel] = []
+
+  @Option(
+    help: ArgumentHelp("ONNX Runtime's shared library, in which models run.", valueName: "file"),
+    completion: .file())
+  var onnxRuntime: String?
+
+  /// Loads the models.
+  ///
+  /// - Throws: `ValidationError` that names the model and its file.
+  func configuration() throws -> VisionConfiguration {
+    try VisionConfiguration(loading: self.models, onnxRuntime: self.onnxRuntime)
+  }
+}
+
+extension ConfiguredModel {
+  /// Parses an argument.
+  ///
+  /// - Throws: `ValidationError` that states the expected form.
+  init(argument: String) throws {
+    do throws(VisionError) {
+      try self.init(argument)
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+}
+
+extension VisionConfiguration {
+  /// Loads models, and runs each once.
+  ///
+  /// - Throws: `ValidationError` that names the model and its file.
+  init(loading models: [ConfiguredModel], onnxRuntime: String?) throws {
+    do throws(VisionError) {
+      try self.init(models: models, onnxRuntime: onnxRuntime)
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+}
+
 extension FilterCatalogue {
-  /// The filters of this command: the built-in ones, and those of SidelightVision.
-  static let command: FilterCatalogue = {
+  /// The filters of this command without models: the built-in ones, and those of SidelightVision.
+  static let command = Self.command(VisionConfiguration())
+
+  /// Returns the filters of this command with models.
+  static func command(_ vision: VisionConfiguration) -> FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
-    catalogue.registerVision()
+    catalogue.registerVision(vision)
     return catalogue
-  }()
+  }
 
   /// Creates a catalogue of the command's filters, with assets that all callers can name.
   ///
   /// - Throws: `ValidationError` with the file that cannot be read.
-  init(providing files: [ProvidedAsset]) throws {
-    self = .command
+  init(providing files: [ProvidedAsset], vision: VisionConfiguration) throws {
+    self = .command(vision)
     let store = AssetStore()
     for file in files {
       do {

@@ -9,6 +9,7 @@ import SidelightIdentity
 import SidelightKernels
 import SidelightServer
 import SidelightSupervisor
+import SidelightVision
 import UnixSignals
 
 /// `sidelight serve`: runs the server. Its flags are the settings.
@@ -86,7 +87,8 @@ struct Serve: AsyncParsableCommand {
       if let tokens = configuration.tokens {
         try await TokenAuthenticator(tokens, logger: logger)
       } else { nil }
-    let catalogue = try FilterCatalogue(providing: configuration.providedAssets)
+    let catalogue = try FilterCatalogue(
+      providing: configuration.providedAssets, vision: Self.vision(configuration, logger: logger))
     for filter in catalogue.allDescriptions {
       guard let (_, reason) = catalogue.unavailableFilter(named: filter.name) else { continue }
       logger.info(
@@ -143,6 +145,26 @@ struct Serve: AsyncParsableCommand {
       FileHandle.standardError.write(Data("\(errors)See 'sidelight serve --help'.\n".utf8))
       throw ExitCode.validationFailure
     }
+  }
+
+  /// Loads the models.
+  ///
+  /// - Throws: `ValidationError` that names the model and its file.
+  private static func vision(
+    _ configuration: ServeConfiguration, logger: Logger
+  ) throws -> VisionConfiguration {
+    let start = ContinuousClock.now
+    let vision = try VisionConfiguration(
+      loading: configuration.models, onnxRuntime: configuration.onnxRuntime)
+    if !configuration.models.isEmpty {
+      logger.info(
+        "models loaded",
+        metadata: [
+          "models": .array(configuration.models.map { "\($0)" }),
+          "milliseconds": "\((ContinuousClock.now - start) / .milliseconds(1))",
+        ])
+    }
+    return vision
   }
 
   /// Returns tracing as OpenTelemetry's environment variables configure it. `nil` disables it.

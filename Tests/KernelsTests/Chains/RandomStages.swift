@@ -92,7 +92,8 @@ struct RandomStages {
     case .vector:
       return recipe.vectors[parameter.name].map { .vector($0(&self.random)) }
     case .flag: return .flag(self.chance(2))
-    case .choice(let names):
+    case .choice(let all):
+      let names = recipe.choices[parameter.name] ?? all
       return .text(names[Int.random(in: 0 ..< names.count, using: &self.random)])
     case .asset:
       let names = parameter.assetKind == .cube ? ChainAssets.cubes : ChainAssets.images

@@ -9,6 +9,8 @@ struct StageRecipe {
   var ranges: [String: ClosedRange<Double>] = [:]
   /// The random numbers of a vector, by parameter.
   var vectors: [String: @Sendable (inout TestRandom) -> [Double]] = [:]
+  /// The names that are chosen from, by parameter; all if there is none.
+  var choices: [String: [String]] = [:]
   /// Whether a rounding error of the input can change the result by many levels. Such a stage comes
   /// first in its chain, where its input is exact.
   var isDiscontinuous = false
@@ -22,7 +24,7 @@ struct StageRecipe {
     "bumpDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": -0.9 ... 0.9]),
     // The matte is rounded twice, and follows colours with steep slopes.
     "chromaKey": StageRecipe(
-      ranges: ["near": 0 ... 0.2, "far": 0.3 ... 0.6], leaps: true, gain: 3),
+      ranges: ["near": 0 ... 0.2, "far": 0.3 ... 0.6], isDiscontinuous: true, gain: 3),
     "colorControls": StageRecipe(
       ranges: ["saturation": 0 ... 1.4, "brightness": -0.2 ... 0.2, "contrast": 0.5 ... 1.3],
       gain: 1.8),
@@ -60,7 +62,9 @@ struct StageRecipe {
     "noiseReduction": StageRecipe(
       ranges: ["noiseLevel": 0.03 ... 0.1, "sharpness": 0 ... 0.4], gain: 3),
     "overlay": StageRecipe(
-      ranges: ["width": 5 ... 40, "height": 5 ... 40, "scale": 0.4 ... 1.6]),
+      ranges: ["width": 5 ... 40, "height": 5 ... 40, "scale": 0.4 ... 1.6],
+      // The reference shows no faces.
+      choices: ["anchor": ["frame"]]),
     "photoEffectNoir": StageRecipe(gain: 2),
     "pinchDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": 0 ... 1.5]),
     "pixellate": StageRecipe(ranges: ["scale": 1 ... 12]),

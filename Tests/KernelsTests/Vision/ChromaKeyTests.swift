@@ -73,7 +73,7 @@ import Testing
     for bands in [1, 3, 16] {
       let executor = PlanExecutor(
         pool: BufferPool(), compute: ComputePool(threadCount: 2),
-        fixedBands: BandRunner(maxBands: bands, leastBandNanoseconds: 0))
+        fixedBands: BandRunner(maxBands: bands, minBandNanoseconds: 0))
       let (slab, copy) = PaddedBuffer.holding(frame)
       let result = try await executor.run(
         plan, on: copy, into: MutableFrame(layout: copy.layout, buffer: slab.buffer))

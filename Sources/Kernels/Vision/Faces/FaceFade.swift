@@ -12,8 +12,8 @@ package struct FaceFade: Sendable {
     package fileprivate(set) var opacity: Double
   }
 
-  /// The time from invisible to opaque.
-  package let fade: Duration
+  /// The time from invisible to opaque. A change applies from the next frame on.
+  package var fade: Duration
   private var items: [Item] = []
   private var last: Duration?
 

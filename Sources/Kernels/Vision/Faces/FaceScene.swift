@@ -19,7 +19,7 @@ package struct FaceScene: Sendable {
   /// The error of the latest search of the whole picture; `nil` if it succeeded.
   package private(set) var searchError: (any Error)?
   private let searching: Searching
-  private let isCustom: Bool
+  private let tools: FaceTools?
   private var configuration: FaceTracker.Configuration
   private var finder: any FaceFinder
   /// The finder of background searches; `nil` while one runs.
@@ -43,12 +43,13 @@ package struct FaceScene: Sendable {
     tools: FaceTools, configuration: FaceTracker.Configuration = FaceTracker.Configuration(),
     searching: Searching
   ) {
-    self.finder = tools.makeFinder()
-    self.searchFinder = searching == .background ? tools.makeFinder() : nil
+    self.tools = tools
+    self.finder = tools.finder(protects: configuration.protects)
+    self.searchFinder =
+      searching == .background ? tools.finder(protects: configuration.protects) : nil
     self.points = tools.makePointTracker()
     self.configuration = configuration
     self.searching = searching
-    self.isCustom = tools.isCustom
   }
 
   /// Creates a scene that searches in its steps.
@@ -61,16 +62,23 @@ package struct FaceScene: Sendable {
     finder: any FaceFinder, points: any PointTracker,
     configuration: FaceTracker.Configuration = FaceTracker.Configuration()
   ) {
+    self.tools = nil
     self.finder = finder
     self.searchFinder = nil
     self.points = points
     self.configuration = configuration
     self.searching = .immediate
-    self.isCustom = false
   }
 
-  /// Changes the settings. Known faces remain known.
+  /// Changes the settings. Known faces remain known, also with the finder of stages that protect.
   package mutating func configure(_ configuration: FaceTracker.Configuration) {
+    if configuration.protects != self.configuration.protects, let tools {
+      self.finder = tools.finder(protects: configuration.protects)
+      // A finder that is searching is replaced when it returns.
+      if self.searchFinder != nil {
+        self.searchFinder = tools.finder(protects: configuration.protects)
+      }
+    }
     self.configuration = configuration
     self.tracker?.configuration = configuration
   }
@@ -135,6 +143,7 @@ package struct FaceScene: Sendable {
     let outcome: SearchOutcome
     let error: (any Error)?
     let finder: any FaceFinder
+    let protects: Bool
   }
 
   private mutating func run(
@@ -147,10 +156,12 @@ package struct FaceScene: Sendable {
       return tracker.record(FaceTracker.SearchResult(full, outcome))
     }
     if let finder = self.searchFinder {
-      self.due = SceneJob("faceSearch", isCustom: self.isCustom) {
+      let protects = self.configuration.protects
+      self.due = SceneJob("faceSearch", isCustom: self.tools?.isCustom ?? false) {
         var finder = finder
         let (outcome, error) = Self.search(search, with: &finder, picture, color)
-        return SearchReturn(search: full, outcome: outcome, error: error, finder: finder)
+        return SearchReturn(
+          search: full, outcome: outcome, error: error, finder: finder, protects: protects)
       }
       self.runningSince = frame.time
     } else if let since = self.runningSince, frame.time - since > FaceTracker.searchTimeout {
@@ -176,7 +187,11 @@ package struct FaceScene: Sendable {
       self.searchFinder = self.finder
       return
     }
-    self.searchFinder = found.finder
+    if found.protects == self.configuration.protects {
+      self.searchFinder = found.finder
+    } else {
+      self.searchFinder = self.tools?.finder(protects: self.configuration.protects)
+    }
     self.searchError = found.error
     self.results.append(FaceTracker.SearchResult(found.search, found.outcome))
   }

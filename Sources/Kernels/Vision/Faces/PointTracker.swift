@@ -16,3 +16,19 @@ package protocol PointTracker: Sendable {
     _ points: [PicturePoint], from first: LumaPicture, to second: LumaPicture
   ) throws -> [PicturePoint?]
 }
+
+/// A point tracker for builds without optical flow: it follows nothing, so that each face is
+/// searched in every frame.
+package struct NoPointTracker: PointTracker {
+  package init() {}
+
+  /// Returns no points.
+  package func points(of box: FaceBox, in picture: LumaPicture) -> [PicturePoint] { [] }
+
+  /// Returns `nil` for each point.
+  package func follow(
+    _ points: [PicturePoint], from first: LumaPicture, to second: LumaPicture
+  ) -> [PicturePoint?] {
+    points.map { _ in nil }
+  }
+}

@@ -3,8 +3,8 @@ package enum MatteRegions {
   /// Drops small regions of the foreground, and then fills small holes in it.
   ///
   /// Values of 0.5 and more are foreground. Foreground pixels are connected along edges and
-  /// corners, background pixels along edges. A hole does not touch the picture's edge. The values of dropped
-  /// regions become 0, and those of holes 1.
+  /// corners, background pixels along edges. A hole does not touch the picture's edge. The values of
+  /// dropped regions become 0, and those of holes 1.
   ///
   /// - Parameters:
   ///   - values: `width * height` values, row by row.

@@ -20,8 +20,8 @@ package struct MatteSmoothing: Sendable {
     self.weights = (0 ..< 96).map { Float(weight * exp(-(Double($0) / 30) * (Double($0) / 30))) }
   }
 
-  /// Smooths the matte of the next picture, of the same size. A picture of another size is the first
-  /// one again.
+  /// Smooths the matte of the next picture, of the same size. A picture of another size is the
+  /// first one again.
   package mutating func smooth(_ matte: MatteEstimate, of picture: ColorPicture) -> MatteEstimate {
     precondition(matte.width == picture.width && matte.height == picture.height)
     var values = matte.values

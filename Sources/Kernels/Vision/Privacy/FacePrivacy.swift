@@ -86,7 +86,8 @@ package struct FacePrivacy: Sendable {
     var growth = 1.0
   }
 
-  package let configuration: Configuration
+  /// The settings. A change forgets nothing: what is known, held and unsure stays so.
+  package var configuration: Configuration
   private var unknown: Unknown?
   private var held: [HeldFace] = []
   private var confirmed: [TrackedFace] = []
@@ -200,8 +201,7 @@ package struct FacePrivacy: Sendable {
 
   /// Holds the places of confirmed faces that the tracker has dropped.
   private mutating func holdLostFaces(_ report: FaceReport) {
-    let ids = Set(report.faces.map(\.id))
-    for face in self.confirmed where !ids.contains(face.id) {
+    for face in self.confirmed where !report.faces.contains(where: face.isSame(as:)) {
       self.held.append(
         HeldFace(
           face: face, since: report.frame, quietSince: report.frame.time,
@@ -215,7 +215,7 @@ package struct FacePrivacy: Sendable {
 
   /// Ends holding a place when a face appears in it. Each face ends one.
   private mutating func releaseFoundFaces(_ report: FaceReport) {
-    for face in report.faces where !self.confirmed.contains(where: { $0.id == face.id }) {
+    for face in report.faces where !self.confirmed.contains(where: face.isSame(as:)) {
       let index = self.held.indices
         .filter { index in
           let held = self.held[index]
@@ -297,5 +297,13 @@ package struct FacePrivacy: Sendable {
 
   private func cell(_ size: Double) -> Double {
     self.configuration.strength * size / FaceCoverage.maximumCells
+  }
+}
+
+extension TrackedFace {
+  /// Whether another report means the same face. A tracker that was replaced may use an id again,
+  /// for a face that was first detected in another frame.
+  fileprivate func isSame(as other: TrackedFace) -> Bool {
+    self.id == other.id && self.firstDetection == other.firstDetection
   }
 }

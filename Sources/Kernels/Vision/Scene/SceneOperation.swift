@@ -107,18 +107,28 @@ package struct FaceRequest: Sendable {
 package struct FaceTools: Sendable {
   /// Creates a finder. A finder is used by one thread at a time.
   package let makeFinder: @Sendable () -> any FaceFinder
+  /// Creates a finder for stages that protect. It misses fewer faces, and may take longer.
+  package let makeProtectingFinder: @Sendable () -> any FaceFinder
   /// Creates the optical flow of a session.
   package let makePointTracker: @Sendable () -> any PointTracker
   /// Whether the finder is a custom one, which may not return.
   package let isCustom: Bool
 
+  /// - Parameter protectingFinder: `nil` is the same as `finder`.
   package init(
     isCustom: Bool = false, finder: @escaping @Sendable () -> any FaceFinder,
+    protectingFinder: (@Sendable () -> any FaceFinder)? = nil,
     points: @escaping @Sendable () -> any PointTracker
   ) {
     self.isCustom = isCustom
     self.makeFinder = finder
+    self.makeProtectingFinder = protectingFinder ?? finder
     self.makePointTracker = points
+  }
+
+  /// Creates a finder for stages that protect, or for others.
+  func finder(protects: Bool) -> any FaceFinder {
+    protects ? self.makeProtectingFinder() : self.makeFinder()
   }
 }
 

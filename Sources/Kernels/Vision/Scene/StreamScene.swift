@@ -73,8 +73,6 @@ package struct StreamScene: Sendable {
       report = try await observer.pass(description) {
         self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
       }
-    } else {
-      self.faces = nil
     }
     let view = SceneView(time: sceneTime, picture: picture, faces: report, isReduced: isReduced)
     var drawings: [any Sendable] = []
@@ -204,7 +202,7 @@ package struct StreamScene: Sendable {
 
 extension FaceRequest {
   /// Joins the requests of stages; `nil` if none of them needs faces.
-  init?(joining stages: [PlannedSceneStage]) {
+  package init?(joining stages: [PlannedSceneStage]) {
     let requests = stages.compactMap(\.operation.faces)
     guard var joined = requests.first else { return nil }
     for request in requests.dropFirst() {

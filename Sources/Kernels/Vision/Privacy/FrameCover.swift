@@ -1,0 +1,150 @@
+import CKernels
+
+/// The cover of a whole plane: the means of a coarse grid, blurred and interpolated.
+///
+/// Means over cells of the side `a`, a blur of the cells with the weights 1, 2, 1 and a linear
+/// interpolation have together the variance `(1/12 + 1/2 + 1/6) a^2`, which is that of a Gaussian
+/// with `sigma = sqrt(3/4) a`.
+struct FrameCover: Sendable {
+  /// The least side of a cell in pixels of the frame.
+  private static let leastSide = 4.0
+
+  private let shape: PlaneShape
+  private let alpha: CellColors.Alpha
+  private let columns: Int
+  private let rows: Int
+
+  /// - Parameters:
+  ///   - shape: The plane.
+  ///   - size: The size of the frame.
+  ///   - sigma: The deviation of the blur in pixels of the frame.
+  ///   - alpha: The alpha of the frame.
+  init(_ shape: PlaneShape, of size: FrameSize, sigma: Double, alpha: CellColors.Alpha) {
+    let side = max(sigma / 0.75.squareRoot(), Self.leastSide)
+    self.shape = shape
+    self.alpha = alpha
+    // Rounded down, so that cells are not smaller.
+    self.columns = max(1, Int(Double(size.width) / side))
+    self.rows = max(1, Int(Double(size.height) / side))
+  }
+
+  /// Covers the plane. The output may be the input.
+  func run(from input: Raster, to output: Raster, _ context: PassContext) async {
+    let cells = await self.colors(of: input, context).blurred()
+    let expanded = self.expanded(cells)
+    let (source, destination) = (input.view, output.view)
+    let (shape, alpha, rows) = (self.shape, self.alpha, self.rows)
+    await context.bands.run(
+      rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.15
+    ) { band in
+      let table = unsafe sl_rows_current().pointee
+      let scratch = SampleMemory(count: shape.samples)
+      unsafe expanded.withUnsafeBufferPointer { expanded in
+        let first = unsafe expanded.baseAddress.unsafelyUnwrapped
+        for y in band {
+          let place = Self.place(y, shape.height, rows)
+          let (upper, lower) = unsafe (
+            first + place.cell * shape.samples, first + place.next * shape.samples
+          )
+          let weight = Int16(min(place.fraction * 32768, 32767))
+          let out = unsafe destination.row(y, plane: shape.plane)
+          guard shape.step == 4 else {
+            unsafe table.lerp_u8(
+              upper, lower, weight, 5, shape.samples, out.assumingMemoryBound(to: UInt8.self))
+            continue
+          }
+          let row = unsafe UnsafeMutableRawPointer(scratch[0])
+            .assumingMemoryBound(to: UInt8.self)
+          unsafe table.lerp_u8(upper, lower, weight, 5, shape.samples, row)
+          unsafe table.copy_alpha_u8(source.row(y, plane: shape.plane), shape.width, row)
+          let isDrawn =
+            unsafe alpha == .premultiplied
+            && table.premultiply_pixels(
+              row, shape.width, out.assumingMemoryBound(to: UInt8.self)) != 0
+          if !isDrawn { unsafe out.copyMemory(from: row, byteCount: shape.samples) }
+        }
+      }
+    }
+    withExtendedLifetime((input, output)) {}
+  }
+
+  /// The means of the cells.
+  private func colors(of raster: Raster, _ context: PassContext) async -> CellColors {
+    let (shape, alpha, columns, rows) = (self.shape, self.alpha, self.columns, self.rows)
+    let sums = GridSums(count: columns * rows)
+    let view = raster.view
+    await context.bands.run(
+      rows: rows, nanoseconds: Double(shape.samples * shape.height) * 0.15
+    ) { band in
+      for row in band {
+        let lines = row * shape.height / rows ..< (row + 1) * shape.height / rows
+        sums.add(Self.sums(view, shape, alpha, lines, columns), from: row * columns)
+      }
+    }
+    withExtendedLifetime(raster) {}
+    return CellColors(
+      sums.values, columns: columns, alpha: alpha == .ignored ? .ignored : .premultiplied)
+  }
+
+  /// The sums of the cells of some rows of a plane: of colour times alpha, and of alpha.
+  private static func sums(
+    _ view: RasterView, _ shape: PlaneShape, _ alpha: CellColors.Alpha, _ lines: Range<Int>,
+    _ columns: Int
+  ) -> [SIMD4<Int>] {
+    let table = unsafe sl_rows_current().pointee
+    let memory = SampleMemory(count: 3 * shape.samples)
+    let sums = unsafe UnsafeMutableRawPointer(memory[0])
+      .bindMemory(to: Int32.self, capacity: shape.samples)
+    let scratch = unsafe UnsafeMutableRawPointer(memory[2 * shape.samples])
+      .assumingMemoryBound(to: UInt8.self)
+    for y in lines {
+      let row = unsafe view.row(y, plane: shape.plane)
+      let isMultiplied =
+        unsafe alpha == .straight
+        && table.premultiply_pixels(
+          row.assumingMemoryBound(to: UInt8.self), shape.width, scratch) != 0
+      let colors = isMultiplied ? UnsafeRawPointer(scratch) : UnsafeRawPointer(row)
+      unsafe table.accumulate_u8(colors, shape.samples, sums)
+    }
+    return (0 ..< columns).map { column in
+      let pixels = column * shape.width / columns ..< (column + 1) * shape.width / columns
+      var sum = SIMD4<Int>.zero
+      for x in pixels {
+        for channel in 0 ..< shape.step {
+          unsafe sum[channel] &+= Int(sums[x * shape.step + channel])
+        }
+      }
+      if alpha == .ignored { sum.w = pixels.count * lines.count }
+      return sum
+    }
+  }
+
+  /// The rows of cells, interpolated across to the plane's width, as deep samples.
+  private func expanded(_ cells: CellColors) -> [Int16] {
+    let step = self.shape.step
+    var samples: [Int16] = []
+    samples.reserveCapacity(self.rows * self.shape.samples)
+    for row in 0 ..< self.rows {
+      for x in 0 ..< self.shape.width {
+        let place = Self.place(x, self.shape.width, self.columns)
+        let left = cells.colors[row * self.columns + place.cell]
+        let right = cells.colors[row * self.columns + place.next]
+        let color = (left + (right - left) * Float(place.fraction)) * 32
+        for channel in 0 ..< step {
+          samples.append(channel < 3 ? Int16(color[channel].rounded()) : 0)
+        }
+      }
+    }
+    return samples
+  }
+
+  /// The two cells between whose centres a sample lies along one axis, and the weight of the second.
+  private static func place(
+    _ sample: Int, _ samples: Int, _ cells: Int
+  ) -> (cell: Int, next: Int, fraction: Double) {
+    let place = (Double(sample) + 0.5) * Double(cells) / Double(samples) - 0.5
+    let clamped = min(max(place, 0), Double(cells - 1))
+    let cell = Int(clamped)
+    return (cell, min(cell + 1, cells - 1), clamped - Double(cell))
+  }
+}

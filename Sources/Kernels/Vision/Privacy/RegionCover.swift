@@ -1,0 +1,183 @@
+/// The cover of a region on one plane of a frame: the means of the cells of its mosaic, and their
+/// drawing.
+///
+/// All means are computed before anything is drawn, so that regions which overlap have the means of
+/// the frame, whatever their order.
+struct RegionCover: Sendable {
+  private let grid: RegionGrid
+  private let alpha: CellColors.Alpha
+
+  init(_ grid: RegionGrid, alpha: CellColors.Alpha) {
+    self.grid = grid
+    self.alpha = alpha
+  }
+
+  /// Returns the mean of each cell: that of the samples whose centres are in it, also where the
+  /// region does not cover them.
+  func colors(of raster: Raster, _ bands: BandRunner) async -> CellColors {
+    let (grid, alpha) = (self.grid, self.alpha)
+    let count = grid.columns.count * grid.rows.count
+    let sums = GridSums(count: count)
+    let lines = grid.lines
+    let view = raster.view
+    await bands.run(
+      rows: lines.count, nanoseconds: Double(lines.count * grid.shape.width) * 1.5
+    ) { band in
+      var local = [SIMD4<Int>](repeating: .zero, count: count)
+      unsafe local.withUnsafeMutableBufferPointer { local in
+        for line in band {
+          let y = lines.lowerBound + line
+          unsafe Self.add(grid, alpha, y, view.row(y, plane: grid.shape.plane), to: local)
+        }
+      }
+      sums.add(local)
+    }
+    withExtendedLifetime(raster) {}
+    return CellColors(sums.values, columns: grid.columns.count, alpha: alpha)
+  }
+
+  /// Adds a row of samples to the sums of their cells.
+  private static func add(
+    _ grid: RegionGrid, _ alpha: CellColors.Alpha, _ y: Int, _ row: UnsafeRawPointer,
+    to sums: UnsafeMutableBufferPointer<SIMD4<Int>>
+  ) {
+    let samples = unsafe row.assumingMemoryBound(to: UInt8.self)
+    let (columns, rows) = (grid.columns.count, grid.rows.count)
+    let step = grid.shape.step
+    grid.runs(grid.window(y), y) { column, row, run in
+      guard 0 <= column, column < columns, 0 <= row, row < rows else { return }
+      let first = unsafe samples + run.lowerBound * step
+      let sum = unsafe Self.sum(first, run.count, step, alpha)
+      unsafe sums[row * columns + column] &+= sum
+    }
+  }
+
+  /// The sums of the channels of samples, times straight alpha, and of their weights.
+  @inline(__always)
+  private static func sum(
+    _ samples: UnsafePointer<UInt8>, _ count: Int, _ step: Int, _ alpha: CellColors.Alpha
+  ) -> SIMD4<Int> {
+    var (one, two, three, weight) = (0, 0, 0, count)
+    switch (step, alpha) {
+    case (1, _):
+      for index in 0 ..< count { unsafe one &+= Int(samples[index]) }
+    case (2, _):
+      for index in 0 ..< count {
+        unsafe one &+= Int(samples[2 * index])
+        unsafe two &+= Int(samples[2 * index + 1])
+      }
+    case (4, .straight):
+      weight = 0
+      for index in 0 ..< count {
+        let alpha = unsafe Int(samples[4 * index + 3])
+        unsafe one &+= Int(samples[4 * index]) &* alpha
+        unsafe two &+= Int(samples[4 * index + 1]) &* alpha
+        unsafe three &+= Int(samples[4 * index + 2]) &* alpha
+        weight &+= alpha
+      }
+    case (_, .premultiplied):
+      weight = 0
+      for index in 0 ..< count {
+        unsafe one &+= Int(samples[step * index])
+        unsafe two &+= Int(samples[step * index + 1])
+        unsafe three &+= Int(samples[step * index + 2])
+        unsafe weight &+= Int(samples[step * index + 3])
+      }
+    default:
+      for index in 0 ..< count {
+        unsafe one &+= Int(samples[step * index])
+        unsafe two &+= Int(samples[step * index + 1])
+        unsafe three &+= Int(samples[step * index + 2])
+      }
+    }
+    return SIMD4(one, two, three, weight)
+  }
+
+  // MARK: - Drawing
+
+  /// Draws the region over the samples of a raster.
+  ///
+  /// - Parameters:
+  ///   - colors: The colours of the cells.
+  ///   - style: Cells of one colour, or the interpolation of blurred ones.
+  ///   - output: The raster, which has the frame's samples.
+  ///   - bands: Divides the rows.
+  func draw(
+    _ colors: CellColors, _ style: FacePrivacyFilter.Style, on output: Raster, _ bands: BandRunner
+  ) async {
+    let (grid, alpha) = (self.grid, self.alpha)
+    let colors = style == .blur ? colors.blurred() : colors
+    let lines = grid.lines
+    let view = output.view
+    await bands.run(
+      rows: lines.count,
+      nanoseconds: Double(lines.count * grid.shape.width) * (style == .blur ? 4 : 0.5)
+    ) { band in
+      unsafe colors.colors.withUnsafeBufferPointer { cells in
+        for line in band {
+          let y = lines.lowerBound + line
+          let row = unsafe view.row(y, plane: grid.shape.plane)
+            .assumingMemoryBound(to: UInt8.self)
+          switch style {
+          case .mosaic: unsafe Self.drawCells(grid, cells, alpha, y, row)
+          case .blur: unsafe Self.drawBlur(grid, cells, alpha, y, row)
+          }
+        }
+      }
+    }
+    withExtendedLifetime(output) {}
+  }
+
+  private static func drawCells(
+    _ grid: RegionGrid, _ cells: UnsafeBufferPointer<SIMD4<Float>>, _ alpha: CellColors.Alpha,
+    _ y: Int, _ samples: UnsafeMutablePointer<UInt8>
+  ) {
+    let (columns, rows) = (grid.columns.count, grid.rows.count)
+    let step = grid.shape.step
+    grid.runs(grid.span(y), y) { column, row, run in
+      let cell = min(max(row, 0), rows - 1) * columns + min(max(column, 0), columns - 1)
+      let color = unsafe cells[cell]
+      for x in run { unsafe Self.write(color, alpha, step, samples + x * step) }
+    }
+  }
+
+  /// Interpolates linearly between the centres of cells; beyond the outer centres their colour.
+  private static func drawBlur(
+    _ grid: RegionGrid, _ cells: UnsafeBufferPointer<SIMD4<Float>>, _ alpha: CellColors.Alpha,
+    _ y: Int, _ samples: UnsafeMutablePointer<UInt8>
+  ) {
+    let (columns, rows) = (grid.columns.count, grid.rows.count)
+    let step = grid.shape.step
+    let corner = SIMD2(Double(grid.columns.lowerBound), Double(grid.rows.lowerBound))
+    let start = SIMD2<Float>(grid.start(y) - corner - 0.5)
+    let slope = SIMD2<Float>(grid.step)
+    let limit = SIMD2<Float>(Float(columns - 1), Float(rows - 1))
+    for x in grid.span(y) {
+      let place = (start + Float(x) * slope).clamped(lowerBound: .zero, upperBound: limit)
+      let (column, row) = (Int(place.x), Int(place.y))
+      let (u, v) = (place.x - Float(column), place.y - Float(row))
+      let first = row * columns + column
+      let right = column + 1 < columns ? 1 : 0
+      let below = row + 1 < rows ? columns : 0
+      let (a, b) = unsafe (cells[first], cells[first + right])
+      let (c, d) = unsafe (cells[first + below], cells[first + below + right])
+      let (upper, lower) = (a + (b - a) * u, c + (d - c) * u)
+      unsafe Self.write(upper + (lower - upper) * v, alpha, step, samples + x * step)
+    }
+  }
+
+  /// Writes a colour over a pixel. Alpha is kept.
+  @inline(__always)
+  private static func write(
+    _ color: SIMD4<Float>, _ alpha: CellColors.Alpha, _ step: Int,
+    _ pixel: UnsafeMutablePointer<UInt8>
+  ) {
+    var color = color
+    if alpha == .premultiplied, step == 4 { unsafe color *= Float(pixel[3]) / 255 }
+    // Colours are in 0 ... 255.
+    let levels = SIMD4<Int32>(color + 0.5)
+    unsafe pixel[0] = UInt8(truncatingIfNeeded: levels.x)
+    if step > 1 { unsafe pixel[1] = UInt8(truncatingIfNeeded: levels.y) }
+    if step > 2 { unsafe pixel[2] = UInt8(truncatingIfNeeded: levels.z) }
+  }
+}

@@ -1,0 +1,29 @@
+import SidelightKernels
+
+/// Searches whole pictures with one finder, and windows around known faces with another.
+struct TwoRangeFaceFinder: FaceFinder {
+  private var far: any FaceFinder
+  private var near: any FaceFinder
+
+  /// - Parameters:
+  ///   - far: The finder for whole pictures, in which faces are small.
+  ///   - near: The finder for windows, which a face fills.
+  init(far: any FaceFinder, near: any FaceFinder) {
+    self.far = far
+    self.near = near
+  }
+
+  var needsColor: Bool { self.far.needsColor || self.near.needsColor }
+
+  mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
+    try self.far.faces(in: picture)
+  }
+
+  mutating func faces(
+    in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
+  ) throws -> [DetectedFace] {
+    search.window == nil
+      ? try self.far.faces(in: picture, color: color, search: search)
+      : try self.near.faces(in: picture, color: color, search: search)
+  }
+}
