@@ -195,7 +195,7 @@ struct BackgroundSession {
     #expect(turned.worstDifference(from: [expected.samples]) <= 2)
   }
 
-  @Test func `a cut hides one frame, and a change of smoothing continues`() async throws {
+  @Test func `a cut hides one frame`() async throws {
     let catalogue = try BackgroundSceneSupport.catalogue(.room)
     var session = BackgroundSession(
       catalogue, .filter("virtualBackground", ["plate": .text("room")]))
