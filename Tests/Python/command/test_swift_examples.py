@@ -1,5 +1,6 @@
 """The packages in Examples/, and their code in the documentation."""
 
+import contextlib
 import re
 import subprocess
 import tempfile
@@ -36,14 +37,12 @@ def program(name: str) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def custom():
-    """A client of the example server."""
+@contextlib.contextmanager
+def example_server(name: str):
+    """A client of an example server."""
     with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
         address = f"unix:{folder}/socket"
-        process = subprocess.Popen(
-            [program("CustomFilters"), address], stderr=subprocess.PIPE
-        )
+        process = subprocess.Popen([program(name), address], stderr=subprocess.PIPE)
         try:
             with grpc.insecure_channel(address) as channel:
                 grpc.channel_ready_future(channel).result(timeout=30)
@@ -54,6 +53,12 @@ def custom():
         finally:
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="module")
+def custom():
+    with example_server("CustomFilters") as stub:
+        yield stub
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +149,25 @@ def test_custom_filters_combine_with_built_in_ones(custom, colors):
         ["upsideDown"],
         ["colorInvert"],
     ]
+
+
+def test_a_custom_finder_follows_a_marker():
+    side, size = 60, (360, 640)
+    with example_server("CustomVision") as stub:
+        wanted = pipeline(("faceDetection", {"everyNth": 1}))
+        with Session(stub, pipeline=wanted, analysis_only=True) as session:
+            for frame in range(10):
+                colors = np.full((*size, 3), 120, dtype=np.uint8)
+                left = 100 + 12 * frame
+                colors[150 : 150 + side, left : left + side] = (255, 0, 255)
+                session.send_frame(images.rgb_image(colors))
+                found = session.receive_until("analysis")
+            session.finish()
+    (face,) = found.detections
+    assert (face.kind, face.tracking_id) == ("face", 1)
+    assert abs(face.x + face.width / 2 - (left + side / 2)) < side / 4
+    assert abs(face.y + face.height / 2 - (150 + side / 2)) < side / 8
+    assert abs(face.width - side) < side / 4
 
 
 def test_the_call_server_receives_frames_of_both_pipelines(server):
