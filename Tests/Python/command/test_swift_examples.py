@@ -17,7 +17,6 @@ from sidelight_testing.contract import session as messages
 from sidelight_testing.server import binary
 from sidelight_testing.session import Session, pipeline
 
-SOURCES = REPOSITORY / "Examples/CustomFilters/Sources/CustomFilters"
 OWN = {
     "brittle": catalogue.REACH_FRAME,
     "emboss": catalogue.REACH_NEIGHBORHOOD,
@@ -181,10 +180,15 @@ def test_the_call_server_receives_frames_of_both_pipelines(server):
     assert came_back > 0 and came_back + dropped == 90
 
 
-def test_the_documentation_shows_the_code_of_the_examples():
-    page = (REPOSITORY / "docs/guides/writing-filters.md").read_text()
+@pytest.mark.parametrize(
+    "name, example, count",
+    [("writing-filters", "CustomFilters", 6), ("models", "CustomVision", 2)],
+)
+def test_the_documentation_shows_the_code_of_the_examples(name, example, count):
+    page = (REPOSITORY / f"docs/guides/{name}.md").read_text()
+    sources = REPOSITORY / "Examples" / example / "Sources" / example
     shown = re.findall(r"```swift\n(.*?)```", page, flags=re.DOTALL)
-    code = [" ".join(path.read_text().split()) for path in sorted(SOURCES.glob("*.swift"))]
-    assert len(shown) >= 6
+    code = [" ".join(path.read_text().split()) for path in sorted(sources.glob("*.swift"))]
+    assert len(shown) >= count
     for snippet in shown:
         assert any(" ".join(snippet.split()) in each for each in code), snippet
