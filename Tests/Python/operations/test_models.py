@@ -1,4 +1,4 @@
-"""Models in the configuration: a server starts with valid ones, and refuses to start with others."""
+"""Models in the configuration: a server starts with valid ones, and not with others."""
 
 import subprocess
 

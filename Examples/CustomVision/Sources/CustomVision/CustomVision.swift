@@ -3,7 +3,7 @@ import ServiceLifecycle
 import SidelightServer
 import SidelightVision
 
-/// A server whose filters for faces follow a magenta marker, and with a matte of its own:
+/// A server whose filters for faces follow a magenta marker, and which adds a matte:
 ///
 ///     CustomVision [ADDRESS]     default: 127.0.0.1:50051
 ///
