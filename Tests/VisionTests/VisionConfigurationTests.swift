@@ -147,7 +147,7 @@ import Testing
     #expect(try two.matte(of: Self.color, faces: []).width == 2)
   }
 
-  @Test func `too many models of a task, and models with a taken name, are refused by name`() throws {
+  @Test func `too many models of a task, and names that are taken, are refused`() throws {
     var vision = VisionConfiguration()
     vision.mattes["person"] = { EverythingMatte() }
     for (model, words) in [
