@@ -1,5 +1,6 @@
 import SidelightClient
 import SidelightKernels
+import SidelightWire
 import Testing
 
 /// Each transition of the change log.
@@ -114,5 +115,70 @@ import Testing
     #expect(
       log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.warm(1), requestID: last))
     #expect(log.pipeline == Self.warm(0.936), "all but the last 64 count as accepted")
+  }
+
+  // MARK: Protection
+
+  static func hiding(_ isActive: Bool) -> Pipeline {
+    [
+      Stage(.filter(FilterCall(name: "faceBlur")), id: "hide", isActive: isActive),
+      Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
+    ]
+  }
+
+  @Test("Protection counts from its request until a pipeline without it is in force")
+  func protection() {
+    var log = PipelineChangeLog(pipeline: Self.first)
+    #expect(log.protection == [])
+    // Not sent yet.
+    let selection = log.record(.select(Self.hiding(true)), isConditional: false)
+    #expect(log.protection == .faces)
+    #expect(log.confirmedProtection == [])
+    log.send(selection)
+    log.apply(selection)
+    #expect(log.confirmedProtection == .faces)
+    let end = Self.send(.activate(["hide": false]), in: &log)
+    #expect(log.protection == .faces)
+    log.apply(end)
+    #expect(log.protection == [])
+    #expect(log.confirmedProtection == [])
+    let start = Self.send(.activate(["hide": true]), in: &log)
+    #expect(log.protection == .faces)
+    _ = Self.send(.select(Self.first), in: &log)
+    #expect(log.protection == .faces, "it was in force between the two")
+    _ = log.reject(start)
+    #expect(log.protection == [])
+  }
+
+  @Test("A refused end of protection ends nothing")
+  func refusedEnd() {
+    var log = PipelineChangeLog(pipeline: Self.hiding(true))
+    let end = Self.send(.select(Self.first), in: &log)
+    _ = log.reject(end)
+    #expect(log.protection == .faces)
+    #expect(log.confirmedProtection == .faces)
+  }
+
+  @Test("A lost change that protects counts until another selection is in force")
+  func lostProtection() {
+    var log = PipelineChangeLog(pipeline: Self.hiding(false))
+    _ = Self.send(.activate(["hide": true]), isConditional: true, in: &log)
+    #expect(log.loseConnection().count == 1)
+    #expect(log.protection == .faces)
+    // Whether it is in force is not known either.
+    #expect(log.confirmedProtection == [])
+    log.apply(Self.send(Self.update(0.5), in: &log))
+    #expect(log.protection == .faces)
+    log.apply(Self.send(.select(Self.first), in: &log))
+    #expect(log.protection == [])
+  }
+
+  @Test("Changes that count as accepted without an answer end no protection")
+  func manyChanges() {
+    var log = PipelineChangeLog(pipeline: Self.hiding(true))
+    for _ in 0 ..< 100 { _ = Self.send(.select(Self.first), in: &log) }
+    #expect(log.protection == .faces)
+    log.apply(100)
+    #expect(log.protection == [])
   }
 }

@@ -102,12 +102,12 @@ public struct FilterCatalogue: Sendable {
 /// near misses.
 package enum Spelling {
   /// `CISepiaTone` becomes `sepiaTone`; other names do not change.
-  static func canonicalFilter(_ name: String) -> String {
+  package static func canonicalFilter(_ name: String) -> String {
     Self.stripping("CI", from: name)
   }
 
   /// `inputIntensity` becomes `intensity`; other names do not change.
-  static func canonicalParameter(_ name: String) -> String {
+  package static func canonicalParameter(_ name: String) -> String {
     Self.stripping("input", from: name)
   }
 
