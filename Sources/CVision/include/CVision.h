@@ -1,5 +1,5 @@
-// Functions of OpenCV 4 and ONNX Runtime for SidelightVision: cascades, optical flow, and neural
-// networks.
+// Functions of OpenCV 4 and ONNX Runtime for SidelightVision: cascades, optical flow, segmentation,
+// and neural networks.
 //
 // The functions exist only if the package is built with the trait Vision, which defines
 // SIDELIGHT_VISION. Every function that can fail catches all C++ exceptions and returns NULL or -1;
@@ -93,6 +93,22 @@ int cvision_flow(
 int cvision_corners(
     const uint8_t *samples, int width, int height, int x, int y, int box_width, int box_height,
     double distance, float *points, int capacity);
+
+// --- Segmentation --------------------------------------------------------------------------------
+
+/// Labels of pixels.
+enum {
+  cvision_background = 0,
+  cvision_person = 1,
+  cvision_perhaps_background = 2,
+  cvision_perhaps_person = 3
+};
+
+/// Divides a picture of three channels into person and background by their colours, with GrabCut.
+/// Labels that are not certain are changed in place; both certain or uncertain labels of person and
+/// background must occur. Returns 0, or -1.
+int cvision_segment(
+    const uint8_t *samples, int width, int height, uint8_t *labels, int iterations);
 
 // --- Neural networks -----------------------------------------------------------------------------
 

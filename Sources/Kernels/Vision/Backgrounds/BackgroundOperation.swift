@@ -1,5 +1,5 @@
 /// The drawing of a background filter on one frame.
-enum BackgroundDrawing: Sendable {
+package enum BackgroundDrawing: Sendable {
   /// The person's share of each pixel of the reduced picture, upright.
   case matte(MatteEstimate)
   /// There is no matte, or it is not sure.
