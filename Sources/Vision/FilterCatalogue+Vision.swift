@@ -22,8 +22,13 @@ extension FilterCatalogue {
     }
     let tools = try? faces.get()
     self.register(Overlay.description) { Overlay($0, tools: tools) }
+    #if Vision
+      let portrait: MatteTools.Source? = { PortraitMatteSource() }
+    #else
+      let portrait: MatteTools.Source? = nil
+    #endif
     self.registerBackgrounds(
-      MatteTools(faces: tools, portrait: nil, models: configuration.mattes))
+      MatteTools(faces: tools, portrait: portrait, models: configuration.mattes))
   }
 
   /// Adds a filter that needs tools, as one that is not available if they are missing.
