@@ -120,12 +120,12 @@ import Testing
       }
       // Each job returns three frames after it was taken, and no second one is planned meanwhile.
       if index % 4 == 3 {
-        for job in pending { scene.finish(job.id, Result { try job.job.run() }) }
+        for job in pending { scene.finish(job.run()) }
         pending = []
       }
       let jobs = scene.takeJobs()
       #expect(pending.isEmpty || jobs.isEmpty)
-      #expect(jobs.allSatisfy { $0.job.name == "faceSearch" })
+      #expect(jobs.allSatisfy { $0.name == "faceSearch" })
       pending += jobs
     }
     let first = try #require(found)
@@ -146,7 +146,7 @@ import Testing
         isFailing = try Self.report(drawn).search.isFailing
         for job in scene.takeJobs() {
           jobs += 1
-          if fails { scene.finish(job.id, Result { try job.job.run() }) }
+          if fails { scene.finish(job.run()) }
         }
       }
       #expect(isFailing)

@@ -177,7 +177,7 @@ package struct SceneView: Sendable {
 }
 
 /// What the scene stages of a plan draw on one frame.
-package struct FrameScene: Sendable {
+public struct FrameScene: Sendable {
   /// The map from the pixels of the reduced picture to those of the frame.
   package let frameMap: AffineMap
   private let drawings: [any Sendable]
