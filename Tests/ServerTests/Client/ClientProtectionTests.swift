@@ -101,7 +101,7 @@ import Testing
         var received = ReceivedEvents(session)
         await session.send(VideoFrame(shots[0]))
         _ = try await received.filtered()
-        // No frame is filtered with it, so it is not reported as in force.
+        // No frame is filtered with it, and the server does not report it as in force.
         session.select(Self.hiding)
         _ = try await session.ping()
         await first.kill()
