@@ -1,4 +1,4 @@
-@testable import SidelightKernels
+import SidelightKernels
 
 /// Frames with faces at known places, on which a pipeline of one `overlay` stage draws.
 struct StickerScene {

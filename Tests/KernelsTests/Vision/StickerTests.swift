@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SidelightKernels
+import SidelightKernels
 
 /// Images on faces: places, formats, fades and selections.
 @Suite struct `Stickers on faces` {
