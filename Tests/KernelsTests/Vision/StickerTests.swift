@@ -407,25 +407,26 @@ import SidelightKernels
     store.put(.image(try Self.white()), named: "sticker")
     var catalogue = FilterCatalogue.builtIn
     catalogue.assets = store
-    func overlay(_ anchor: String, tools: FaceTools?) throws -> Overlay {
-      let values = try ArgumentValidator(description: Overlay.description, path: "")
-        .validate(["asset": .text("sticker"), "anchor": .text(anchor)])
-      return Overlay(
-        try AssetFinder(provider: store, path: "").find(for: Overlay.description, values),
-        tools: tools)
+    func anchored(_ anchor: String) -> Pipeline {
+      [.filter("overlay", ["asset": .text("sticker"), "anchor": .text(anchor)])]
     }
     for anchor in FaceAnchor.allCases.map(\.rawValue) {
-      #expect(
-        try overlay(anchor, tools: nil).unavailability == "this server is built without Vision")
-      #expect(try overlay(anchor, tools: StickerScene.tools).unavailability == nil)
-      #expect(try overlay(anchor, tools: nil).usesScene)
+      let error = #expect(throws: PipelineError.self) {
+        try catalogue.resolve(anchored(anchor))
+      }
+      #expect(error?.code == .unavailableFilter)
+      #expect(error?.message.hasSuffix("this server is built without Vision") == true)
     }
-    #expect(try overlay("frame", tools: nil).unavailability == nil)
-    #expect(try !overlay("frame", tools: StickerScene.tools).usesScene)
+    var withTools = catalogue
+    withTools.register(Overlay.description) { Overlay($0, tools: StickerScene.tools) }
     let geometry = FrameGeometry(format: .bgra8, size: FrameSize(width: 64, height: 48))
     let frame = try catalogue.resolve([.filter("overlay", ["asset": .text("sticker")])])
     #expect(frame.plan(for: geometry).sceneStages.isEmpty)
     #expect(!frame.plan(for: geometry).isIdentity)
+    for anchor in FaceAnchor.allCases.map(\.rawValue) {
+      #expect(try withTools.resolve(anchored(anchor)).plan(for: geometry).sceneStages.count == 1)
+    }
+    #expect(try withTools.resolve(anchored("frame")).plan(for: geometry).sceneStages.isEmpty)
   }
 
   @Test func `plans share the reductions of an image and release them`() throws {
