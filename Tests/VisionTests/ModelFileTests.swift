@@ -71,6 +71,39 @@ struct ModelFileTests {
     }
   }
 
+  @Test(
+    "Constants whose dimensions do not fit their values are refused by name",
+    arguments: [[1, 7, 1, 1], [1, 2, 1, 1], [3, 3], [0], [Int(Int32.max), Int(Int32.max)]])
+  func refusesConstantsOfOtherSizes(dimensions: [Int]) throws {
+    var model = Self.model
+    model.constants[0].dimensions = dimensions
+    let error = try #require(self.error(model.bytes))
+    #expect(error.code == .malformed)
+    #expect(error.message.contains("the constant \"weights\" has "))
+  }
+
+  @Test("A constant without values and a scalar are read")
+  func readsEmptyConstants() {
+    var model = Self.model
+    model.constants.append(ONNXBuilder.Constant(name: "none", dimensions: [0], values: []))
+    model.constants.append(ONNXBuilder.Constant(name: "scalar", dimensions: [], values: [1]))
+    #expect(self.error(model.bytes) == nil)
+  }
+
+  @Test("A node that reads what no earlier node writes is refused", arguments: [0, 1])
+  func refusesUnknownInputs(index: Int) throws {
+    for name in ["nothing", "output"] {
+      var model = Self.model
+      model.nodes[0].inputs[index] = name
+      let error = try #require(self.error(model.bytes))
+      #expect(error.code == .malformed)
+      #expect(error.message.contains("a node Conv reads \"\(name)\""))
+    }
+    var model = Self.model
+    model.nodes[0].inputs.append("")
+    #expect(self.error(model.bytes) == nil)
+  }
+
   @Test("A quantized input is refused with the advice to export floats")
   func refusesIntegers() throws {
     var model = Self.model

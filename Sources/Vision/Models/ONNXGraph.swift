@@ -56,15 +56,38 @@ struct ONNXGraph: Sendable, Hashable {
       guard case .bytes(let range) = value else { continue }
       switch field {
       case 1: nodes.append(try Node(graph.message(range)))
-      case 5: constants.insert(try Self.constantName(graph.message(range)))
+      case 5: constants.insert(try ONNXConstant(graph.message(range)).name)
+      case 15:
+        // A sparse constant, whose first field is a constant with its name.
+        var sparse = graph.message(range)
+        while let (field, value) = try sparse.next() {
+          guard field == 1, case .bytes(let range) = value else { continue }
+          constants.insert(try ONNXConstant(sparse.message(range)).name)
+        }
       case 11: self.inputs.append(try Self.port(graph.message(range)))
       case 12: self.outputs.append(try Self.port(graph.message(range)))
       default: break
       }
     }
+    try self.checkInputs(nodes, constants: constants)
     // Older exporters list the constants among the inputs.
     self.inputs.removeAll { constants.contains($0.name) }
     self.findObstacles(nodes, constants: constants)
+  }
+
+  /// Refuses nodes that read something that does not exist, which OpenCV 4.6 may follow as a null
+  /// pointer.
+  private func checkInputs(_ nodes: [Node], constants: Set<String>) throws(VisionError) {
+    var known = constants.union(self.inputs.map(\.name))
+    for node in nodes {
+      // A missing optional input has an empty name.
+      if let input = node.inputs.first(where: { !$0.isEmpty && !known.contains($0) }) {
+        throw VisionError(
+          .malformed,
+          "a node \(node.kind) reads \(input.debugDescription), which no earlier node writes")
+      }
+      known.formUnion(node.outputs)
+    }
   }
 
   private mutating func findObstacles(_ nodes: [Node], constants: Set<String>) {
@@ -93,24 +116,27 @@ struct ONNXGraph: Sendable, Hashable {
   private struct Node {
     var kind = ""
     var inputs: [String] = []
+    var outputs: [String] = []
 
     init(_ message: ProtobufReader) throws(VisionError) {
       var message = message
       while let (field, value) = try message.next() {
         guard case .bytes(let range) = value else { continue }
         if field == 1 { self.inputs.append(message.text(range)) }
+        if field == 2 { self.outputs.append(message.text(range)) }
         if field == 4 { self.kind = message.text(range) }
+        if field == 5 { try Self.checkConstants(message.message(range)) }
       }
     }
-  }
 
-  private static func constantName(_ message: ProtobufReader) throws(VisionError) -> String {
-    var message = message
-    var name = ""
-    while let (field, value) = try message.next() {
-      if case .bytes(let range) = value, field == 8 { name = message.text(range) }
+    /// Checks the constants in an attribute.
+    private static func checkConstants(_ attribute: ProtobufReader) throws(VisionError) {
+      var attribute = attribute
+      while let (field, value) = try attribute.next() {
+        guard field == 5 || field == 10, case .bytes(let range) = value else { continue }
+        _ = try ONNXConstant(attribute.message(range))
+      }
     }
-    return name
   }
 
   /// Reads a `ValueInfoProto`: a name, and a type that holds a tensor type, which holds a shape.
