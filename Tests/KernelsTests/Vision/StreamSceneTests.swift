@@ -56,7 +56,7 @@ import Testing
 
   struct ReporterStage: SceneStage {
     let fails: Bool
-    func adopt(_ operation: any SceneOperation) -> Bool { operation is Reporter }
+    func adopt(_ request: any SceneRequest) -> Bool { request is Reporter }
     func step(_ view: SceneView) throws -> any Sendable {
       if self.fails { throw Broken() }
       return view.faces ?? FaceReport(frame: view.time)

@@ -109,7 +109,9 @@ public struct StreamScene: Sendable {
         self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
       }
     }
-    let view = SceneView(time: sceneTime, picture: picture, faces: report, isReduced: isReduced)
+    let view = SceneView(
+      time: sceneTime, picture: picture, faces: report, searchError: self.faces?.searchError,
+      isReduced: isReduced)
     var drawings: [any Sendable] = []
     for index in self.entries.indices {
       drawings.append(
@@ -219,7 +221,7 @@ public struct StreamScene: Sendable {
     self.entries = planned.map { stage in
       for index in known.indices where known[index].filter == stage.filter {
         var value = known[index].value
-        guard value.adopt(stage.operation) else { continue }
+        guard value.adopt(stage.request) else { continue }
         let entry = known.remove(at: index)
         return Entry(
           number: entry.number, stage: stage.stage, filter: stage.filter, value: value,
@@ -228,7 +230,7 @@ public struct StreamScene: Sendable {
       self.lastNumber += 1
       return Entry(
         number: self.lastNumber, stage: stage.stage, filter: stage.filter,
-        value: stage.operation.makeStage())
+        value: stage.request.makeStage())
     }
   }
 }
@@ -236,7 +238,7 @@ public struct StreamScene: Sendable {
 extension FaceRequest {
   /// Joins the requests of stages; `nil` if none of them needs faces.
   package init?(joining stages: [PlannedSceneStage]) {
-    let requests = stages.compactMap(\.operation.faces)
+    let requests = stages.compactMap(\.request.faces)
     guard var joined = requests.first else { return nil }
     for request in requests.dropFirst() {
       let other = request.configuration
@@ -251,9 +253,9 @@ extension FaceRequest {
 extension PlannedSceneStage {
   /// The description of the stage's step, for traces; `nil` if the step is too short for one.
   var stepDescription: PassDescription? {
-    self.operation.stepName.map {
+    self.request.stepName.map {
       PassDescription(
-        name: $0, filters: [self.filter], kind: .scene, summary: self.operation.stepSummary)
+        name: $0, filters: [self.filter], kind: .scene, summary: self.request.stepSummary)
     }
   }
 }
@@ -261,7 +263,7 @@ extension PlannedSceneStage {
 extension Plan {
   /// The description of face tracking; `nil` if no stage needs faces.
   var faceTracking: PassDescription? {
-    let filters = self.sceneStages.filter { $0.operation.faces != nil }.map(\.filter)
+    let filters = self.sceneStages.filter { $0.request.faces != nil }.map(\.filter)
     guard !filters.isEmpty else { return nil }
     return PassDescription(
       name: "faceTrack", filters: filters, kind: .scene,
@@ -270,11 +272,11 @@ extension Plan {
 
   /// Whether a session that is short of time leaves out some of the work on the scene.
   package var hasReducedScene: Bool {
-    self.sceneStages.contains { $0.operation.faces?.configuration.protects != true }
+    self.sceneStages.contains { $0.request.faces?.configuration.protects != true }
   }
 
   /// Whether the work on the scene runs custom code, which may not return.
-  package var hasCustomScene: Bool { self.sceneStages.contains { $0.operation.isCustom } }
+  package var hasCustomScene: Bool { self.sceneStages.contains { $0.request.isCustom } }
 
   /// The descriptions of the work on the scene, which precedes the passes.
   var scenePasses: [PassDescription] {
