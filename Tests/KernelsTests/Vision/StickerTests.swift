@@ -342,7 +342,7 @@ import SidelightKernels
         "asset": .text("other"), "anchor": .text("mouth"), "faceOffset": .vector([0, -0.29]),
         "fade": .number(0.5),
       ], for: frame.geometry)
-    let operation = try #require(plan.sceneStages.first?.operation)
+    let operation = try #require(plan.sceneStages.first?.request)
     let isAdopted = stage.adopt(operation)
     #expect(isAdopted)
     let drawn = try StickerScene.scene(&stage, [face], on: frame, at: .milliseconds(600))
@@ -386,7 +386,7 @@ import SidelightKernels
     }
     let one = try scene.plan(
       ["which": .text("id"), "id": .number(5), "fade": .number(0.4)], for: frame.geometry)
-    let isAdopted = stage.adopt(try #require(one.sceneStages.first?.operation))
+    let isAdopted = stage.adopt(try #require(one.sceneStages.first?.request))
     #expect(isAdopted)
     let drawn = try StickerScene.scene(&stage, faces, on: frame, at: .milliseconds(500))
     let result = try await scene.run(one, drawn, on: frame)
