@@ -215,11 +215,16 @@ public struct StreamScene: Sendable {
     return try await observer.pass(description) { try self.entries[index].value.step(view) }
   }
 
-  /// Continues the states of stages with the same filters, and makes those that are missing.
+  /// Continues the states of stages, those of the same filter first, and makes those that are
+  /// missing.
   private mutating func adopt(_ planned: [PlannedSceneStage]) {
     var known = self.entries
     self.entries = planned.map { stage in
-      for index in known.indices where known[index].filter == stage.filter {
+      let (same, others) = (
+        known.indices.filter { known[$0].filter == stage.filter },
+        known.indices.filter { known[$0].filter != stage.filter }
+      )
+      for index in same + others {
         var value = known[index].value
         guard value.adopt(stage.request) else { continue }
         let entry = known.remove(at: index)
