@@ -1,6 +1,5 @@
+import SidelightKernels
 import Testing
-
-@testable import SidelightKernels
 
 /// Images on faces: places, formats, fades and selections.
 @Suite struct `Stickers on faces` {
@@ -397,25 +396,29 @@ import Testing
   // MARK: Plans
 
   @Test func `anchors on faces need tools`() throws {
+    let sticker = Asset.image(try Self.white())
     let store = AssetStore()
-    store.put(.image(try Self.white()), named: "sticker")
+    store.put(sticker, named: "sticker")
     var catalogue = FilterCatalogue.builtIn
     catalogue.assets = store
-    func overlay(_ anchor: String, tools: FaceTools?) throws -> Overlay {
-      let values = try ArgumentValidator(description: Overlay.description, path: "")
-        .validate(["asset": .text("sticker"), "anchor": .text(anchor)])
-      return Overlay(
-        try AssetFinder(provider: store, path: "").find(for: Overlay.description, values),
-        tools: tools)
+    func overlay(_ anchor: String, tools: FaceTools?) -> Overlay {
+      var values: [String: ParameterValue] = [:]
+      for parameter in Overlay.description.parameters {
+        values[parameter.name] =
+          parameter.kind == .point
+          ? .point(FramePoint(x: Length(0), y: Length(0))) : parameter.defaultValue
+      }
+      values["anchor"] = .text(anchor)
+      return Overlay(Arguments(values: values, assets: ["asset": sticker]), tools: tools)
     }
     for anchor in FaceAnchor.allCases.map(\.rawValue) {
       #expect(
-        try overlay(anchor, tools: nil).unavailability == "this server is built without Vision")
-      #expect(try overlay(anchor, tools: StickerScene.tools).unavailability == nil)
-      #expect(try overlay(anchor, tools: nil).usesScene)
+        overlay(anchor, tools: nil).unavailability == "this server is built without Vision")
+      #expect(overlay(anchor, tools: StickerScene.tools).unavailability == nil)
+      #expect(overlay(anchor, tools: nil).usesScene)
     }
-    #expect(try overlay("frame", tools: nil).unavailability == nil)
-    #expect(try !overlay("frame", tools: StickerScene.tools).usesScene)
+    #expect(overlay("frame", tools: nil).unavailability == nil)
+    #expect(!overlay("frame", tools: StickerScene.tools).usesScene)
     let geometry = FrameGeometry(format: .bgra8, size: FrameSize(width: 64, height: 48))
     let frame = try catalogue.resolve([.filter("overlay", ["asset": .text("sticker")])])
     #expect(frame.plan(for: geometry).sceneStages.isEmpty)
