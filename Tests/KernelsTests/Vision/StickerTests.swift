@@ -106,8 +106,7 @@ import Testing
       // Four pixels of the frame to one of the picture.
       let area = 4 * width * height / 2
       for moments in [red, green, blue] { #expect(abs(moments.sum / area - 1) < 0.02) }
-      // The half of an even rectangle that is as wide as it is high: its spread is the same in all
-      // directions. The green half is four times as wide as high.
+      // The red half is a square: its spread is the same in all directions.
       #expect(abs(red.spread.x - red.spread.y) < 0.02 * red.spread.x)
       #expect(abs(red.spread.x / (4 * height * height / 12) - 1) < 0.03)
     }
