@@ -30,7 +30,8 @@ import Testing
   @Test func `only active stages protect, also in nested pipelines`() {
     var hidden = Self.call("faceBlur")
     let nested = Stage(.pipeline(Pipeline(stages: [Self.call("sepiaTone"), hidden])))
-    #expect(Pipeline(stages: [nested, Self.call("backgroundBlur")]).protection == [.faces, .background])
+    #expect(
+      Pipeline(stages: [nested, Self.call("backgroundBlur")]).protection == [.faces, .background])
     hidden.isActive = false
     #expect(Pipeline(stages: [hidden]).protection == [])
     var inactive = nested

@@ -19,8 +19,8 @@ package struct FallbackPictureSource: Sendable {
   private let policy: ReconnectPolicy.FailOpen
   /// The revision of the override that is in force.
   private var override: UInt64?
-  /// Whether ``override`` was in force on the last connection, and the current one has not shown yet
-  /// whether it still is.
+  /// Whether ``override`` was in force on the last connection, and the server has not yet shown
+  /// that it still is.
   private var isOverrideUncertain = false
   /// The revision of the participant's pipeline that was reported without a request.
   private var ownRevision: UInt64?

@@ -9,10 +9,10 @@ public struct ReconnectPolicy: Sendable, Hashable {
   /// The picture that replaces frames while there is no connection.
   ///
   /// Protection goes before this choice, and there is no option against it. While the session's
-  /// pipeline protects, no original is shown, and no last frame in which the hidden part is visible.
-  /// A pipeline protects if an active stage, also of a nested pipeline, is `faceBlur`,
-  /// `facePixellate`, or `virtualBackground` or `backgroundBlur` without `protect: false`. It counts
-  /// from the call that requests it until a pipeline without protection is in force.
+  /// pipeline protects, no original is shown, and no last frame in which the hidden part is
+  /// visible. A pipeline protects if an active stage, also of a nested pipeline, is `faceBlur`,
+  /// `facePixellate`, or `virtualBackground` or `backgroundBlur` without `protect: false`. It
+  /// counts from the call that requests it until a pipeline without protection is in force.
   public enum FailOpen: String, Sendable, Hashable, CaseIterable {
     /// The original frames, **unfiltered**; nothing while an operator's override is in force or the
     /// pipeline protects, so that a lost connection bypasses neither.

@@ -16,8 +16,8 @@ package struct PipelineProtection: OptionSet, Sendable, Hashable {
   /// The background is replaced or blurred.
   package static let background = PipelineProtection(rawValue: 2)
 
-  /// The filters that protect, by name. Those of the background do not if their parameter
-  /// ``optOut`` is false.
+  /// The filters that protect, by name. Filters of the background do not if their
+  /// parameter ``optOut`` is false.
   private static let filters: [String: PipelineProtection] = [
     "faceBlur": .faces, "facePixellate": .faces, "virtualBackground": .background,
     "backgroundBlur": .background,

@@ -11,7 +11,8 @@ import Testing
     roll: 0.3, cell: 10.1)
 
   static func frame(
-    _ format: PixelFormat, _ width: Int, _ height: Int, alpha: AlphaMode = .opaque, seed: UInt64 = 1,
+    _ format: PixelFormat, _ width: Int, _ height: Int, alpha: AlphaMode = .opaque,
+    seed: UInt64 = 1,
     padding: TestFrame.Padding = .ragged
   ) throws -> Frame {
     try TestFrame.make(
@@ -228,7 +229,7 @@ import Testing
       let frame = try Self.frame(format, width, height)
       let result = try await Bench().run("faceBlur", on: frame, FaceCoverage.whole(.nothingKnown))
       let (before, after) = (Bench.detail(frame), Bench.detail(result))
-      #expect(after <= before * (height < 20 ? 0.5 : 0.02), "\(frame.size): \(before) \(after)")
+      #expect(after <= before * (height < 20 ? 0.5 : 0.03), "\(frame.size): \(before) \(after)")
     }
   }
 
@@ -237,7 +238,8 @@ import Testing
     for strength in [1.0, 2] {
       // The difference of a step from neighbour to neighbour is a distribution.
       var (mean, square) = (0.0, 0.0)
-      let frame = try TestFrame.make(geometry, padding: .packed) { _, x, _, _ in x < 320 ? 20 : 220 }
+      let frame = try TestFrame.make(geometry, padding: .packed) { _, x, _, _ in x < 320 ? 20 : 220
+      }
       let result = try await Bench().run(
         "faceBlur", ["strength": .number(strength)], on: frame, FaceCoverage.whole(.lost))
       let row = result.samples[0][180 * 640 ..< 181 * 640].map(Double.init)

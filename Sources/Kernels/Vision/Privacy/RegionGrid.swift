@@ -110,7 +110,7 @@ struct RegionGrid: Sendable {
     return Int(low) ..< Int(high)
   }
 
-  /// The position of the first sample of a row. That of the sample x is `start + x step`.
+  /// The position of the first sample of a row. The sample x is at `start + x step`.
   @inline(__always)
   func start(_ y: Int) -> Cells {
     self.origin + 0.5 * self.right + (Double(y) + 0.5) * self.down
