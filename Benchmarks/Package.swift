@@ -22,8 +22,13 @@ let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swif
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
+  traits: [
+    .trait(name: "Vision", description: "Sidelight with OpenCV; dev/build-nested selects it")
+  ],
   dependencies: [
-    .package(name: "sidelight", path: ".."),
+    .package(
+      name: "sidelight", path: "..",
+      traits: [.defaults, .trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
     .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
     .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
