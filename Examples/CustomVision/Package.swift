@@ -5,7 +5,7 @@ let package = Package(
   name: "custom-vision",
   platforms: [.macOS(.v15)],
   traits: [
-    .trait(name: "Vision", description: "Sidelight with OpenCV; dev/build-nested selects it")
+    .trait(name: "Vision", description: "Sidelight with faces and models (needs OpenCV)")
   ],
   dependencies: [
     .package(

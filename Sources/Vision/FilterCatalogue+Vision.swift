@@ -22,13 +22,17 @@ extension FilterCatalogue {
     }
     let tools = try? faces.get()
     self.register(Overlay.description) { Overlay($0, tools: tools) }
-    #if Vision
-      let portrait: MatteTools.Source? = { PortraitMatteSource() }
-    #else
-      let portrait: MatteTools.Source? = nil
-    #endif
     self.registerBackgrounds(
-      MatteTools(faces: tools, portrait: portrait, models: configuration.mattes))
+      MatteTools(faces: tools, portrait: Self.portrait, models: configuration.mattes))
+  }
+
+  /// The matte by the outline of head and shoulders; `nil` without Vision.
+  private static var portrait: MatteTools.Source? {
+    #if Vision
+      { PortraitMatteSource() }
+    #else
+      nil
+    #endif
   }
 
   /// Adds a filter that needs tools, as one that is not available if they are missing.

@@ -2,7 +2,7 @@ import Foundation
 import SidelightKernels
 import Testing
 
-@testable import SidelightVision
+import SidelightVision
 
 /// Finders, mattes and models that are loaded by a runtime of the test, in every build.
 @Suite struct VisionConfigurationTests {

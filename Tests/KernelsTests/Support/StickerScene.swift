@@ -1,4 +1,4 @@
-@testable import SidelightKernels
+import SidelightKernels
 
 /// Frames with faces at known places, on which a pipeline of one `overlay` stage draws.
 struct StickerScene {
@@ -50,7 +50,7 @@ struct StickerScene {
   /// A stage of the plan, as a session has it.
   func stage(_ plan: Plan) throws -> any SceneStage {
     guard let planned = plan.sceneStages.first else { throw Missing.sceneStage }
-    return planned.operation.makeStage()
+    return planned.request.makeStage()
   }
 
   enum Missing: Error { case sceneStage }

@@ -302,7 +302,7 @@ struct BackgroundSession {
 
       func matte(of picture: ColorPicture, faces: [DetectedFace]) throws -> MatteEstimate {
         let isSure = try self.script.isSure(self.script.calls.next())
-        // The right half, at a size of its own.
+        // The right half, at another size than the picture's.
         return MatteEstimate(width: 4, height: 2, values: [0, 0, 1, 1, 0, 0, 1, 1], isSure: isSure)
       }
     }

@@ -56,8 +56,8 @@ struct MarkFilter: SceneFilter {
     var finished = 0
     var hasStarted = false
 
-    mutating func adopt(_ operation: any SceneOperation) -> Bool {
-      guard let operation = operation as? Operation else { return false }
+    mutating func adopt(_ request: any SceneRequest) -> Bool {
+      guard let operation = request as? Operation else { return false }
       self.filter = operation.filter
       return true
     }

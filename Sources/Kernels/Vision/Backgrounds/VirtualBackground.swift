@@ -12,13 +12,12 @@ package struct VirtualBackground: SceneFilter {
       category: .compositing, reach: .frame, fidelity: .formula,
       formula: """
         a F + (1 - a) o, colour multiplied by alpha, o the background. a is the matte at most at \
-        320x180 pixels, with the frame's edges: the last matte keeps the weight smoothing \
-        exp(-(d / 10)^2), d the change of the pixel in levels; then a colour guided filter (He, \
-        Sun and Tang 2013) of radius 5 and epsilon .001, whose weights are applied to the frame's \
-        pixels, and smoothstep(.15, .85), moved by edge to .02 ... .4 or .6 ... .98. Matte plate: \
-        the difference from the empty room, after alignment within 4 pixels and gains of red, green \
-        and blue, shadows and small regions left out. Matte key: as chromaKey with its defaults, \
-        F without spill. lightWrap l adds 2 l (1 - blur(a)) blur(o) to F. While the matte is not \
+        320x180 pixels, with the frame's edges: the last matte keeps the weight smoothing exp(-(d \
+        / 10)^2), d the change of the pixel in levels; then chromaKey's guided filter and \
+        smoothstep(.15, .85), which edge moves to .02 ... .4 or .6 ... .98. Matte plate: the \
+        difference from the empty room, after alignment within 4 pixels and gains of red, green \
+        and blue, shadows and small regions left out. Matte key: as chromaKey with its defaults, F \
+        without spill. lightWrap l adds 2 l (1 - blur(a)) blur(o) to F. While the matte is not \
         sure (no plate yet, a cut, less than a twentieth of background, a known face left out), \
         only the background is shown, or the frame unchanged if protect is false. Detections \
         plateProgress: the share of the plate that is learned. plateReady: 1 once it is learned. \

@@ -127,8 +127,8 @@ struct FacePrivacyOperation: SceneOperation {
     var needsFaceSearch: Bool { self.privacy.needsSearch }
 
     /// Takes over the settings of either filter, and forgets nothing.
-    mutating func adopt(_ operation: any SceneOperation) -> Bool {
-      guard let operation = operation as? FacePrivacyOperation else { return false }
+    mutating func adopt(_ request: any SceneRequest) -> Bool {
+      guard let operation = request as? FacePrivacyOperation else { return false }
       self.privacy.configuration = operation.privacy
       return true
     }

@@ -109,7 +109,9 @@ public struct StreamScene: Sendable {
         self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
       }
     }
-    let view = SceneView(time: sceneTime, picture: picture, faces: report, isReduced: isReduced)
+    let view = SceneView(
+      time: sceneTime, picture: picture, faces: report, searchError: self.faces?.searchError,
+      isReduced: isReduced)
     var drawings: [any Sendable] = []
     for index in self.entries.indices {
       drawings.append(
@@ -213,13 +215,18 @@ public struct StreamScene: Sendable {
     return try await observer.pass(description) { try self.entries[index].value.step(view) }
   }
 
-  /// Continues the states of stages with the same filters, and makes those that are missing.
+  /// Continues the states of stages, those of the same filter first, and makes those that are
+  /// missing.
   private mutating func adopt(_ planned: [PlannedSceneStage]) {
     var known = self.entries
     self.entries = planned.map { stage in
-      for index in known.indices where known[index].filter == stage.filter {
+      let (same, others) = (
+        known.indices.filter { known[$0].filter == stage.filter },
+        known.indices.filter { known[$0].filter != stage.filter }
+      )
+      for index in same + others {
         var value = known[index].value
-        guard value.adopt(stage.operation) else { continue }
+        guard value.adopt(stage.request) else { continue }
         let entry = known.remove(at: index)
         return Entry(
           number: entry.number, stage: stage.stage, filter: stage.filter, value: value,
@@ -228,7 +235,7 @@ public struct StreamScene: Sendable {
       self.lastNumber += 1
       return Entry(
         number: self.lastNumber, stage: stage.stage, filter: stage.filter,
-        value: stage.operation.makeStage())
+        value: stage.request.makeStage())
     }
   }
 }
@@ -236,7 +243,7 @@ public struct StreamScene: Sendable {
 extension FaceRequest {
   /// Joins the requests of stages; `nil` if none of them needs faces.
   package init?(joining stages: [PlannedSceneStage]) {
-    let requests = stages.compactMap(\.operation.faces)
+    let requests = stages.compactMap(\.request.faces)
     guard var joined = requests.first else { return nil }
     for request in requests.dropFirst() {
       let other = request.configuration
@@ -251,9 +258,9 @@ extension FaceRequest {
 extension PlannedSceneStage {
   /// The description of the stage's step, for traces; `nil` if the step is too short for one.
   var stepDescription: PassDescription? {
-    self.operation.stepName.map {
+    self.request.stepName.map {
       PassDescription(
-        name: $0, filters: [self.filter], kind: .scene, summary: self.operation.stepSummary)
+        name: $0, filters: [self.filter], kind: .scene, summary: self.request.stepSummary)
     }
   }
 }
@@ -261,7 +268,7 @@ extension PlannedSceneStage {
 extension Plan {
   /// The description of face tracking; `nil` if no stage needs faces.
   var faceTracking: PassDescription? {
-    let filters = self.sceneStages.filter { $0.operation.faces != nil }.map(\.filter)
+    let filters = self.sceneStages.filter { $0.request.faces != nil }.map(\.filter)
     guard !filters.isEmpty else { return nil }
     return PassDescription(
       name: "faceTrack", filters: filters, kind: .scene,
@@ -270,11 +277,11 @@ extension Plan {
 
   /// Whether a session that is short of time leaves out some of the work on the scene.
   package var hasReducedScene: Bool {
-    self.sceneStages.contains { $0.operation.faces?.configuration.protects != true }
+    self.sceneStages.contains { $0.request.faces?.configuration.protects != true }
   }
 
   /// Whether the work on the scene runs custom code, which may not return.
-  package var hasCustomScene: Bool { self.sceneStages.contains { $0.operation.isCustom } }
+  package var hasCustomScene: Bool { self.sceneStages.contains { $0.request.isCustom } }
 
   /// The descriptions of the work on the scene, which precedes the passes.
   var scenePasses: [PassDescription] {
