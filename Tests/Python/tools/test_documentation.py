@@ -13,7 +13,6 @@ PAGES = [
     "docs/guides/assets.md",
     "docs/guides/backgrounds.md",
     "docs/guides/faces.md",
-    "docs/guides/models.md",
     "docs/reference/protocol.md",
 ]
 
