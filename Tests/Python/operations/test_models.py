@@ -6,16 +6,9 @@ import pytest
 import yaml
 
 from sidelight_testing import onnx
-from sidelight_testing.command import sidelight
 from sidelight_testing.server import Server, binary
 
 EX_USAGE = 64
-
-
-@pytest.fixture(scope="module")
-def has_vision() -> bool:
-    text = " ".join(sidelight("filters", "faceDetection").stdout.decode().split())
-    return "built without Vision" not in text
 
 
 def refusal(*arguments: object) -> str:
