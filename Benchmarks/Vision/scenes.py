@@ -63,7 +63,7 @@ class Light:
 
 @dataclass
 class Moment:
-    """What a frame shows."""
+    """The content of a frame."""
 
     faces: list[Face]
     light: Light = field(default_factory=Light)

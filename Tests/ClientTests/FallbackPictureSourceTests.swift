@@ -28,8 +28,7 @@ import Testing
       try Self.picture(width: width), revision: revision, disposition: disposition)
   }
 
-  @Test("Originals are shown, but not while an override is in force")
-  func original() throws {
+  @Test func `originals are shown, but not while an override is in force`() throws {
     var source = FallbackPictureSource(policy: .original)
     #expect(try Self.answer(source) == "original 100")
     source.setOverride(2)
@@ -40,8 +39,7 @@ import Testing
     #expect(try Self.answer(source) == "original 100")
   }
 
-  @Test("The last frame that came back is shown, if there is one")
-  func lastFrame() throws {
+  @Test func `the last frame that came back is shown, if there is one`() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     #expect(try Self.answer(source) == nil)
     try Self.record(1, revision: 1, in: &source)
@@ -49,8 +47,7 @@ import Testing
     #expect(try Self.answer(source) == "lastFrame 2")
   }
 
-  @Test("While an override is in force, only a frame that it filtered is shown")
-  func lastFrameUnderOverride() throws {
+  @Test func `while an override is in force, only a frame that it filtered is shown`() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     try Self.record(1, revision: 1, in: &source)
     source.setOverride(5)
@@ -64,8 +61,7 @@ import Testing
     #expect(try Self.answer(source) == "lastFrame 4", "the frame reported the revision first")
   }
 
-  @Test("A stricter override goes before the one that it replaces")
-  func secondOverride() throws {
+  @Test func `a stricter override goes before the one that it replaces`() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     source.setOverride(2)
     try Self.record(1, revision: 2, in: &source)
@@ -78,8 +74,10 @@ import Testing
     #expect(try Self.answer(source) == "lastFrame 3")
   }
 
-  @Test("A picture of an earlier connection predates an override reported on the current one")
-  func anotherConnection() throws {
+  @Test
+  func `a picture of an earlier connection predates an override reported on the current one`()
+    throws
+  {
     var source = FallbackPictureSource(policy: .lastFrame)
     try Self.record(1, revision: 9, in: &source)
     source.recordConnection(revision: 1)
@@ -88,22 +86,20 @@ import Testing
     #expect(try Self.answer(source) == nil)
   }
 
-  @Test("The policy `nothing` shows no picture")
-  func nothing() throws {
+  @Test func `the policy nothing shows no picture`() throws {
     var source = FallbackPictureSource(policy: .nothing)
     try Self.record(1, revision: 1, in: &source)
     #expect(try Self.answer(source) == nil)
   }
 
-  @Test("While the pipeline protects, no original is shown", arguments: [1, 2, 3])
-  func protectedOriginal(_ protection: Int) throws {
+  @Test(arguments: [1, 2, 3])
+  func `while the pipeline protects, no original is shown`(_ protection: Int) throws {
     let source = FallbackPictureSource(policy: .original)
     #expect(try Self.answer(source, hiding: PipelineProtection(rawValue: protection)) == nil)
     #expect(try Self.answer(source, hiding: []) == "original 100")
   }
 
-  @Test("While the pipeline protects, only a frame that it filtered is shown")
-  func protectedLastFrame() throws {
+  @Test func `while the pipeline protects, only a frame that it filtered is shown`() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     source.recordConnection(revision: 1)
     source.recordApplied(1, requestID: 0, protection: [])
@@ -126,8 +122,7 @@ import Testing
     #expect(try Self.answer(source, hiding: .faces) == nil)
   }
 
-  @Test("A picture stays protected over a new connection")
-  func protectedConnection() throws {
+  @Test func `a picture stays protected over a new connection`() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     source.recordConnection(revision: 4)
     source.recordApplied(4, requestID: 0, protection: .faces)
@@ -139,8 +134,7 @@ import Testing
     #expect(try Self.answer(source, hiding: .faces) == nil)
   }
 
-  @Test("The frames of an override do not count as protected after it")
-  func protectedOverride() throws {
+  @Test func `the frames of an override do not count as protected after it`() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     source.recordConnection(revision: 1)
     source.setOverride(2)
@@ -157,8 +151,8 @@ import Testing
     #expect(try Self.answer(source, hiding: .faces) == "lastFrame 3")
   }
 
-  @Test("An override that starts and ends between two reports does not count as protected")
-  func shortOverride() throws {
+  @Test
+  func `an override that starts and ends between two reports does not count as protected`() throws {
     var source = FallbackPictureSource(policy: .lastFrame)
     source.recordConnection(revision: 1)
     source.endOverride(at: 3)
@@ -167,8 +161,8 @@ import Testing
     #expect(try Self.answer(source, hiding: .faces) == nil)
   }
 
-  @Test("On a new connection an override counts until the server reports that it is over")
-  func overrideOverConnections() throws {
+  @Test
+  func `on a new connection an override counts until the server reports that it is over`() throws {
     var source = FallbackPictureSource(policy: .original)
     source.setOverride(2)
     source.recordConnection(revision: 2)

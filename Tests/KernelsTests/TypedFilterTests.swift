@@ -106,30 +106,27 @@ import Testing
     return catalogue
   }
 
-  @Test("Every filter of the catalogue has a typed function")
-  func complete() throws {
+  @Test func `every filter of the catalogue has a typed function`() throws {
     let names = try Self.stages.map { try Self.call($0).name }
     #expect(names.sorted() == FilterCatalogue.builtIn.descriptions.map(\.name).sorted())
   }
 
-  @Test("A typed function passes all its arguments on, and the stage resolves", arguments: stages)
-  func arguments(stage: Stage) throws {
+  @Test(arguments: stages)
+  func `a typed function passes all its arguments on, and the stage resolves`(stage: Stage) throws {
     let call = try Self.call(stage)
     let description = try #require(FilterCatalogue.builtIn.description(named: call.name))
     #expect(call.parameters.keys.sorted() == description.parameters.map(\.name).sorted())
     _ = try Self.catalogue().resolve([stage])
   }
 
-  @Test("Parameters that are left out are left to the catalogue")
-  func omitted() {
+  @Test func `parameters that are left out are left to the catalogue`() {
     #expect(Stage.sepiaTone() == .filter("sepiaTone"))
     #expect(
       Stage.gaussianBlur(border: .transparent)
         == .filter("gaussianBlur", ["border": .text("transparent")]))
   }
 
-  @Test("Each type of argument becomes the parameter value of its kind")
-  func values() {
+  @Test func `each type of argument becomes the parameter value of its kind`() {
     #expect(
       Stage.gaussianBlur(radius: 12) == .filter("gaussianBlur", ["radius": .number(12)]))
     #expect(
@@ -151,8 +148,7 @@ import Testing
         == .filter("overlay", ["asset": .text("hat"), "fit": .text("fill")]))
   }
 
-  @Test("Modifiers set the properties of a stage")
-  func modifiers() {
+  @Test func `modifiers set the properties of a stage`() {
     let region = Region(
       origin: FramePoint(x: Length(0), y: Length(8)), width: Length(0.5, .width), height: Length(16)
     )
@@ -166,8 +162,8 @@ import Testing
         == Stage(.pipeline(Pipeline(stages: [.filter("bloom")], workingSpace: .sRGBLinear))))
   }
 
-  @Test("A pipeline in braces equals the one in brackets", arguments: [true, false])
-  func builder(isWarm: Bool) {
+  @Test(arguments: [true, false])
+  func `a pipeline in braces equals the one in brackets`(isWarm: Bool) {
     let built = Pipeline {
       .sepiaTone(intensity: 0.8); .vignette(intensity: 1)
       if isWarm { .vintageWarm() } else { .vintage() }

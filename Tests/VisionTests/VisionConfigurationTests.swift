@@ -138,7 +138,7 @@ import SidelightVision
 
   // MARK: Models
 
-  @Test func `each source of a model's matte is one of its own`() throws {
+  @Test func `each source of a model's matte has a separate state`() throws {
     var vision = VisionConfiguration()
     try vision.add(Self.matteModel("person"))
     let make = try #require(vision.mattes["person"])

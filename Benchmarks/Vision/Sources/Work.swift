@@ -86,6 +86,7 @@ struct Work {
 
   private static func blur(_ matte: String) -> Stage {
     .filter(
-      "backgroundBlur", Self.mattes(matte).merging(["sigma": .length(Length(12))]) { own, _ in own })
+      "backgroundBlur", Self.mattes(matte).merging(["sigma": .length(Length(12))]) { own, _ in own }
+    )
   }
 }

@@ -53,7 +53,7 @@ public struct FilterCatalogue: Sendable {
   ///
   /// - Parameters:
   ///   - description: The filter's name, parameters and properties.
-  ///   - reason: What is missing, as a clause: "this server is built without Vision".
+  ///   - reason: The missing part, as a clause: "this server is built without Vision".
   public mutating func register(unavailable description: FilterDescription, reason: String) {
     let name = Spelling.canonicalFilter(description.name)
     self.entries[name] = nil

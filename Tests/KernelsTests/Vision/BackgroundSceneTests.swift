@@ -405,7 +405,11 @@ struct BackgroundSession {
     let script = Script()
     let place = Counter(100)
     let tools = MatteTools(
-      faces: FaceTools { Finder(place: place) } points: { Points() },
+      faces: FaceTools {
+        Finder(place: place)
+      } points: {
+        Points()
+      },
       portrait: { Script.Source(script: script) })
     let catalogue = try BackgroundSceneSupport.catalogue(.room, tools: tools)
     var session = BackgroundSession(

@@ -5,8 +5,8 @@
 package protocol SceneFilter: Filter {
   /// Whether the filter, with its arguments, depends on the scene.
   var usesScene: Bool { get }
-  /// What the arguments need and this program lacks, as a clause: "this server is built without
-  /// Vision"; `nil` if the filter can run. A pipeline with such a stage does not resolve.
+  /// The reason why this program cannot run the filter with its arguments, as a clause: "this server
+  /// is built without Vision"; `nil` if the filter can run. A pipeline with such a stage does not resolve.
   var unavailability: String? { get }
   /// Whether the filter hides a part of the frame. A frame that it was not applied to is never
   /// sent, and stages may not show the hidden part again.
@@ -19,7 +19,7 @@ extension SceneFilter {
   package var protects: Bool { false }
 }
 
-/// What a stage needs to know of each frame, and its state in a session.
+/// The knowledge that a stage needs of each frame, and its state in a session.
 package protocol SceneRequest: Sendable {
   /// The faces that the stage needs to know; `nil` if it needs none.
   var faces: FaceRequest? { get }
@@ -194,7 +194,7 @@ package struct SceneView: Sendable {
   }
 }
 
-/// What the scene stages of a plan draw on one frame.
+/// The drawings of a plan's scene stages for one frame.
 public struct FrameScene: Sendable {
   /// The map from the pixels of the reduced picture to those of the frame.
   package let frameMap: AffineMap

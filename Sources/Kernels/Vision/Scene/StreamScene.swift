@@ -1,4 +1,4 @@
-/// What the scene stages of a pipeline know about one stream: the faces in it, and the state of
+/// The knowledge of a pipeline's scene stages about one stream: the faces in it, and the state of
 /// each stage.
 ///
 /// It is stepped once for each frame, in order, before the plan runs on the frame:
