@@ -7,6 +7,9 @@ import Testing
   /// Every filter, with all its parameters.
   private static let stages: [Stage] = [
     .affineTransform(transform: [1, 0, 0, 1, 5, 5], border: .transparent),
+    .backgroundBlur(
+      sigma: .height(0.5), matte: .key, plate: "image", color: RGBAColor(red: 1, green: 0, blue: 0),
+      edge: 0.25, smoothing: 0.5, protect: false),
     .blendWithMask(backgroundImage: "image", maskImage: "mask", fit: .stretch),
     .bloom(radius: .shortSide(0.25), intensity: 1.5, border: .transparent),
     .boxBlur(radius: .shortSide(0.25), border: .transparent),
@@ -45,7 +48,8 @@ import Testing
     .orient(quarterTurns: 1, mirrored: true),
     .overlay(
       asset: "image", anchor: .frame, origin: Self.point, width: .width(0.5),
-      height: .shortSide(0.25), offset: Self.point, scale: 2, opacity: 0.5, fit: .stretch),
+      height: .shortSide(0.25), offset: Self.point, scale: 2, opacity: 0.5, fit: .stretch,
+      faceOffset: [0.5, -0.5], which: .all, id: 3, rotate: false, fade: 0.5),
     .photoEffectChrome(),
     .photoEffectFade(),
     .photoEffectInstant(),
@@ -67,6 +71,10 @@ import Testing
     .twirlDistortion(center: Self.point, radius: .shortSide(0.25), angle: 4.141592653589793),
     .unsharpMask(radius: .shortSide(0.25), intensity: 1.5, border: .transparent),
     .vibrance(amount: 1),
+    .virtualBackground(
+      matte: .key, plate: "image", color: RGBAColor(red: 1, green: 0, blue: 0), edge: 0.25,
+      smoothing: 0.5, protect: false, backgroundImage: "image",
+      backgroundColor: RGBAColor(red: 1, green: 1, blue: 1), fit: .stretch, lightWrap: 0.5),
     .vignette(intensity: 1, radius: 2),
     .vignetteEffect(center: Self.point, radius: .shortSide(0.25), intensity: 2, falloff: 0.25),
     .vintage(),

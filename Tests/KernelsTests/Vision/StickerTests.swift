@@ -1,6 +1,5 @@
-import Testing
-
 import SidelightKernels
+import Testing
 
 /// Images on faces: places, formats, fades and selections.
 @Suite struct `Stickers on faces` {
@@ -397,30 +396,33 @@ import SidelightKernels
   // MARK: Plans
 
   @Test func `anchors on faces need tools`() throws {
+    let sticker = Asset.image(try Self.white())
     let store = AssetStore()
-    store.put(.image(try Self.white()), named: "sticker")
+    store.put(sticker, named: "sticker")
     var catalogue = FilterCatalogue.builtIn
     catalogue.assets = store
-    func anchored(_ anchor: String) -> Pipeline {
-      [.filter("overlay", ["asset": .text("sticker"), "anchor": .text(anchor)])]
+    func overlay(_ anchor: String, tools: FaceTools?) -> Overlay {
+      var values: [String: ParameterValue] = [:]
+      for parameter in Overlay.description.parameters {
+        values[parameter.name] =
+          parameter.kind == .point
+          ? .point(FramePoint(x: Length(0), y: Length(0))) : parameter.defaultValue
+      }
+      values["anchor"] = .text(anchor)
+      return Overlay(Arguments(values: values, assets: ["asset": sticker]), tools: tools)
     }
     for anchor in FaceAnchor.allCases.map(\.rawValue) {
-      let error = #expect(throws: PipelineError.self) {
-        try catalogue.resolve(anchored(anchor))
-      }
-      #expect(error?.code == .unavailableFilter)
-      #expect(error?.message.hasSuffix("this server is built without Vision") == true)
+      #expect(
+        overlay(anchor, tools: nil).unavailability == "this server is built without Vision")
+      #expect(overlay(anchor, tools: StickerScene.tools).unavailability == nil)
+      #expect(overlay(anchor, tools: nil).usesScene)
     }
-    var withTools = catalogue
-    withTools.register(Overlay.description) { Overlay($0, tools: StickerScene.tools) }
+    #expect(overlay("frame", tools: nil).unavailability == nil)
+    #expect(!overlay("frame", tools: StickerScene.tools).usesScene)
     let geometry = FrameGeometry(format: .bgra8, size: FrameSize(width: 64, height: 48))
     let frame = try catalogue.resolve([.filter("overlay", ["asset": .text("sticker")])])
     #expect(frame.plan(for: geometry).sceneStages.isEmpty)
     #expect(!frame.plan(for: geometry).isIdentity)
-    for anchor in FaceAnchor.allCases.map(\.rawValue) {
-      #expect(try withTools.resolve(anchored(anchor)).plan(for: geometry).sceneStages.count == 1)
-    }
-    #expect(try withTools.resolve(anchored("frame")).plan(for: geometry).sceneStages.isEmpty)
   }
 
   @Test func `plans share the reductions of an image and release them`() throws {

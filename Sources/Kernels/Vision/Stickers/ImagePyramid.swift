@@ -14,7 +14,7 @@ package final class ImagePyramid: Sendable {
   }
 
   /// The size of the image.
-  let size: FrameSize
+  package let size: FrameSize
   private let levels: [Level]
   /// The image, which owns the first level.
   private let image: ImageAsset
