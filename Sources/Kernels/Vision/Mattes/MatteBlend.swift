@@ -40,7 +40,8 @@ package struct MatteEdges: Sendable, Hashable {
 /// (``KeySpill/isPlain``) a colour becomes alpha c + (1 - alpha) o.
 ///
 /// Deep pictures with alpha are premultiplied. Frames of bytes may also have straight alpha; their
-/// rows are premultiplied for the blend, and pixels whose alpha is 1 keep their samples.
+/// rows are premultiplied for the blend, and pixels through which no background shows keep their
+/// samples.
 package struct MatteBlend: Sendable {
   let setting: PassSetting
   let reduction: FrameReduction
@@ -169,7 +170,9 @@ package struct MatteBlend: Sendable {
         self.mixesAlpha ? 2 : 1, shape.width, deep)
       let isLit = unsafe run.light?.addPixels(y, to: deep, alpha, shape, isDeep: true) ?? false
       for x in 0 ..< shape.width {
-        guard unsafe isLit || alpha[x] < 1 else {
+        // Elsewhere the background shows through pixels that are not opaque.
+        let keeps = unsafe alpha[x] >= 1 && (self.mixesAlpha || samples[4 * x + 3] == 255)
+        guard isLit || !keeps else {
           for channel in 4 * x ..< 4 * x + 4 { unsafe output[channel] = samples[channel] }
           continue
         }
