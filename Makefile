@@ -1,10 +1,10 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
-		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-15s %s\n' "$$name" "$$line"; done
+		| while IFS="$$(printf '\t')" read -r name line; do printf '  %-19s %s\n' "$$name" "$$line"; done
 
 setup: ## Install the missing Debian packages for all targets but the benchmarks
 	@dev/setup
@@ -12,8 +12,8 @@ setup: ## Install the missing Debian packages for all targets but the benchmarks
 build: ## Build the sidelight command in release
 	@dev/build
 
-demo: ## Filter a video with a running server: out/demo (VIDEO=path of another video)
-	@dev/demo
+demo: ## Filter a video with a running server: out/demo (VIDEO=path of another video, ARGUMENTS=--faces: faces over time)
+	@dev/demo $(ARGUMENTS)
 
 test: ## Run every test: the Swift tests, and the Python client's against a running server
 	@dev/test
@@ -23,6 +23,9 @@ test-swift: ## Run the Swift tests only
 
 test-python: ## Run the Python client's tests only
 	@dev/test python
+
+test-without-vision: ## Build the libraries of pixels without OpenCV in a separate folder, and test them
+	@dev/test-without-vision
 
 test-arm64: ## Compare the pixel rows of all instruction sets, arm64 under an emulator included
 	@dev/test-arm64

@@ -144,8 +144,8 @@ let package = Package(
       path: "Sources/Wire",
       swiftSettings: strict
     ),
-    // Everything between the socket and gRPC's handlers. The only library that imports NIO, except for
-    // SidelightAdmin, whose HTTP server takes NIO's buffers.
+    // Everything between the socket and gRPC's handlers. The only library that imports NIO, except
+    // for SidelightAdmin, whose HTTP server takes NIO's buffers.
     .target(
       name: "SidelightTransport",
       dependencies: [
@@ -347,7 +347,7 @@ let package = Package(
 // Fuzz/Seeds/NAME, and its name here.
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [
-    "asset", "frame", "geometry", "jpeg", "pipeline", "pipeline-text", "slots", "upload",
+    "asset", "frame", "geometry", "jpeg", "model", "pipeline", "pipeline-text", "slots", "upload",
   ]
 
   package.targets += [
@@ -367,7 +367,7 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
       name: "fuzz-\(name)",
       dependencies: [
         "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
-        "SidelightUploads", grpcProtobuf, grpcTransport, protobuf,
+        "SidelightUploads", "SidelightVision", grpcProtobuf, grpcTransport, protobuf,
       ],
       path: "Fuzz/Targets/\(name)",
       swiftSettings: strict)

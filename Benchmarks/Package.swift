@@ -2,8 +2,8 @@
 import PackageDescription
 
 /// The Swift programs of the benchmarks. They are separate from the product, so that its users do not
-/// build them, and they see only what its users see. `dev/bench-kernels`, `dev/bench-realtime` and
-/// `dev/bench-wire` build and start them.
+/// build them, and they see only what its users see. `dev/bench-kernels`, `dev/bench-realtime`,
+/// `dev/bench-vision` and `dev/bench-wire` build and start them.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
@@ -13,6 +13,7 @@ let settings: [SwiftSetting] = [
 
 let client: Target.Dependency = .product(name: "SidelightClient", package: "sidelight")
 let kernels: Target.Dependency = .product(name: "SidelightKernels", package: "sidelight")
+let vision: Target.Dependency = .product(name: "SidelightVision", package: "sidelight")
 let grpcCore: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
 let grpcProtobuf: Target.Dependency = .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf")
 let grpcTransport: Target.Dependency =
@@ -22,8 +23,11 @@ let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swif
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
+  traits: [.trait(name: "Vision", description: "Builds Sidelight with Vision")],
   dependencies: [
-    .package(name: "sidelight", path: ".."),
+    .package(
+      name: "sidelight", path: "..",
+      traits: [.defaults, .trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
     .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
     .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
@@ -45,6 +49,11 @@ let package = Package(
     // The filter engine without a server.
     .executableTarget(
       name: "kernels", dependencies: ["BenchmarkSupport", kernels], path: "Kernels/Sources/bench",
+      swiftSettings: settings),
+
+    // The filters of faces and backgrounds without a server.
+    .executableTarget(
+      name: "vision", dependencies: ["BenchmarkSupport", kernels, vision], path: "Vision/Sources",
       swiftSettings: settings),
 
     // A server under the load of live sessions.

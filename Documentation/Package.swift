@@ -20,8 +20,13 @@ func sources(_ names: String...) -> [String] { names.map { "first-filter-\($0).s
 let package = Package(
   name: "Sidelight",
   platforms: [.macOS(.v15)],
+  traits: [
+    .trait(name: "Vision", description: "Sidelight with faces and models (needs OpenCV)")
+  ],
   dependencies: [
-    .package(name: "sidelight", path: ".."),
+    .package(
+      name: "sidelight", path: "..",
+      traits: [.defaults, .trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),

@@ -108,7 +108,7 @@ public struct VisionConfiguration: Sendable {
   /// Returns the tools of the filters that find faces.
   ///
   /// - Throws: ``VisionError`` whose message says what is missing.
-  func faceTools() throws(VisionError) -> FaceTools {
+  package func faceTools() throws(VisionError) -> FaceTools {
     if let finder = self.faceFinder {
       return FaceTools(isCustom: true, finder: finder, points: Self.makePointTracker)
     }

@@ -19,6 +19,11 @@ struct Apply: AsyncParsableCommand {
 
         sidelight apply in.png out.png --pipeline 'colorCube(asset: "looks/teal.cube")'
         sidelight apply in.png out.png --pipeline 'overlay(asset: logo)' --asset logo=logo.png
+
+      Stickers on faces need a build with Vision, and so do faceBlur and facePixellate:
+
+        sidelight apply in.png out.png --pipeline 'overlay(asset: hat, anchor: forehead)' \\
+          --asset hat=hat.png
       """)
 
   @Argument(help: "PNG or JPEG file to read.", completion: .file())

@@ -31,8 +31,7 @@ import Testing
     return received
   }
 
-  @Test("Outcomes are reported in the order in which the frames were accepted")
-  func order() {
+  @Test func `outcomes are reported in the order in which the frames were accepted`() {
     var queue = Self.queue(4)
     queue.drop(2, .supersededBeforeSending)
     queue.resolve(3, "paused 3", as: .dropped(.paused))
@@ -43,8 +42,7 @@ import Testing
     #expect(queue.pending(4) == "frame 4")
   }
 
-  @Test("The number of accepted frames is always the sum of the other counts")
-  func counts() {
+  @Test func `the number of accepted frames is always the sum of the other counts`() {
     var queue = Self.queue(6)
     #expect(queue.counts.submitted == 6)
     #expect(queue.counts.pending == 6)
@@ -63,8 +61,8 @@ import Testing
     #expect(queue.counts == counts, "taking outcomes changes no count")
   }
 
-  @Test("Frames dropped in a row for one reason are kept as one entry and reported one by one")
-  func runs() {
+  @Test
+  func `frames dropped in a row for one reason are kept as one entry and reported one by one`() {
     var queue = Self.queue(6)
     for sequence: UInt64 in [4, 2, 3] { queue.drop(sequence, .supersededBeforeSending) }
     queue.drop(5, .disconnected)
@@ -77,8 +75,8 @@ import Testing
       ])
   }
 
-  @Test("Of the replacement pictures only the newest are kept; the frames keep their outcomes")
-  func fallbacks() {
+  @Test
+  func `of the replacement pictures only the newest are kept; the frames keep their outcomes`() {
     var queue = Self.queue(4)
     for sequence: UInt64 in 1 ... 4 {
       queue.drop(sequence, .disconnected, fallback: "original \(sequence)")
@@ -90,8 +88,7 @@ import Testing
     #expect(Self.drain(&queue) == ["original 5"], "outcomes that were taken free capacity")
   }
 
-  @Test("An event about no frame comes before the frames whose outcome is not known")
-  func otherEvents() {
+  @Test func `an event about no frame comes before the frames whose outcome is not known`() {
     var queue = Self.queue(2)
     queue.resolve(1, "filtered", as: .filtered(.filtered))
     queue.push("applied")
@@ -99,8 +96,7 @@ import Testing
     #expect(Self.drain(&queue) == ["filtered +1 picture", "applied", "filtered +2 picture"])
   }
 
-  @Test("Of one topic only the newest is kept until it is taken")
-  func topics() {
+  @Test func `of one topic only the newest is kept until it is taken`() {
     var queue = Self.queue(1)
     queue.push("stats 1", topic: "stats")
     queue.push("advice", topic: "advice")
@@ -112,17 +108,15 @@ import Testing
     #expect(Self.drain(&queue) == ["stats 3"])
   }
 
-  @Test("A notice for a range applies to the frames in it whose outcome is not known")
-  func ranges() {
+  @Test func `a notice for a range applies to the frames in it whose outcome is not known`() {
     var queue = Self.queue(7)
     queue.drop(2, .supersededBeforeSending)
     #expect(queue.pending(in: 1 ... 4).map(\.sequence) == [1, 3, 4])
     #expect(queue.pending(in: ..<3).map(\.frame) == ["frame 1"])
   }
 
-  @Test(
-    "The end is reported last, and again at each later read", arguments: [true, false])
-  func end(isFailure: Bool) {
+  @Test(arguments: [true, false])
+  func `the end is reported last, and again at each later read`(isFailure: Bool) {
     var queue = Self.queue(1)
     queue.resolve(1, "filtered", as: .filtered(.filtered))
     queue.finish(isFailure ? .failure(CancellationError()) : .success(()))

@@ -14,8 +14,10 @@ import Testing
     #expect(isSent == isAllowed)
   }
 
-  @Test("An input slot is free again when its frame has an outcome and its picture is unused")
-  mutating func inputSlot() throws {
+  @Test
+  mutating func
+    `an input slot is free again when its frame has an outcome and its picture is unused`() throws
+  {
     let slot = try self.lend()
     let isSent = self.slots.send(input: slot, as: 5)
     #expect(isSent)
@@ -27,8 +29,8 @@ import Testing
     #expect(self.slots.lend() == slot)
   }
 
-  @Test("A picture that is still looked at keeps its slot after the outcome")
-  mutating func lentSlot() throws {
+  @Test
+  mutating func `a picture that is still looked at keeps its slot after the outcome`() throws {
     let slot = try self.lend()
     let isSent = self.slots.send(input: slot, as: 5)
     self.slots.release(inputsOf: 5 ... 5)
@@ -41,8 +43,7 @@ import Testing
     #expect(self.slots.lend() == slot)
   }
 
-  @Test("A slot is not named twice while its frame is in flight")
-  mutating func twice() throws {
+  @Test mutating func `a slot is not named twice while its frame is in flight`() throws {
     let slot = try self.lend()
     self.expectSending(slot, as: 1, true)
     self.expectSending(slot, as: 2, false)
@@ -50,8 +51,8 @@ import Testing
     self.expectSending(slot, as: 3, false)
   }
 
-  @Test("Pictures that are no longer used are reported, except those that are held")
-  mutating func acknowledgements() {
+  @Test
+  mutating func `pictures that are no longer used are reported, except those that are held`() {
     #expect(self.slots.takeAcknowledgement() == nil)
     for sequence: UInt64 in 1 ... 3 {
       self.slots.receive(output: Int(sequence) + 1, of: sequence)
@@ -65,8 +66,8 @@ import Testing
     #expect(self.slots.takeAcknowledgement() == .init(sequence: 3, held: []))
   }
 
-  @Test("Where outcomes are acknowledged as they are taken, nothing is reported earlier")
-  mutating func window() {
+  @Test
+  mutating func `where outcomes are acknowledged as they are taken, nothing is reported earlier`() {
     self.slots = ClientSlots(inputSlots: 1, hasWindow: true)
     self.slots.receive(output: 1, of: 1)
     self.slots.receive(output: 2, of: 2)
@@ -78,8 +79,10 @@ import Testing
     #expect(self.slots.takeAcknowledgement() == .init(sequence: 2, held: []))
   }
 
-  @Test("A slot that the server reuses is not released by the previous owner of its picture")
-  mutating func staleRelease() {
+  @Test
+  mutating func
+    `a slot that the server reuses is not released by the previous owner of its picture`()
+  {
     self.slots.receive(output: 2, of: 1)
     self.slots.receive(output: 2, of: 2)
     self.slots.release(output: 2, of: 1)

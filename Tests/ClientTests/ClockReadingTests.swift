@@ -2,8 +2,7 @@ import SidelightClient
 import Testing
 
 @Suite struct ClockReadingTests {
-  @Test("Round trip and clock offset follow from the four times, as in RFC 5905")
-  func formula() {
+  @Test func `round trip and clock offset follow from the four times, as in RFC 5905`() {
     // 30 ns there, 20 ns at the server, 10 ns back; the server's clock is 1,000 ns ahead.
     let reading = ClockReading(sent: 100, serverReceived: 1130, serverSent: 1150, arrived: 160)
     #expect(reading.roundTripTime == .nanoseconds(40))
@@ -12,8 +11,7 @@ import Testing
       "wrong by half of the difference between the directions")
   }
 
-  @Test("A server whose clock is behind has a negative offset, and no difference overflows")
-  func behind() {
+  @Test func `a server whose clock is behind has a negative offset, and no difference overflows`() {
     let reading = ClockReading(
       sent: .max, serverReceived: .min, serverSent: .min, arrived: .max)
     #expect(reading.roundTripTime == .zero)

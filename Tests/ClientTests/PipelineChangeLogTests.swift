@@ -1,5 +1,6 @@
 import SidelightClient
 import SidelightKernels
+import SidelightWire
 import Testing
 
 /// Each transition of the change log.
@@ -27,8 +28,7 @@ import Testing
     return requestID
   }
 
-  @Test("A session is opened with the selection that the server put into force")
-  func applied() {
+  @Test func `a session is opened with the selection that the server put into force`() {
     var log = PipelineChangeLog(pipeline: Self.first)
     #expect(log.pipeline == Self.first)
     _ = Self.send(Self.update(0.5), in: &log)
@@ -39,8 +39,7 @@ import Testing
     #expect(log.takeReplay() == nil)
   }
 
-  @Test("Changes without an answer are requested again, as one, in the name of the last")
-  func replay() {
+  @Test func `changes without an answer are requested again, as one, in the name of the last`() {
     var log = PipelineChangeLog(pipeline: Self.first)
     _ = Self.send(Self.update(0.5), in: &log)
     let last = Self.send(.activate(["warm": false]), in: &log)
@@ -52,8 +51,7 @@ import Testing
     #expect(log.takeReplay() == nil)
   }
 
-  @Test("A change that waits to be sent is not requested twice")
-  func unsent() {
+  @Test func `a change that waits to be sent is not requested twice`() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let sent = Self.send(Self.update(0.5), in: &log)
     _ = log.record(Self.update(0.9), isConditional: false)
@@ -63,8 +61,7 @@ import Testing
         == PipelineChangeLog.Replay(pipeline: Self.warm(0.5), requestID: sent))
   }
 
-  @Test("A change that was refused is not requested again")
-  func rejected() {
+  @Test func `a change that was refused is not requested again`() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let refused = Self.send(.select([.filter("nope")]), in: &log)
     let kept = Self.send(Self.update(0.25), in: &log)
@@ -73,8 +70,8 @@ import Testing
       log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.warm(0.25), requestID: kept))
   }
 
-  @Test("If the last of several that were requested as one is refused, the others still count")
-  func rejectedReplay() {
+  @Test
+  func `if the last of several that were requested as one is refused, the others still count`() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let good = Self.send(Self.update(0.5), in: &log)
     let bad = Self.send(.select([.filter("nope")]), in: &log)
@@ -87,8 +84,7 @@ import Testing
     #expect(log.pipeline == Self.warm(0.5))
   }
 
-  @Test("A change with a condition is not requested twice: its outcome is not known")
-  func conditional() {
+  @Test func `a change with a condition is not requested twice: its outcome is not known`() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let conditional = Self.send(Self.update(0.5), isConditional: true, in: &log)
     let waiting = log.record(Self.update(0.7), isConditional: true)
@@ -98,21 +94,80 @@ import Testing
     #expect(log.loseConnection() == [waiting])
   }
 
-  @Test("A change that cannot be is left out, as the server leaves it out")
-  func impossible() {
+  @Test func `a change that cannot be is left out, as the server leaves it out`() {
     var log = PipelineChangeLog(pipeline: Self.first)
     let last = Self.send(.activate(["no such stage": false]), in: &log)
     #expect(
       log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.first, requestID: last))
   }
 
-  @Test("Changes that no frame is filtered with are kept in bounds, and none is lost")
-  func bounds() {
+  @Test func `changes that no frame is filtered with are kept in bounds, and none is lost`() {
     var log = PipelineChangeLog(pipeline: Self.first)
     var last: UInt64 = 0
     for step in 1 ... 1000 { last = Self.send(Self.update(Double(step) / 1000), in: &log) }
     #expect(
       log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.warm(1), requestID: last))
     #expect(log.pipeline == Self.warm(0.936), "all but the last 64 count as accepted")
+  }
+
+  // MARK: Protection
+
+  static func hiding(_ isActive: Bool) -> Pipeline {
+    [
+      Stage(.filter(FilterCall(name: "faceBlur")), id: "hide", isActive: isActive),
+      Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
+    ]
+  }
+
+  @Test func `protection counts from its request until a pipeline without it is in force`() {
+    var log = PipelineChangeLog(pipeline: Self.first)
+    #expect(log.protection == [])
+    // Not sent yet.
+    let selection = log.record(.select(Self.hiding(true)), isConditional: false)
+    #expect(log.protection == .faces)
+    #expect(log.confirmedProtection == [])
+    log.send(selection)
+    log.apply(selection)
+    #expect(log.confirmedProtection == .faces)
+    let end = Self.send(.activate(["hide": false]), in: &log)
+    #expect(log.protection == .faces)
+    log.apply(end)
+    #expect(log.protection == [])
+    #expect(log.confirmedProtection == [])
+    let start = Self.send(.activate(["hide": true]), in: &log)
+    #expect(log.protection == .faces)
+    _ = Self.send(.select(Self.first), in: &log)
+    #expect(log.protection == .faces, "it was in force between the two")
+    _ = log.reject(start)
+    #expect(log.protection == [])
+  }
+
+  @Test func `a refused end of protection ends nothing`() {
+    var log = PipelineChangeLog(pipeline: Self.hiding(true))
+    let end = Self.send(.select(Self.first), in: &log)
+    _ = log.reject(end)
+    #expect(log.protection == .faces)
+    #expect(log.confirmedProtection == .faces)
+  }
+
+  @Test func `a lost change that protects counts until another selection is in force`() {
+    var log = PipelineChangeLog(pipeline: Self.hiding(false))
+    _ = Self.send(.activate(["hide": true]), isConditional: true, in: &log)
+    #expect(log.loseConnection().count == 1)
+    #expect(log.protection == .faces)
+    // Whether it is in force is not known either.
+    #expect(log.confirmedProtection == [])
+    log.apply(Self.send(Self.update(0.5), in: &log))
+    #expect(log.protection == .faces)
+    log.apply(Self.send(.select(Self.first), in: &log))
+    #expect(log.protection == [])
+  }
+
+  @Test func `changes that count as accepted without an answer end no protection`() {
+    var log = PipelineChangeLog(pipeline: Self.hiding(true))
+    for _ in 0 ..< 100 { _ = Self.send(.select(Self.first), in: &log) }
+    #expect(log.protection == .faces)
+    log.apply(100)
+    #expect(log.protection == [])
   }
 }

@@ -27,8 +27,7 @@ import Testing
     if case .retry(_, let delay) = action { delay } else { nil }
   }
 
-  @Test("The longest wait doubles up to its limit, and the wait is the random part of it")
-  func fullJitter() {
+  @Test func `the longest wait doubles up to its limit, and the wait is the random part of it`() {
     for (random, expected) in [
       (1.0, [100, 200, 400, 800, 1000, 1000]), (0.25, [25, 50, 100, 200, 250, 250]),
       (0, [0, 0, 0, 0, 0, 0]),
@@ -41,16 +40,15 @@ import Testing
     }
   }
 
-  @Test("Delays stay at their limit however many attempts there are")
-  func noOverflow() {
+  @Test func `delays stay at their limit however many attempts there are`() {
     var reconnector = Self.connected()
     for _ in 0 ..< 200 { _ = reconnector.lose(.transient, at: .seconds(10), random: { 1 }) }
     #expect(
       Self.delay(reconnector.lose(.transient, at: .seconds(10), random: { 1 })) == .seconds(1))
   }
 
-  @Test("A connection that stays open ends the series; one that is lost at once belongs to it")
-  func series() {
+  @Test
+  func `a connection that stays open ends the series; one that is lost at once belongs to it`() {
     var reconnector = Self.connected()
     _ = reconnector.lose(.transient, at: .seconds(10), random: { 1 })
     _ = reconnector.lose(.transient, at: .seconds(11), random: { 1 })
@@ -64,8 +62,7 @@ import Testing
         == .retry(Attempt(number: 1, address: 0, usesToken: true), after: .milliseconds(100)))
   }
 
-  @Test("Each attempt goes to the next address")
-  func addresses() {
+  @Test func `each attempt goes to the next address`() {
     var reconnector = Self.connected(addressCount: 3)
     let attempts = (0 ..< 4).map { _ in
       _ = reconnector.lose(.transient, at: .seconds(10), random: { 0 })
@@ -74,9 +71,10 @@ import Testing
     #expect(attempts == [1, 2, 0, 1])
   }
 
-  @Test(
-    "A token that is refused is given up at once, at the same address, until there is a new one")
-  func tokenRefused() {
+  @Test
+  func
+    `a token that is refused is given up at once, at the same address, until there is a new one`()
+  {
     var reconnector = Self.connected(addressCount: 2)
     _ = reconnector.lose(.transient, at: .seconds(10), random: { 1 })
     let retry = Attempt(number: 1, address: 1, usesToken: false)
@@ -92,14 +90,12 @@ import Testing
     #expect(reconnector.attempt.usesToken)
   }
 
-  @Test("A session that breaks the rules in mid-stream is over")
-  func violation() {
+  @Test func `a session that breaks the rules in mid-stream is over`() {
     var reconnector = Self.connected()
     #expect(reconnector.lose(.precondition, at: .seconds(10), random: { 1 }) == .end)
   }
 
-  @Test("A server that is full is asked again when it says, and others are asked meanwhile")
-  func exhausted() {
+  @Test func `a server that is full is asked again when it says, and others are asked meanwhile`() {
     var alone = Self.connected()
     let full = LinkFailure.exhausted(retryAfter: .seconds(3))
     #expect(
@@ -114,16 +110,14 @@ import Testing
         == .retry(Attempt(number: 2, address: 0, usesToken: true), after: .milliseconds(2100)))
   }
 
-  @Test("After the limit of time, counted from the loss, no further attempt is made")
-  func giveUpAfter() {
+  @Test func `after the limit of time, counted from the loss, no further attempt is made`() {
     var reconnector = Self.connected(Self.policy(giveUpAfter: .seconds(5)))
     #expect(reconnector.lose(.transient, at: .seconds(10), random: { 1 }) != .end)
     #expect(reconnector.lose(.transient, at: .seconds(14.9), random: { 1 }) != .end)
     #expect(reconnector.lose(.transient, at: .seconds(15), random: { 1 }) == .end)
   }
 
-  @Test("After the limit of attempts no further one is made")
-  func maxAttempts() {
+  @Test func `after the limit of attempts no further one is made`() {
     var reconnector = Self.connected(Self.policy(maxAttempts: 2))
     let actions = (0 ..< 3).map { _ in
       reconnector.lose(.transient, at: .seconds(10), random: { 1 })
@@ -131,8 +125,7 @@ import Testing
     #expect(actions.map { $0 == .end } == [false, false, true])
   }
 
-  @Test("A permanent error ends the session, and without a policy every error does")
-  func permanent() {
+  @Test func `a permanent error ends the session, and without a policy every error does`() {
     var reconnector = Self.connected()
     #expect(reconnector.lose(.permanent, at: .seconds(10), random: { 1 }) == .end)
     for failure in [LinkFailure.transient, .exhausted(retryAfter: .zero), .precondition] {

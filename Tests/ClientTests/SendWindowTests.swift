@@ -38,8 +38,7 @@ import Testing
     }
   }
 
-  @Test("A frame leaves for a credit, which comes back when its outcome is taken")
-  func credits() {
+  @Test func `a frame leaves for a credit, which comes back when its outcome is taken`() {
     var window = Self.window(credits: 1)
     #expect(Self.offer(&window) == "accepted 1")
     #expect(Self.drain(&window) == ["frame 1"])
@@ -49,8 +48,7 @@ import Testing
     #expect(Self.drain(&window) == ["frame 2"])
   }
 
-  @Test("While the window is shut, the newest frame takes the place of the one that waits")
-  func newestWins() {
+  @Test func `while the window is shut, the newest frame takes the place of the one that waits`() {
     var window = Self.window(credits: 1)
     _ = Self.offer(&window)
     _ = Self.drain(&window)
@@ -61,8 +59,8 @@ import Testing
     #expect(Self.drain(&window) == ["frame 4"])
   }
 
-  @Test("A selection given between two frames goes between them, and applies to the second alone")
-  func selectionsKeepTheirPlace() {
+  @Test
+  func `a selection given between two frames goes between them, and applies to the second alone`() {
     var window = Self.window(credits: 1)
     _ = Self.offer(&window)
     window.push("select A")
@@ -75,9 +73,12 @@ import Testing
   }
 
   @Test(
-    "Where nothing may be dropped, a second frame waits, and gets its number when it is taken in",
     arguments: [SessionOptions.DropPolicy.neverDrop, .keepOldest])
-  func waiting(policy: SessionOptions.DropPolicy) {
+  func
+    `where nothing may be dropped, a second frame waits, and gets its number when it is taken in`(
+      policy: SessionOptions.DropPolicy
+    )
+  {
     var window = Self.window(policy, credits: 1)
     _ = Self.offer(&window)
     _ = Self.drain(&window)
@@ -90,8 +91,8 @@ import Testing
     #expect(Self.offer(&window) == "accepted 3")
   }
 
-  @Test("Pings and acknowledgements overtake a frame that waits; only the newest is acknowledged")
-  func urgent() {
+  @Test
+  func `pings and acknowledgements overtake a frame that waits; only the newest is acknowledged`() {
     var window = Self.window(credits: 1)
     _ = Self.offer(&window)
     _ = Self.drain(&window)
@@ -107,8 +108,7 @@ import Testing
     #expect(Self.drain(&window) == ["frame 2", "select", "ping"], "else it keeps its place")
   }
 
-  @Test("After the end nothing is taken in, and what is in still goes")
-  func end() {
+  @Test func `after the end nothing is taken in, and what is in still goes`() {
     var window = Self.window(credits: 1)
     _ = Self.offer(&window)
     window.finish()
@@ -123,8 +123,7 @@ import Testing
     }
   }
 
-  @Test("Without a connection live frames end at once, each with a separate number")
-  func disconnected() {
+  @Test func `without a connection live frames end at once, each with a separate number`() {
     var window = Self.window(credits: 1)
     _ = Self.offer(&window)
     _ = window.close()
@@ -136,8 +135,7 @@ import Testing
     #expect(Self.drain(&window) == ["frame 4"])
   }
 
-  @Test("A connection that is lost leaves nothing of a live session behind")
-  func lossOfLiveSession() {
+  @Test func `a connection that is lost leaves nothing of a live session behind`() {
     var window = Self.window(credits: 1)
     _ = Self.offer(&window)
     _ = Self.drain(&window)
@@ -154,8 +152,9 @@ import Testing
     #expect(Self.drain(&window) == ["replay", "pause"])
   }
 
-  @Test("Where nothing may be dropped, what was not sent goes to the next connection, in its order")
-  func lossOfOfflineSession() {
+  @Test
+  func `where nothing may be dropped, what was not sent goes to the next connection, in its order`()
+  {
     var window = Self.window(.neverDrop, credits: 1)
     _ = Self.offer(&window)
     _ = Self.drain(&window)
@@ -172,8 +171,7 @@ import Testing
     #expect(Self.drain(&window) == ["replay", "frame 2", "select"])
   }
 
-  @Test("Outcomes of an earlier connection that were not taken still hold their credits")
-  func untakenOutcomes() {
+  @Test func `outcomes of an earlier connection that were not taken still hold their credits`() {
     var window = Self.window(credits: 2)
     for _ in 1 ... 2 {
       _ = Self.offer(&window)
@@ -190,8 +188,7 @@ import Testing
     #expect(Self.drain(&window) == [])
   }
 
-  @Test("Before a server that shuts down only signs of life are sent")
-  func draining() {
+  @Test func `before a server that shuts down only signs of life are sent`() {
     var window = Self.window(credits: 4)
     window.push("select")
     window.drain()

@@ -2,8 +2,7 @@ import SidelightCodecs
 import SidelightKernels
 import Testing
 
-@Suite("A bad image file")
-struct BadImageTests {
+@Suite struct `A bad image file` {
   static let size = FrameSize(width: 24, height: 17)
 
   static func files() throws -> [(ImageFileFormat, [UInt8])] {
@@ -21,8 +20,7 @@ struct BadImageTests {
     }
   }
 
-  @Test("that was cut off anywhere is refused as truncated")
-  func truncated() throws {
+  @Test func `that was cut off anywhere is refused as truncated`() throws {
     for (format, file) in try Self.files() {
       for count in 0 ..< file.count {
         let code = self.error(Array(file.prefix(count)))?.code
@@ -33,8 +31,7 @@ struct BadImageTests {
     }
   }
 
-  @Test("with any damaged bytes is decoded or refused, and nothing worse")
-  func damaged() throws {
+  @Test func `with any damaged bytes is decoded or refused, and nothing worse`() throws {
     var random = SeededRandom(seed: 1)
     let pool = BufferPool()
     var refused = 0
@@ -60,8 +57,7 @@ struct BadImageTests {
     #expect(pool.statistics.bytesInUse == 0)
   }
 
-  @Test("that announces too many pixels is refused before memory is taken")
-  func bombs() throws {
+  @Test func `that announces too many pixels is refused before memory is taken`() throws {
     let pool = BufferPool()
     for (_, file) in try Self.files() {
       for (limits, value, limit) in [
@@ -79,8 +75,8 @@ struct BadImageTests {
     #expect(pool.statistics.misses == 0)
   }
 
-  @Test("of 16384 x 16384, 65500 x 1 or 2^31 pixels a side is refused by the default limits")
-  func largeBombs() {
+  @Test
+  func `of 16384 x 16384, 65500 x 1 or 2^31 pixels a side is refused by the default limits`() {
     for (width, height) in [(16384, 16384), (65500, 1), (1, 1 << 31), (0xFFFF_FFFF, 0xFFFF_FFFF)] {
       let png = PNGBuilder(width: width, height: height, colorType: 6, rows: [[0, 0, 0, 0]])
       #expect(self.error(png.file)?.code == .limitExceeded)
@@ -89,16 +85,14 @@ struct BadImageTests {
     #expect(self.error(jpeg)?.code == .limitExceeded)
   }
 
-  @Test("with a side of zero is refused")
-  func empty() {
+  @Test func `with a side of zero is refused`() {
     let png = PNGBuilder(width: 0, height: 5, colorType: 0, rows: [])
     #expect(self.error(png.file)?.code == .corrupt)
     #expect(self.error(Self.jpegHeader(width: 0, height: 5))?.code == .corrupt)
     #expect(self.error(Self.jpegHeader(width: 5, height: 0))?.code == .unsupported)
   }
 
-  @Test("of a kind that is not read is named")
-  func unsupported() {
+  @Test func `of a kind that is not read is named`() {
     for (header, word) in [
       (Self.jpegHeader(components: 4), "CMYK"), (Self.jpegHeader(precision: 12), "12 bits"),
       (Self.jpegHeader(marker: 0xC3), "lossless"), (Self.jpegHeader(components: 2), "2 components"),
@@ -109,8 +103,10 @@ struct BadImageTests {
     }
   }
 
-  @Test("with a wrong checksum, a palette index out of range or no header is refused as corrupt")
-  func corrupt() throws {
+  @Test
+  func `with a wrong checksum, a palette index out of range or no header is refused as corrupt`()
+    throws
+  {
     var file = PNGBuilder(width: 2, height: 1, colorType: 0, rows: [[1, 2]]).file
     file[29] ^= 1  // the header's checksum
     #expect(self.error(file)?.code == .corrupt)
@@ -122,8 +118,7 @@ struct BadImageTests {
     #expect(self.error([0xFF, 0xD8, 0xFF, 0xD9])?.code == .corrupt)
   }
 
-  @Test("that is something else altogether is called that")
-  func unknown() {
+  @Test func `that is something else altogether is called that`() {
     let error = self.error(Array("GIF89a and so on".utf8))
     #expect(error?.code == .unknownFormat)
     #expect(error?.message == "the 16 bytes are neither PNG nor JPEG")

@@ -2,8 +2,7 @@ import SidelightCodecs
 import SidelightKernels
 import Testing
 
-@Suite("A JPEG codec")
-struct JPEGCodecTests {
+@Suite struct `A JPEG codec` {
   let pool = BufferPool()
   var codec: JPEGCodec { JPEGCodec(pool: self.pool) }
 
@@ -16,8 +15,7 @@ struct JPEGCodecTests {
     ("arithmetic", JPEGSamples.arithmetic, .every(columns: 2, rows: 2)),
   ]
 
-  @Test("reads size and chroma from the header alone")
-  func header() throws {
+  @Test func `reads size and chroma from the header alone`() throws {
     let frame = try Scene.slopes(.rgb24, FrameSize(width: 65, height: 49))
     for (subsampling, chroma, format) in [
       (JPEGSubsampling.none, JPEGHeader.Chroma.every(columns: 1, rows: 1), PixelFormat.rgb24),
@@ -37,8 +35,10 @@ struct JPEGCodecTests {
     }
   }
 
-  @Test("decodes every kind of chroma to 4:2:0, close to the picture that was", arguments: samples)
-  func reduction(name: String, file: [UInt8], chroma: JPEGHeader.Chroma) throws {
+  @Test(arguments: samples)
+  func `decodes every kind of chroma to 4:2:0, close to the picture that was`(
+    name: String, file: [UInt8], chroma: JPEGHeader.Chroma
+  ) throws {
     let frame = try self.codec.decode(file, as: .i420)
     #expect(frame.geometry == FrameGeometry(format: .i420, size: Self.sampleSize, color: .jpeg))
     self.expectSlopes(frame) { x, y in
@@ -46,8 +46,8 @@ struct JPEGCodecTests {
     }
   }
 
-  @Test("reduces 4:4:4 and 4:2:2 at every size", arguments: Scene.sizes)
-  func ownReduction(size: FrameSize) throws {
+  @Test(arguments: Scene.sizes)
+  func `reduces 4:4:4 and 4:2:2 at every size`(size: FrameSize) throws {
     let frame = try Scene.slopes(.rgb24, size)
     for subsampling in [JPEGSubsampling.none, .half] {
       let file = try ImageEncoder(.jpeg(quality: 98, subsampling: subsampling)).encode(frame)
@@ -61,8 +61,7 @@ struct JPEGCodecTests {
     }
   }
 
-  @Test("gives a grey picture planes without colour")
-  func grey() throws {
+  @Test func `gives a grey picture planes without colour`() throws {
     let frame = try Scene.noise(.gray8, FrameSize(width: 33, height: 21))
     let file = try ImageEncoder(.jpeg(quality: 100)).encode(frame)
     #expect(try self.codec.header(of: file).geometry.format == .i420)
@@ -76,8 +75,7 @@ struct JPEGCodecTests {
     }
   }
 
-  @Test("decodes by a file's own tables, and never by those of a file before")
-  func tables() throws {
+  @Test func `decodes by a file's own tables, and never by those of a file before`() throws {
     let size = FrameSize(width: 24, height: 16)
     let coarse = try ImageEncoder(.jpeg(quality: 10)).encode(try Scene.noise(.rgb24, size))
     let file = try ImageEncoder(.jpeg(quality: 95, subsampling: .quarter))
@@ -104,8 +102,7 @@ struct JPEGCodecTests {
     }
   }
 
-  @Test("gives the same from many tasks at once, and gives back all memory")
-  func concurrent() async throws {
+  @Test func `gives the same from many tasks at once, and gives back all memory`() async throws {
     let codec = self.codec
     let frames = try Scene.sizes.map { try Scene.noise(.i420, $0, color: .jpeg) }
     let expected = try frames.map { try ImageEncoder(.jpeg(subsampling: .quarter)).encode($0) }
@@ -129,8 +126,7 @@ struct JPEGCodecTests {
     #expect(self.pool.statistics.bytesInUse == 0)
   }
 
-  @Test("writes into memory that is long enough, and refuses what is too short")
-  func memory() throws {
+  @Test func `writes into memory that is long enough, and refuses what is too short`() throws {
     let codec = self.codec
     let frame = try Scene.noise(.rgb24, FrameSize(width: 40, height: 30))
     let settings = JPEGSettings(quality: 90, subsampling: .half)
@@ -150,8 +146,7 @@ struct JPEGCodecTests {
     }
   }
 
-  @Test("refuses a file of more scans than pictures have, before it decodes any")
-  func scanBomb() throws {
+  @Test func `refuses a file of more scans than pictures have, before it decodes any`() throws {
     let file = JPEGSamples.progressive
     let last = try #require(file.lastIndex(of: 0xDA)) - 1
     let scan = Array(file[last ..< file.count - 2])
@@ -173,8 +168,7 @@ struct JPEGCodecTests {
     #expect(large?.message.contains("16 scans") == true)
   }
 
-  @Test("skips 10 MB of metadata, and takes no memory for it")
-  func metadata() throws {
+  @Test func `skips 10 MB of metadata, and takes no memory for it`() throws {
     let frame = try Scene.slopes(.rgb24, FrameSize(width: 64, height: 48))
     let file = try ImageEncoder(.jpeg(subsampling: .quarter)).encode(frame)
     var segment: [UInt8] = [0xFF, 0xE1, 0xFF, 0xFF] + Array("Exif\0\0".utf8)
@@ -188,8 +182,7 @@ struct JPEGCodecTests {
     #expect(pool.statistics.bytesInUse < 65536)
   }
 
-  @Test("does not walk for ever to find a header")
-  func noHeader() {
+  @Test func `does not walk for ever to find a header`() {
     let fill = [0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: 1 << 20)
     let segment: [UInt8] = [0xFF, 0xE1, 0, 2]
     let empty = [0xFF, 0xD8] + Array(repeatElement(segment, count: 1 << 18).joined())
@@ -200,8 +193,7 @@ struct JPEGCodecTests {
     }
   }
 
-  @Test("names chroma that it cannot place, and damage within a header")
-  func strange() {
+  @Test func `names chroma that it cannot place, and damage within a header`() {
     for (file, code) in [
       (JPEGSamples.thirds, CodecError.Code.unsupported),
       (Array("\u{89}PNG\r\n".utf8), .unknownFormat), ([], .unknownFormat),

@@ -2,14 +2,14 @@ import SidelightCodecs
 import SidelightKernels
 import Testing
 
-@Suite("JPEG")
-struct JPEGTests {
+@Suite struct JPEGTests {
   let decoder = ImageDecoder(pool: Scene.pool)
 
   @Test(
-    "keeps a smooth picture within a few levels",
     arguments: [PixelFormat.gray8, .rgb24, .rgba8, .bgra8], JPEGSubsampling.allCases)
-  func roundTrip(format: PixelFormat, subsampling: JPEGSubsampling) throws {
+  func `keeps a smooth picture within a few levels`(
+    format: PixelFormat, subsampling: JPEGSubsampling
+  ) throws {
     for size in Scene.sizes + [FrameSize(width: 65, height: 49)] {
       let frame = try Scene.slopes(format, size)
       let encoder = ImageEncoder(.jpeg(quality: 95, subsampling: subsampling))
@@ -30,8 +30,7 @@ struct JPEGTests {
     }
   }
 
-  @Test("is smaller at lower quality and with less chroma")
-  func sizes() throws {
+  @Test func `is smaller at lower quality and with less chroma`() throws {
     let frame = try Scene.noise(.rgb24, FrameSize(width: 64, height: 64))
     let counts = try [
       ImageEncoder(.jpeg(quality: 95)), ImageEncoder(.jpeg(quality: 50)),
@@ -41,8 +40,8 @@ struct JPEGTests {
     #expect(counts[1] > counts[2])
   }
 
-  @Test("refuses a quality outside 1 ... 100", arguments: [0, 101, -1, Int.max, Int.min])
-  func quality(_ quality: Int) throws {
+  @Test(arguments: [0, 101, -1, Int.max, Int.min])
+  func `refuses a quality outside 1 ... 100`(_ quality: Int) throws {
     let frame = try Scene.noise(.gray8, FrameSize(width: 1, height: 1))
     let error = #expect(throws: CodecError.self) {
       try ImageEncoder(.jpeg(quality: quality)).encode(frame)
@@ -51,16 +50,15 @@ struct JPEGTests {
     #expect(error?.message.contains("\(quality)") == true)
   }
 
-  @Test("of equal frames has equal bytes")
-  func deterministic() throws {
+  @Test func `of equal frames has equal bytes`() throws {
     let size = FrameSize(width: 33, height: 21)
     let encoder = ImageEncoder(format: .jpeg)
     let first = try encoder.encode(try Scene.noise(.rgb24, size))
     #expect(try encoder.encode(try Scene.noise(.rgb24, size)) == first)
   }
 
-  @Test("of 4:2:0 is had as I420 where that is asked for, at every size", arguments: Scene.sizes)
-  func planes(size: FrameSize) throws {
+  @Test(arguments: Scene.sizes)
+  func `of 4:2:0 is had as I420 where that is asked for, at every size`(size: FrameSize) throws {
     let file = try ImageEncoder(.jpeg(quality: 95, subsampling: .quarter))
       .encode(try Scene.slopes(.rgb24, size))
     let decoder = ImageDecoder(pool: Scene.pool, jpegOutput: .i420IfSubsampled)
@@ -80,9 +78,9 @@ struct JPEGTests {
   }
 
   @Test(
-    "keeps the samples of a 4:2:0 frame", arguments: [PixelFormat.i420, .nv12],
+    arguments: [PixelFormat.i420, .nv12],
     Scene.sizes)
-  func planesKept(format: PixelFormat, size: FrameSize) throws {
+  func `keeps the samples of a 4:2:0 frame`(format: PixelFormat, size: FrameSize) throws {
     let color = ColorDescription(range: .full, matrix: .bt601)
     let frame = try Scene.noise(format, size, color: color)
     let file = try ImageEncoder(.jpeg(quality: 100, subsampling: .quarter)).encode(frame)
@@ -101,8 +99,7 @@ struct JPEGTests {
     #expect(zip(back, given).allSatisfy { abs(Int($0) - Int($1)) <= 3 })
   }
 
-  @Test("of 4:4:4 or grey stays RGB or grey where I420 is asked for")
-  func noPlanes() throws {
+  @Test func `of 4:4:4 or grey stays RGB or grey where I420 is asked for`() throws {
     let decoder = ImageDecoder(pool: Scene.pool, jpegOutput: .i420IfSubsampled)
     let size = FrameSize(width: 16, height: 16)
     for format in [PixelFormat.rgb24, .gray8] {
@@ -111,8 +108,8 @@ struct JPEGTests {
     }
   }
 
-  @Test("of a real picture is close to it", .enabled(if: Media.folder != nil))
-  func realPicture() throws {
+  @Test(.enabled(if: Media.folder != nil))
+  func `of a real picture is close to it`() throws {
     let frame = try self.decoder.decode(try Media.read("astronaut.png"))
     let back = try self.decoder.decode(try ImageEncoder(.jpeg()).encode(frame))
     let (was, now) = (Scene.packed(frame), Scene.packed(back))

@@ -2,15 +2,14 @@ import SidelightCodecs
 import SidelightKernels
 import Testing
 
-@Suite("PNG")
-struct PNGTests {
+@Suite struct PNGTests {
   let decoder = ImageDecoder(pool: Scene.pool)
   let encoder = ImageEncoder(.png())
 
   @Test(
-    "keeps grey, RGB and RGBA to the bit", arguments: [PixelFormat.gray8, .rgb24, .rgba8],
+    arguments: [PixelFormat.gray8, .rgb24, .rgba8],
     Scene.sizes)
-  func lossless(format: PixelFormat, size: FrameSize) throws {
+  func `keeps grey, RGB and RGBA to the bit`(format: PixelFormat, size: FrameSize) throws {
     let frame = try Scene.noise(format, size)
     let back = try self.decoder.decode(try self.encoder.encode(frame))
     #expect(back.format == format)
@@ -19,8 +18,8 @@ struct PNGTests {
     #expect(Scene.packed(back) == Scene.packed(frame))
   }
 
-  @Test("keeps BGRA to the bit, in RGBA order", arguments: Scene.sizes)
-  func blueFirst(size: FrameSize) throws {
+  @Test(arguments: Scene.sizes)
+  func `keeps BGRA to the bit, in RGBA order`(size: FrameSize) throws {
     let frame = try Scene.noise(.bgra8, size)
     let back = try self.decoder.decode(try self.encoder.encode(frame))
     #expect(back.format == .rgba8)
@@ -30,8 +29,8 @@ struct PNGTests {
     }
   }
 
-  @Test("leaves out alpha that is to be ignored", arguments: [PixelFormat.rgba8, .bgra8])
-  func opaque(format: PixelFormat) throws {
+  @Test(arguments: [PixelFormat.rgba8, .bgra8])
+  func `leaves out alpha that is to be ignored`(format: PixelFormat) throws {
     let size = FrameSize(width: 5, height: 3)
     let frame = try Scene.noise(format, size, color: ColorDescription(alpha: .opaque))
     let back = try self.decoder.decode(try self.encoder.encode(frame))
@@ -42,8 +41,7 @@ struct PNGTests {
     #expect(Scene.packed(back) == expected)
   }
 
-  @Test("makes premultiplied alpha straight")
-  func premultiplied() throws {
+  @Test func `makes premultiplied alpha straight`() throws {
     let pixels: [[UInt8]] = [[100, 50, 0, 200], [0, 0, 0, 0], [9, 9, 9, 0], [7, 255, 1, 255]]
     let frame = try Scene.frame(
       .rgba8, FrameSize(width: 4, height: 1), color: ColorDescription(alpha: .premultiplied)
@@ -54,16 +52,14 @@ struct PNGTests {
       Scene.packed(back) == [128, 64, 0, 200, 0, 0, 0, 0, 0, 0, 0, 0, 7, 255, 1, 255])
   }
 
-  @Test("of equal frames has equal bytes, whatever lies in their padding")
-  func deterministic() throws {
+  @Test func `of equal frames has equal bytes, whatever lies in their padding`() throws {
     let size = FrameSize(width: 33, height: 20)
     let first = try self.encoder.encode(try Scene.noise(.rgb24, size))
     _ = try Scene.noise(.rgba8, FrameSize(width: 64, height: 64))
     #expect(try self.encoder.encode(try Scene.noise(.rgb24, size)) == first)
   }
 
-  @Test("compressed harder is smaller, and the same picture")
-  func compression() throws {
+  @Test func `compressed harder is smaller, and the same picture`() throws {
     let frame = try Scene.slopes(.rgb24, FrameSize(width: 200, height: 150))
     let files = try PNGCompression.allCases.map {
       try ImageEncoder(.png(compression: $0)).encode(frame)
@@ -74,8 +70,7 @@ struct PNGTests {
     }
   }
 
-  @Test("expands palettes")
-  func palette() throws {
+  @Test func `expands palettes`() throws {
     var png = PNGBuilder(width: 3, height: 1, colorType: 3, rows: [[2, 0, 1]])
     png.chunks = [("PLTE", [10, 20, 30, 40, 50, 60, 70, 80, 90])]
     let frame = try self.decoder.decode(png.file)
@@ -87,8 +82,7 @@ struct PNGTests {
     #expect(Scene.packed(clear) == [70, 80, 90, 255, 10, 20, 30, 255, 40, 50, 60, 128])
   }
 
-  @Test("expands grey of one bit, and grey with alpha")
-  func grey() throws {
+  @Test func `expands grey of one bit, and grey with alpha`() throws {
     let bits = PNGBuilder(
       width: 9, height: 1, bitDepth: 1, colorType: 0, rows: [[0b1010_0110, 0x80]])
     let frame = try self.decoder.decode(bits.file)
@@ -100,8 +94,7 @@ struct PNGTests {
     #expect(Scene.packed(clear) == [7, 7, 7, 200, 9, 9, 9, 0])
   }
 
-  @Test("reduces 16 bits to 8, as sRGB where the file does not say")
-  func deep() throws {
+  @Test func `reduces 16 bits to 8, as sRGB where the file does not say`() throws {
     let values = [0, 1000, 32768, 65535, 257 * 200, 257 * 30]
     let row = values.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
     let png = PNGBuilder(width: 2, height: 1, bitDepth: 16, colorType: 2, rows: [row])
@@ -112,8 +105,8 @@ struct PNGTests {
     }
   }
 
-  @Test("reads what others wrote, and writes it back to the bit", .enabled(if: Media.folder != nil))
-  func realPictures() throws {
+  @Test(.enabled(if: Media.folder != nil))
+  func `reads what others wrote, and writes it back to the bit`() throws {
     for name in ["astronaut.png", "coffee.png"] {
       let frame = try self.decoder.decode(try Media.read(name))
       #expect(frame.size.pixelCount > 100_000)

@@ -2,10 +2,8 @@ import SidelightCodecs
 import SidelightKernels
 import Testing
 
-@Suite("A Y4M header")
-struct Y4MHeaderTests {
-  @Test("is read with all its tags, and written back with them")
-  func full() throws {
+@Suite struct `A Y4M header` {
+  @Test func `is read with all its tags, and written back with them`() throws {
     let line =
       "YUV4MPEG2 W320 H240 F30000:1001 Ip A4:3 C420mpeg2 XYSCSS=420MPEG2 Xother XCOLORRANGE=FULL"
     let header = try Y4MHeader(line: line)
@@ -19,8 +17,7 @@ struct Y4MHeaderTests {
     #expect(try Y4MHeader(line: header.line) == header)
   }
 
-  @Test("that says little is 4:2:0 of unknown rate in video range")
-  func short() throws {
+  @Test func `that says little is 4:2:0 of unknown rate in video range`() throws {
     let header = try Y4MHeader(line: "YUV4MPEG2 H3 W5 I? F0:0 A0:0")
     #expect(header.size == FrameSize(width: 5, height: 3))
     #expect(header.frameRate == nil)
@@ -33,20 +30,18 @@ struct Y4MHeaderTests {
   }
 
   @Test(
-    "names its chroma",
     arguments: [
       ("420jpeg", .jpeg), ("420mpeg2", .mpeg2), ("420paldv", .palDV), ("420", .unspecified),
       ("mono", .mono),
     ] as [(String, Y4MChroma)])
-  func chroma(tag: String, chroma: Y4MChroma) throws {
+  func `names its chroma`(tag: String, chroma: Y4MChroma) throws {
     let header = try Y4MHeader(line: "YUV4MPEG2 W2 H2 C\(tag)")
     #expect(header.chroma == chroma)
     #expect(header.geometry().format == (tag == "mono" ? .gray8 : .i420))
     #expect(try Y4MHeader(line: header.line) == header)
   }
 
-  @Test("of more than 576 rows has the matrix of HD, unless the caller knows better")
-  func matrix() {
+  @Test func `of more than 576 rows has the matrix of HD, unless the caller knows better`() {
     func header(_ height: Int) -> Y4MHeader {
       Y4MHeader(size: FrameSize(width: 16, height: height), frameRate: nil)
     }
@@ -56,7 +51,6 @@ struct Y4MHeaderTests {
   }
 
   @Test(
-    "that cannot be used is refused, and the message says what to do",
     arguments: [
       ("YUV4MPEG W2 H2", .unknownFormat, "YUV4MPEG2"),
       ("", .unknownFormat, "YUV4MPEG2"),
@@ -79,7 +73,9 @@ struct Y4MHeaderTests {
       ("YUV4MPEG2 W2 H2 C444\u{1b}[2J", .unsupported, "C444?[2J"),
       ("YUV4MPEG2 W2 H2 Z1", .corrupt, "'Z1'"),
     ] as [(String, CodecError.Code, String)])
-  func refused(line: String, code: CodecError.Code, words: String) {
+  func `that cannot be used is refused, and the message says what to do`(
+    line: String, code: CodecError.Code, words: String
+  ) {
     let error = #expect(throws: CodecError.self) { try Y4MHeader(line: line) }
     #expect(error?.code == code)
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")

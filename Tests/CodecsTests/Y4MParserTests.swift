@@ -2,10 +2,8 @@ import SidelightCodecs
 import SidelightKernels
 import Testing
 
-@Suite("The Y4M parser")
-struct Y4MParserTests {
-  @Test("says where the samples lie in each piece of the input")
-  func events() throws {
+@Suite struct `The Y4M parser` {
+  @Test func `says where the samples lie in each piece of the input`() throws {
     var parser = Y4MParser()
     let header = Y4MHeader(size: FrameSize(width: 2, height: 2), frameRate: Rational(1, 1))
     let first = Array("\(header.line)\nFRAME\nabcd".utf8)
@@ -18,16 +16,14 @@ struct Y4MParserTests {
     #expect(try Self.events(&parser, second) == [.samples(0 ..< 2), .frameEnd, .frameStart])
   }
 
-  @Test("ends a frame even if no further byte comes")
-  func lastFrame() throws {
+  @Test func `ends a frame even if no further byte comes`() throws {
     var parser = Y4MParser()
     let events = try Self.events(&parser, Array("YUV4MPEG2 W1 H1 Cmono\nFRAME\nx".utf8))
     #expect(events.last == .frameEnd)
     try parser.finish()
   }
 
-  @Test("survives any bytes")
-  func noise() {
+  @Test func `survives any bytes`() {
     var random = SeededRandom(seed: 7)
     let alphabet = Array("YUV4MPEG2 FRAME\nWHC0123:".utf8)
     var refused = 0

@@ -3,8 +3,7 @@ import SidelightKernels
 import Synchronization
 import Testing
 
-@Suite("A Y4M stream")
-struct Y4MStreamTests {
+@Suite struct `A Y4M stream` {
   /// Bytes that are read in pieces and written to.
   final class MemoryFile: Sendable {
     let content: Mutex<[UInt8]>
@@ -47,23 +46,22 @@ struct Y4MStreamTests {
     return frames
   }
 
-  @Test("is read the same in pieces of any length", arguments: [1, 2, 3, 7, 16, 17, 60, .max])
-  func pieces(length: Int) throws {
+  @Test(arguments: [1, 2, 3, 7, 16, 17, 60, .max])
+  func `is read the same in pieces of any length`(length: Int) throws {
     let frames = try Self.readAll(MemoryFile(Self.stream(), piece: length))
     #expect(frames.map(Scene.packed) == [Array(0 ... 16), Array(100 ... 116), Array(0 ... 16)])
     #expect(frames.allSatisfy { $0.format == .i420 && $0.size == FrameSize(width: 3, height: 3) })
     #expect(frames.allSatisfy { $0.color.range == .video })
   }
 
-  @Test("in full range gives frames in full range")
-  func fullRange() throws {
+  @Test func `in full range gives frames in full range`() throws {
     let frames = try Self.readAll(MemoryFile(Self.stream(" XCOLORRANGE=FULL")))
     #expect(frames.count == 3)
     #expect(frames.allSatisfy { $0.color.range == .full })
   }
 
-  @Test("comes back as it was written", arguments: Y4MChroma.allCases)
-  func roundTrip(chroma: Y4MChroma) throws {
+  @Test(arguments: Y4MChroma.allCases)
+  func `comes back as it was written`(chroma: Y4MChroma) throws {
     for size in Scene.sizes {
       let header = Y4MHeader(
         size: size, frameRate: Rational(24000, 1001), chroma: chroma, range: .full,
@@ -85,8 +83,7 @@ struct Y4MStreamTests {
     }
   }
 
-  @Test("is written byte for byte as the format says")
-  func bytes() throws {
+  @Test func `is written byte for byte as the format says`() throws {
     let tape = MemoryFile()
     let header = Y4MHeader(size: FrameSize(width: 3, height: 3), frameRate: Rational(25, 1))
     var writer = Y4MWriter(header: header) { tape.write($0) }
@@ -104,8 +101,7 @@ struct Y4MStreamTests {
     #expect(tape.content.withLock { $0 } == expected)
   }
 
-  @Test("without frames is a header, both ways")
-  func empty() throws {
+  @Test func `without frames is a header, both ways`() throws {
     let tape = MemoryFile()
     let header = Y4MHeader(size: FrameSize(width: 3, height: 3), frameRate: nil)
     try Y4MWriter(header: header) { tape.write($0) }.finish()
@@ -113,8 +109,7 @@ struct Y4MStreamTests {
     #expect(try Self.readAll(tape).isEmpty)
   }
 
-  @Test("that ends anywhere but between frames is truncated")
-  func truncated() throws {
+  @Test func `that ends anywhere but between frames is truncated`() throws {
     let stream = Self.stream()
     let header = 34
     let ends = [header, header + 6 + 17, header + 6 + 17 + 16 + 17, stream.count]
@@ -129,15 +124,13 @@ struct Y4MStreamTests {
     }
   }
 
-  @Test("that ends within a frame says which one and by how much")
-  func truncatedMessage() throws {
+  @Test func `that ends within a frame says which one and by how much`() throws {
     let tape = MemoryFile(Array(Self.stream().dropLast(5)))
     let error = #expect(throws: CodecError.self) { try Self.readAll(tape) }
     #expect(error?.message == "the stream ends 5 bytes before the end of frame 2")
   }
 
-  @Test("with something else where a frame should start is refused")
-  func desynchronized() throws {
+  @Test func `with something else where a frame should start is refused`() throws {
     for line in ["FRAMES\n", "frame\n", "\n", "FRAM\n"] {
       let bytes = Array("YUV4MPEG2 W1 H1 Cmono\nFRAME\nx\(line)x".utf8)
       let error = #expect(throws: CodecError.self) { try Self.readAll(MemoryFile(bytes)) }
@@ -146,8 +139,9 @@ struct Y4MStreamTests {
     }
   }
 
-  @Test("whose lines do not end is refused at 4096 bytes, and one that never starts at once")
-  func longLines() throws {
+  @Test
+  func `whose lines do not end is refused at 4096 bytes, and one that never starts at once`() throws
+  {
     let endless = Array(repeating: UInt8(ascii: "X"), count: 5000)
     for start in ["YUV4MPEG2 ", "YUV4MPEG2 W1 H1 Cmono\nFRAME "] {
       let error = #expect(throws: CodecError.self) {
@@ -162,8 +156,7 @@ struct Y4MStreamTests {
     #expect(tape.content.withLock { $0.count } == 4990)
   }
 
-  @Test("of frames beyond the limits is refused before memory is taken")
-  func limits() throws {
+  @Test func `of frames beyond the limits is refused before memory is taken`() throws {
     for (tags, words) in [
       ("W20000 H2", "16384"), ("W16384 H16384", "67108864"),
       ("W9223372036854775807 H9223372036854775807", "16384"),
@@ -176,16 +169,14 @@ struct Y4MStreamTests {
     }
   }
 
-  @Test("passes on what the caller's closures throw")
-  func callersErrors() throws {
+  @Test func `passes on what the caller's closures throw`() throws {
     struct Broken: Error {}
     #expect(throws: Broken.self) { _ = try Y4MReader(pool: Scene.pool) { _ in throw Broken() } }
     let header = Y4MHeader(size: FrameSize(width: 1, height: 1), frameRate: nil)
     #expect(throws: Broken.self) { try Y4MWriter(header: header) { _ in throw Broken() }.finish() }
   }
 
-  @Test("takes only frames of the stream's format, size and range")
-  func mismatch() throws {
+  @Test func `takes only frames of the stream's format, size and range`() throws {
     let size = FrameSize(width: 4, height: 4)
     let frames = try [
       Scene.noise(.nv12, size), Scene.noise(.i420, FrameSize(width: 4, height: 5)),

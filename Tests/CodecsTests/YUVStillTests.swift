@@ -2,16 +2,16 @@ import SidelightCodecs
 import SidelightKernels
 import Testing
 
-@Suite("A YUV frame as a still image")
-struct YUVStillTests {
+@Suite struct `A YUV frame as a still image` {
   static let colors = [YUVRange.video, .full].flatMap { range in
     [YUVMatrix.bt601, .bt709].map { ColorDescription(range: range, matrix: $0) }
   }
 
   @Test(
-    "has the colours that its matrix and range say, within one level",
     arguments: [PixelFormat.i420, .nv12], colors)
-  func formula(format: PixelFormat, color: ColorDescription) throws {
+  func `has the colours that its matrix and range say, within one level`(
+    format: PixelFormat, color: ColorDescription
+  ) throws {
     for size in Scene.sizes {
       let frame = try Scene.noise(format, size, color: color)
       let still = try ImageDecoder(pool: Scene.pool).decode(try ImageEncoder(.png()).encode(frame))
@@ -32,8 +32,7 @@ struct YUVStillTests {
     }
   }
 
-  @Test("keeps black black and white white in video range")
-  func extremes() throws {
+  @Test func `keeps black black and white white in video range`() throws {
     for (luma, expected) in [(16, 0), (235, 255), (0, 0), (255, 255)] as [(UInt8, UInt8)] {
       let frame = try Scene.frame(.i420, FrameSize(width: 2, height: 2)) { plane, _, _ in
         plane == 0 ? luma : 128

@@ -109,7 +109,7 @@ import Testing
     ("models:\n- {name: a, task: matte, file: [x]}\n", ":2: models[0].file is not a scalar"),
     (
       "models:\n- a=matte:x\n- name: b\n  tsk: matte\n  file: x\n",
-      ":4: models[1].tsk is unknown; did you mean task?"
+      ":4: \"models[1].tsk\" is unknown; did you mean task?"
     ),
     (
       "models: [{name: a, task: mate, file: x}]",

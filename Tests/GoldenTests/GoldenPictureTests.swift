@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Compares the settings of the guides with committed pictures, which `dev/goldens` writes.
-@Suite("Golden pictures") struct GoldenPictureTests {
+@Suite struct `Golden pictures` {
   /// Whether the pictures are written instead of compared.
   static let writesPictures = unsafe getenv("SIDELIGHT_GOLDENS") != nil
 

@@ -24,26 +24,22 @@ import Testing
   }
 
   @Test(
-    "A file that is not a key set prevents the start",
     arguments: ["", "[]", "{}", "{\"keys\": 1}", "{\"keys\": []}", "no JSON", "\u{0}"])
-  func noSets(text: String) async throws {
+  func `a file that is not a key set prevents the start`(text: String) async throws {
     try self.file.write(text)
     #expect(await self.errorMessage()?.contains(self.file.path) == true)
   }
 
-  @Test("A missing file prevents the start")
-  func noFile() async {
+  @Test func `a missing file prevents the start`() async {
     #expect(await self.errorMessage()?.contains("does not exist") == true)
   }
 
-  @Test("A file that is too large is not read")
-  func largeFile() async throws {
+  @Test func `a file that is too large is not read`() async throws {
     try self.file.write(String(repeating: " ", count: 2 << 20))
     #expect(await self.errorMessage()?.contains("1048576 bytes") == true)
   }
 
-  @Test("An insecure or invalid key prevents the start")
-  func badKeys() async throws {
+  @Test func `an insecure or invalid key prevents the start`() async throws {
     let small = SigningKey.rsa(try .init(unsafeKeySize: .init(bitCount: 1024)))
     let rsa = SigningKey.rsa(try .init(keySize: .bits2048))
     let cases: [(SigningKey, [String: Any], String)] = [
@@ -71,8 +67,7 @@ import Testing
     #expect(await self.errorMessage()?.contains("ID (kid) of another key") == true)
   }
 
-  @Test("Keys for other uses and of unknown types are ignored")
-  func otherKeys() async throws {
+  @Test func `keys for other uses and of unknown types are ignored`() async throws {
     for changes in [
       ["use": "enc"], ["key_ops": ["encrypt"]], ["kty": "AKP"], ["crv": "X25519", "kty": "OKP"],
       ["crv": "secp256k1"],
@@ -84,8 +79,7 @@ import Testing
     }
   }
 
-  @Test("A key set above the limit is refused")
-  func manyKeys() async throws {
+  @Test func `a key set above the limit is refused`() async throws {
     try self.file.write((0 ..< 65).map { ("\($0)", self.p256, [:]) })
     #expect(await self.errorMessage()?.contains("65 keys; the limit is 64") == true)
   }

@@ -30,8 +30,7 @@ import Testing
     return try token.text(self.p256, id: "ec")
   }
 
-  @Test("Tokens of each kind of key are accepted")
-  func goodTokens() async throws {
+  @Test func `tokens of each kind of key are accepted`() async throws {
     defer { self.file.remove() }
     try await withServer(try await self.authenticator()) { stub in
       for (key, id) in [(self.p256, "ec"), (self.rsa, "rsa"), (self.ed25519, "ed")] {
@@ -41,8 +40,7 @@ import Testing
     }
   }
 
-  @Test("An invalid token is refused, without the reason")
-  func badTokens() async throws {
+  @Test func `an invalid token is refused, without the reason`() async throws {
     defer { self.file.remove() }
     let good = try self.token()
     let parts = good.split(separator: ".").map(String.init)
@@ -115,8 +113,7 @@ import Testing
     }
   }
 
-  @Test("The leeway applies to nbf and exp, to the second")
-  func times() async throws {
+  @Test func `the leeway applies to nbf and exp, to the second`() async throws {
     defer { self.file.remove() }
     try await withServer(try await self.authenticator()) { stub in
       for (claim, offset, reason) in [
@@ -131,8 +128,7 @@ import Testing
     }
   }
 
-  @Test("Scopes are a text or a list, with the configured prefix")
-  func scopes() async throws {
+  @Test func `scopes are a text or a list, with the configured prefix`() async throws {
     defer { self.file.remove() }
     var prefixed = self.configuration
     prefixed.scopePrefix = "sidelight:"
@@ -153,8 +149,7 @@ import Testing
     }
   }
 
-  @Test("A missing scope and an invalid token have different errors")
-  func missingScope() async throws {
+  @Test func `a missing scope and an invalid token have different errors`() async throws {
     defer { self.file.remove() }
     try await withServer(try await self.authenticator()) { stub in
       let refusal = try await stub.refusal(try self.token { $0.claims["scope"] = "operate" })
@@ -163,8 +158,7 @@ import Testing
     }
   }
 
-  @Test("A caller's name is subject and issuer, until expiry plus leeway")
-  func principal() async throws {
+  @Test func `a caller's name is subject and issuer, until expiry plus leeway`() async throws {
     defer { self.file.remove() }
     let principal = try await self.authenticator().authenticate(
       token: try self.token { $0.claims["aud"] = ["other", Token.audience] },
@@ -173,8 +167,7 @@ import Testing
     #expect(principal.expires == .seconds(Token.now + 660))
   }
 
-  @Test("New keys apply to the next call; an invalid key set changes nothing")
-  func reload() async throws {
+  @Test func `new keys apply to the next call; an invalid key set changes nothing`() async throws {
     defer { self.file.remove() }
     let authenticator = try await self.authenticator()
     let (old, next) = (try self.token(), SigningKey.p256(.init()))
@@ -190,8 +183,7 @@ import Testing
     }
   }
 
-  @Test("Keys that are read apply after setRules")
-  func adoption() async throws {
+  @Test func `keys that are read apply after setRules`() async throws {
     defer { self.file.remove() }
     let authenticator = try await self.authenticator()
     let (old, next) = (try self.token(), SigningKey.p256(.init()))
@@ -206,8 +198,7 @@ import Testing
     }
   }
 
-  @Test("Invalid settings prevent the start")
-  func settings() async throws {
+  @Test func `invalid settings prevent the start`() async throws {
     defer { self.file.remove() }
     for (setting, change) in [
       ("token.issuer", { $0.issuer = "" }), ("token.issuer", { $0.issuer = "a@b" }),

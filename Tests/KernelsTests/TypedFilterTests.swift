@@ -7,6 +7,9 @@ import Testing
   /// Every filter, with all its parameters.
   private static let stages: [Stage] = [
     .affineTransform(transform: [1, 0, 0, 1, 5, 5], border: .transparent),
+    .backgroundBlur(
+      sigma: .height(0.5), matte: .key, plate: "image", color: RGBAColor(red: 1, green: 0, blue: 0),
+      edge: 0.25, smoothing: 0.5, protect: false),
     .blendWithMask(backgroundImage: "image", maskImage: "mask", fit: .stretch),
     .bloom(radius: .shortSide(0.25), intensity: 1.5, border: .transparent),
     .boxBlur(radius: .shortSide(0.25), border: .transparent),
@@ -45,7 +48,8 @@ import Testing
     .orient(quarterTurns: 1, mirrored: true),
     .overlay(
       asset: "image", anchor: .frame, origin: Self.point, width: .width(0.5),
-      height: .shortSide(0.25), offset: Self.point, scale: 2, opacity: 0.5, fit: .stretch),
+      height: .shortSide(0.25), offset: Self.point, scale: 2, opacity: 0.5, fit: .stretch,
+      faceOffset: [0.5, -0.5], which: .all, id: 3, rotate: false, fade: 0.5),
     .photoEffectChrome(),
     .photoEffectFade(),
     .photoEffectInstant(),
@@ -67,6 +71,10 @@ import Testing
     .twirlDistortion(center: Self.point, radius: .shortSide(0.25), angle: 4.141592653589793),
     .unsharpMask(radius: .shortSide(0.25), intensity: 1.5, border: .transparent),
     .vibrance(amount: 1),
+    .virtualBackground(
+      matte: .key, plate: "image", color: RGBAColor(red: 1, green: 0, blue: 0), edge: 0.25,
+      smoothing: 0.5, protect: false, backgroundImage: "image",
+      backgroundColor: RGBAColor(red: 1, green: 1, blue: 1), fit: .stretch, lightWrap: 0.5),
     .vignette(intensity: 1, radius: 2),
     .vignetteEffect(center: Self.point, radius: .shortSide(0.25), intensity: 2, falloff: 0.25),
     .vintage(),
@@ -98,30 +106,27 @@ import Testing
     return catalogue
   }
 
-  @Test("Every filter of the catalogue has a typed function")
-  func complete() throws {
+  @Test func `every filter of the catalogue has a typed function`() throws {
     let names = try Self.stages.map { try Self.call($0).name }
     #expect(names.sorted() == FilterCatalogue.builtIn.descriptions.map(\.name).sorted())
   }
 
-  @Test("A typed function passes all its arguments on, and the stage resolves", arguments: stages)
-  func arguments(stage: Stage) throws {
+  @Test(arguments: stages)
+  func `a typed function passes all its arguments on, and the stage resolves`(stage: Stage) throws {
     let call = try Self.call(stage)
     let description = try #require(FilterCatalogue.builtIn.description(named: call.name))
     #expect(call.parameters.keys.sorted() == description.parameters.map(\.name).sorted())
     _ = try Self.catalogue().resolve([stage])
   }
 
-  @Test("Parameters that are left out are left to the catalogue")
-  func omitted() {
+  @Test func `parameters that are left out are left to the catalogue`() {
     #expect(Stage.sepiaTone() == .filter("sepiaTone"))
     #expect(
       Stage.gaussianBlur(border: .transparent)
         == .filter("gaussianBlur", ["border": .text("transparent")]))
   }
 
-  @Test("Each type of argument becomes the parameter value of its kind")
-  func values() {
+  @Test func `each type of argument becomes the parameter value of its kind`() {
     #expect(
       Stage.gaussianBlur(radius: 12) == .filter("gaussianBlur", ["radius": .number(12)]))
     #expect(
@@ -143,8 +148,7 @@ import Testing
         == .filter("overlay", ["asset": .text("hat"), "fit": .text("fill")]))
   }
 
-  @Test("Modifiers set the properties of a stage")
-  func modifiers() {
+  @Test func `modifiers set the properties of a stage`() {
     let region = Region(
       origin: FramePoint(x: Length(0), y: Length(8)), width: Length(0.5, .width), height: Length(16)
     )
@@ -158,8 +162,8 @@ import Testing
         == Stage(.pipeline(Pipeline(stages: [.filter("bloom")], workingSpace: .sRGBLinear))))
   }
 
-  @Test("A pipeline in braces equals the one in brackets", arguments: [true, false])
-  func builder(isWarm: Bool) {
+  @Test(arguments: [true, false])
+  func `a pipeline in braces equals the one in brackets`(isWarm: Bool) {
     let built = Pipeline {
       .sepiaTone(intensity: 0.8); .vignette(intensity: 1)
       if isWarm { .vintageWarm() } else { .vintage() }

@@ -8,6 +8,7 @@ os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 import grpc
 import pytest
 
+from sidelight_testing.command import sidelight
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.server import Server
 
@@ -63,3 +64,16 @@ def info(server):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         client = service.FrameFilterStub(channel)
         return client.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
+
+
+@pytest.fixture(scope="session")
+def has_vision() -> bool:
+    """Whether the command and the server are built with Vision."""
+    return "faceBlur" in sidelight("filters").stdout.decode().split()
+
+
+@pytest.fixture(scope="session")
+def vision(has_vision) -> None:
+    """Skips a test where the server is built without Vision."""
+    if not has_vision:
+        pytest.skip("this server is built without Vision")

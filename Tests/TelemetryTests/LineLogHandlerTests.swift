@@ -23,8 +23,7 @@ import Tracing
       JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String], "\(line)")
   }
 
-  @Test("A JSON line contains time, level, logger, message and metadata")
-  func json() throws {
+  @Test func `a JSON line contains time, level, logger, message and metadata`() throws {
     let lines = Self.lines(.json) { logger in
       logger[metadataKey: "session"] = "abc"
       logger.warning("it is \"late\"", metadata: ["peer": "ipv4:1", "time": "mine"])
@@ -38,8 +37,7 @@ import Tracing
       ])
   }
 
-  @Test("Metadata arrays and dictionaries become JSON arrays and objects")
-  func nested() throws {
+  @Test func `metadata arrays and dictionaries become JSON arrays and objects`() throws {
     let lines = Self.lines(.json) { logger in
       logger.info("x", metadata: ["list": ["a", ["b": "c"]]])
     }
@@ -47,9 +45,8 @@ import Tracing
   }
 
   @Test(
-    "A log entry is one line, whatever its text contains",
     arguments: ["a\nb", "a\r\nb", "\u{1B}[31mred", "\u{0}", "\u{2028}", "\u{85}", "\u{7F}", "😀é"])
-  func controls(message: String) throws {
+  func `a log entry is one line, whatever its text contains`(message: String) throws {
     let json = Self.lines(.json) { $0.info("\(message)") }
     #expect(json.count == 1)
     #expect(json[0].dropLast().utf8.allSatisfy { $0 >= 0x20 })
@@ -60,8 +57,7 @@ import Tracing
     if message == "😀é" { #expect(text[0].contains("😀é label=😀é\n")) }
   }
 
-  @Test("Log entries within a span contain its trace and span IDs")
-  func traces() throws {
+  @Test func `log entries within a span contain its trace and span IDs`() throws {
     let tracer = OTLPTracer(sampler: .always, queue: SpanQueue(capacity: 1, batchSize: 1))
     let span = tracer.startSpan("root", context: .topLevel)
     let lines = Self.lines(.json) { logger in
@@ -74,8 +70,7 @@ import Tracing
     #expect(try Self.object(lines[1])["trace_id"] == nil)
   }
 
-  @Test("Errors are logged")
-  func errors() throws {
+  @Test func `errors are logged`() throws {
     struct Broken: Error {}
     let lines = Self.lines(.json) { $0.error("it broke", error: Broken()) }
     #expect(try Self.object(lines[0])["error"] == "Broken()")

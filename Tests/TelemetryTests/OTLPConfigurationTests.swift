@@ -16,27 +16,24 @@ import Testing
   }
 
   @Test(
-    "Tracing is disabled unless an endpoint or exporter is set",
     arguments: [
       [:], [endpoint: ""], [endpoint: "http://a:1", "OTEL_SDK_DISABLED": "TRUE"],
       [endpoint: "http://a:1", "OTEL_TRACES_EXPORTER": "none"], ["OTEL_SERVICE_NAME": "x"],
     ] as [[String: String]])
-  func off(environment: [String: String]) {
+  func `tracing is disabled unless an endpoint or exporter is set`(environment: [String: String]) {
     let (configuration, warnings) = Self.read(environment)
     #expect(configuration == nil)
     #expect(warnings.isEmpty)
   }
 
-  @Test("The defaults are OpenTelemetry's")
-  func defaults() throws {
+  @Test func `the defaults are OpenTelemetry's`() throws {
     let (configuration, warnings) = Self.read(["OTEL_TRACES_EXPORTER": "otlp"])
     #expect(try #require(configuration) == OTLPConfiguration())
     #expect(warnings.isEmpty)
     #expect(configuration?.endpoint.description == "http://localhost:4317")
   }
 
-  @Test("Settings for traces take precedence over those for all signals")
-  func precedence() throws {
+  @Test func `settings for traces take precedence over those for all signals`() throws {
     let (configuration, _) = Self.read([
       Self.endpoint: "http://all:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "https://traces:2/v1",
       "OTEL_EXPORTER_OTLP_HEADERS": "a=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "Key=a%20b, c=d=e",
@@ -49,8 +46,7 @@ import Testing
     #expect(read.timeout == .milliseconds(1500))
   }
 
-  @Test("OTEL_SERVICE_NAME takes precedence over OTEL_RESOURCE_ATTRIBUTES")
-  func resource() {
+  @Test func `OTEL_SERVICE_NAME takes precedence over OTEL_RESOURCE_ATTRIBUTES`() {
     let (configuration, _) = Self.read([
       "OTEL_TRACES_EXPORTER": "otlp", "OTEL_SERVICE_NAME": "cameras",
       "OTEL_RESOURCE_ATTRIBUTES": "service.name=other,deployment.environment.name=test%2C%20here",
@@ -60,7 +56,6 @@ import Testing
   }
 
   @Test(
-    "Samplers have OpenTelemetry's names",
     arguments: [
       ("always_on", "", .always), ("ALWAYS_OFF", "", .never),
       ("traceidratio", "0.25", .ratio(0.25)),
@@ -68,7 +63,7 @@ import Testing
       ("parentbased_always_off", "", .parentBased(root: .never)),
       ("parentbased_traceidratio", "0", .parentBased(root: .ratio(0))),
     ] as [(String, String, Sampler)])
-  func samplers(name: String, argument: String, sampler: Sampler) {
+  func `samplers have OpenTelemetry's names`(name: String, argument: String, sampler: Sampler) {
     let (configuration, warnings) = Self.read([
       "OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": name,
       "OTEL_TRACES_SAMPLER_ARG": argument,
@@ -77,8 +72,7 @@ import Testing
     #expect(warnings.isEmpty)
   }
 
-  @Test("Variables set the sizes and delays of batches")
-  func batches() {
+  @Test func `variables set the sizes and delays of batches`() {
     let (configuration, warnings) = Self.read([
       "OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_MAX_QUEUE_SIZE": "100",
       "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "10", "OTEL_BSP_SCHEDULE_DELAY": "250",
@@ -92,7 +86,6 @@ import Testing
   }
 
   @Test(
-    "An invalid value is ignored with a warning",
     arguments: [
       ("OTEL_TRACES_SAMPLER", "sometimes"), ("OTEL_BSP_MAX_QUEUE_SIZE", "0"),
       ("OTEL_BSP_MAX_QUEUE_SIZE", "many"), ("OTEL_BSP_SCHEDULE_DELAY", "-1"),
@@ -104,7 +97,7 @@ import Testing
       ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4096"),
       ("OTEL_EXPORTER_OTLP_INSECURE", "1"),
     ])
-  func warnings(name: String, value: String) {
+  func `an invalid value is ignored with a warning`(name: String, value: String) {
     let (configuration, warnings) = Self.read([
       "OTEL_TRACES_EXPORTER": "otlp", Self.endpoint: "http://localhost:4317", name: value,
     ])
@@ -116,8 +109,7 @@ import Testing
     #expect(warnings.first?.contains("%") == false, "headers may be secrets")
   }
 
-  @Test("An invalid ratio samples all traces, with a warning")
-  func badRatio() {
+  @Test func `an invalid ratio samples all traces, with a warning`() {
     for argument in ["1.5", "-1", "nan", "some"] {
       let (configuration, warnings) = Self.read([
         "OTEL_TRACES_EXPORTER": "otlp", "OTEL_TRACES_SAMPLER": "traceidratio",
@@ -129,7 +121,6 @@ import Testing
   }
 
   @Test(
-    "An endpoint can be a URL, a host and port, or a Unix socket",
     arguments: [
       ("http://collector:4317", "http://collector:4317"),
       ("http://collector", "http://collector:4317"),
@@ -137,17 +128,18 @@ import Testing
       ("http://[::1]:1", "http://[::1]:1"), ("[::1]", "https://[::1]:4317"),
       ("unix:/run/collector", "unix:/run/collector"),
     ])
-  func endpoints(text: String, description: String) {
+  func `an endpoint can be a URL, a host and port, or a Unix socket`(
+    text: String, description: String
+  ) {
     #expect(OTLPEndpoint(text)?.description == description)
   }
 
   @Test(
-    "An invalid endpoint disables tracing",
     arguments: [
       "http://", "ftp://collector", "http://:1", "http://a:0", "http://a:65536", "http://a:b",
       "http://[::1", "http://[::1]x", "http://user@host:1", "http://a b:1", "unix:",
     ])
-  func badEndpoints(text: String) {
+  func `an invalid endpoint disables tracing`(text: String) {
     let (configuration, warnings) = Self.read([Self.endpoint: text])
     #expect(configuration == nil)
     #expect(warnings.count == 1)

@@ -35,8 +35,7 @@ import Tracing
     }
   }
 
-  @Test("A shutdown sends the remaining spans in batches, oldest first")
-  func flush() async {
+  @Test func `a shutdown sends the remaining spans in batches, oldest first`() async {
     let fixture = Fixture()
     let collector = RecordingCollector()
     await testGracefulShutdown { trigger in
@@ -49,8 +48,7 @@ import Tracing
     #expect(fixture.count("exported") == "6")
   }
 
-  @Test("A full batch is sent without delay")
-  func fullBatch() async {
+  @Test func `a full batch is sent without delay`() async {
     let fixture = Fixture()
     let collector = RecordingCollector()
     await withTaskGroup(of: Void.self) { group in
@@ -63,8 +61,7 @@ import Tracing
     #expect(collector.names.flatMap(\.self) == (1 ... 8).map(String.init))
   }
 
-  @Test("Spans are dropped and counted while the queue is full")
-  func overflow() async {
+  @Test func `spans are dropped and counted while the queue is full`() async {
     let fixture = Fixture()
     let collector = RecordingCollector()
     fixture.end(1 ... 20)
@@ -77,8 +74,7 @@ import Tracing
     #expect(fixture.count("exported") == "8")
   }
 
-  @Test("A failed batch is counted, and the next one is sent")
-  func failure() async {
+  @Test func `a failed batch is counted, and the next one is sent`() async {
     let fixture = Fixture()
     let collector = RecordingCollector { number in
       if number == 1 { throw RecordingCollector.Unavailable() }
@@ -94,8 +90,8 @@ import Tracing
     #expect(fixture.count("exported") == "4")
   }
 
-  @Test("Spans that the collector rejects are counted", arguments: [1, 4, 1000, -5])
-  func rejection(count: Int) async {
+  @Test(arguments: [1, 4, 1000, -5])
+  func `spans that the collector rejects are counted`(count: Int) async {
     let fixture = Fixture()
     let collector = RecordingCollector { _ in count }
     fixture.end(1 ... 4)
@@ -107,8 +103,7 @@ import Tracing
     #expect(fixture.count("exported") == "\(4 - min(4, max(0, count)))")
   }
 
-  @Test("A collector that does not answer does not delay the shutdown")
-  func stuck() async {
+  @Test func `a collector that does not answer does not delay the shutdown`() async {
     var configuration = OTLPConfiguration()
     configuration.flushTimeout = .milliseconds(1)
     let registry = PrometheusRegistry()
@@ -126,9 +121,7 @@ import Tracing
     #expect(registry.text.contains("sidelight_trace_spans_total{outcome=\"failed\"} 1\n"))
   }
 
-  @Test(
-    "Without a collector the service shuts down and counts the spans as failed")
-  func noCollector() async {
+  @Test func `without a collector the service shuts down and counts the spans as failed`() async {
     var configuration = OTLPConfiguration()
     configuration.endpoint = OTLPEndpoint(target: .unix(path: "/nonexistent/collector"))
     configuration.flushTimeout = .milliseconds(1)

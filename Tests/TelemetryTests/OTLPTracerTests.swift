@@ -9,8 +9,7 @@ import Tracing
     OTLPTracer(sampler: sampler, queue: self.queue)
   }
 
-  @Test("A child shares its parent's trace, state and flags")
-  func children() throws {
+  @Test func `a child shares its parent's trace, state and flags`() throws {
     let tracer = self.tracer()
     var context = ServiceContext.topLevel
     tracer.extract(
@@ -33,8 +32,7 @@ import Tracing
     #expect(spans[1].start <= spans[0].start && spans[0].end <= spans[1].end)
   }
 
-  @Test("An injected context is extracted elsewhere")
-  func propagation() throws {
+  @Test func `an injected context is extracted elsewhere`() throws {
     let tracer = self.tracer()
     let span = tracer.startSpan("root", context: .topLevel)
     var carrier: [String: String] = [:]
@@ -45,8 +43,7 @@ import Tracing
     #expect(context.spanContext?.spanID == span.spanContext.spanID)
   }
 
-  @Test("An invalid context leaves the existing one unchanged")
-  func garbage() {
+  @Test func `an invalid context leaves the existing one unchanged`() {
     let tracer = self.tracer()
     var context = tracer.startSpan("root", context: .topLevel).context
     let before = context.spanContext
@@ -54,8 +51,8 @@ import Tracing
     #expect(context.spanContext == before)
   }
 
-  @Test("A span that is not sampled is not exported, and neither are its descendants")
-  func unsampled() throws {
+  @Test
+  func `a span that is not sampled is not exported, and neither are its descendants`() throws {
     let tracer = self.tracer(.parentBased(root: .never))
     let root = tracer.startSpan("root", context: .topLevel)
     let child = tracer.startSpan("child", context: root.context)
@@ -71,8 +68,7 @@ import Tracing
     #expect(self.queue.takeBatch() == nil)
   }
 
-  @Test("A span ends once, and later changes are ignored")
-  func endings() throws {
+  @Test func `a span ends once, and later changes are ignored`() throws {
     let span = self.tracer().startSpan("before", context: .topLevel)
     span.operationName = "after"
     span.attributes["key"] = "value"
@@ -86,8 +82,7 @@ import Tracing
     #expect(spans[0].attributes == ["key": "value"])
   }
 
-  @Test("Events beyond 128 are counted and dropped")
-  func limits() throws {
+  @Test func `events beyond 128 are counted and dropped`() throws {
     let span = self.tracer().startSpan("root", context: .topLevel)
     for _ in 0 ..< 200 { span.addEvent("event") }
     span.end()
@@ -96,8 +91,7 @@ import Tracing
     #expect(spans[0].droppedCounts.events == 72)
   }
 
-  @Test("An error becomes an event by the semantic conventions")
-  func errors() throws {
+  @Test func `an error becomes an event by the semantic conventions`() throws {
     struct Broken: Error {}
     let span = self.tracer().startSpan("root", context: .topLevel)
     span.recordError(Broken())
@@ -107,8 +101,7 @@ import Tracing
     #expect(event.attributes.get("exception.message") == .string("Broken()"))
   }
 
-  @Test("IDs are unique and not zero")
-  func names() {
+  @Test func `IDs are unique and not zero`() {
     let tracer = self.tracer(.never)
     let spans = (0 ..< 10_000).map { _ in tracer.startSpan("", context: .topLevel).spanContext }
     #expect(Set(spans.map(\.traceID)).count == spans.count)

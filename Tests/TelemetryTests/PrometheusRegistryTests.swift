@@ -4,8 +4,7 @@ import Testing
 
 /// Tests of Prometheus' text format, and of the limit on series.
 @Suite struct PrometheusRegistryTests {
-  @Test("Counters, gauges and histograms have Prometheus' text format")
-  func text() {
+  @Test func `counters, gauges and histograms have Prometheus' text format`() {
     let registry = PrometheusRegistry(descriptions: ["frames_total": "Frames \\ by\noutcome."])
     Counter(label: "frames_total", dimensions: [("outcome", "filtered")], factory: registry)
       .increment(by: 3)
@@ -32,8 +31,7 @@ import Testing
     #expect(registry.text.hasSuffix("\n"))
   }
 
-  @Test("Series beyond the limit of a name share one series and are counted")
-  func overflow() {
+  @Test func `series beyond the limit of a name share one series and are counted`() {
     let registry = PrometheusRegistry(seriesLimit: 3)
     for caller in 0 ..< 10 {
       Counter(label: "calls_total", dimensions: [("caller", "\(caller)")], factory: registry)
@@ -50,8 +48,7 @@ import Testing
     #expect(lines.contains("sidelight_metrics_overflow_total{name=\"calls_total\"} 7"))
   }
 
-  @Test("Names become valid for Prometheus; counters end in _total")
-  func names() {
+  @Test func `names become valid for Prometheus; counters end in _total`() {
     let registry = PrometheusRegistry()
     Counter(label: "hb.requests", dimensions: [("http.route", "/x")], factory: registry).increment()
     Meter(label: "1st-of/all", factory: registry).set(2)
@@ -59,8 +56,7 @@ import Testing
     #expect(registry.text.contains("_1st_of_all 2\n"))
   }
 
-  @Test("A name has one type: series of another type are not exported")
-  func conflict() {
+  @Test func `a name has one type: series of another type are not exported`() {
     let registry = PrometheusRegistry()
     Gauge(label: "x", factory: registry).record(1)
     Timer(label: "x", factory: registry).recordSeconds(1)
@@ -68,8 +64,7 @@ import Testing
     #expect(!registry.text.contains("x_bucket"))
   }
 
-  @Test("A destroyed metric is not exported")
-  func destruction() {
+  @Test func `a destroyed metric is not exported`() {
     let registry = PrometheusRegistry()
     let counter = Counter(label: "x_total", factory: registry)
     counter.increment()
@@ -78,8 +73,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test("Process metrics have the standard names")
-    func process() throws {
+    @Test func `process metrics have the standard names`() throws {
       let lines = PrometheusRegistry().text.split(separator: "\n").map(String.init)
       for (name, range) in [
         ("process_resident_memory_bytes", 1e6 ... 1e12), ("process_open_fds", 3.0 ... 1e6),
@@ -93,8 +87,7 @@ import Testing
     }
   #endif
 
-  @Test("Concurrent increments are all counted")
-  func concurrency() async {
+  @Test func `concurrent increments are all counted`() async {
     let registry = PrometheusRegistry()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0 ..< 8 {

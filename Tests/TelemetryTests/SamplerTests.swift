@@ -10,7 +10,6 @@ import Testing
 
   /// The decisions of Python's `opentelemetry.sdk.trace.sampling.TraceIdRatioBased`.
   @Test(
-    "A ratio decides by the last 64 bits of the trace ID, as other SDKs do",
     arguments: [
       (0.5, 0x7FFF_FFFF_FFFF_F000, true), (0.5, 0x8000_0000_0000_0000, false),
       (0.25, 0x3FFF_FFFF_FFFF_F000, true), (0.25, 0x4000_0000_0000_0000, false),
@@ -18,19 +17,19 @@ import Testing
       (0.001, 0x0041_0000_0000_0000, true),
       (0.001, 0x0042_0000_0000_0000, false),
     ] as [(Double, UInt64, Bool)])
-  func ratio(ratio: Double, low: UInt64, isSampled: Bool) throws {
+  func `a ratio decides by the last 64 bits of the trace ID, as other SDKs do`(
+    ratio: Double, low: UInt64, isSampled: Bool
+  ) throws {
     let trace = try #require(TraceID(high: 1, low: low))
     #expect(Sampler.ratio(ratio).samples(trace, parent: nil) == isSampled)
   }
 
-  @Test("A ratio of 1 samples every trace")
-  func all() throws {
+  @Test func `a ratio of 1 samples every trace`() throws {
     let trace = try #require(TraceID(high: 1, low: .max))
     #expect(Sampler.ratio(1).samples(trace, parent: nil))
   }
 
-  @Test("A higher ratio records everything that a lower one does")
-  func nesting() throws {
+  @Test func `a higher ratio records everything that a lower one does`() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0 ..< 1000 {
       let trace = try #require(TraceID(high: 1, low: random.next()))
@@ -41,8 +40,7 @@ import Testing
     }
   }
 
-  @Test("The parent-based sampler uses the root sampler only without a parent")
-  func parents() throws {
+  @Test func `the parent-based sampler uses the root sampler only without a parent`() throws {
     let trace = try #require(TraceID(high: 1, low: 1))
     for root in [Sampler.always, .never] {
       let sampler = Sampler.parentBased(root: root)

@@ -4,8 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct SharedLogLevelTests {
-  @Test("A change of the level applies to existing loggers, and to their copies")
-  func sharing() {
+  @Test func `a change of the level applies to existing loggers, and to their copies`() {
     let lines = Mutex<[String]>([])
     let level = SharedLogLevel(.info)
     let logger = Logger(label: "test") { label in

@@ -5,8 +5,7 @@ import Testing
 @Suite struct DescriptorHelloTests {
   static let hello = DescriptorHello(token: Array(0 ..< 32), sessionID: "0123456789abcdef")
 
-  @Test("A written hello is read, however it is cut")
-  func roundTrip() {
+  @Test func `a written hello is read, however it is cut`() {
     let bytes = Self.hello.bytes
     for count in 0 ..< bytes.count {
       #expect(DescriptorHello.read(Array(bytes.prefix(count))) == .incomplete)
@@ -15,8 +14,7 @@ import Testing
     #expect(bytes.count <= DescriptorHello.maxBytes)
   }
 
-  @Test("Another version, bytes too many, and a name that is no text are malformed")
-  func malformed() {
+  @Test func `another version, bytes too many, and a name that is no text are malformed`() {
     #expect(DescriptorHello.read([2]) == .malformed)
     #expect(DescriptorHello.read(Array("GET / HTTP/1.1\r\n\r\n".utf8)) == .malformed)
     #expect(DescriptorHello.read(Self.hello.bytes + [0]) == .malformed)

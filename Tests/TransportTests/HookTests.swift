@@ -27,15 +27,13 @@ import Testing
 
   // MARK: Memory
 
-  @Test("Hook: the only stored property of GRPCNIOTransportBytes is a ByteBuffer")
-  func bytes() throws {
+  @Test func `hook: the only stored property of GRPCNIOTransportBytes is a ByteBuffer`() throws {
     let bytes = GRPCNIOTransportBytes([1, 2, 3])
     #expect(GRPCBytes.buffer(of: bytes) == ByteBuffer(bytes: [1, 2, 3]))
     #expect(GRPCBytes.buffer(of: [1, 2, 3] as [UInt8]) == nil)
   }
 
-  @Test("Hook: the memory of a retained ByteBuffer storage does not move")
-  func storage() throws {
+  @Test func `hook: the memory of a retained ByteBuffer storage does not move`() throws {
     let pixels = PixelBuffer(transportable: 100_000)
     pixels.bytes.initializeMemory(as: UInt8.self, repeating: 5)
     let sent = try #require(pixels.transportBytes)
@@ -45,8 +43,8 @@ import Testing
 
   // MARK: Callbacks
 
-  @Test("Hook: channelDebuggingCallbacks run when gRPC's handlers are in place")
-  func callbacks() async throws {
+  @Test
+  func `hook: channelDebuggingCallbacks run when gRPC's handlers are in place`() async throws {
     let seen = Mutex<Set<String>>([])
     let note = { @Sendable (name: String, isTrue: Bool) in
       if isTrue { _ = seen.withLock { $0.insert(name) } }
@@ -111,8 +109,9 @@ import Testing
 
   // MARK: Calls
 
-  @Test("Hook: a header that a channel handler writes reaches the call's interceptors")
-  func callNumber() async throws {
+  @Test
+  func `hook: a header that a channel handler writes reaches the call's interceptors`() async throws
+  {
     let found = Mutex<(hasOrigin: Bool, hasHeader: Bool)>((false, true))
     try await Self.withCall { request, context in
       let hasHeader = request.metadata[stringValues: "sidelight-connection"].contains { _ in true }
@@ -125,8 +124,10 @@ import Testing
     #expect(!hasHeader, "the handler sees the transport's own header")
   }
 
-  @Test("Hook: gRPC passes the handles of large messages on unchanged, one behind its prefix")
-  func substitution() async throws {
+  @Test
+  func `hook: gRPC passes the handles of large messages on unchanged, one behind its prefix`()
+    async throws
+  {
     let pixels = (0 ..< 200_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
     let received = try await Self.withCall(sending: pixels) { request, context in
       let messages = (context.transportSpecific as? CallOrigin)?.makeCallMessages()
@@ -148,8 +149,10 @@ import Testing
     #expect(received.first?.pixels.map { [UInt8]($0.bytes) } == pixels)
   }
 
-  @Test("Hook: a status that the channel writes ends a call, and its handler is cancelled")
-  func refusal() async throws {
+  @Test
+  func `hook: a status that the channel writes ends a call, and its handler is cancelled`()
+    async throws
+  {
     let cancelled = Mutex(false)
     let handler: Handler = { request, context in
       StreamingServerResponse { _ in

@@ -62,13 +62,12 @@ import Testing
     func errorCaught(context: ChannelHandlerContext, error: any Error) { self.count() }
   }
 
-  @Test("Errors about the peer's frames pass")
-  func read() throws {
+  @Test func `errors about the peer's frames pass`() throws {
     #expect(try Self.count { $0.fireChannelRead(ByteBuffer(string: "a")) } == [1, 0])
   }
 
-  @Test("Errors about frames to be written are left out, also after everything was read")
-  func write() throws {
+  @Test
+  func `errors about frames to be written are left out, also after everything was read`() throws {
     #expect(try Self.count { $0.fireChannelWritabilityChanged() } == [0, 1])
     #expect(try Self.count { $0.fireChannelReadComplete() } == [0, 1])
     let both = try Self.count {
@@ -78,16 +77,15 @@ import Testing
     #expect(both == [1, 1])
   }
 
-  @Test("An error of a write within a read is not the peer's, and the read's own error is")
-  func writeWithinRead() throws {
+  @Test
+  func `an error of a write within a read is not the peer's, and the read's own error is`() throws {
     let counts = try Self.count(becomesWritable: true) {
       $0.fireChannelRead(ByteBuffer(string: "a"))
     }
     #expect(counts == [1, 1])
   }
 
-  @Test("Any other error passes at any time")
-  func others() throws {
+  @Test func `any other error passes at any time`() throws {
     let counts = try Self.count(ChannelError.eof) {
       $0.fireChannelRead(ByteBuffer(string: "a"))
       $0.fireChannelWritabilityChanged()

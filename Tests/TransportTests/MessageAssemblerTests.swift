@@ -6,8 +6,8 @@ import SidelightWire
 
 /// Messages that come in pieces, and are handed on whole.
 @Suite struct MessageAssemblerTests {
-  @Test("However messages are cut up, gRPC sees them whole and in order", arguments: 0 ..< 50)
-  func pieces(seed: UInt64) throws {
+  @Test(arguments: 0 ..< 50)
+  func `however messages are cut up, gRPC sees them whole and in order`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let pipeline = try CallPipeline()
     let sizes = [0, 1, 2, 4, 5, 100, 5000, 70000]
@@ -34,8 +34,7 @@ import SidelightWire
     #expect(seen.filter(\.endStream).count == 1 && seen.last?.endStream == true)
   }
 
-  @Test("Messages that come in one piece are handed on as they lie")
-  func onePiece() throws {
+  @Test func `messages that come in one piece are handed on as they lie`() throws {
     let sent = ByteBuffer(bytes: framed([1, 2, 3]) + framed([4]))
     let seen = try CallPipeline().receive(sent, endStream: true)
     #expect(seen.count == 1)
@@ -43,16 +42,15 @@ import SidelightWire
     #expect(seen[0].bytes.addresses == sent.addresses)
   }
 
-  @Test("Of a message that is too long gRPC sees everything at once, and whatever follows")
-  func tooLong() throws {
+  @Test
+  func `of a message that is too long gRPC sees everything at once, and whatever follows`() throws {
     let pipeline = try CallPipeline(maxMessageBytes: 100)
     #expect(try pipeline.receive(framed([7]) + [0, 0, 0]).joined == framed([7]))
     #expect(try pipeline.receive([0, 101, 9]).joined == [0, 0, 0, 0, 101, 9])
     #expect(try pipeline.receive([9, 9]).joined == [9, 9])
   }
 
-  @Test("A message that is cut off is handed on as far as it came")
-  func truncated() throws {
+  @Test func `a message that is cut off is handed on as far as it came`() throws {
     let pipeline = try CallPipeline()
     #expect(try pipeline.receive([0, 0, 0, 0, 9, 1]).isEmpty)
     let seen = try pipeline.receive([2], endStream: true)

@@ -12,8 +12,7 @@ import Testing
     segments.reduce(0) { $0 + $1.byteCount }
   }
 
-  @Test("A batch ends behind as many messages as the weight allows")
-  func byCount() {
+  @Test func `a batch ends behind as many messages as the weight allows`() {
     var cursor = MessageCursor()
     let (segments, weight) = cursor.segments(
       of: Self.bytes([0, 3, 1, 0]), weight: 2, bytesPerWeight: 512)
@@ -23,8 +22,7 @@ import Testing
     #expect(!cursor.isWithinMessage)
   }
 
-  @Test("Long messages weigh more, and are not cut")
-  func byLength() {
+  @Test func `long messages weigh more, and are not cut`() {
     var cursor = MessageCursor()
     let (segments, weight) = cursor.segments(
       of: Self.bytes([2000, 1]), weight: 2, bytesPerWeight: 512)
@@ -32,8 +30,7 @@ import Testing
     #expect(weight == 4)
   }
 
-  @Test("A message that has begun is moved over to its end, whatever the weight")
-  func begun() {
+  @Test func `a message that has begun is moved over to its end, whatever the weight`() {
     var cursor = MessageCursor()
     var bytes = Self.bytes([100, 1])
     _ = cursor.segments(of: bytes.readSlice(length: 50) ?? ByteBuffer())
@@ -43,8 +40,8 @@ import Testing
     #expect(segments.map(\.isLast) == [true])
   }
 
-  @Test("Pieces that end anywhere give the same boundaries", arguments: 1 ... 9)
-  func pieces(_ size: Int) {
+  @Test(arguments: 1 ... 9)
+  func `pieces that end anywhere give the same boundaries`(_ size: Int) {
     var cursor = MessageCursor()
     var rest = Self.bytes([0, 3, 11, 0, 1])
     let whole = rest.readableBytes
@@ -61,8 +58,8 @@ import Testing
     #expect(count == whole - 6, "all but the last message")
   }
 
-  @Test("Each message has one prefix, one first and one last segment", arguments: 1 ... 20)
-  func segments(_ size: Int) {
+  @Test(arguments: 1 ... 20)
+  func `each message has one prefix, one first and one last segment`(_ size: Int) {
     let lengths = [0, 1, 4, 5, 6, 300, 0, 70]
     var cursor = MessageCursor()
     var rest = Self.bytes(lengths)

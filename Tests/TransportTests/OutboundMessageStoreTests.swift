@@ -35,8 +35,7 @@ import SidelightWire
     return (envelope, framed(try OutgoingMessageSerializer().serialize(.envelope(envelope, nil))))
   }
 
-  @Test("The bytes sent are the memory that was written, and nothing else")
-  func writtenInPlace() throws {
+  @Test func `the bytes sent are the memory that was written, and nothing else`() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()
     let (envelope, expected) = try Self.message()
@@ -49,8 +48,7 @@ import SidelightWire
     #expect(pipeline.store.messageCount == 0)
   }
 
-  @Test("A frame that passes is sent from where it came")
-  func passed() throws {
+  @Test func `a frame that passes is sent from where it came`() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()
     let frame = Sidelight_V1_ClientMessage.with {
@@ -68,8 +66,8 @@ import SidelightWire
     #expect(message.frame.sequence == 9)
   }
 
-  @Test("A message that ends with its pixels is sent without an empty frame behind it")
-  func nothingBehind() throws {
+  @Test
+  func `a message that ends with its pixels is sent without an empty frame behind it`() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()
     let pixels = PixelBuffer(transportable: 70000)
@@ -82,8 +80,7 @@ import SidelightWire
     #expect(sent.count == 2)
   }
 
-  @Test("Messages that gRPC writes together keep their order, stored ones included")
-  func order() throws {
+  @Test func `messages that gRPC writes together keep their order, stored ones included`() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()
     let (first, firstFramed) = try Self.message(70000)
@@ -96,8 +93,7 @@ import SidelightWire
     #expect(sent.map(\.endStream).filter { $0 }.count == 1 && sent.last?.endStream == true)
   }
 
-  @Test("Small messages are copied, and not stored")
-  func small() throws {
+  @Test func `small messages are copied, and not stored`() throws {
     let store = OutboundMessageStore()
     let messages = store.makeCallMessages()
     let (envelope, expected) = try Self.message(1000)
@@ -105,8 +101,7 @@ import SidelightWire
     #expect(store.messageCount == 0)
   }
 
-  @Test("Bytes that look like a handle and are none are sent unchanged")
-  func forged() throws {
+  @Test func `bytes that look like a handle and are none are sent unchanged`() throws {
     let pipeline = try CallPipeline()
     let (envelope, _) = try Self.message()
     // A handle of another store, and one with a different first byte.
@@ -122,8 +117,7 @@ import SidelightWire
     withExtendedLifetime((elsewhere, messages)) {}
   }
 
-  @Test("A handle whose message is gone is not sent: the call is closed")
-  func spent() throws {
+  @Test func `a handle whose message is gone is not sent: the call is closed`() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()
     let (envelope, expected) = try Self.message()
@@ -135,8 +129,7 @@ import SidelightWire
     withExtendedLifetime(messages) {}
   }
 
-  @Test("The messages that a call leaves are released with it")
-  func leftBehind() throws {
+  @Test func `the messages that a call leaves are released with it`() throws {
     let pipeline = try CallPipeline()
     var messages: OutboundMessageStore.CallMessages? = pipeline.store.makeCallMessages()
     let others = pipeline.store.makeCallMessages()
@@ -151,8 +144,7 @@ import SidelightWire
     withExtendedLifetime(others) {}
   }
 
-  @Test("Bytes that gRPC writes and flushes in the midst of a message come after it")
-  func reentrant() throws {
+  @Test func `bytes that gRPC writes and flushes in the midst of a message come after it`() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()
     let (envelope, expected) = try Self.message()

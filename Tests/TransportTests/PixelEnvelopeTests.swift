@@ -31,9 +31,8 @@ import SidelightWire
   }
 
   @Test(
-    "The generated code reads what was written in place",
     arguments: [0, 1, 127, 128, 16383, 16384, 2_097_151, 2_097_152])
-  func readable(count: Int) throws {
+  func `the generated code reads what was written in place`(count: Int) throws {
     let envelope = try PixelEnvelope.outcome(Self.outcome, pixelByteCount: count)
     let pixels = envelope.pixels
     #expect(pixels.byteCount == count)
@@ -53,8 +52,7 @@ import SidelightWire
     #expect(try Sidelight_V1_ServerMessage(serializedBytes: bytes.contents) == expected)
   }
 
-  @Test("A client's frame is read back without a copy by the server's reader")
-  func clientFrame() throws {
+  @Test func `a client's frame is read back without a copy by the server's reader`() throws {
     let frame = Sidelight_V1_Frame.with {
       $0.sequence = 3
       $0.image.format = .gray8
@@ -73,13 +71,14 @@ import SidelightWire
   }
 
   @Test(
-    "Unknown fields of an image are not repeated, whatever they look like",
     arguments: [
       [0xA3, 0x06, 0xA4, 0x06],  // field 100, an empty group
       [0x78, 0x05],  // field 15 as a number
       [0xD2, 0x3E, 0x01, 0x61],  // field 1002, a string
     ] as [[UInt8]])
-  func unknownFields(_ stray: [UInt8]) throws {
+  func `unknown fields of an image are not repeated, whatever they look like`(_ stray: [UInt8])
+    throws
+  {
     let image: [UInt8] = [0x08, 0x04, 0x10, 0x02, 0x18, 0x02] + stray + [0x7A, 0x00]
     var outcome = Self.outcome
     outcome.image = try Sidelight_V1_Image(serializedBytes: image)
@@ -91,8 +90,8 @@ import SidelightWire
     #expect(message.frame.image.unknownFields.data.isEmpty)
   }
 
-  @Test("A message around pixels that came is the same as one that they were written into")
-  func aroundPixels() throws {
+  @Test
+  func `a message around pixels that came is the same as one that they were written into`() throws {
     let pixels = (0 ..< 70000).map { UInt8(truncatingIfNeeded: $0) }
     let around = try #require(
       try PixelEnvelope.outcome(Self.outcome, passing: PixelBuffer(copying: pixels)))
@@ -105,16 +104,14 @@ import SidelightWire
     #expect(around.byteCount == written.byteCount)
   }
 
-  @Test("A message without a place for pixels is refused")
-  func noPlace() {
+  @Test func `a message without a place for pixels is refused`() {
     #expect(throws: PixelEnvelopeError.self) {
       try PixelEnvelope<Sidelight_V1_ServerMessage>(
         .with { $0.stats.received = 1 }, pixelByteCount: 1)
     }
   }
 
-  @Test("Other transports get a copy")
-  func otherBytes() throws {
+  @Test func `other transports get a copy`() throws {
     let envelope = try PixelEnvelope.outcome(Self.outcome, pixelByteCount: 3)
     envelope.pixels.bytes.copyBytes(from: [7, 8, 9])
     let bytes: [UInt8] = try OutgoingMessageSerializer().serialize(.envelope(envelope, nil))
@@ -129,8 +126,7 @@ extension GRPCContiguousBytes {
 
 /// Memory that is written through a pointer and sent as it is.
 @Suite struct WritableByteBufferTests {
-  @Test("Later writes reach the transport, from the same memory")
-  func written() throws {
+  @Test func `later writes reach the transport, from the same memory`() throws {
     let pixels = PixelBuffer(transportable: 200_000)
     var sent = try #require(pixels.transportBytes)
     for index in 0 ..< pixels.byteCount { pixels.bytes[index] = UInt8(truncatingIfNeeded: index) }
@@ -141,8 +137,7 @@ extension GRPCContiguousBytes {
     #expect(pixels.bytes[1] == 1)
   }
 
-  @Test("The memory outlives every buffer but the one that points to it")
-  func lifetime() {
+  @Test func `the memory outlives every buffer but the one that points to it`() {
     var pixels: PixelBuffer? = PixelBuffer(transportable: 100_000)
     pixels?.bytes.initializeMemory(as: UInt8.self, repeating: 7)
     var sent = pixels?.transportBytes

@@ -20,8 +20,8 @@ import SidelightWire
     return message
   }
 
-  @Test("Whatever the encoding, the generated code reads the same", arguments: 0 ..< 40)
-  func sameAsGenerated(seed: UInt64) throws {
+  @Test(arguments: 0 ..< 40)
+  func `whatever the encoding, the generated code reads the same`(seed: UInt64) throws {
     var encodings = AdversarialEncoding(random: SeededRandom(seed: seed))
     var withPixels = 0
     for _ in 0 ..< 2500 {
@@ -38,8 +38,7 @@ import SidelightWire
     #expect(withPixels > 250)
   }
 
-  @Test("Bytes that are no message are refused as the generated code refuses them")
-  func noMessage() {
+  @Test func `bytes that are no message are refused as the generated code refuses them`() {
     for bytes: [UInt8] in [[0x0A], [0x0A, 0x05, 0x12], [0x0B], [0x07], [0xFF]] {
       #expect {
         _ = try Self.deserializer.deserialize(GRPCNIOTransportBytes(bytes))
@@ -49,8 +48,7 @@ import SidelightWire
     }
   }
 
-  @Test("Pixels stay where the transport put them")
-  func noCopy() throws {
+  @Test func `pixels stay where the transport put them`() throws {
     let sent = Client.with {
       $0.frame.sequence = 7
       $0.frame.image.width = 3
@@ -69,8 +67,7 @@ import SidelightWire
     #expect(received.message.frame.image.inline.isEmpty)
   }
 
-  @Test("Pixels outlive the message that brought them")
-  func lifetime() throws {
+  @Test func `pixels outlive the message that brought them`() throws {
     var pixels: PixelBuffer?
     do {
       let sent = Client.with { $0.frame.image.inline = Data(repeating: 9, count: 1 << 20) }
@@ -80,8 +77,7 @@ import SidelightWire
     #expect(pixels?.bytes.allSatisfy { $0 == 9 } == true)
   }
 
-  @Test("Pixels that lie far behind other things outlive the message too")
-  func farBehind() throws {
+  @Test func `pixels that lie far behind other things outlive the message too`() throws {
     // Beyond 16 MiB swift-nio's slices are copies.
     let padding = UnknownField.bytes(field: 1000, count: 17 << 20)
     let sent = Client.with {
@@ -113,8 +109,7 @@ import SidelightWire
     }
   }
 
-  @Test("Pixels in bytes of a kind that may move are copied")
-  func otherBytes() throws {
+  @Test func `pixels in bytes of a kind that may move are copied`() throws {
     let sent = Client.with { $0.frame.image.inline = Data([1, 2, 3]) }
     let received = try Self.deserializer.deserialize(
       MovingBytes(try sent.serializedBytes() as [UInt8]))

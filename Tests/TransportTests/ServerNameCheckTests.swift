@@ -4,7 +4,6 @@ import Testing
 /// Names of certificates, and the hosts that they are for.
 @Suite struct ServerNameCheckTests {
   @Test(
-    "A certificate is for its own names, and a star is one label and the first",
     arguments: [
       ("a.example.com", "a.example.com", true), ("A.example.COM", "a.EXAMPLE.com", true),
       ("a.example.com.", "a.example.com", true), ("b.example.com", "a.example.com", false),
@@ -16,7 +15,9 @@ import Testing
       ("evil.example", "a.example.com", false),
       ("a.example.com", "a.example.com.evil.example", false),
     ])
-  func names(_ name: String, _ pattern: String, isMatch: Bool) {
+  func `a certificate is for its own names, and a star is one label and the first`(
+    _ name: String, _ pattern: String, isMatch: Bool
+  ) {
     #expect(ServerNameCheck.matches(name, pattern) == isMatch)
   }
 }

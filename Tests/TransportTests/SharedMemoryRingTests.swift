@@ -38,8 +38,9 @@ struct SharedMemoryRingTests {
     return frame.finish()
   }
 
-  @Test("Bytes that one side writes in a slot, the other reads, and the slots are separate")
-  func sharing() throws {
+  @Test
+  func `bytes that one side writes in a slot, the other reads, and the slots are separate`() throws
+  {
     let layout = try Self.layout.get()
     let memory = try SharedMemoryRing.makeMemory(layout)
     let server = try SharedMemoryRing(mapping: memory, layout)
@@ -54,8 +55,8 @@ struct SharedMemoryRingTests {
     }
   }
 
-  @Test("The memory of a ring can neither shrink nor grow, nor be sealed any further")
-  func seals() throws {
+  @Test
+  func `the memory of a ring can neither shrink nor grow, nor be sealed any further`() throws {
     let layout = try Self.layout.get()
     let memory = try SharedMemoryRing.makeMemory(layout)
     #expect(ftruncate(memory.number, 0) == -1 && errno == EPERM)
@@ -64,9 +65,8 @@ struct SharedMemoryRingTests {
   }
 
   @Test(
-    "A descriptor of anything else is not mapped",
     arguments: ["/dev/zero", "/proc/self/maps", "/tmp", "file"])
-  func otherDescriptors(_ path: String) throws {
+  func `a descriptor of anything else is not mapped`(_ path: String) throws {
     let layout = try Self.layout.get()
     let file = FileManager.default.temporaryDirectory.path + "/ring-\(UUID().uuidString)"
     defer { unlink(file) }
@@ -80,16 +80,14 @@ struct SharedMemoryRingTests {
     }
   }
 
-  @Test("Memory of another size than was offered is not mapped")
-  func otherSize() throws {
+  @Test func `memory of another size than was offered is not mapped`() throws {
     let memory = try SharedMemoryRing.makeMemory(try Self.makeLayout(1 << 16, 1, 1))
     #expect(throws: SharedMemoryError.self) {
       try SharedMemoryRing(mapping: memory, try Self.layout.get())
     }
   }
 
-  @Test("The mapping lasts until the last buffer of a slot is gone")
-  func lifetime() throws {
+  @Test func `the mapping lasts until the last buffer of a slot is gone`() throws {
     let layout = try Self.layout.get()
     let isUnmapped = Atomic(false)
     let releases = Atomic(0)

@@ -10,8 +10,10 @@ import Testing
     return try #require(reservation)
   }
 
-  @Test("An input slot is the server's from the frame that names it to that frame's outcome")
-  mutating func inputSlot() {
+  @Test
+  mutating func
+    `an input slot is the server's from the frame that names it to that frame's outcome`()
+  {
     #expect(self.table.take(input: 0, for: 7) == nil)
     #expect(self.table.take(input: 0, for: 8) == 7)
     #expect(self.table.take(input: 1, for: 8) == nil)
@@ -20,8 +22,7 @@ import Testing
     #expect(self.table.take(input: 1, for: 9) == 8)
   }
 
-  @Test("An outcome that is decided twice releases its slot once")
-  mutating func lateOutcome() {
+  @Test mutating func `an outcome that is decided twice releases its slot once`() {
     #expect(self.table.take(input: 0, for: 7) == nil)
     self.table.release(inputOf: 7)
     #expect(self.table.take(input: 0, for: 8) == nil)
@@ -29,8 +30,8 @@ import Testing
     #expect(self.table.take(input: 0, for: 9) == 8)
   }
 
-  @Test("An output slot is the client's from its outcome to the acknowledgement")
-  mutating func outputSlot() throws {
+  @Test
+  mutating func `an output slot is the client's from its outcome to the acknowledgement`() throws {
     let first = try self.reserve()
     let second = try self.reserve()
     #expect(self.table.reserveOutput() == nil)
@@ -44,8 +45,10 @@ import Testing
     #expect(second.index != first.index)
   }
 
-  @Test("An acknowledgement covers all before it, and nothing that was not handed over")
-  mutating func cumulative() throws {
+  @Test
+  mutating func `an acknowledgement covers all before it, and nothing that was not handed over`()
+    throws
+  {
     let slots = [try self.reserve(), try self.reserve()]
     self.table.transfer(slots[0], sequence: 3)
     self.table.acknowledge(.max)
@@ -55,15 +58,16 @@ import Testing
     #expect(self.table.outputsHeld == 0)
   }
 
-  @Test("A picture that does not go out leaves its slot free")
-  mutating func displaced() throws {
+  @Test mutating func `a picture that does not go out leaves its slot free`() throws {
     let slot = try self.reserve()
     self.table.release(slot)
     #expect(self.table.outputsHeld == 0)
   }
 
-  @Test("The previous owner of a slot cannot free it under the next, nor hand it over")
-  mutating func staleReservation() throws {
+  @Test
+  mutating func `the previous owner of a slot cannot free it under the next, nor hand it over`()
+    throws
+  {
     let first = try self.reserve()
     self.table.transfer(first, sequence: 1)
     self.table.acknowledge(1)
@@ -78,8 +82,10 @@ import Testing
     #expect(self.table.outputsHeld == 1)
   }
 
-  @Test("The slot that was free last is written next, so that few pages are touched")
-  mutating func reuse() throws {
+  @Test
+  mutating func `the slot that was free last is written next, so that few pages are touched`()
+    throws
+  {
     for sequence: UInt64 in 1 ... 10 {
       let slot = try self.reserve()
       #expect(slot.index == 0)

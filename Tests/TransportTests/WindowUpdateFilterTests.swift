@@ -6,8 +6,8 @@ import SidelightTransport
 import SidelightWire
 
 @Suite struct WindowUpdateFilterTests {
-  @Test("WINDOW_UPDATEs stay below gRPC, and whatever else is for the connection goes on")
-  func filter() throws {
+  @Test
+  func `WINDOW_UPDATEs stay below gRPC, and whatever else is for the connection goes on`() throws {
     let channel = EmbeddedChannel(handler: WindowUpdateFilter())
     defer { _ = try? channel.finish() }
     let settings = HTTP2Frame(streamID: .rootStream, payload: .settings(.ack))

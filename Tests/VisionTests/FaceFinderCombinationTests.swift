@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-@testable import SidelightVision
+import SidelightVision
 
 @Suite struct FaceFinderCombinationTests {
   /// Returns the same faces in each search, or throws.

@@ -100,6 +100,21 @@ import Testing
     #expect(self.error(optional.bytes) == nil)
   }
 
+  @Test func `more than 256 inputs or outputs are refused, except for constants`() throws {
+    let names = (0 ..< 257).map { "p\($0)" }
+    let ports = names.map { ONNXBuilder.Port(name: $0, dimensions: [1]) }
+    var inputs = Self.model
+    inputs.inputs += ports
+    #expect(self.error(inputs.bytes)?.code == .limitExceeded)
+    var outputs = Self.model
+    outputs.outputs += ports
+    #expect(self.error(outputs.bytes)?.code == .limitExceeded)
+    inputs.constants += names.map {
+      ONNXBuilder.Constant(name: $0, dimensions: [1], values: [1])
+    }
+    #expect(self.error(inputs.bytes) == nil)
+  }
+
   @Test func `a quantized input is refused with the advice to export floats`() throws {
     var model = Self.model
     model.inputs[0].elementType = 2

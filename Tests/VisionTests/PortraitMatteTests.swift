@@ -3,8 +3,7 @@
   import SidelightVision
   import Testing
 
-  @Suite("Portrait mattes")
-  struct PortraitMatteTests {
+  @Suite struct `Portrait mattes` {
     static let face = DetectedFace(center: PicturePoint(x: 160, y: 70), size: 50)
 
     /// A drawn person before a wall: hair, face, neck, shirt, and its outline.
@@ -51,8 +50,7 @@
       return Double(both) / Double(any)
     }
 
-    @Test("Head and shoulders before a wall are found, also while they move")
-    func outline() throws {
+    @Test func `head and shoulders before a wall are found, also while they move`() throws {
       var source = PortraitMatteSource()
       for step in 0 ..< 4 {
         let (picture, truth, face) = Self.scene(shift: 8 * Double(step))
@@ -63,16 +61,14 @@
       }
     }
 
-    @Test("The same picture has the same matte")
-    func repeats() throws {
+    @Test func `the same picture has the same matte`() throws {
       let (picture, _, face) = Self.scene()
       var (one, other) = (PortraitMatteSource(), PortraitMatteSource())
       #expect(
         try one.matte(of: picture, faces: [face]) == other.matte(of: picture, faces: [face]))
     }
 
-    @Test("Without a face, and without a difference of colours, it is not sure")
-    func unsure() throws {
+    @Test func `without a face, and without a difference of colours, it is not sure`() throws {
       var source = PortraitMatteSource()
       let (picture, _, face) = Self.scene()
       #expect(try !source.matte(of: picture, faces: []).isSure)
@@ -83,9 +79,8 @@
     }
 
     @Test(
-      "Faces at edges and in tiny pictures are no failure",
       arguments: [(1, 1), (2, 3), (17, 9), (320, 180)])
-    func edges(_ width: Int, _ height: Int) throws {
+    func `faces at edges and in tiny pictures are no failure`(_ width: Int, _ height: Int) throws {
       var source = PortraitMatteSource()
       let picture = TestPictures.noise(width: width, height: height)
       for x in [-50.0, 0, 160, 400] {
@@ -97,8 +92,8 @@
       }
     }
 
-    @Test("The portrait of a woman keeps her face and shoulders, and not the corners")
-    func photograph() throws {
+    @Test
+    func `the portrait of a woman keeps her face and shoulders, and not the corners`() throws {
       let portrait = try TestPictures.portrait()
       let picture = TestPictures.placed(
         portrait, center: TestPictures.faceCenter, at: PicturePoint(x: 160, y: 70),
@@ -112,10 +107,8 @@
     }
   }
 
-  @Suite("Backgrounds by the mattes of models")
-  struct ModelBackgroundTests {
-    @Test("A model of one convolution blurs what it calls background")
-    func convolution() async throws {
+  @Suite struct `Backgrounds by the mattes of models` {
+    @Test func `a model of one convolution blurs what it calls background`() async throws {
       // The convention of MODNet takes -1 to 1: green of 255 is the person.
       let model = ONNXBuilder.convolution(weights: [[0, 1, 0]], width: 32, height: 32)
       let file = try ModelFile(name: "green", path: "green.onnx", bytes: model.bytes)

@@ -2,7 +2,7 @@ import Foundation
 import SidelightKernels
 import Testing
 
-@testable import SidelightVision
+import SidelightVision
 
 /// Finders, mattes and models that are loaded by a runtime of the test, in every build.
 @Suite struct VisionConfigurationTests {
@@ -138,7 +138,7 @@ import Testing
 
   // MARK: Models
 
-  @Test func `each source of a model's matte is one of its own`() throws {
+  @Test func `each source of a model's matte has a separate state`() throws {
     var vision = VisionConfiguration()
     try vision.add(Self.matteModel("person"))
     let make = try #require(vision.mattes["person"])
@@ -147,7 +147,7 @@ import Testing
     #expect(try two.matte(of: Self.color, faces: []).width == 2)
   }
 
-  @Test func `too many models of a task, and models with a taken name, are refused by name`() throws {
+  @Test func `too many models of a task, and names that are taken, are refused`() throws {
     var vision = VisionConfiguration()
     vision.mattes["person"] = { EverythingMatte() }
     for (model, words) in [

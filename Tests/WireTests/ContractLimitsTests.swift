@@ -40,8 +40,8 @@ import Testing
       failurePolicy: .blur)
   }
 
-  @Test("64 stages of the largest built-in filter fit into a pipeline, with room to spare")
-  func largestBuiltIn() throws {
+  @Test
+  func `64 stages of the largest built-in filter fit into a pipeline, with room to spare`() throws {
     let sizes = FilterCatalogue.builtIn.descriptions.map { filter in
       let pipeline = Pipeline(
         stages: (0 ..< Pipeline.maxStages).map { Self.largestStage(filter, number: $0) })
@@ -68,8 +68,10 @@ import Testing
     return pipeline
   }
 
-  @Test("A pipeline that takes more than the limit is refused, and one that takes less is not")
-  func pipelineBytes() throws {
+  @Test
+  func `a pipeline that takes more than the limit is refused, and one that takes less is not`()
+    throws
+  {
     let small = Self.pipeline(ofBytes: ContractLimits.maxPipelineBytes - 64)
     #expect(try Pipeline(Sidelight_V1_Pipeline(small)) == small)
     let large = Self.pipeline(ofBytes: ContractLimits.maxPipelineBytes + 64)
@@ -82,8 +84,7 @@ import Testing
     #expect(violation?.reason == "take \(count) bytes in all; the limit is 65536")
   }
 
-  @Test("Unknown fields of a pipeline are not kept, wherever they are")
-  func unknownFields() throws {
+  @Test func `unknown fields of a pipeline are not kept, wherever they are`() throws {
     // Field 1000, 40 bytes.
     let unknown = Data([0xC2, 0x3E, 40]) + Data(repeating: 0x55, count: 40)
     let known = Sidelight_V1_Pipeline([
@@ -107,8 +108,7 @@ import Testing
     #expect(Sidelight_V1_Pipeline(try Pipeline(wire)) == known)
   }
 
-  @Test("Parameters that come in many fields of one stage count together")
-  func repeatedFields() throws {
+  @Test func `parameters that come in many fields of one stage count together`() throws {
     var bytes = Data()
     for number in 0 ..< 65 {
       let stage = Sidelight_V1_Stage.with {
@@ -125,8 +125,7 @@ import Testing
     #expect(violation?.reason == "has 65 entries; the limit is 64")
   }
 
-  @Test("A pipeline's text for lists has at most the bytes that are asked for")
-  func clippedText() {
+  @Test func `a pipeline's text for lists has at most the bytes that are asked for`() {
     let pipeline = Pipeline(
       stages: (0 ..< 64).map { number in
         .filter("f\(number)", ["values": .vector(Array(repeating: 0.1, count: 1000))])
@@ -139,8 +138,7 @@ import Testing
     #expect(short.text(clippedToBytes: 2048) == short.text)
   }
 
-  @Test("A page of the largest sessions, and a message of a watch, stay below 4 MiB")
-  func sessionInfoBytes() {
+  @Test func `a page of the largest sessions, and a message of a watch, stay below 4 MiB`() {
     let info = Sidelight_V1_SessionInfo.with {
       $0.sessionID = String(repeating: "f", count: 16)
       $0.label = String(repeating: "l", count: ContractLimits.maxLabelBytes)

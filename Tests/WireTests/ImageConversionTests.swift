@@ -6,8 +6,7 @@ import Testing
 @Suite struct ImageConversionTests {
   static let limits = FrameLimits(maxDimension: 100, maxPixels: 1000)
 
-  @Test("Padded planes in any order of memory become the frame that they describe")
-  func paddedPlanes() throws {
+  @Test func `padded planes in any order of memory become the frame that they describe`() throws {
     // Luma is behind chroma, both with padding.
     var image = Sidelight_V1_Image()
     image.format = .nv12
@@ -22,9 +21,10 @@ import Testing
   }
 
   @Test(
-    "A frame becomes an image without padding, and the image the frame again",
     arguments: PixelFormat.allCases)
-  func roundTrip(format: PixelFormat) throws {
+  func `a frame becomes an image without padding, and the image the frame again`(
+    format: PixelFormat
+  ) throws {
     let layout = try FrameLayout(packed: format, size: FrameSize(width: 7, height: 5))
     var image = Sidelight_V1_Image()
     image.format = Sidelight_V1_PixelFormat(format)
@@ -41,8 +41,7 @@ import Testing
     #expect(Sidelight_V1_Image(frame) == image)
   }
 
-  @Test("A size beyond the limits is refused whatever pixels came with it")
-  func limits() {
+  @Test func `a size beyond the limits is refused whatever pixels came with it`() {
     for (width, height) in [(101, 1), (1, 101), (40, 26), (UInt32.max, UInt32.max)]
       as [(UInt32, UInt32)]
     {

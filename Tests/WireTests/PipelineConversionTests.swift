@@ -3,8 +3,7 @@ import SidelightWire
 import Testing
 
 @Suite struct PipelineConversionTests {
-  @Test("A pipeline survives the wire and back, whatever it holds")
-  func roundTrip() throws {
+  @Test func `a pipeline survives the wire and back, whatever it holds`() throws {
     let pipeline = Pipeline(stages: [
       Stage(
         .filter(
@@ -26,9 +25,8 @@ import Testing
   }
 
   @Test(
-    "The working space survives the wire, and none is none",
     arguments: [nil] + WorkingSpace.allCases)
-  func workingSpace(_ space: WorkingSpace?) throws {
+  func `the working space survives the wire, and none is none`(_ space: WorkingSpace?) throws {
     let inner = Pipeline(stages: [.filter("inner")], workingSpace: space)
     let pipeline = Pipeline(stages: [Stage(.pipeline(inner))], workingSpace: .sRGBLinear)
     let wire = Sidelight_V1_Pipeline(pipeline)
@@ -48,15 +46,13 @@ import Testing
     return pipeline
   }
 
-  @Test("Nesting beyond the limit is refused before it is followed")
-  func depth() throws {
+  @Test func `nesting beyond the limit is refused before it is followed`() throws {
     _ = try Pipeline(Self.nested(Pipeline.maxDepth))
     let violation = #expect(throws: FieldViolation.self) { try Pipeline(Self.nested(50)) }
     #expect(violation?.reason.contains("8") == true)
   }
 
-  @Test("A violation names its field from the pipeline down")
-  func paths() {
+  @Test func `a violation names its field from the pipeline down`() {
     var wire = Sidelight_V1_Pipeline()
     var inner = Sidelight_V1_Stage()
     inner.filter.name = "a"
@@ -69,8 +65,7 @@ import Testing
       violation?.field == "stages[0].pipeline.stages[0].filter.parameters[\"radius\"].kind")
   }
 
-  @Test("A stage without content, an unknown unit and an unknown working space are refused")
-  func unknownValues() {
+  @Test func `a stage without content, an unknown unit and an unknown working space are refused`() {
     var empty = Sidelight_V1_Pipeline()
     empty.stages = [Sidelight_V1_Stage()]
     #expect(throws: FieldViolation.self) { try Pipeline(empty) }

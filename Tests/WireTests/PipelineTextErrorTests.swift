@@ -2,8 +2,7 @@ import SidelightKernels
 import SidelightWire
 import Testing
 
-@Suite("A fault in a pipeline's text")
-struct PipelineTextErrorTests {
+@Suite struct `A fault in a pipeline's text` {
   /// Each text, the column of the caret, and words of the message.
   static let errors: [(String, Int, String)] = [
     (",", 1, "expected a filter's name or '[', found ','"),
@@ -70,8 +69,8 @@ struct PipelineTextErrorTests {
     ("a; b", 2, "found ';'"),
   ]
 
-  @Test("is pointed at, character by character", arguments: errors)
-  func caret(text: String, column: Int, words: String) throws {
+  @Test(arguments: errors)
+  func `is pointed at, character by character`(text: String, column: Int, words: String) throws {
     let error = try #require(throws: PipelineTextError.self) { try PipelineText(text) }
     #expect(error.column == column)
     #expect(error.line == 1)
@@ -82,8 +81,7 @@ struct PipelineTextErrorTests {
     #expect(error.utf8Offset == before.utf8.count)
   }
 
-  @Test("in a later line shows that line")
-  func lines() throws {
+  @Test func `in a later line shows that line`() throws {
     let text = "sepia(\n\tintensity: 0.8\n),\n\tmono(x: ])"
     let error = try #require(throws: PipelineTextError.self) { try PipelineText(text) }
     #expect(error.line == 4)
@@ -92,8 +90,7 @@ struct PipelineTextErrorTests {
     #expect(error.description.hasPrefix("line 4, column 10: expected a value, found ']'\n mono"))
   }
 
-  @Test("far along a line shows its surroundings")
-  func longLine() throws {
+  @Test func `far along a line shows its surroundings`() throws {
     let text = String(repeating: "a, ", count: 60) + "%" + String(repeating: " , b", count: 60)
     let error = try #require(throws: PipelineTextError.self) { try PipelineText(text) }
     #expect(error.column == 181)
@@ -106,8 +103,7 @@ struct PipelineTextErrorTests {
     #expect(Array(lines[0])[offset] == "%")
   }
 
-  @Test("is shown without the control characters of the text")
-  func controlCharacters() throws {
+  @Test func `is shown without the control characters of the text`() throws {
     let error = try #require(throws: PipelineTextError.self) {
       try PipelineText("a\u{1b}[2J\u{202e}")
     }
@@ -116,8 +112,7 @@ struct PipelineTextErrorTests {
     #expect(!error.message.contains("\u{1b}"))
   }
 
-  @Test("of length is found before anything is parsed")
-  func tooLong() throws {
+  @Test func `of length is found before anything is parsed`() throws {
     let fits = "f(p: \"" + String(repeating: "x", count: PipelineText.maxLength - 8) + "\")"
     #expect(fits.utf8.count == PipelineText.maxLength)
     _ = try PipelineText(fits)
@@ -126,8 +121,7 @@ struct PipelineTextErrorTests {
     #expect(error.utf8Offset == 16384)
   }
 
-  @Test("of depth is pointed at, even if there are thousands of brackets")
-  func tooDeep() throws {
+  @Test func `of depth is pointed at, even if there are thousands of brackets`() throws {
     let deepest = String(repeating: "[", count: 7) + "a" + String(repeating: "]", count: 7)
     _ = try PipelineText(deepest)
     for text in ["[\(deepest)]", String(repeating: "[", count: 16000)] {
@@ -137,8 +131,7 @@ struct PipelineTextErrorTests {
     }
   }
 
-  @Test("of number is pointed at: the stage that is one too many")
-  func tooManyStages() throws {
+  @Test func `of number is pointed at: the stage that is one too many`() throws {
     let fits = Array(repeating: "a", count: 64).joined(separator: ",")
     #expect(try PipelineText(fits).pipeline.stages.count == 64)
     let error = try #require(throws: PipelineTextError.self) { try PipelineText(fits + ",b") }
@@ -146,8 +139,7 @@ struct PipelineTextErrorTests {
     #expect(error.column == 129)
   }
 
-  @Test("of any kind is an error, and nothing worse")
-  func noise() {
+  @Test func `of any kind is an error, and nothing worse`() {
     var random = RandomPipelines(seed: 42)
     let alphabet = Array("ab1.-e(),[]:@#\"\\ u{}w%é\n")
     var refused = 0

@@ -2,14 +2,12 @@ import SidelightKernels
 import SidelightWire
 import Testing
 
-@Suite("A complaint of the catalogue")
-struct PipelineTextLocationsTests {
+@Suite struct `A complaint of the catalogue` {
   //                 1         2         3         4         5         6         7         8
   //        12345678901234567890123456789012345678901234567890123456789012345678901234567890123456
   let text = "one: sepia(intensity: 2), [a, blur(radius: 1e9) @mix(7)] @region(0, 0, 1, 1), c(x: 1)"
 
   @Test(
-    "is pointed at the part of the text that its path names",
     arguments: [
       ("stages[0].filter", .unknownFilter, 6),
       ("stages[0].filter.name", .unknownFilter, 6),
@@ -35,7 +33,9 @@ struct PipelineTextLocationsTests {
       ("stages", .tooManyStages, 1),
       ("elsewhere", .unknownStage, 1),
     ] as [(String, PipelineError.Code, Int)])
-  func places(path: String, code: PipelineError.Code, column: Int) throws {
+  func `is pointed at the part of the text that its path names`(
+    path: String, code: PipelineError.Code, column: Int
+  ) throws {
     let complaint = PipelineError(code: code, path: path, message: "is wrong")
     let error = try PipelineText(self.text).locate(complaint)
     #expect(error.column == column)
@@ -43,8 +43,7 @@ struct PipelineTextLocationsTests {
     #expect(error.cause == complaint)
   }
 
-  @Test("keeps its hint, and shows the text")
-  func resolve() throws {
+  @Test func `keeps its hint, and shows the text`() throws {
     let text = try PipelineText("mono, spia(intensity: 1)")
     let error = try #require(throws: PipelineTextError.self) {
       try text.resolve { pipeline throws(PipelineError) in
@@ -61,8 +60,7 @@ struct PipelineTextLocationsTests {
         """)
   }
 
-  @Test("about a parameter with a very long name is pointed at it")
-  func longName() throws {
+  @Test func `about a parameter with a very long name is pointed at it`() throws {
     let name = String(repeating: "n", count: 100)
     let complaint = PipelineError(
       code: .unknownParameter,
@@ -70,8 +68,7 @@ struct PipelineTextLocationsTests {
     #expect(try PipelineText("f(a: 1, \(name): 2)").locate(complaint).column == 9)
   }
 
-  @Test("that there is none gives what the catalogue gives")
-  func resolved() throws {
+  @Test func `that there is none gives what the catalogue gives`() throws {
     let count = try PipelineText("a, b").resolve { pipeline in pipeline.stages.count }
     #expect(count == 2)
   }

@@ -2,10 +2,8 @@ import SidelightKernels
 import SidelightWire
 import Testing
 
-@Suite("The text form of a pipeline")
-struct PipelineTextTests {
-  @Test("reads filters, parameters and nested pipelines")
-  func example() throws {
+@Suite struct `The text form of a pipeline` {
+  @Test func `reads filters, parameters and nested pipelines`() throws {
     let pipeline = try Pipeline(
       text: "sepia(intensity: 0.8), [pixellate(scale: 12), hueAdjust(angle: 3.14)]")
     #expect(
@@ -20,7 +18,6 @@ struct PipelineTextTests {
   }
 
   @Test(
-    "names the working space before the first stage",
     arguments: [
       ("@linear", Pipeline(workingSpace: .sRGBLinear)),
       ("@linear a", Pipeline(stages: [.filter("a")], workingSpace: .sRGBLinear)),
@@ -36,26 +33,26 @@ struct PipelineTextTests {
       ),
       ("[@linear]", [Stage(.pipeline(Pipeline(workingSpace: .sRGBLinear)))]),
     ] as [(String, Pipeline)])
-  func workingSpaces(_ text: String, _ pipeline: Pipeline) throws {
+  func `names the working space before the first stage`(_ text: String, _ pipeline: Pipeline) throws
+  {
     #expect(try Pipeline(text: text) == pipeline)
     #expect(try Pipeline(text: " \n" + text.replacing(" ", with: "  ") + " ") == pipeline)
     #expect(pipeline.text == text)
   }
 
-  @Test("of nothing is the empty pipeline", arguments: ["", " ", "\n\t \r\n"])
-  func empty(text: String) throws {
+  @Test(arguments: ["", " ", "\n\t \r\n"])
+  func `of nothing is the empty pipeline`(text: String) throws {
     #expect(try Pipeline(text: text) == Pipeline())
     #expect(Pipeline().text == "")
   }
 
   @Test(
-    "takes space and line breaks anywhere between parts",
     arguments: [
       "a(b:1,c:(2,3)),[d]@mix(.5)@off,id:e",
       " a ( b : 1 , c : ( 2 , 3 ) ) , [ d ] @mix ( 0.5 ) @off , id : e ",
       "a(\n  b: 1,\n  c: (2, 3)\n),\n[d] @mix(0.5)\n@off,\nid: e()\n",
     ])
-  func space(text: String) throws {
+  func `takes space and line breaks anywhere between parts`(text: String) throws {
     #expect(
       try Pipeline(text: text) == [
         .filter("a", ["b": .number(1), "c": .point(FramePoint(x: Length(2), y: Length(3)))]),
@@ -65,7 +62,6 @@ struct PipelineTextTests {
   }
 
   @Test(
-    "reads each kind of value, and writes it in one way",
     arguments: [
       ("1", .number(1), nil), ("-0.5", .number(-0.5), nil), ("1e3", .number(1000), "1000"),
       ("+2", .number(2), "2"), (".5", .number(0.5), "0.5"), ("1E-2", .number(0.01), "0.01"),
@@ -108,14 +104,15 @@ struct PipelineTextTests {
       ),
       ("\"line\nbreak\"", .text("line\nbreak"), #""line\nbreak""#),
     ] as [(String, ParameterValue, String?)])
-  func values(text: String, value: ParameterValue, canonical: String?) throws {
+  func `reads each kind of value, and writes it in one way`(
+    text: String, value: ParameterValue, canonical: String?
+  ) throws {
     let pipeline: Pipeline = [.filter("f", ["p": value])]
     #expect(try Pipeline(text: "f(p: \(text))") == pipeline)
     #expect(pipeline.text == "f(p: \(canonical ?? text))")
   }
 
-  @Test("reads a number that is none, for the catalogue to refuse")
-  func notANumber() throws {
+  @Test func `reads a number that is none, for the catalogue to refuse`() throws {
     let pipeline = try Pipeline(text: "f(p: nan, q: [1, nan])")
     guard case .filter(let call) = pipeline.stages[0].content,
       case .number(let number) = call.parameters["p"],
@@ -126,8 +123,7 @@ struct PipelineTextTests {
     #expect(pipeline.text == "f(p: nan, q: [1, nan])")
   }
 
-  @Test("reads what stages are called and how they are mixed in")
-  func attributes() throws {
+  @Test func `reads what stages are called and how they are mixed in`() throws {
     let text = """
       look: sepiaTone(intensity: 0.8) @mix(0.5) @region(0, 10px, 0.5w, 1h) @off, \
       "my look": [blur] @off, "": a
@@ -147,14 +143,13 @@ struct PipelineTextTests {
     #expect(pipeline.text == text.replacing("10px", with: "10"))
   }
 
-  @Test("writes parameters in the order of their names")
-  func order() {
+  @Test func `writes parameters in the order of their names`() {
     let pipeline: Pipeline = [.filter("f", ["b": .number(2), "c": .number(3), "a": .number(1)])]
     #expect(pipeline.text == "f(a: 1, b: 2, c: 3)")
   }
 
-  @Test("of any pipeline reads back as that pipeline", arguments: 0 ..< 20)
-  func inverse(seed: UInt64) throws {
+  @Test(arguments: 0 ..< 20)
+  func `of any pipeline reads back as that pipeline`(seed: UInt64) throws {
     var random = RandomPipelines(seed: seed)
     for _ in 0 ..< 200 {
       let pipeline = random.pipeline()
@@ -163,8 +158,7 @@ struct PipelineTextTests {
     }
   }
 
-  @Test("shows what is nested too deeply without following it")
-  func depth() {
+  @Test func `shows what is nested too deeply without following it`() {
     var pipeline: Pipeline = [.filter("a")]
     for _ in 0 ..< 50 { pipeline = [Stage(.pipeline(pipeline))] }
     #expect(pipeline.text == "[[[[[[[[...]]]]]]]]")

@@ -44,16 +44,14 @@ struct ProtobufBoundsTests {
     .init(),
   ]
 
-  @Test("Messages of honest clients pass, with all their fields and bytes")
-  func honest() throws {
+  @Test func `messages of honest clients pass, with all their fields and bytes`() throws {
     for message in Self.sound {
       let bytes: [UInt8] = try message.serializedBytes()
       try Self.check(bytes, maxFields: 1200)
     }
   }
 
-  @Test("Fields are counted wherever they are, and one too many is one too many")
-  func counting() throws {
+  @Test func `fields are counted wherever they are, and one too many is one too many`() throws {
     // activate, and in it entries of two fields each.
     let message = Sidelight_V1_ClientMessage.with {
       $0.activate.stages = ["a": true, "b": true, "c": true]
@@ -65,8 +63,7 @@ struct ProtobufBoundsTests {
     }
   }
 
-  @Test("Empty messages, scalars, groups and unknown fields all count")
-  func bombs() throws {
+  @Test func `empty messages, scalars, groups and unknown fields all count`() throws {
     let bombs: [[UInt8]] = [
       [0x9A, 0x01, 0xC8, 0x01] + Array(repeating: [0x0A, 0x00], count: 100).joined(),
       Array([[0x0A, 0x00]].joined()) + Array(repeating: [0xF8, 0x07, 0x01], count: 100).joined(),
@@ -81,8 +78,7 @@ struct ProtobufBoundsTests {
     }
   }
 
-  @Test("Messages in messages beyond the limit are too deep")
-  func depth() throws {
+  @Test func `messages in messages beyond the limit are too deep`() throws {
     // select.pipeline, then a stage with a pipeline in it, again and again.
     func nested(_ depth: Int) throws -> [UInt8] {
       var pipeline = Sidelight_V1_Pipeline()
@@ -98,8 +94,8 @@ struct ProtobufBoundsTests {
     }
   }
 
-  @Test("In whatever pieces a message comes, the finding is the same", arguments: [1, 2, 3, 7, 64])
-  func pieces(_ size: Int) throws {
+  @Test(arguments: [1, 2, 3, 7, 64])
+  func `in whatever pieces a message comes, the finding is the same`(_ size: Int) throws {
     let bytes: [UInt8] = try Self.sound[0].serializedBytes()
     var exact = 0
     for limit in 1 ... 2000 {
@@ -125,8 +121,10 @@ struct ProtobufBoundsTests {
     }
   }
 
-  @Test("Noise is read to its end, and no message that decodes has more fields than were counted")
-  func noise() throws {
+  @Test
+  func `noise is read to its end, and no message that decodes has more fields than were counted`()
+    throws
+  {
     var dice = SystemRandomNumberGenerator()
     for _ in 0 ..< 20_000 {
       var bytes: [UInt8] = try Self.sound[2].serializedBytes()
@@ -145,8 +143,7 @@ struct ProtobufBoundsTests {
     }
   }
 
-  @Test("The contract knows what each of its methods takes")
-  func contract() {
+  @Test func `the contract knows what each of its methods takes`() {
     #expect(ContractDescriptors.files.file.map(\.name).contains("sidelight/v1/session.proto"))
     for method in ["Process", "Apply", "CheckPipeline", "GetServerInfo"] {
       #expect(

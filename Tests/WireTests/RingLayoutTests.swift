@@ -21,30 +21,27 @@ import Testing
     }
   }
 
-  @Test("Values left out of a request are filled in")
-  func defaults() throws {
+  @Test func `values left out of a request are filled in`() throws {
     let layout = try Self.layout(0, 0, 0)
     #expect(layout.slotBytes == 8 << 20)
     #expect(layout.inputSlots == 6)
     #expect(layout.outputSlots == 6)
   }
 
-  @Test("Slots are rounded up to whole pages")
-  func rounding() throws {
+  @Test func `slots are rounded up to whole pages`() throws {
     #expect(try Self.layout(1).slotBytes == RingLayout.pageBytes)
     let pages = try Self.layout(1920 * 1080 * 4).slotBytes
     #expect(pages >= 1920 * 1080 * 4 && pages.isMultiple(of: RingLayout.pageBytes))
   }
 
   @Test(
-    "An invalid ring is refused by its invalid field",
     arguments: [
       (UInt64.max, UInt32(1), UInt32(1), "slot_bytes"),
       (UInt64(RingLayout.maxSlotBytes) + 1, 1, 1, "slot_bytes"),
       (4096, 65, 1, "input_slots"), (4096, .max, 1, "input_slots"),
       (4096, 1, 65, "output_slots"), (4096, 1, .max, "output_slots"),
     ])
-  func refusedRequests(
+  func `an invalid ring is refused by its invalid field`(
     _ slotBytes: UInt64, _ inputs: UInt32, _ outputs: UInt32, _ field: String
   ) throws {
     let violation = try #require(throws: FieldViolation.self) {
@@ -54,13 +51,12 @@ import Testing
   }
 
   @Test(
-    "An offer that no server makes is refused by the client",
     arguments: [
       (UInt64(0), UInt32(1), UInt32(1), "slot_bytes"), (4095, 1, 1, "slot_bytes"),
       (.max, 1, 1, "slot_bytes"), (4096, 0, 1, "input_slots"), (4096, 1, 0, "output_slots"),
       (4096, 1 << 31, 1, "input_slots"),
     ])
-  func refusedOffers(
+  func `an offer that no server makes is refused by the client`(
     _ slotBytes: UInt64, _ inputs: UInt32, _ outputs: UInt32, _ field: String
   ) throws {
     let violation = try #require(throws: FieldViolation.self) {
@@ -74,8 +70,7 @@ import Testing
     #expect(violation.field == field)
   }
 
-  @Test("A descriptor within its slot is what it says")
-  func soundReferences() throws {
+  @Test func `a descriptor within its slot is what it says`() throws {
     let layout = try Self.layout()
     #expect(try layout.check(Self.reference(0, 0), .input) == (0, 0))
     #expect(try layout.check(Self.reference(2, 1 << 16), .input) == (2, 1 << 16))
@@ -84,7 +79,6 @@ import Testing
   }
 
   @Test(
-    "A descriptor that is out of range, overflows, or goes the other way is refused",
     arguments: [
       (UInt32(5), UInt64(0), RingLayout.Direction.input, "shared_memory.slot"),
       (5, 0, .output, "shared_memory.slot"), (.max, 0, .input, "shared_memory.slot"),
@@ -92,7 +86,7 @@ import Testing
       (0, 65537, .input, "shared_memory.length"), (0, .max, .input, "shared_memory.length"),
       (0, 1 << 63, .input, "shared_memory.length"), (4, 1 << 32, .output, "shared_memory.length"),
     ])
-  func refusedReferences(
+  func `a descriptor that is out of range, overflows, or goes the other way is refused`(
     _ slot: UInt32, _ length: UInt64, _ direction: RingLayout.Direction, _ field: String
   ) throws {
     let layout = try Self.layout()

@@ -4,14 +4,13 @@ import Testing
 @Suite struct TransportConfigurationTests {
   typealias Profile = TransportConfiguration.Profile
 
-  @Test("Each profile is within its ranges, and known by its name", arguments: Profile.allCases)
-  func profiles(profile: Profile) throws {
+  @Test(arguments: Profile.allCases)
+  func `each profile is within its ranges, and known by its name`(profile: Profile) throws {
     try profile.configuration.validate()
     #expect(profile.configuration.profile == profile)
   }
 
-  @Test("The defaults are the latency profile, and a change makes them custom")
-  func custom() {
+  @Test func `the defaults are the latency profile, and a change makes them custom`() {
     var configuration = TransportConfiguration()
     #expect(configuration.profile == .latency)
     configuration.streamWindowBytes /= 2
@@ -54,8 +53,8 @@ import Testing
     Case("unixSocketBufferBytes", \.unixSocketBufferBytes, 4096 ... 64 << 20),
   ]
 
-  @Test("A setting out of its range is named, with its value and the range", arguments: cases)
-  func outOfRange(test: Case) {
+  @Test(arguments: cases)
+  func `a setting out of its range is named, with its value and the range`(test: Case) {
     for change in [test.low, test.high] {
       var configuration = TransportConfiguration()
       change(&configuration)
@@ -64,8 +63,7 @@ import Testing
     }
   }
 
-  @Test("A flush that waits for nothing, or too long, is refused")
-  func flush() {
+  @Test func `a flush that waits for nothing, or too long, is refused`() {
     for flush: TransportConfiguration.FlushCoalescing in [
       .init(delay: .zero), .init(delay: .milliseconds(101)), .init(bytes: 1023),
     ] {

@@ -2,10 +2,8 @@ import SidelightKernels
 import SidelightWire
 import Testing
 
-@Suite("Typed filters and the text form")
-struct TypedFilterTextTests {
+@Suite struct `Typed filters and the text form` {
   @Test(
-    "state equal pipelines",
     arguments: [
       ([.sepiaTone(intensity: 0.8), .vignette()], "sepiaTone(intensity: 0.8), vignette"),
       ([.gaussianBlur(radius: 12)], "gaussianBlur(radius: 12)"),
@@ -34,7 +32,7 @@ struct TypedFilterTextTests {
       (Pipeline(workingSpace: .sRGBLinear) { .gaussianBlur() }, "@linear gaussianBlur"),
       ([.bloom().inLinearLight], "[@linear bloom]"),
     ] as [(Pipeline, String)])
-  func equal(pipeline: Pipeline, text: String) throws {
+  func `state equal pipelines`(pipeline: Pipeline, text: String) throws {
     #expect(try Pipeline(text: text) == pipeline)
     #expect(pipeline.text == text)
   }

@@ -101,6 +101,9 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
 
     listed = json.loads(command("filters", "--json"))["filters"]
     page = command("filters", "--markdown")
+    missing = set(re.findall(r"^### (.+)$", page, re.MULTILINE)) - {each["name"] for each in listed}
+    if missing:
+        sys.exit(f"this build lacks {', '.join(sorted(missing))}; run dev/setup vision")
     chosen = settings()
     unknown = set(chosen) - {each["name"] for each in listed}
     if unknown:
@@ -134,8 +137,7 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
     save(sheet(cells), docs / "images/filters.jpg", quality=82)
     # In the order and with the titles of the reference page.
     category_of = {each["name"]: each["category"] for each in listed}
-    # The page also has filters that are not available in this build.
-    order = [name for name in re.findall(r"^### (.+)$", page, re.MULTILINE) if name in category_of]
+    order = re.findall(r"^### (.+)$", page, re.MULTILINE)
     categories = dict.fromkeys(category_of[name] for name in order)
     links = re.findall(r"^- (\[.+?\]\(#.+?\)): ", page, re.MULTILINE)
     titles = re.findall(r"^## (.+)$", page, re.MULTILINE)

@@ -1,5 +1,6 @@
 """The original pictures of the gallery, and the files that its filters use besides the frame."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import PIL.ImageDraw
 import PIL.ImageFont
 
 SIDE = 320
+MEDIA = Path(__file__).parents[2] / "Examples/media"
 
 BARS = ["#ffffff", "#ffff00", "#00ffff", "#00ff00", "#ff00ff", "#ff0000", "#0000ff", "#000000"]
 # Skin, light and dark; sky, foliage, brick, dusk; a warm and a cool grey.
@@ -101,7 +103,7 @@ def scene() -> PIL.Image.Image:
 
 
 def write_assets(folder: Path, media: str | None) -> None:
-    """The files that pipelines of the gallery name: picture.png, sticker.png, mask.png, look.cube."""
+    """The files that pipelines of the gallery name."""
     if media and (Path(media) / "coffee.png").is_file():
         other = PIL.Image.open(Path(media) / "coffee.png").convert("RGB")
         other = other.crop((120, 0, 520, 400)).resize((SIDE, SIDE), PIL.Image.Resampling.LANCZOS)
@@ -117,6 +119,7 @@ def write_assets(folder: Path, media: str | None) -> None:
         draw.ellipse((left, 150, left + 60, 230), fill="#5a4300")
     draw.arc((120, 170, 360, 380), 20, 160, fill="#5a4300", width=22)
     sticker.resize((120, 120), PIL.Image.Resampling.LANCZOS).save(folder / "sticker.png")
+    shutil.copy(MEDIA / "glasses.png", folder)
 
     axis = np.linspace(-1, 1, SIDE)
     distance = np.hypot(axis[:, None] * 1.1, axis[None, :])

@@ -1,47 +1,116 @@
+package import SidelightWire
+
 /// Selects the picture that replaces a frame while there is no connection. A pure state machine.
 ///
 /// States: own <-> forced. While an operator's override is in force only frames that it filtered
 /// are shown: neither originals, nor a last frame from before it. The revision identifies these
 /// frames, because frames of an earlier revision can still return after the override is reported.
+///
+/// While the participant's pipeline hides a part of its frames, originals are not shown either, nor
+/// a last frame in which that part is visible.
 package struct FallbackPictureSource: Sendable {
+  private struct LastFrame {
+    let picture: VideoPicture
+    var revision: UInt64
+    /// The parts that are certainly hidden in it.
+    let protection: PipelineProtection
+  }
+
   private let policy: ReconnectPolicy.FailOpen
   /// The revision of the override that is in force.
   private var override: UInt64?
-  private var last: (picture: VideoPicture, revision: UInt64)?
+  /// Whether ``override`` was in force on the last connection, and the server has not yet shown
+  /// that it still is.
+  private var isOverrideUncertain = false
+  /// The revision of the participant's pipeline that was reported without a request.
+  private var ownRevision: UInt64?
+  /// The revision of the frames that come back, and the parts that its pipeline hides, as far as
+  /// they are known.
+  private var applied: (revision: UInt64, protection: PipelineProtection)?
+  private var last: LastFrame?
 
   package init(policy: ReconnectPolicy.FailOpen) {
     self.policy = policy
   }
 
-  /// Records whether an operator's override is in force.
-  ///
-  /// - Parameter revision: The revision of the override; `nil` if there is none.
-  package mutating func setOverride(_ revision: UInt64?) {
+  /// Records an operator's override.
+  package mutating func setOverride(_ revision: UInt64) {
     self.override = revision
-    if let revision, let last, last.revision < revision { self.last = nil }
+    self.isOverrideUncertain = false
+    self.ownRevision = nil
+    if let last, last.revision < revision { self.last = nil }
   }
 
-  /// Records a new connection, on which revisions start again. The server has not yet reported
-  /// whether an override is in force.
-  package mutating func recordConnection() {
+  /// Records that no override is in force.
+  ///
+  /// - Parameter revision: The revision in force.
+  package mutating func endOverride(at revision: UInt64) {
     self.override = nil
+    self.isOverrideUncertain = false
+    self.ownRevision = revision
+  }
+
+  /// Records a new connection, on which revisions start again. An override counts as in force until
+  /// the server reports otherwise or puts a pipeline into force without a report of one.
+  ///
+  /// - Parameter revision: The revision in force.
+  package mutating func recordConnection(revision: UInt64) {
+    self.isOverrideUncertain = self.override != nil
+    self.override = self.override.map { _ in 0 }
+    self.ownRevision = revision
+    self.applied = nil
     self.last?.revision = 0
   }
 
-  /// Records a filtered frame and its revision.
-  package mutating func record(_ picture: VideoPicture, revision: UInt64) {
+  /// Records a pipeline that is in force, before its frames.
+  ///
+  /// - Parameters:
+  ///   - revision: The revision.
+  ///   - requestID: The number of the request that created it; 0 if there is none.
+  ///   - protection: The parts that the participant's pipeline hides with it.
+  package mutating func recordApplied(
+    _ revision: UInt64, requestID: UInt64, protection: PipelineProtection
+  ) {
+    if self.isOverrideUncertain {
+      self.override = nil
+      self.isOverrideUncertain = false
+    }
+    // Without a request it may be the pipeline of an override.
+    let isOwn = requestID > 0 || revision == self.ownRevision
+    self.applied = (revision, isOwn ? protection : [])
+  }
+
+  /// Records a frame that came back.
+  package mutating func record(
+    _ picture: VideoPicture, revision: UInt64, disposition: FrameDisposition
+  ) {
     guard self.policy == .lastFrame else { return }
     if let override, revision < override { return }
-    self.last = (picture, revision)
+    var protection: PipelineProtection = []
+    if let applied, applied.revision == revision, disposition != .passedThrough {
+      protection = applied.protection
+    }
+    self.last = LastFrame(picture: picture, revision: revision, protection: protection)
   }
 
   /// Returns the picture that replaces a frame; `nil` if there is none.
-  package func fallback(for original: VideoPicture) -> FallbackPicture? {
+  ///
+  /// - Parameters:
+  ///   - original: The frame.
+  ///   - protection: The parts of frames that the participant's pipeline may hide.
+  package func fallback(
+    for original: VideoPicture, hiding protection: PipelineProtection
+  ) -> FallbackPicture? {
     switch self.policy {
     case .original:
-      guard self.override == nil else { return nil }
+      guard self.override == nil, protection.isEmpty else { return nil }
       return FallbackPicture(kind: .original, picture: original)
-    case .lastFrame: return self.last.map { FallbackPicture(kind: .lastFrame, picture: $0.picture) }
+    case .lastFrame:
+      // The pictures of an override are those that viewers see, whatever it hides.
+      guard let last, self.override != nil || last.protection.isSuperset(of: protection) else {
+        return nil
+      }
+      return FallbackPicture(kind: .lastFrame, picture: last.picture)
     case .nothing: return nil
     }
   }

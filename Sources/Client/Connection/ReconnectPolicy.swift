@@ -7,11 +7,17 @@
 /// drop frames, `send` waits instead).
 public struct ReconnectPolicy: Sendable, Hashable {
   /// The picture that replaces frames while there is no connection.
+  ///
+  /// Protection goes before this choice, and there is no option against it. While the session's
+  /// pipeline protects, no original is shown, and no last frame in which the hidden part is
+  /// visible. A pipeline protects if an active stage, also of a nested pipeline, is `faceBlur`,
+  /// `facePixellate`, or `virtualBackground` or `backgroundBlur` without `protect: false`. It
+  /// counts from the call that requests it until a pipeline without protection is in force.
   public enum FailOpen: String, Sendable, Hashable, CaseIterable {
-    /// The original frames, **unfiltered**; nothing while an operator's override is in force, so
-    /// that a lost connection does not bypass the override.
+    /// The original frames, **unfiltered**; nothing while an operator's override is in force or the
+    /// pipeline protects, so that a lost connection bypasses neither.
     case original
-    /// The last filtered frame.
+    /// The last filtered frame. While the pipeline protects, the last one that it filtered.
     case lastFrame
     /// Nothing.
     case nothing

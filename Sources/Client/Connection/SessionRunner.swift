@@ -118,7 +118,7 @@ extension SessionRunner {
             }
             self.flow.open(
               id: opened.sessionID, framesInFlight: Int(opened.framesInFlight),
-              token: opened.resumeToken)
+              revision: opened.revision, token: opened.resumeToken)
             guard attempt.number > 0 else { return }
             let isResumed = !open.resumeToken.isEmpty
             self.flow.push(

@@ -19,7 +19,8 @@ public struct DroppedFrame: Sendable {
   /// A description of the error, for `invalidFrame` and `stageFailed`.
   public var diagnostic: String?
   /// The picture to show instead, for `disconnected` and `connectionLost`, as
-  /// ``ReconnectPolicy/failOpen`` says. `nil` if there is none.
+  /// ``ReconnectPolicy/failOpen`` says. `nil` if there is none; a pipeline that hides faces or the
+  /// background allows none that shows them.
   public var fallback: FallbackPicture?
 }
 

@@ -1,6 +1,7 @@
 import DequeModule
 package import Foundation
 package import SidelightKernels
+package import SidelightWire
 
 /// A change that a participant requests of its pipeline.
 package enum PipelineChange: Sendable, Hashable {
@@ -71,6 +72,9 @@ package struct PipelineChangeLog: Sendable {
   private var nextRequestID: UInt64 = 1
   /// The number of a replay that the server has not answered.
   private var replayed: UInt64?
+  /// The parts of frames that a pipeline hides which may be in force, but is in no other property:
+  /// its change was lost, or counts as accepted without an answer. `nil` if there is none.
+  private var undecided: PipelineProtection?
   /// The newest token. `nil` if there is none, or it was refused.
   package var token: Data?
   /// The last requested pause that was sent to the server. `nil` if there is none.
@@ -96,7 +100,9 @@ package struct PipelineChangeLog: Sendable {
         requestID: self.nextRequestID, change: change, isConditional: isConditional,
         isSent: isSent))
     if self.entries.count > Self.limit {
+      let protection = self.protection
       self.entries.removeFirst().change.apply(to: &self.confirmed)
+      if protection != self.protection { self.undecided = protection }
     }
     return self.nextRequestID
   }
@@ -111,6 +117,7 @@ package struct PipelineChangeLog: Sendable {
   package mutating func apply(_ requestID: UInt64) {
     while let first = self.entries.first, first.requestID <= requestID {
       first.change.apply(to: &self.confirmed)
+      if case .select = first.change { self.undecided = nil }
       self.entries.removeFirst()
     }
   }
@@ -133,12 +140,32 @@ package struct PipelineChangeLog: Sendable {
   package mutating func loseConnection() -> [UInt64] {
     self.replayed = nil
     let lost = self.entries.filter { $0.isSent && $0.isConditional }.map(\.requestID)
+    if !lost.isEmpty { self.undecided = self.protection }
     self.entries.removeAll { $0.isSent && $0.isConditional }
     return lost
   }
 
   /// The pipeline to open a session with if no token restores it.
   package var pipeline: Pipeline { self.confirmed }
+
+  /// The parts of frames that the pipeline in force may hide, an operator's override aside.
+  ///
+  /// A protection counts from the request of a change until a change that ends it is in force. A
+  /// refused change counts until the refusal arrives; one that a lost connection made undecidable
+  /// counts until another pipeline that was selected is in force.
+  package var protection: PipelineProtection {
+    var pipeline = self.confirmed
+    let protection = pipeline.protection.union(self.undecided ?? [])
+    return self.entries.reduce(into: protection) { protection, entry in
+      entry.change.apply(to: &pipeline)
+      protection.formUnion(pipeline.protection)
+    }
+  }
+
+  /// The parts of frames that the selected pipeline certainly hides.
+  package var confirmedProtection: PipelineProtection {
+    self.undecided == nil ? self.confirmed.protection : []
+  }
 
   /// Returns the pipeline to select as soon as the session is open again: all changes that were
   /// sent and not answered, as one change with the number of the last. `nil` if there are none.

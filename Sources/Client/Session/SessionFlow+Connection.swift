@@ -36,13 +36,13 @@ extension SessionFlow {
   }
 
   /// Records that the connection is open.
-  func open(id: String, framesInFlight: Int, token: Data) {
+  func open(id: String, framesInFlight: Int, revision: UInt64, token: Data) {
     self.update { state in
       state.id = id
       state.linkOpened = self.clock.now()
       state.changes.token = token.isEmpty ? nil : token
       // The server reports an override that is still in force again.
-      state.fallbacks.recordConnection()
+      state.fallbacks.recordConnection(revision: revision)
       state.lastState = .running
       var controls: [Control] = []
       if let replay = state.changes.takeReplay() { controls.append(.select(replay)) }
@@ -97,7 +97,8 @@ extension SessionFlow {
   /// Sets the outcome of a frame that came back.
   func resolve(_ frame: FilteredFrame) {
     self.update { state in
-      state.fallbacks.record(frame.picture, revision: frame.revision)
+      state.fallbacks.record(
+        frame.picture, revision: frame.revision, disposition: frame.disposition)
       state.outcomes.resolve(
         frame.sequence, .outcome(.filtered(frame)), as: .filtered(frame.disposition))
     }
@@ -125,6 +126,9 @@ extension SessionFlow {
   func apply(_ change: AppliedChange, token: Data) {
     self.update { state in
       state.changes.apply(change.requestID)
+      state.fallbacks.recordApplied(
+        change.revision, requestID: change.requestID,
+        protection: state.changes.confirmedProtection)
       if !token.isEmpty { state.changes.token = token }
       state.outcomes.push(.applied(change))
     }
@@ -148,7 +152,7 @@ extension SessionFlow {
       if !token.isEmpty { state.changes.token = token }
       switch new {
       case .overridden: state.fallbacks.setOverride(revision)
-      case .running, .paused: state.fallbacks.setOverride(nil)
+      case .running, .paused: state.fallbacks.endOverride(at: revision)
       case .draining:
         // Without reconnection the server decides the outcome of frames that are sent meanwhile.
         if self.options.reconnect != nil { state.window.drain() }

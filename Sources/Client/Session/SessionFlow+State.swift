@@ -1,5 +1,6 @@
 import GRPCCore
 import SidelightKernels
+import SidelightWire
 
 extension SessionFlow {
   /// A condition that tasks wait for.
@@ -70,7 +71,7 @@ extension SessionFlow {
       case .disconnected(let sequence):
         let frame = make(sequence)
         self.outcomes.add(frame, sequence: sequence)
-        self.drop(frame, .disconnected)
+        self.drop(frame, .disconnected, hiding: self.changes.protection)
       case .wait, .refuse: break
       }
       return offer
@@ -100,14 +101,15 @@ extension SessionFlow {
       let unsent = self.window.close()
       for control in unsent.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()
+      let protection = self.changes.protection
       var inFlight = 0
       for (sequence, frame) in self.outcomes.pending(in: ..<unsent.nextSequence) {
         guard sequence == unsent.waiting?.sequence else {
-          self.drop(frame, .connectionLost)
+          self.drop(frame, .connectionLost, hiding: protection)
           inFlight += 1
           continue
         }
-        if !unsent.isKept { self.drop(frame, .disconnected) }
+        if !unsent.isKept { self.drop(frame, .disconnected, hiding: protection) }
       }
       self.window.returnCredits(inFlight)
       for id in self.pings.keys where self.pings[id]?.answer == nil {
@@ -125,8 +127,10 @@ extension SessionFlow {
       }
     }
 
-    private mutating func drop(_ frame: OutgoingFrame, _ reason: DroppedFrame.Reason) {
-      let fallback = self.fallbacks.fallback(for: frame.frame.picture)
+    private mutating func drop(
+      _ frame: OutgoingFrame, _ reason: DroppedFrame.Reason, hiding protection: PipelineProtection
+    ) {
+      let fallback = self.fallbacks.fallback(for: frame.frame.picture, hiding: protection)
       let outcome = fallback.map { fallback in
         SessionEvent.outcome(
           .dropped(

@@ -1,7 +1,7 @@
 import Yams
 
-/// A YAML file of settings: sections, keys, scalars, lists of scalars, and for some settings lists of
-/// mappings.
+/// A YAML file of settings: sections, keys, scalars, lists of scalars, and for some settings lists
+/// of mappings.
 ///
 /// No other YAML is supported. Anchors and aliases are refused, since they allow files that grow
 /// when they are read, and so are duplicate keys.

@@ -53,7 +53,7 @@ public struct FilterCatalogue: Sendable {
   ///
   /// - Parameters:
   ///   - description: The filter's name, parameters and properties.
-  ///   - reason: What is missing, as a clause: "this server is built without Vision".
+  ///   - reason: The missing part, as a clause: "this server is built without Vision".
   public mutating func register(unavailable description: FilterDescription, reason: String) {
     let name = Spelling.canonicalFilter(description.name)
     self.entries[name] = nil
@@ -102,12 +102,12 @@ public struct FilterCatalogue: Sendable {
 /// near misses.
 package enum Spelling {
   /// `CISepiaTone` becomes `sepiaTone`; other names do not change.
-  static func canonicalFilter(_ name: String) -> String {
+  package static func canonicalFilter(_ name: String) -> String {
     Self.stripping("CI", from: name)
   }
 
   /// `inputIntensity` becomes `intensity`; other names do not change.
-  static func canonicalParameter(_ name: String) -> String {
+  package static func canonicalParameter(_ name: String) -> String {
     Self.stripping("input", from: name)
   }
 

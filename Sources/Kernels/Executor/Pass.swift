@@ -24,7 +24,7 @@ package struct PassContext: Sendable {
   package let output: Raster
   /// The frame's position in its stream.
   package let time: FrameTime
-  /// What the plan's scene stages draw; `nil` if the plan has none, or runs without a scene.
+  /// The drawings of the plan's scene stages; `nil` if the plan has none, or runs without a scene.
   package let scene: FrameScene?
   /// The pool of scratch buffers.
   package let pool: BufferPool

@@ -57,10 +57,11 @@ public final class PlanExecutor: Sendable {
       plan, on: frame, at: time, scene: nil, bands: bands, observer: observer, meter: meter)
   }
 
-  /// Runs a plan on a frame, with what its scene stages draw. Otherwise as
-  /// ``run(_:on:at:bands:observer:meter:)``.
+  /// Runs a plan on a frame, with what its scene stages draw (``StreamScene``). Otherwise as
+  /// ``run(_:on:at:bands:observer:meter:)``. Without a scene, stages that protect hide the whole
+  /// frame, and other scene stages change nothing.
   @concurrent
-  package func run(
+  public func run(
     _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(), scene: FrameScene?,
     bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
@@ -122,7 +123,7 @@ public final class PlanExecutor: Sendable {
   /// the caller. Otherwise as ``run(_:on:into:at:bands:observer:meter:)``.
   @concurrent
   @discardableResult
-  package func run(
+  public func run(
     _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
     at time: FrameTime = FrameTime(), scene: FrameScene?, bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil

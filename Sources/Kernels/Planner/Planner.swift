@@ -26,6 +26,7 @@ struct Planner {
     let items = Self.convert(
       copy.items(pipeline.stages, in: pipeline.workingSpace, path: ""),
       to: pipeline.workingSpace, from: .sRGBGamma)
+    copy.shareScene()
     var builder = PassBuilder(geometry: self.input, budget: self.budget)
     builder.append(items)
     let shaping = pipeline.shape.nodes(for: copy.geometry)
@@ -91,7 +92,7 @@ struct Planner {
       case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
       case .scene(let operation):
         self.sceneStages.append(
-          PlannedSceneStage(stage: stage, filter: name, operation: operation))
+          PlannedSceneStage(stage: stage, filter: name, request: operation))
         items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)
         continue
       case .frame:
@@ -103,6 +104,20 @@ struct Planner {
       items.append(.node(node, filter: name))
     }
     return items
+  }
+
+  /// Makes analyses of faces scene stages, if other stages need faces. They have no passes, and
+  /// follow the stages that do.
+  private mutating func shareScene() {
+    guard self.sceneStages.contains(where: { $0.request.faces != nil }) else { return }
+    for index in self.analyses.indices {
+      guard let analysis = self.analyses[index].analysis as? any SceneAnalysis else { continue }
+      self.analyses[index].isInScene = true
+      self.sceneStages.append(
+        PlannedSceneStage(
+          stage: self.analyses[index].stage, filter: self.analyses[index].filter,
+          request: analysis.request))
+    }
   }
 
   /// Encloses items of one working space with conversions from another and back.

@@ -5,7 +5,18 @@
 extension Stage {
   /// The choices of the parameter `anchor`.
   public enum Anchor: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case eyes
+    case face
+    case forehead
     case frame
+    case mouth
+  }
+
+  /// The choices of the parameter `matte` of `backgroundBlur`.
+  public enum BackgroundBlurMatte: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case key
+    case plate
+    case portrait
   }
 
   /// The choices of the parameter `border`.
@@ -26,6 +37,25 @@ extension Stage {
     case fill
     case fit
     case stretch
+  }
+
+  /// The choices of the parameter `matte` of `virtualBackground`.
+  public enum VirtualBackgroundMatte: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case key
+    case plate
+  }
+
+  /// The choices of the parameter `whenUnsure`.
+  public enum WhenUnsure: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case frame
+    case hold
+  }
+
+  /// The choices of the parameter `which`.
+  public enum Which: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case all
+    case id
+    case largest
   }
 }
 
@@ -320,6 +350,36 @@ extension Stage {
 // MARK: Blur
 
 extension Stage {
+  /// Blurs the background behind people.
+  ///
+  /// - Parameters:
+  ///   - sigma: The standard deviation; 12 pixels of 720 by default. Default `0.0167h`, slider 0 to
+  ///     60 pixels, limits 0 to 1024 pixels.
+  ///   - matte: The source of the matte: plate compares with the empty room, key with a colour;
+  ///     other names are the operator's models. portrait guesses head and shoulders from the face:
+  ///     no protection. Default `plate`.
+  ///   - plate: The name of a picture of the empty room by the same camera, upright; by default it
+  ///     is learned when the room is empty for 2 seconds. Optional.
+  ///   - color: The colour of the wall for the matte key, as the camera shows it. Alpha is ignored.
+  ///     Default `color(0, 0.69, 0.25)`.
+  ///   - edge: The position of the edge: lower keeps more around the person, higher cuts closer.
+  ///     Default `0.5`, slider 0 to 1, limits 0 to 1.
+  ///   - smoothing: The weight of the last matte where the picture does not change. Default `0.7`,
+  ///     slider 0 to 0.95, limits 0 to 0.95.
+  ///   - protect: Whether the whole frame is hidden while the matte is not sure, and failures never
+  ///     show the room. Default `true`.
+  public static func backgroundBlur(
+    sigma: Length? = nil, matte: BackgroundBlurMatte? = nil, plate: String? = nil,
+    color: RGBAColor? = nil, edge: Double? = nil, smoothing: Double? = nil, protect: Bool? = nil
+  ) -> Stage {
+    .filter(
+      "backgroundBlur",
+      given: [
+        "sigma": sigma, "matte": matte, "plate": plate, "color": color, "edge": edge,
+        "smoothing": smoothing, "protect": protect,
+      ])
+  }
+
   /// Blurs by the mean over a square.
   ///
   /// Core Image: `CIBoxBlur`.
@@ -331,6 +391,35 @@ extension Stage {
   ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func boxBlur(radius: Length? = nil, border: Border? = nil) -> Stage {
     .filter("boxBlur", given: ["radius": radius, "border": border])
+  }
+
+  /// Blurs faces, and the whole frame where it is not certain that all are found.
+  ///
+  /// Needs a server that is built with Vision.
+  ///
+  /// - Parameters:
+  ///   - strength: The coarseness: 6/strength cells across a face. Default `1`, slider 1 to 4,
+  ///     limits 1 to 4.
+  ///   - grow: The margin above and below a face in face widths; half of it at the sides. Default
+  ///     `0.24`, slider 0.1 to 1, limits 0.1 to 1.
+  ///   - whenUnsure: The cover while a face is lost or its place is uncertain: frame, the whole
+  ///     frame; hold, its last place, which grows. Default `frame`.
+  ///   - release: The seconds without faces and motion after which the frame is shown again; 0 is
+  ///     never. Default `0`, slider 0 to 60, limits 0 to 86400.
+  ///   - minSize: The side of the smallest faces that are found, as a share of the frame's height.
+  ///     Default `0.125`, slider 0.05 to 1, limits 0.05 to 1.
+  ///   - maxFaces: The largest number of faces that are followed; with more the whole frame is
+  ///     blurred. Default `8`, slider 1 to 32, limits 1 to 32.
+  public static func faceBlur(
+    strength: Double? = nil, grow: Double? = nil, whenUnsure: WhenUnsure? = nil,
+    release: Double? = nil, minSize: Double? = nil, maxFaces: Double? = nil
+  ) -> Stage {
+    .filter(
+      "faceBlur",
+      given: [
+        "strength": strength, "grow": grow, "whenUnsure": whenUnsure, "release": release,
+        "minSize": minSize, "maxFaces": maxFaces,
+      ])
   }
 
   /// Blurs by a Gaussian distribution.
@@ -524,6 +613,36 @@ extension Stage {
   ///   limits 0 to 256.
   public static func edges(intensity: Double? = nil) -> Stage {
     .filter("edges", given: ["intensity": intensity])
+  }
+
+  /// Covers faces with a mosaic, and blurs the whole frame where it is not certain that all are
+  /// found.
+  ///
+  /// Needs a server that is built with Vision.
+  ///
+  /// - Parameters:
+  ///   - strength: The coarseness: 6/strength cells across a face. Default `1`, slider 1 to 4,
+  ///     limits 1 to 4.
+  ///   - grow: The margin above and below a face in face widths; half of it at the sides. Default
+  ///     `0.24`, slider 0.1 to 1, limits 0.1 to 1.
+  ///   - whenUnsure: The cover while a face is lost or its place is uncertain: frame, the whole
+  ///     frame; hold, its last place, which grows. Default `frame`.
+  ///   - release: The seconds without faces and motion after which the frame is shown again; 0 is
+  ///     never. Default `0`, slider 0 to 60, limits 0 to 86400.
+  ///   - minSize: The side of the smallest faces that are found, as a share of the frame's height.
+  ///     Default `0.125`, slider 0.05 to 1, limits 0.05 to 1.
+  ///   - maxFaces: The largest number of faces that are followed; with more the whole frame is
+  ///     blurred. Default `8`, slider 1 to 32, limits 1 to 32.
+  public static func facePixellate(
+    strength: Double? = nil, grow: Double? = nil, whenUnsure: WhenUnsure? = nil,
+    release: Double? = nil, minSize: Double? = nil, maxFaces: Double? = nil
+  ) -> Stage {
+    .filter(
+      "facePixellate",
+      given: [
+        "strength": strength, "grow": grow, "whenUnsure": whenUnsure, "release": release,
+        "minSize": minSize, "maxFaces": maxFaces,
+      ])
   }
 
   /// Dulls the highlights of the picture.
@@ -763,32 +882,45 @@ extension Stage {
     .filter("multiplyCompositing", given: ["backgroundImage": backgroundImage, "fit": fit])
   }
 
-  /// Draws an image on the picture: a logo, a frame or a sticker.
+  /// Draws an image on the picture: a logo, a frame, or a sticker that follows a face.
   ///
   /// - Parameters:
   ///   - asset: The name of the image. Required.
-  ///   - anchor: The object that the rectangle is fixed to: the frame. Default `frame`.
-  ///   - origin: The top left corner of the rectangle. Default `(0, 0)`.
-  ///   - width: The rectangle's width. Default `1w`, slider 0 to 4096 pixels, limits 0 to 16384
-  ///     pixels.
-  ///   - height: The rectangle's height. Default `1h`, slider 0 to 4096 pixels, limits 0 to 16384
-  ///     pixels.
-  ///   - offset: The displacement of the rectangle. Default `(0, 0)`.
-  ///   - scale: The factor of the rectangle's size, about its centre. Default `1`, slider 0 to 4,
-  ///     limits 0 to 64.
+  ///   - anchor: The object that the image is fixed to: the frame, or a point of a face. Default
+  ///     `frame`.
+  ///   - origin: The top left corner of the rectangle; anchor frame only. Default `(0, 0)`.
+  ///   - width: The rectangle's width; anchor frame only. Default `1w`, slider 0 to 4096 pixels,
+  ///     limits 0 to 16384 pixels.
+  ///   - height: The rectangle's height; anchor frame only. Default `1h`, slider 0 to 4096 pixels,
+  ///     limits 0 to 16384 pixels.
+  ///   - offset: The displacement of the rectangle; anchor frame only. Default `(0, 0)`.
+  ///   - scale: The factor of the rectangle's size, about its centre; on faces the image's width in
+  ///     face widths. Default `1`, slider 0 to 4, limits 0 to 64.
   ///   - opacity: The opacity of the image; 0 changes nothing. Default `1`, slider 0 to 1, limits 0
   ///     to 1.
-  ///   - fit: How the image is fitted into the rectangle. Default `fit`.
+  ///   - fit: How the image is fitted into the rectangle; anchor frame only. Default `fit`.
+  ///   - faceOffset: The displacement of the image's centre from the anchor on a face, in face
+  ///     widths: to the right and down. 2 numbers, default `[0, 0]`, slider -2 to 2, limits -16 to
+  ///     16.
+  ///   - which: The faces that carry the image; id selects the face of that number. Default
+  ///     `largest`.
+  ///   - id: The number of the face, as faceDetection reports it, for which: id. Default `0`,
+  ///     slider 0 to 100, limits 0 to 1000000000.
+  ///   - rotate: Whether the image turns with the face. Default `true`.
+  ///   - fade: The time in seconds in which the image appears on a face, and disappears; 0 is at
+  ///     once. Default `0.15`, slider 0 to 2, limits 0 to 60.
   public static func overlay(
     asset: String, anchor: Anchor? = nil, origin: FramePoint? = nil, width: Length? = nil,
     height: Length? = nil, offset: FramePoint? = nil, scale: Double? = nil, opacity: Double? = nil,
-    fit: Fit? = nil
+    fit: Fit? = nil, faceOffset: [Double]? = nil, which: Which? = nil, id: Double? = nil,
+    rotate: Bool? = nil, fade: Double? = nil
   ) -> Stage {
     .filter(
       "overlay",
       given: [
         "asset": asset, "anchor": anchor, "origin": origin, "width": width, "height": height,
-        "offset": offset, "scale": scale, "opacity": opacity, "fit": fit,
+        "offset": offset, "scale": scale, "opacity": opacity, "fit": fit, "faceOffset": faceOffset,
+        "which": which, "id": id, "rotate": rotate, "fade": fade,
       ])
   }
 
@@ -814,6 +946,42 @@ extension Stage {
   ///   - fit: How the image is fitted into the frame; source is stretched. Default `stretch`.
   public static func sourceOverCompositing(backgroundImage: String, fit: Fit? = nil) -> Stage {
     .filter("sourceOverCompositing", given: ["backgroundImage": backgroundImage, "fit": fit])
+  }
+
+  /// Replaces the background behind people by an image or a colour.
+  ///
+  /// - Parameters:
+  ///   - matte: The source of the matte: plate compares with the empty room, key with a colour;
+  ///     other names are the operator's models. Default `plate`.
+  ///   - plate: The name of a picture of the empty room by the same camera, upright; by default it
+  ///     is learned when the room is empty for 2 seconds. Optional.
+  ///   - color: The colour of the wall for the matte key, as the camera shows it. Alpha is ignored.
+  ///     Default `color(0, 0.69, 0.25)`.
+  ///   - edge: The position of the edge: lower keeps more around the person, higher cuts closer.
+  ///     Default `0.5`, slider 0 to 1, limits 0 to 1.
+  ///   - smoothing: The weight of the last matte where the picture does not change. Default `0.7`,
+  ///     slider 0 to 0.95, limits 0 to 0.95.
+  ///   - protect: Whether the whole frame is hidden while the matte is not sure, and failures never
+  ///     show the room. Default `true`.
+  ///   - backgroundImage: The name of the background image; none by default. Optional.
+  ///   - backgroundColor: The colour behind the background image, or instead of it; transparent by
+  ///     default. Default `#00000000`.
+  ///   - fit: How the background image is fitted into the frame. Default `fill`.
+  ///   - lightWrap: The strength of the background's light on the person's edges. Default `0.1`,
+  ///     slider 0 to 1, limits 0 to 1.
+  public static func virtualBackground(
+    matte: VirtualBackgroundMatte? = nil, plate: String? = nil, color: RGBAColor? = nil,
+    edge: Double? = nil, smoothing: Double? = nil, protect: Bool? = nil,
+    backgroundImage: String? = nil, backgroundColor: RGBAColor? = nil, fit: Fit? = nil,
+    lightWrap: Double? = nil
+  ) -> Stage {
+    .filter(
+      "virtualBackground",
+      given: [
+        "matte": matte, "plate": plate, "color": color, "edge": edge, "smoothing": smoothing,
+        "protect": protect, "backgroundImage": backgroundImage, "backgroundColor": backgroundColor,
+        "fit": fit, "lightWrap": lightWrap,
+      ])
   }
 }
 

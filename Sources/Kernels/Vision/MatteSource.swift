@@ -1,6 +1,8 @@
 /// The part of each pixel that belongs to a person, at a low resolution.
 public struct MatteEstimate: Sendable, Equatable {
+  /// The number of columns.
   public let width: Int
+  /// The number of rows.
   public let height: Int
   /// `width * height` values, 0 is background and 1 the person.
   public let values: [Float]

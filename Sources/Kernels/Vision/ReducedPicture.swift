@@ -2,11 +2,15 @@
 ///
 /// Samples are full-range luma, one byte each, rows from top to bottom without padding.
 public struct LumaPicture: Sendable, Equatable {
+  /// The number of columns.
   public let width: Int
+  /// The number of rows.
   public let height: Int
   /// `width * height` samples.
   public let samples: [UInt8]
 
+  /// Creates a picture.
+  ///
   /// - Precondition: `samples.count == width * height`, and both sides are at least 1.
   public init(width: Int, height: Int, samples: [UInt8]) {
     precondition(width > 0 && height > 0 && samples.count == width * height)
@@ -20,11 +24,15 @@ public struct LumaPicture: Sendable, Equatable {
 ///
 /// Pixels are R'G'B' as displayed, three bytes each, rows from top to bottom without padding.
 public struct ColorPicture: Sendable, Equatable {
+  /// The number of columns.
   public let width: Int
+  /// The number of rows.
   public let height: Int
   /// `3 * width * height` samples: red, green, blue of the first pixel, and so on.
   public let samples: [UInt8]
 
+  /// Creates a picture.
+  ///
   /// - Precondition: `samples.count == 3 * width * height`, and both sides are at least 1.
   public init(width: Int, height: Int, samples: [UInt8]) {
     precondition(width > 0 && height > 0 && samples.count == 3 * width * height)
@@ -37,9 +45,12 @@ public struct ColorPicture: Sendable, Equatable {
 /// A position in a picture, in its pixels: x to the right, y down, (0, 0) is the top left corner of
 /// the top left pixel.
 public struct PicturePoint: Sendable, Hashable {
+  /// The distance from the left edge.
   public var x: Double
+  /// The distance from the top edge.
   public var y: Double
 
+  /// Creates a position.
   public init(x: Double, y: Double) {
     self.x = x
     self.y = y

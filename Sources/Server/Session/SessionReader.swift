@@ -228,10 +228,13 @@ struct SessionReader: ~Copyable {
       arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
       compiledPipeline: passesThrough ? nil : compiled, received: received,
       deadline: self.admission.deadline(of: message, received: received), span: span)
-    let due = self.analyses.due(
-      among: compiled.plan.analyses, isReduced: self.session.quality.isReduced)
+    // The worker runs the analyses that are scene stages of the plan.
+    let analyses = compiled.plan.analyses.filter {
+      !$0.isInScene || self.session.options.analysisOnly
+    }
+    let due = self.analyses.due(among: analyses, isReduced: self.session.quality.isReduced)
     if !due.isEmpty {
-      try await self.analyze(&frame, due, stages: compiled.plan.analyses.map(\.stage))
+      try await self.analyze(&frame, due, stages: analyses.map(\.stage))
     }
     guard self.admission.hasTime(for: frame) else {
       return self.drop(reservation, span, .lateOnArrival)

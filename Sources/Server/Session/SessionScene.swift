@@ -16,7 +16,7 @@ final class SessionScene: Sendable {
     /// `nil` while a frame uses it.
     var scene: StreamScene? = StreamScene()
     /// The results that wait for the next step.
-    var results: [(id: StreamScene.JobID, result: Result<any Sendable, any Error>)] = []
+    var results: [StreamScene.JobResult] = []
     var jobs: [DetachedJob] = []
     var isFinished = false
   }
@@ -45,7 +45,7 @@ final class SessionScene: Sendable {
   ) async throws -> (scene: FrameScene, reports: [StreamScene.Report]) {
     let taken = self.state.withLock { state -> StreamScene? in
       guard var scene = state.scene.take() else { return nil }
-      for (id, result) in state.results { scene.finish(id, result) }
+      for result in state.results { scene.finish(result) }
       state.results = []
       return scene
     }
@@ -85,19 +85,19 @@ final class SessionScene: Sendable {
     _ observer: FramePassObserver
   ) {
     let detached = processing.detachedJobs.start { _ in
-      let result: Result<any Sendable, any Error>
+      let result: StreamScene.JobResult
       do {
-        let value = try await processing.scheduler.withTurn(
+        // Custom code may not return, so its turn is limited.
+        result = try await processing.scheduler.withTurn(
           session: self.session, deadline: deadline,
-          limit: job.job.isCustom ? FrameScheduler.unknownTurnLimit : nil
+          limit: job.isCustom ? FrameScheduler.unknownTurnLimit : nil
         ) { _, _ in
-          try await observer.pass(job.job.description) { try job.job.run() }
+          try await observer.pass(job.description) { job.run() }
         }
-        result = .success(value)
       } catch {
-        result = .failure(error)
+        result = job.failed(error)
       }
-      self.state.withLock { $0.results.append((job.id, result)) }
+      self.state.withLock { $0.results.append(result) }
     }
     let isFinished = self.state.withLock { state in
       state.jobs.removeAll(where: \.isDone)

@@ -12,7 +12,7 @@ package struct FaceCandidate: Sendable, Hashable {
   package var landmarks: FaceLandmarks?
 
   /// Whether the box has an extent and all numbers are finite. Models can return anything.
-  var isValid: Bool {
+  package var isValid: Bool {
     let points = self.landmarks.map { [$0.leftEye, $0.rightEye, $0.mouth] } ?? []
     return self.width > 0 && self.height > 0
       && ([self.confidence, self.x, self.y, self.width, self.height]

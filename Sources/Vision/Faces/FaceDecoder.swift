@@ -18,7 +18,7 @@ package protocol FaceDecoder: Sendable {
 /// Creates the decoder for a model.
 ///
 /// - Throws: ``VisionError`` if the outputs do not have the shapes of the encoding.
-func makeFaceDecoder(
+package func makeFaceDecoder(
   _ faces: ModelDescription.Faces, _ input: ModelDescription.Input, outputs: [TensorShape]
 ) throws(VisionError) -> any FaceDecoder {
   switch faces.encoding {

@@ -48,7 +48,7 @@ package struct FaceDetection: Filter {
 
   package func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.analysis(self.analysis)] }
 
-  private struct Analysis: FrameAnalysis {
+  private struct Analysis: SceneAnalysis {
     let everyNth: Int
     let configuration: FaceTracker.Configuration
     let tools: FaceTools
@@ -81,6 +81,8 @@ package struct FaceDetection: Filter {
           finder: self.tools.makeFinder(), points: self.tools.makePointTracker(),
           configuration: self.configuration))
     }
+
+    var request: any SceneRequest { SceneDetection(analysis: self) }
   }
 
   /// The analyzer of one session.
@@ -97,27 +99,84 @@ package struct FaceDetection: Filter {
       let report = self.scene.step(
         picture.luma, color: picture.color,
         at: SceneTime(index: time.index, time: time.arrival))
-      _ = self.attendance.add(report.faces, at: report.frame.time)
-      let present = self.attendance.presences.filter { !$0.hasLeft }
-      let left = self.attendance.presences.filter(\.hasLeft)
-      var results: [String: AnalysisValue] = [
-        "face": .list(
-          report.faces.map { face in
-            .region(
-              picture.frameRegion(of: face.box), confidence: face.confidence,
-              id: UInt64(face.id.value))
-          }),
-        "faces": .number(Double(report.faces.count)),
-        "facesSeen": .number(Double(self.attendance.facesSeen)),
-        "roll": .vector(report.faces.map { $0.box.roll * 180 / .pi }),
-        "presentIds": .vector(present.map { Double($0.id.value) }),
-        "presentSeconds": .vector(present.map(\.seconds)),
-        "leftIds": .vector(left.map { Double($0.id.value) }),
-        "leftSeconds": .vector(left.map(\.seconds)),
-      ]
-      if let error = self.scene.searchError { results["searchError"] = .text("\(error)") }
-      return results
+      return self.attendance.results(
+        report.faces, of: picture, at: report.frame.time, searchError: self.scene.searchError)
     }
+  }
+
+  /// The analysis as a stage of a session's scene.
+  private struct SceneDetection: SceneRequest {
+    let analysis: Analysis
+
+    var stepSummary: String { "the faces of the scene reported" }
+    var faces: FaceRequest? {
+      FaceRequest(self.analysis.configuration, tools: self.analysis.tools)
+    }
+
+    func makeStage() -> any SceneStage { Stage(analysis: self.analysis) }
+  }
+
+  /// The state of the analysis in a session's scene.
+  private struct Stage: SceneStage {
+    private var analysis: Analysis
+    private var attendance = FaceAttendance()
+    private var report: [String: AnalysisValue]?
+    /// The frames since the last report.
+    private var waited: Int
+
+    init(analysis: Analysis) {
+      self.analysis = analysis
+      self.waited = analysis.everyNth
+    }
+
+    mutating func adopt(_ request: any SceneRequest) -> Bool {
+      guard let detection = request as? SceneDetection else { return false }
+      self.analysis = detection.analysis
+      return true
+    }
+
+    mutating func step(_ view: SceneView) -> any Sendable {
+      self.waited += 1
+      // Analyses are due half as often while the session is short of time.
+      guard self.waited >= self.analysis.everyNth * (view.isReduced ? 2 : 1) else { return true }
+      self.waited = 0
+      // Other stages may follow more faces.
+      let faces = view.faces?.faces.prefix(self.analysis.configuration.maxFaces) ?? []
+      self.report = self.attendance.results(
+        Array(faces), of: view.picture, at: view.time.time, searchError: view.searchError)
+      return true
+    }
+
+    mutating func takeReport() -> [String: AnalysisValue]? { self.report.take() }
+  }
+}
+
+extension FaceAttendance {
+  /// Adds a frame and returns the results of the analysis.
+  fileprivate mutating func results(
+    _ faces: [TrackedFace], of picture: UprightPicture, at time: Duration,
+    searchError: (any Error)?
+  ) -> [String: AnalysisValue] {
+    _ = self.add(faces, at: time)
+    let present = self.presences.filter { !$0.hasLeft }
+    let left = self.presences.filter(\.hasLeft)
+    var results: [String: AnalysisValue] = [
+      "face": .list(
+        faces.map { face in
+          .region(
+            picture.frameRegion(of: face.box), confidence: face.confidence,
+            id: UInt64(face.id.value))
+        }),
+      "faces": .number(Double(faces.count)),
+      "facesSeen": .number(Double(self.facesSeen)),
+      "roll": .vector(faces.map { $0.box.roll * 180 / .pi }),
+      "presentIds": .vector(present.map { Double($0.id.value) }),
+      "presentSeconds": .vector(present.map(\.seconds)),
+      "leftIds": .vector(left.map { Double($0.id.value) }),
+      "leftSeconds": .vector(left.map(\.seconds)),
+    ]
+    if let error = searchError { results["searchError"] = .text("\(error)") }
+    return results
   }
 }
 

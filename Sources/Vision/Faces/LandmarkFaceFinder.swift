@@ -1,10 +1,10 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// Adds the eyes and the mouth to the faces of a finder, and the place, size and angle that follow
 /// from them.
-struct LandmarkFaceFinder: FaceFinder {
+package struct LandmarkFaceFinder: FaceFinder {
   /// Returns a face with its landmarks; `nil` if there is no face.
-  typealias Locate = @Sendable (DetectedFace, ColorPicture) throws -> DetectedFace?
+  package typealias Locate = @Sendable (DetectedFace, ColorPicture) throws -> DetectedFace?
 
   /// The most faces of a search that get landmarks, the largest first. A model takes several
   /// milliseconds for each.
@@ -17,19 +17,19 @@ struct LandmarkFaceFinder: FaceFinder {
   private var finder: any FaceFinder
   private let locate: Locate
 
-  init(_ finder: any FaceFinder, locate: @escaping Locate) {
+  package init(_ finder: any FaceFinder, locate: @escaping Locate) {
     self.finder = finder
     self.locate = locate
   }
 
-  var needsColor: Bool { true }
+  package var needsColor: Bool { true }
 
   /// Returns the faces without landmarks, which need colour.
-  mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
+  package mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
     try self.finder.faces(in: picture)
   }
 
-  mutating func faces(
+  package mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
   ) throws -> [DetectedFace] {
     let found = try self.finder.faces(in: picture, color: color, search: search)

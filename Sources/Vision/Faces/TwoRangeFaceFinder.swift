@@ -1,25 +1,25 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// Searches whole pictures with one finder, and windows around known faces with another.
-struct TwoRangeFaceFinder: FaceFinder {
+package struct TwoRangeFaceFinder: FaceFinder {
   private var far: any FaceFinder
   private var near: any FaceFinder
 
   /// - Parameters:
   ///   - far: The finder for whole pictures, in which faces are small.
   ///   - near: The finder for windows, which a face fills.
-  init(far: any FaceFinder, near: any FaceFinder) {
+  package init(far: any FaceFinder, near: any FaceFinder) {
     self.far = far
     self.near = near
   }
 
-  var needsColor: Bool { self.far.needsColor || self.near.needsColor }
+  package var needsColor: Bool { self.far.needsColor || self.near.needsColor }
 
-  mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
+  package mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
     try self.far.faces(in: picture)
   }
 
-  mutating func faces(
+  package mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
   ) throws -> [DetectedFace] {
     search.window == nil

@@ -1,9 +1,9 @@
-import SidelightKernels
+package import SidelightKernels
 
 /// Finds every face that any of several finders finds, for filters that hide faces.
 ///
 /// If one of the finders throws, the search has failed, since its faces are missing.
-struct UnionFaceFinder: FaceFinder {
+package struct UnionFaceFinder: FaceFinder {
   /// Detections are of the same face if their distance is below this share of the smaller one's
   /// side.
   private static let nearness = 0.5
@@ -15,18 +15,18 @@ struct UnionFaceFinder: FaceFinder {
 
   /// - Parameter finders: The finders. Of two detections of the same face, that of the earlier
   ///   finder counts.
-  init(_ finders: [any FaceFinder]) {
+  package init(_ finders: [any FaceFinder]) {
     self.finders = finders
   }
 
   /// Whether one of the finders needs colour.
-  var needsColor: Bool { self.finders.contains { $0.needsColor } }
+  package var needsColor: Bool { self.finders.contains { $0.needsColor } }
 
-  mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
+  package mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
     try self.union { try $0.faces(in: picture) }
   }
 
-  mutating func faces(
+  package mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
   ) throws -> [DetectedFace] {
     try self.union { finder in

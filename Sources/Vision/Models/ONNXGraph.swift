@@ -24,6 +24,8 @@ package struct ONNXGraph: Sendable, Hashable {
   package private(set) var obstacles: [String] = []
 
   private static let largestRank = 8
+  /// The most inputs, and the most outputs. A description is compared with each of them.
+  private static let largestPortCount = 256
   private static let floats: UInt64 = 1
 
   /// Reads a model.
@@ -44,6 +46,13 @@ package struct ONNXGraph: Sendable, Hashable {
 
     guard !self.inputs.isEmpty, !self.outputs.isEmpty else {
       throw VisionError(.malformed, "\(text): its graph has no inputs or no outputs")
+    }
+    let ports = max(self.inputs.count, self.outputs.count)
+    guard ports <= Self.largestPortCount else {
+      throw VisionError(
+        .limitExceeded,
+        "the model has \(ports) inputs or outputs; at most \(Self.largestPortCount) are supported"
+      )
     }
     for port in self.inputs + self.outputs { try Self.check(port, limits) }
   }

@@ -12,8 +12,9 @@ struct AssetOptions: ParsableArguments {
   @Option(
     name: .customLong("asset"),
     help: ArgumentHelp(
-      "Name of a PNG, JPEG or .cube file in the pipeline. May be repeated. The pipeline can "
-        + "also contain paths, as in 'overlay(asset: \"images/logo.png\")'.",
+      "Name of a file in the pipeline: a sticker, logo, mask or background as PNG or JPEG, or a "
+        + ".cube table. May be repeated. The pipeline can also contain paths, as in "
+        + "'overlay(asset: \"images/logo.png\")'.",
       valueName: "name=path"),
     completion: .file(), transform: NamedFile.init(argument:))
   var files: [NamedFile] = []

@@ -11,7 +11,8 @@ struct AssetUse {
 }
 
 extension Pipeline {
-  /// Returns the parameters that name an asset, of filters that are in the catalogue.
+  /// Returns the parameters that name an asset, of filters that are in the catalogue. The source
+  /// frame is none.
   func assetUses(in catalogue: FilterCatalogue) -> [AssetUse] {
     self.assetUses(in: catalogue, path: "")
   }
@@ -24,7 +25,7 @@ extension Pipeline {
       case .filter(let call):
         let parameters = catalogue.description(named: call.name)?.parameters ?? []
         return call.parameters.compactMap { name, value -> AssetUse? in
-          guard case .text(let asset) = value, !asset.isEmpty,
+          guard case .text(let asset) = value, !asset.isEmpty, asset != Asset.sourceName,
             parameters.contains(where: { $0.assetKind != nil && $0.isSpelled(name) })
           else { return nil }
           return AssetUse(

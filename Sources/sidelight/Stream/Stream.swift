@@ -18,6 +18,12 @@ struct Stream: AsyncParsableCommand {
       Without --realtime every frame is filtered, in order, as fast as possible. With it frames \
       are sent at the frame rate of the video, as from a camera; late frames are dropped and \
       reported, and the previous frame is repeated, so that the output keeps its length.
+
+      A server cannot read local files. Upload stickers and backgrounds first:
+
+        sidelight assets put hat hat.png --server 127.0.0.1:50051
+        sidelight stream in.y4m out.y4m --server 127.0.0.1:50051 \\
+          --pipeline 'overlay(asset: hat, anchor: forehead)'
       """)
 
   @Argument(help: "Y4M file to read; - is standard input.", completion: .file())

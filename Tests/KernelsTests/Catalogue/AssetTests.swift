@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Lookup of assets by pipelines, and the reader of `.cube` files.
-@Suite("Assets") struct AssetTests {
+@Suite struct AssetTests {
   static func image(_ value: UInt8) throws -> Asset {
     .image(
       try ImageAsset(

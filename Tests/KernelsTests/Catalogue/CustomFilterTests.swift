@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Custom filters: one of each kind, as in the documentation.
-@Suite("Custom filters") struct CustomFilterTests {
+@Suite struct `Custom filters` {
   struct Solarize: ColorKernel {
     func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {
       Pixel(

@@ -44,8 +44,8 @@ import Testing
       path: "filter.parameters", message: "has 65 entries; the limit is 64"),
   ]
 
-  @Test("A size beyond its limit is refused with path, size and limit", arguments: Self.cases)
-  func refused(_ each: Case) {
+  @Test(arguments: Self.cases)
+  func `a size beyond its limit is refused with path, size and limit`(_ each: Case) {
     for (pipeline, prefix) in [
       ([.filter("sepiaTone"), each.stage], "stages[1]."),
       ([Stage(.pipeline([each.stage]))], "stages[0].pipeline.stages[0]."),
@@ -59,8 +59,7 @@ import Testing
     }
   }
 
-  @Test("A size at its limit is accepted")
-  func accepted() throws {
+  @Test func `a size at its limit is accepted`() throws {
     let pipeline: Pipeline = [
       Stage(
         .filter(
@@ -79,8 +78,7 @@ import Testing
     try pipeline.checkSizes()
   }
 
-  @Test("An update with too many parameters is refused before it changes anything")
-  func manyParameters() {
+  @Test func `an update with too many parameters is refused before it changes anything`() {
     var pipeline: Pipeline = [.filter("sepiaTone")]
     let before = pipeline
     let error = #expect(throws: PipelineError.self) {
@@ -93,8 +91,8 @@ import Testing
     #expect(pipeline == before)
   }
 
-  @Test("An error that repeats a name repeats a bounded part of it, whatever its characters")
-  func boundedMessages() {
+  @Test
+  func `an error that repeats a name repeats a bounded part of it, whatever its characters`() {
     let name = "e" + String(repeating: "\u{301}", count: 100_000)
     var pipeline: Pipeline = [Stage(.pipeline([]), id: name)]
     let errors = [
@@ -107,8 +105,8 @@ import Testing
     for error in errors { #expect((error?.description.utf8.count ?? .max) < 512) }
   }
 
-  @Test("A text is cut off between scalars, and never longer than asked", arguments: 3 ... 12)
-  func clipped(limit: Int) {
+  @Test(arguments: 3 ... 12)
+  func `a text is cut off between scalars, and never longer than asked`(limit: Int) {
     for text in ["abcdefghijklm", "éééééééé", "\u{1F3A5}\u{1F3A5}\u{1F3A5}\u{1F3A5}"] {
       let clipped = text.clipped(toBytes: limit)
       #expect(clipped.utf8.count <= limit)

@@ -12,7 +12,6 @@ import Testing
   }
 
   @Test(
-    "Only what blurs, and is else of single pixels, has a variant",
     arguments: [
       ([.filter("gaussianBlur")], true),
       ([.filter("sepiaTone"), .filter("motionBlur"), .filter("vignette")], true),
@@ -25,12 +24,13 @@ import Testing
       ),
       ([Stage(.filter(FilterCall(name: "gaussianBlur")), isActive: false)], false),
     ] as [([Stage], Bool)])
-  func whichPipelines(stages: [Stage], hasVariant: Bool) throws {
+  func `only what blurs, and is else of single pixels, has a variant`(
+    stages: [Stage], hasVariant: Bool
+  ) throws {
     #expect((try Self.reduced(Pipeline(stages: stages)) != nil) == hasVariant)
   }
 
-  @Test("Its frames have the size of the others, and look like them")
-  func looksAlike() async throws {
+  @Test func `its frames have the size of the others, and look like them`() async throws {
     let bench = TestBench()
     let frame = try TestFrame.make(Self.geometry, seed: 1)
     let pipeline: Pipeline = [

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// The pipelines that the catalogue rejects, and its errors.
-@Suite("Resolving pipelines") struct ResolveTests {
+@Suite struct `Resolving pipelines` {
   struct Case: Sendable, CustomTestStringConvertible {
     let pipeline: Pipeline
     let code: PipelineError.Code

@@ -11,7 +11,7 @@ import Testing
 ///
 /// On x86-64 the portable rows are those of arm64, compiled for SSE2 instead of NEON. The tests
 /// have not been run on arm64.
-@Suite("Random chains") struct ChainTests {
+@Suite struct `Random chains` {
   static let batches = 0 ..< 200
   static let perBatch = 40
 

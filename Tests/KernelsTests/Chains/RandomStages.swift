@@ -116,7 +116,10 @@ struct RandomStages {
     Int.random(in: 0 ..< oneIn, using: &self.random) == 0
   }
 
-  private static let descriptions = FilterCatalogue.builtIn.descriptions
+  /// Filters of backgrounds depend on earlier frames, and refuse a mix and a region.
+  private static let descriptions = FilterCatalogue.builtIn.descriptions.filter {
+    !["backgroundBlur", "virtualBackground"].contains($0.name)
+  }
 }
 
 extension Stage {

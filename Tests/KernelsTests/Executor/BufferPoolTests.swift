@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-@Suite("The buffer pool") struct BufferPoolTests {
+@Suite struct `The buffer pool` {
   static let geometry = FrameGeometry(format: .bgra8, size: FrameSize(width: 640, height: 480))
 
   @Test func `a buffer is reused after its last frame is released`() throws {

@@ -5,7 +5,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite("The compute pool") struct ComputePoolTests {
+@Suite struct `The compute pool` {
   #if canImport(Glibc)
     @Test(arguments: [(0, 0), (7, 7), (19, 19), (99, 19), (-5, 0)])
     func `threads run at the configured niceness, clamped to 0 ... 19`(
@@ -28,7 +28,7 @@ import Testing
 }
 
 /// The memory of the compute threads' queue.
-@Suite("The job queue") struct JobQueueTests {
+@Suite struct `The job queue` {
   @Test func `elements leave in order while the queue grows and shrinks`() {
     var queue = RingQueue<Int>()
     var (added, removed) = (0, 0)

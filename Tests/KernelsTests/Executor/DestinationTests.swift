@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Results in memory of the caller. Random chains check their samples.
-@Suite("Destinations of results") struct DestinationTests {
+@Suite struct `Destinations of results` {
   static let geometry = FrameGeometry(
     format: .i420, size: FrameSize(width: 65, height: 33),
     color: ColorDescription(range: .full, matrix: .bt709))

@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite("The executor") struct ExecutionTests {
+@Suite struct `The executor` {
   static let geometry = FrameGeometry(format: .rgb24, size: FrameSize(width: 20, height: 10))
 
   /// Notes the passes, and stops before the given one.

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Laws that hold for every picture and every instruction set.
-@Suite("Laws on each instruction set") struct InstructionSetLawTests {
+@Suite struct `Laws on each instruction set` {
   static let size = FrameSize(width: 77, height: 51)
   static let machines = InstructionSet.available
 

@@ -3,7 +3,7 @@ import Testing
 
 /// Frames lie in messages and in slots of shared memory, where the next byte belongs to other code
 /// or does not exist.
-@Suite("Memory bounds of filters") struct MemoryBoundsTests {
+@Suite struct `Memory bounds of filters` {
   /// Widths around the vectors of every instruction set.
   static let sizes = [(1, 1), (3, 2), (15, 5), (17, 4), (33, 3), (63, 7), (65, 9), (130, 12)]
     .map { FrameSize(width: $0.0, height: $0.1) }

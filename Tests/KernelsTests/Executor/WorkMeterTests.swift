@@ -23,8 +23,7 @@ import Testing
     }
   }
 
-  @Test("Two parallel bands of ten milliseconds cost ten beyond the time that passes")
-  func besideEachOther() async {
+  @Test func `two parallel bands of ten milliseconds cost ten beyond the time that passes`() async {
     let clock = Clock()
     let meter = WorkMeter { clock.now }
     let (begun, over) = (Rendezvous(), Rendezvous())
@@ -37,8 +36,7 @@ import Testing
     #expect(meter.beyondElapsed == .milliseconds(10))
   }
 
-  @Test("Bands that one thread does one after the other cost the time that passes")
-  func oneAfterTheOther() async {
+  @Test func `bands that one thread does one after the other cost the time that passes`() async {
     let clock = Clock()
     let meter = WorkMeter { clock.now }
     await Self.run(bands: 4, threads: 1, meter) { _ in clock.advance(by: .milliseconds(3)) }
@@ -46,8 +44,7 @@ import Testing
     #expect(meter.beyondElapsed == .zero)
   }
 
-  @Test("Work that is not split costs the time that passes")
-  func oneBand() async {
+  @Test func `work that is not split costs the time that passes`() async {
     let clock = Clock()
     let meter = WorkMeter { clock.now }
     await Self.run(bands: 1, threads: 2, meter) { _ in clock.advance(by: .milliseconds(3)) }

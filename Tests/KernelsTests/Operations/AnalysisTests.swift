@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Results of analyses, and their names in a plan.
-@Suite("Analyses") struct AnalysisTests {
+@Suite struct AnalysisTests {
   struct NoNumber: Error {}
 
   static func number(_ found: [String: AnalysisValue], _ name: String) throws -> Double {

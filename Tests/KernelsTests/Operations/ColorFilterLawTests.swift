@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Laws of colour filters and effects that hold for every picture.
-@Suite("Laws of colour filters and effects") struct ColorFilterLawTests {
+@Suite struct `Laws of colour filters and effects` {
   /// Returns a pipeline's result for one colour, far from any edge.
   static func color(_ pipeline: Pipeline, _ pixel: SIMD4<Double>) throws -> SIMD4<Double> {
     var picture = ReferencePicture(

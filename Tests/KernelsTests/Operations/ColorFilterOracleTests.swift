@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Colour filters and pointwise effects on each format against the naive reference.
-@Suite("Colour filters and the reference") struct ColorFilterOracleTests {
+@Suite struct `Colour filters and the reference` {
   static let pipelines: [Pipeline] = [
     [
       .filter(

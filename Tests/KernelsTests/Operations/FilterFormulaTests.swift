@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// The figures of the documented formulas, computed by hand.
-@Suite("Formulas of colour filters") struct FilterFormulaTests {
+@Suite struct `Formulas of colour filters` {
   /// Returns the colour that a filter of one matrix computes.
   static func color(
     _ name: String, _ parameters: [String: ParameterValue], _ pixel: SIMD4<Double>

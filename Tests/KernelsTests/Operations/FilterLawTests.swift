@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Laws of filters that hold for every picture.
-@Suite("Laws of filters") struct FilterLawTests {
+@Suite struct `Laws of filters` {
   static let formats = PixelFormat.allCases
   static let size = FrameSize(width: 61, height: 43)
 

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Results in another shape than the input's: rotated, and fitted into a size.
-@Suite("Results in other shapes") struct FrameShapeTests {
+@Suite struct `Results in other shapes` {
   static let shapes: [FrameShape] = [
     FrameShape(width: 40, height: 40), FrameShape(width: 41, height: 27),
     FrameShape(width: 40, height: 40, fit: .fill), FrameShape(width: 13, height: 90, fit: .fill),

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Filters that move pixels, and filters that change the size of frames.
-@Suite("Geometry filters") struct GeometryFilterTests {
+@Suite struct `Geometry filters` {
   static func affine(_ vector: [Double], _ border: String = "transparent") -> Stage {
     .filter("affineTransform", ["transform": .vector(vector), "border": .text(border)])
   }

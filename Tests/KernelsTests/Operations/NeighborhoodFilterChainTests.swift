@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Neighbourhood filters in chains with each other and with pointwise filters.
-@Suite("Chains of neighbourhood filters") struct NeighborhoodFilterChainTests {
+@Suite struct `Chains of neighbourhood filters` {
   /// A stage with moderate settings, so that errors of a level are not magnified to many.
   private static func stage(_ random: inout TestRandom) -> Stage {
     func number(_ range: ClosedRange<Double>) -> ParameterValue {

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Laws of neighbourhood filters that hold for every picture.
-@Suite("Laws of neighbourhood filters") struct NeighborhoodFilterLawTests {
+@Suite struct `Laws of neighbourhood filters` {
   static let size = FrameSize(width: 75, height: 54)
   static let opaque = ColorDescription(alpha: .opaque)
 

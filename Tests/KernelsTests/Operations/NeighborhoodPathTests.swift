@@ -3,7 +3,7 @@ import Testing
 
 /// Filters select C rows by radius, weights, depth and size: each choice against the naive
 /// reference.
-@Suite("Code paths of neighbourhood filters") struct NeighborhoodPathTests {
+@Suite struct `Code paths of neighbourhood filters` {
   static let formats: [PixelFormat] = [.bgra8, .rgb24, .gray8, .nv12]
 
   /// Up to 31.6 in 16 bits both ways, up to 128 one way, and wider ones in 32.

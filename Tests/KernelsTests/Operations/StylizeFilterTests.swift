@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Edges, noise reduction and crystals: against the naive reference, and their laws.
-@Suite("Stylizing filters") struct StylizeFilterTests {
+@Suite struct `Stylizing filters` {
   static let pipelines: [Pipeline] = [
     [.filter("edges")],
     [.filter("CIEdges", ["inputIntensity": .number(3)])],

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Premultiplied frames hold no colour beyond its alpha, for every sequence of passes.
-@Suite("The limit of colour to alpha") struct AlphaLimitTests {
+@Suite struct `The limit of colour to alpha` {
   static let pipelines: [Pipeline] = [
     [.filter("colorControls", ["brightness": .number(0.5)]), .filter("boxBlur")],
     [

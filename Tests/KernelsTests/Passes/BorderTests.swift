@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// A transparent border instead of clamped edges.
-@Suite("Transparent borders") struct BorderTests {
+@Suite struct `Transparent borders` {
   static let names = [
     "gaussianBlur", "boxBlur", "motionBlur", "zoomBlur", "unsharpMask", "bloom", "gloom",
     "convolution3X3", "convolution5X5", "convolutionRGB3X3",

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Results in another encoding than the input's.
-@Suite("Results in other encodings") struct FormatConversionTests {
+@Suite struct `Results in other encodings` {
   static let sizes = [(1, 1), (2, 3), (33, 17), (67, 46), (301, 5), (130, 97)]
     .map { FrameSize(width: $0.0, height: $0.1) }
 

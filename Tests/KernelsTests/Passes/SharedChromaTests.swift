@@ -12,7 +12,7 @@ import Testing
 /// Compares filters that are weighted sums of pixels, on chroma that 2x2 pixels share, with sums that
 /// are written out here: each pixel has its block's sample, and a block's result is the mean of the
 /// results of its pixels, of which the last block along an odd side has fewer.
-@Suite("Shared chroma") struct SharedChromaTests {
+@Suite struct `Shared chroma` {
   /// A filter and its weights by position.
   struct Sum: CustomTestStringConvertible, Sendable {
     let stage: Stage

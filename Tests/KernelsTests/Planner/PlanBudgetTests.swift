@@ -51,9 +51,8 @@ import Testing
 
   /// In integers on bytes, in strips of floats, with a conversion, in groups.
   @Test(
-    "A plan counts its fields, in whatever kind of pass they are",
     arguments: PixelFormat.allCases)
-  func counting(_ format: PixelFormat) throws {
+  func `a plan counts its fields, in whatever kind of pass they are`(_ format: PixelFormat) throws {
     let geometry = FrameGeometry(format: format, size: Self.size)
     let encoding = FrameEncoding(format: format == .rgb24 ? .i420 : .rgb24)
     var mixed = Pipeline(stages: [.filter("steep"), .filter("steep", ["seed": .number(7)])])
@@ -70,8 +69,10 @@ import Testing
     }
   }
 
-  @Test("A plan beyond its limit is refused, whatever it would have been, and one below is not")
-  func limit() throws {
+  @Test
+  func `a plan beyond its limit is refused, whatever it would have been, and one below is not`()
+    throws
+  {
     let limit = 3 * Self.fieldBytes
     for linear in [false, true] {
       for format in [PixelFormat.bgra8, .i420] {
@@ -93,8 +94,7 @@ import Testing
     }
   }
 
-  @Test("A cache keeps refusals, and plans in use count until they are released")
-  func together() throws {
+  @Test func `a cache keeps refusals, and plans in use count until they are released`() throws {
     let geometry = FrameGeometry(format: .bgra8, size: Self.size)
     let cache = PlanCache(
       maxPlanBytes: 3 * Self.fieldBytes, maxLiveBytes: 5 * Self.fieldBytes + 65_536)
@@ -117,8 +117,7 @@ import Testing
     withExtendedLifetime((used, again)) {}
   }
 
-  @Test("Plans that only the cache keeps make room for others")
-  func makingRoom() throws {
+  @Test func `plans that only the cache keeps make room for others`() throws {
     let geometry = FrameGeometry(format: .bgra8, size: Self.size)
     let cache = PlanCache(maxLiveBytes: 5 * Self.fieldBytes + 65_536)
     for seed in 0 ..< 8 {

@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// The memory of plans, and the parts that they share.
-@Suite("The memory of plans") struct PlanCostTests {
+@Suite struct `The memory of plans` {
   static let geometry = FrameGeometry(format: .i420, size: FrameSize(width: 320, height: 200))
 
   static func catalogue() throws -> FilterCatalogue {

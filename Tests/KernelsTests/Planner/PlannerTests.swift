@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Plans compute what their pipelines state.
-@Suite("The planner") struct PlannerTests {
+@Suite struct `The planner` {
   static let geometry = FrameGeometry(
     format: .bgra8, size: FrameSize(width: 53, height: 37), color: ColorDescription(alpha: .opaque))
 

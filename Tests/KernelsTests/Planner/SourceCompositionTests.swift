@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// Compositing with the frame before the first stage, by the name "source".
-@Suite("Compositing with the source") struct SourceCompositionTests {
+@Suite struct `Compositing with the source` {
   static func stage(_ name: String) -> Stage {
     .filter(name, ["backgroundImage": .text("source")])
   }

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Linear light.
-@Suite("The working space") struct WorkingSpaceTests {
+@Suite struct `The working space` {
   static func linear(_ stages: Stage...) -> Pipeline {
     Pipeline(stages: stages, workingSpace: .sRGBLinear)
   }

@@ -1,4 +1,4 @@
-@testable import SidelightKernels
+import SidelightKernels
 
 /// Frames with faces at known places, on which a pipeline of one `overlay` stage draws.
 struct StickerScene {
@@ -50,7 +50,7 @@ struct StickerScene {
   /// A stage of the plan, as a session has it.
   func stage(_ plan: Plan) throws -> any SceneStage {
     guard let planned = plan.sceneStages.first else { throw Missing.sceneStage }
-    return planned.operation.makeStage()
+    return planned.request.makeStage()
   }
 
   enum Missing: Error { case sceneStage }
@@ -134,6 +134,32 @@ struct StickerOracle {
   let map: AffineMap
   let opacity: Double
 
+  /// Luma and chroma of colours from 0 to 1, by ITU-R BT.601 and BT.709.
+  private struct Coding {
+    private let kr, kb, offset, lumaRange, chromaRange: Double
+
+    init(_ color: ColorDescription) {
+      (self.kr, self.kb) = color.matrix == .bt601 ? (0.299, 0.114) : (0.2126, 0.0722)
+      (self.offset, self.lumaRange, self.chromaRange) =
+        color.range == .video ? (16, 219, 224) : (0, 255, 255)
+    }
+
+    private func unit(_ color: SIMD4<Double>) -> Double {
+      self.kr * color.x + (1 - self.kr - self.kb) * color.y + self.kb * color.z
+    }
+
+    func luma(_ color: SIMD4<Double>) -> Double {
+      self.offset + self.lumaRange * self.unit(color)
+    }
+
+    /// Cb, then Cr.
+    func chroma(_ color: SIMD4<Double>) -> [Double] {
+      [(color.z, self.kb), (color.x, self.kr)].map { primary, weight in
+        128 + self.chromaRange * (primary - self.unit(color)) / (2 * (1 - weight))
+      }
+    }
+  }
+
   /// The premultiplied colour at a pixel of the frame, 0 to 1.
   func pixel(_ x: Int, _ y: Int) -> SIMD4<Double> {
     let (u, v) = self.map(Double(x) + 0.5, Double(y) + 0.5)
@@ -155,7 +181,7 @@ struct StickerOracle {
   /// The samples of a frame under the image, by plane, rounded.
   func apply(to frame: Frame) -> [[UInt8]] {
     let before = frame.samples
-    let coding = YUVCoding(frame.color)
+    let coding = Coding(frame.color)
     return PlaneShape.planes(frame.format, frame.size).map { shape in
       before[shape.plane].indices.map { index in
         let (x, y) = (index % shape.samples / shape.step, index / shape.samples)
@@ -171,7 +197,7 @@ struct StickerOracle {
   }
 
   private func component(
-    _ frame: Frame, _ coding: YUVCoding, _ shape: PlaneShape, _ x: Int, _ y: Int, _ channel: Int,
+    _ frame: Frame, _ coding: Coding, _ shape: PlaneShape, _ x: Int, _ y: Int, _ channel: Int,
     _ sample: Double
   ) -> Double {
     var overs: [SIMD4<Double>] = []

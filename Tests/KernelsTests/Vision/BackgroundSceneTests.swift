@@ -110,7 +110,7 @@ struct BackgroundSession {
     let scene = try await self.scene.step(frame, at: time, for: plan, isReduced: isReduced)
     self.reports += self.scene.takeReports().map(\.values)
     if self.runsJobs {
-      for job in self.scene.takeJobs() { self.scene.finish(job.id, Result { try job.job.run() }) }
+      for job in self.scene.takeJobs() { self.scene.finish(job.run()) }
     }
     return (plan, time, scene)
   }
@@ -405,7 +405,11 @@ struct BackgroundSession {
     let script = Script()
     let place = Counter(100)
     let tools = MatteTools(
-      faces: FaceTools { Finder(place: place) } points: { Points() },
+      faces: FaceTools {
+        Finder(place: place)
+      } points: {
+        Points()
+      },
       portrait: { Script.Source(script: script) })
     let catalogue = try BackgroundSceneSupport.catalogue(.room, tools: tools)
     var session = BackgroundSession(

@@ -29,9 +29,9 @@ struct FaceCoverBench {
   /// The operation of a filter.
   func operation(
     _ filter: String, _ parameters: [String: ParameterValue] = [:]
-  ) throws -> any SceneOperation {
+  ) throws -> any SceneRequest {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: 160, height: 90))
-    return try self.plan(filter, parameters, geometry).sceneStages[0].operation
+    return try self.plan(filter, parameters, geometry).sceneStages[0].request
   }
 
   /// Runs a filter on a frame. Without a drawing there is no scene.

@@ -11,7 +11,8 @@ import Testing
     roll: 0.3, cell: 10.1)
 
   static func frame(
-    _ format: PixelFormat, _ width: Int, _ height: Int, alpha: AlphaMode = .opaque, seed: UInt64 = 1,
+    _ format: PixelFormat, _ width: Int, _ height: Int, alpha: AlphaMode = .opaque,
+    seed: UInt64 = 1,
     padding: TestFrame.Padding = .ragged
   ) throws -> Frame {
     try TestFrame.make(
@@ -51,22 +52,21 @@ import Testing
     _ format: PixelFormat
   ) async throws {
     for (number, color) in FormatSweep.colors(format).enumerated() {
-      for padding in TestFrame.Padding.allCases {
-        let geometry = FrameGeometry(
-          format: format, size: FrameSize(width: 301, height: 187), color: color)
-        let frame = try TestFrame.make(geometry, seed: UInt64(number), padding: padding)
-        try await Self.compare(frame, Self.face, .identity)
-        var rectangle = Self.face
-        rectangle.shape = .rectangle
-        rectangle.center.x = 280.3
-        try await Self.compare(frame, rectangle, .identity)
-      }
+      let geometry = FrameGeometry(
+        format: format, size: FrameSize(width: 161, height: 113), color: color)
+      let padding = TestFrame.Padding.allCases[number % 3]
+      let frame = try TestFrame.make(geometry, seed: UInt64(number), padding: padding)
+      try await Self.compare(frame, Self.face, .identity)
+      var rectangle = Self.face
+      rectangle.shape = .rectangle
+      rectangle.center.x = 20.3
+      try await Self.compare(frame, rectangle, .identity)
     }
   }
 
   @Test(arguments: [0, 1, 2, 3], [false, true])
   func `regions turn and mirror with the frame`(_ turns: Int, _ isMirrored: Bool) async throws {
-    for format in [PixelFormat.rgba8, .i420, .nv12] {
+    for format in [PixelFormat.rgb24, .nv12] {
       let stored = try Self.frame(format, 643, 357)
       let frame = Raster(stored).frame(
         color: stored.color, orientation: Orientation(quarterTurns: turns, isMirrored: isMirrored))
@@ -103,17 +103,15 @@ import Testing
     let result = try await Bench().run(
       "facePixellate", on: frame, FaceCoverage.regions([region]))
     func levels(_ frame: Frame) -> Int {
-      var runs = 1
-      var last: UInt8?
-      for step in 1 ..< 600 {
-        let point = box.point(u: Double(step) / 600, v: 0.53)
-        let level = frame.samples[0][Int(point.y) * 300 + Int(point.x)]
-        if let last, last != level { runs += 1 }
-        last = level
-      }
-      return runs
+      let samples = frame.samples[0]
+      // A line along the middle of cells, less than a pixel shorter than the face at each end.
+      return Set(
+        (12 ..< 588).map { step in
+          let point = box.point(u: Double(step) / 600, v: 0.5 + 1 / 12)
+          return samples[Int(point.y) * 300 + Int(point.x)]
+        }
+      ).count
     }
-    // A line along a cell's middle; the rounding to pixels crosses no border twice.
     #expect((4 ... 6).contains(levels(result)), "\(levels(result))")
     #expect(levels(frame) > 30)
   }
@@ -231,7 +229,7 @@ import Testing
       let frame = try Self.frame(format, width, height)
       let result = try await Bench().run("faceBlur", on: frame, FaceCoverage.whole(.nothingKnown))
       let (before, after) = (Bench.detail(frame), Bench.detail(result))
-      #expect(after <= before * (height < 20 ? 0.4 : 0.02), "\(frame.size): \(before) \(after)")
+      #expect(after <= before * (height < 20 ? 0.5 : 0.03), "\(frame.size): \(before) \(after)")
     }
   }
 
@@ -240,7 +238,8 @@ import Testing
     for strength in [1.0, 2] {
       // The difference of a step from neighbour to neighbour is a distribution.
       var (mean, square) = (0.0, 0.0)
-      let frame = try TestFrame.make(geometry, padding: .packed) { _, x, _, _ in x < 320 ? 20 : 220 }
+      let frame = try TestFrame.make(geometry, padding: .packed) { _, x, _, _ in x < 320 ? 20 : 220
+      }
       let result = try await Bench().run(
         "faceBlur", ["strength": .number(strength)], on: frame, FaceCoverage.whole(.lost))
       let row = result.samples[0][180 * 640 ..< 181 * 640].map(Double.init)
@@ -280,8 +279,9 @@ import Testing
 
   @Test func `regions that have grown beyond all bounds cover the frame`() async throws {
     let frame = try Self.frame(.bgra8, 320, 180)
-    for radius in [1e4, 1e12, 1e200] {
+    for (radius, distance) in [(1e4, 0.0), (1e12, 1e5), (1e200, 1e8), (1e300, 1e299)] {
       var huge = Self.face
+      huge.center.x += distance
       (huge.radiusX, huge.radiusY) = (radius, radius)
       let result = try await Bench().run("faceBlur", on: frame, FaceCoverage.regions([huge]))
       #expect(Bench.detail(result) < Bench.detail(frame) * 0.05)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct `Privacy stages` {
   typealias Scenes = `Privacy in scenes`
 
-  /// What a session knows of a frame.
+  /// The view of a frame that a session has.
   static func view(_ frame: Int, _ faces: [SimulatedScene.Face?], _ report: FaceReport?) throws
     -> SceneView
   {

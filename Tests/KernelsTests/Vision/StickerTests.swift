@@ -1,6 +1,5 @@
+import SidelightKernels
 import Testing
-
-@testable import SidelightKernels
 
 /// Images on faces: places, formats, fades and selections.
 @Suite struct `Stickers on faces` {
@@ -106,8 +105,7 @@ import Testing
       // Four pixels of the frame to one of the picture.
       let area = 4 * width * height / 2
       for moments in [red, green, blue] { #expect(abs(moments.sum / area - 1) < 0.02) }
-      // The half of an even rectangle that is as wide as it is high: its spread is the same in all
-      // directions. The green half is four times as wide as high.
+      // The red half is a square: its spread is the same in all directions.
       #expect(abs(red.spread.x - red.spread.y) < 0.02 * red.spread.x)
       #expect(abs(red.spread.x / (4 * height * height / 12) - 1) < 0.03)
     }
@@ -124,7 +122,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [(0.11, 40.0), (0.031, 11.0), (2.3, 60.0)])
+  @Test(arguments: [(0.11, 40.0), (0.5, 60.0), (2.3, 60.0)])
   func `an image of fine lines shrinks to their mean`(
     _ scale: Double, _ size: Double
   ) async throws {
@@ -136,16 +134,10 @@ import Testing
     let result = try await scene.draw(
       ["scale": .number(scale)], [StickerScene.face(1, 80.3, 45.2, size, roll: 0.1)],
       on: try Self.black(160, 90))
-    // 60 * 2.3 pixels are a third of the image's.
     let samples = result.samples[0]
     let center = 3 * (45 * 160 + 80)
-    guard scale * size > 2 else {
-      let sum = samples.reduce(0) { $0 + Double($1) } / 255 / 3
-      #expect(abs(sum - 0.5 * scale * scale * size * size * 0.75) < 0.02)
-      return
-    }
     for channel in 0 ..< 3 {
-      #expect(abs(Double(samples[center + channel]) - 127.5) < (scale > 1 ? 1 : 2))
+      #expect(abs(Double(samples[center + channel]) - 127.5) < 2)
     }
   }
 
@@ -349,7 +341,7 @@ import Testing
         "asset": .text("other"), "anchor": .text("mouth"), "faceOffset": .vector([0, -0.29]),
         "fade": .number(0.5),
       ], for: frame.geometry)
-    let operation = try #require(plan.sceneStages.first?.operation)
+    let operation = try #require(plan.sceneStages.first?.request)
     let isAdopted = stage.adopt(operation)
     #expect(isAdopted)
     let drawn = try StickerScene.scene(&stage, [face], on: frame, at: .milliseconds(600))
@@ -393,7 +385,7 @@ import Testing
     }
     let one = try scene.plan(
       ["which": .text("id"), "id": .number(5), "fade": .number(0.4)], for: frame.geometry)
-    let isAdopted = stage.adopt(try #require(one.sceneStages.first?.operation))
+    let isAdopted = stage.adopt(try #require(one.sceneStages.first?.request))
     #expect(isAdopted)
     let drawn = try StickerScene.scene(&stage, faces, on: frame, at: .milliseconds(500))
     let result = try await scene.run(one, drawn, on: frame)
@@ -404,25 +396,29 @@ import Testing
   // MARK: Plans
 
   @Test func `anchors on faces need tools`() throws {
+    let sticker = Asset.image(try Self.white())
     let store = AssetStore()
-    store.put(.image(try Self.white()), named: "sticker")
+    store.put(sticker, named: "sticker")
     var catalogue = FilterCatalogue.builtIn
     catalogue.assets = store
-    func overlay(_ anchor: String, tools: FaceTools?) throws -> Overlay {
-      let values = try ArgumentValidator(description: Overlay.description, path: "")
-        .validate(["asset": .text("sticker"), "anchor": .text(anchor)])
-      return Overlay(
-        try AssetFinder(provider: store, path: "").find(for: Overlay.description, values),
-        tools: tools)
+    func overlay(_ anchor: String, tools: FaceTools?) -> Overlay {
+      var values: [String: ParameterValue] = [:]
+      for parameter in Overlay.description.parameters {
+        values[parameter.name] =
+          parameter.kind == .point
+          ? .point(FramePoint(x: Length(0), y: Length(0))) : parameter.defaultValue
+      }
+      values["anchor"] = .text(anchor)
+      return Overlay(Arguments(values: values, assets: ["asset": sticker]), tools: tools)
     }
     for anchor in FaceAnchor.allCases.map(\.rawValue) {
       #expect(
-        try overlay(anchor, tools: nil).unavailability == "this server is built without Vision")
-      #expect(try overlay(anchor, tools: StickerScene.tools).unavailability == nil)
-      #expect(try overlay(anchor, tools: nil).usesScene)
+        overlay(anchor, tools: nil).unavailability == "this server is built without Vision")
+      #expect(overlay(anchor, tools: StickerScene.tools).unavailability == nil)
+      #expect(overlay(anchor, tools: nil).usesScene)
     }
-    #expect(try overlay("frame", tools: nil).unavailability == nil)
-    #expect(try !overlay("frame", tools: StickerScene.tools).usesScene)
+    #expect(overlay("frame", tools: nil).unavailability == nil)
+    #expect(!overlay("frame", tools: StickerScene.tools).usesScene)
     let geometry = FrameGeometry(format: .bgra8, size: FrameSize(width: 64, height: 48))
     let frame = try catalogue.resolve([.filter("overlay", ["asset": .text("sticker")])])
     #expect(frame.plan(for: geometry).sceneStages.isEmpty)

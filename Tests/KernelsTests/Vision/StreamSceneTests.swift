@@ -56,7 +56,7 @@ import Testing
 
   struct ReporterStage: SceneStage {
     let fails: Bool
-    func adopt(_ operation: any SceneOperation) -> Bool { operation is Reporter }
+    func adopt(_ request: any SceneRequest) -> Bool { request is Reporter }
     func step(_ view: SceneView) throws -> any Sendable {
       if self.fails { throw Broken() }
       return view.faces ?? FaceReport(frame: view.time)
@@ -120,12 +120,12 @@ import Testing
       }
       // Each job returns three frames after it was taken, and no second one is planned meanwhile.
       if index % 4 == 3 {
-        for job in pending { scene.finish(job.id, Result { try job.job.run() }) }
+        for job in pending { scene.finish(job.run()) }
         pending = []
       }
       let jobs = scene.takeJobs()
       #expect(pending.isEmpty || jobs.isEmpty)
-      #expect(jobs.allSatisfy { $0.job.name == "faceSearch" })
+      #expect(jobs.allSatisfy { $0.name == "faceSearch" })
       pending += jobs
     }
     let first = try #require(found)
@@ -146,7 +146,7 @@ import Testing
         isFailing = try Self.report(drawn).search.isFailing
         for job in scene.takeJobs() {
           jobs += 1
-          if fails { scene.finish(job.id, Result { try job.job.run() }) }
+          if fails { scene.finish(job.run()) }
         }
       }
       #expect(isFailing)
@@ -208,5 +208,57 @@ import Testing
     #expect(report.search.lastSuccess == report.frame)
     let empty = try await StreamScene.still(try Self.frame(x: nil), at: FrameTime(), for: plan)
     #expect(try Self.report(empty).faces.isEmpty)
+  }
+
+  /// An analysis that reports the ids of the scene's faces.
+  struct Ids: SceneAnalysis {
+    let tools: FaceTools
+    var everyNth: Int { 1 }
+    var request: any SceneRequest { IdRequest(tools: self.tools) }
+
+    func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] { [:] }
+  }
+
+  struct IdRequest: SceneRequest {
+    let tools: FaceTools
+    var stepSummary: String { "ids" }
+    var faces: FaceRequest? { FaceRequest(.init(), tools: self.tools) }
+    func makeStage() -> any SceneStage { IdStage() }
+  }
+
+  struct IdStage: SceneStage {
+    var ids: [Double] = []
+    func adopt(_ request: any SceneRequest) -> Bool { request is IdRequest }
+    mutating func step(_ view: SceneView) -> any Sendable {
+      self.ids = view.faces?.faces.map { Double($0.id.value) } ?? []
+      return true
+    }
+    func takeReport() -> [String: AnalysisValue]? { ["ids": .vector(self.ids)] }
+  }
+
+  @Test func `an analysis reads the scene that other stages need, and runs alone otherwise`()
+    async throws
+  {
+    let frame = try Self.frame(x: 50)
+    for needsFaces in [true, false] {
+      var catalogue = FilterCatalogue()
+      catalogue.register(Reporter(tools: needsFaces ? Self.tools() : nil))
+      catalogue.register(CustomFilter("ids", "Ids.", analysis: Ids(tools: Self.tools())))
+      let plan = try catalogue.resolve([.filter("ids"), .filter("reporter")])
+        .plan(for: Self.geometry)
+      #expect(plan.analyses.map(\.isInScene) == [needsFaces])
+      #expect(plan.sceneStages.map(\.filter) == (needsFaces ? ["reporter", "ids"] : ["reporter"]))
+      guard needsFaces else { continue }
+      var scene = StreamScene(searching: .immediate)
+      var drawn: FrameScene?
+      for index in 0 ..< 20 {
+        drawn = try await scene.step(frame, at: Self.time(index), for: plan)
+      }
+      let faces = try Self.report(try #require(drawn)).faces
+      let report = try #require(scene.takeReports().first)
+      #expect(report.filter == "ids" && report.stage == "stages[0]")
+      #expect(report.values["ids"] == .vector(faces.map { Double($0.id.value) }))
+      #expect(faces.count == 1)
+    }
   }
 }

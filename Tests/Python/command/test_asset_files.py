@@ -102,6 +102,16 @@ def test_assets_are_found_in_nested_pipelines_and_several_stages(folder):
     assert formulas.difference(result, formulas.grayscale(source(folder))) <= 1
 
 
+def test_the_source_frame_is_not_a_file(folder):
+    pipeline = "colorInvert, multiplyCompositing(backgroundImage: source)"
+    expected = source(folder) * (255 - source(folder)) / 255
+    assert formulas.difference(applied(folder, pipeline), expected) <= 1
+
+
+def test_a_filter_that_does_not_read_the_source_frame_refuses_its_name(folder):
+    assert "does not accept" in complaint(folder, "overlay(asset: source)")
+
+
 def test_check_reads_the_same_files(folder):
     words = sidelight(
         *("check", "--pipeline", 'colorCube(asset: "looks/negative.cube")'), cwd=folder

@@ -1,17 +1,20 @@
-"""The Python example of the README: its results, and the README itself."""
+"""The Python examples: their results, and the README, which shows one of them."""
 
 import os
 import re
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
 
-from sidelight_testing import images
+from sidelight_testing import images, portraits
 from sidelight_testing.contract import GENERATED, REPOSITORY, frame_filter
 
 EXAMPLE = REPOSITORY / "Examples/python/filter_video.py"
+ATTENDANCE = REPOSITORY / "Examples/python/attendance.py"
 WIDTH, HEIGHT, FRAMES = 38, 22, 12
 HEADER = b"YUV4MPEG2 W38 H22 F30:1 Ip A1:1 C420jpeg\n"
 
@@ -50,6 +53,54 @@ def test_it_reports_an_invalid_pipeline(server):
     finished = run(server, "sepiaTome", HEADER)
     assert finished.returncode == 1
     assert "sepiaTone" in finished.stderr.decode()
+
+
+def i420(colors: np.ndarray) -> bytes:
+    """A picture as a frame of a grey Y4M video."""
+    luma = (colors @ [0.2126, 0.7152, 0.0722]).round().astype(np.uint8)
+    return luma.tobytes() + bytes([128]) * (luma.size // 2)
+
+
+def test_attendance_is_reported(server, vision):
+    with subprocess.Popen(
+        [sys.executable, ATTENDANCE, server.addresses["tcp"]],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=False,
+        env={**os.environ, "PYTHONPATH": str(GENERATED)},
+    ) as process:
+        is_present = threading.Event()
+        lines = []
+
+        def read() -> None:
+            for line in process.stdout:
+                lines.append(line.decode().strip())
+                is_present.set()
+            is_present.set()
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        size = f"W{portraits.WIDTH} H{portraits.HEIGHT}"
+        process.stdin.write(f"YUV4MPEG2 {size} F30:1 Ip A1:1 C420jpeg\n".encode())
+        frame = b"FRAME\n" + i420(portraits.scene())
+        deadline = time.monotonic() + 60
+        while not is_present.wait(1 / 30) and time.monotonic() < deadline:
+            process.stdin.write(frame)
+            process.stdin.flush()
+        process.stdin.close()
+        reader.join(timeout=30)
+        assert process.wait(timeout=30) == 0
+    assert lines[0] == "1 is present"
+    assert re.fullmatch(r"1 was present for [\d.]+ s at the end", lines[-1])
+
+
+def test_attendance_reports_a_server_without_vision(server, has_vision):
+    if has_vision:
+        pytest.skip("this server has Vision")
+    finished = subprocess.run(
+        [sys.executable, ATTENDANCE, server.addresses["tcp"]],
+        input=HEADER, capture_output=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(GENERATED)},
+    )
+    assert finished.returncode == 1 and b"built without Vision" in finished.stderr
 
 
 def test_the_readme_shows_the_program_as_it_is():

@@ -1,5 +1,6 @@
 """The packages in Examples/, and their code in the documentation."""
 
+import contextlib
 import re
 import subprocess
 import tempfile
@@ -16,7 +17,6 @@ from sidelight_testing.contract import session as messages
 from sidelight_testing.server import binary
 from sidelight_testing.session import Session, pipeline
 
-SOURCES = REPOSITORY / "Examples/CustomFilters/Sources/CustomFilters"
 OWN = {
     "brittle": catalogue.REACH_FRAME,
     "emboss": catalogue.REACH_NEIGHBORHOOD,
@@ -25,6 +25,8 @@ OWN = {
     "tint": catalogue.REACH_PIXEL,
     "upsideDown": catalogue.REACH_FRAME,
 }
+# The example has only the filters that need no further module.
+OF_VISION = {"faceBlur", "faceDetection", "facePixellate"}
 WIDTH, HEIGHT = 45, 28
 
 
@@ -36,14 +38,12 @@ def program(name: str) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def custom():
-    """A client of the example server."""
+@contextlib.contextmanager
+def example_server(name: str):
+    """A client of an example server."""
     with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
         address = f"unix:{folder}/socket"
-        process = subprocess.Popen(
-            [program("CustomFilters"), address], stderr=subprocess.PIPE
-        )
+        process = subprocess.Popen([program(name), address], stderr=subprocess.PIPE)
         try:
             with grpc.insecure_channel(address) as channel:
                 grpc.channel_ready_future(channel).result(timeout=30)
@@ -54,6 +54,12 @@ def custom():
         finally:
             process.kill()
             process.wait()
+
+
+@pytest.fixture(scope="module")
+def custom():
+    with example_server("CustomFilters") as stub:
+        yield stub
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +78,8 @@ def filtered(stub, colors: np.ndarray, wanted) -> np.ndarray:
 def test_custom_and_built_in_filters_are_listed(custom, stub):
     listed = custom.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
     built_in = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
-    assert {each.name for each in listed} == {each.name for each in built_in} | set(OWN)
+    expected = {each.name for each in built_in} - OF_VISION | set(OWN)
+    assert {each.name for each in listed} == expected
     for each in listed:
         if each.name in OWN:
             assert each.fidelity == catalogue.FIDELITY_CUSTOM
@@ -146,6 +153,25 @@ def test_custom_filters_combine_with_built_in_ones(custom, colors):
     ]
 
 
+def test_a_custom_finder_follows_a_marker():
+    side, size = 60, (360, 640)
+    with example_server("CustomVision") as stub:
+        wanted = pipeline(("faceDetection", {"everyNth": 1}))
+        with Session(stub, pipeline=wanted, analysis_only=True) as session:
+            for frame in range(10):
+                colors = np.full((*size, 3), 120, dtype=np.uint8)
+                left = 100 + 12 * frame
+                colors[150 : 150 + side, left : left + side] = (255, 0, 255)
+                session.send_frame(images.rgb_image(colors))
+                found = session.receive_until("analysis")
+            session.finish()
+    (face,) = found.detections
+    assert (face.kind, face.tracking_id) == ("face", 1)
+    assert abs(face.x + face.width / 2 - (left + side / 2)) < side / 4
+    assert abs(face.y + face.height / 2 - (150 + side / 2)) < side / 8
+    assert abs(face.width - side) < side / 4
+
+
 def test_the_call_server_receives_frames_of_both_pipelines(server):
     finished = subprocess.run(
         [program("CallServer"), server.addresses["unix"]], capture_output=True, timeout=60
@@ -157,10 +183,15 @@ def test_the_call_server_receives_frames_of_both_pipelines(server):
     assert came_back > 0 and came_back + dropped == 90
 
 
-def test_the_documentation_shows_the_code_of_the_examples():
-    page = (REPOSITORY / "docs/guides/writing-filters.md").read_text()
+@pytest.mark.parametrize(
+    "name, example, count",
+    [("writing-filters", "CustomFilters", 6), ("models", "CustomVision", 2)],
+)
+def test_the_documentation_shows_the_code_of_the_examples(name, example, count):
+    page = (REPOSITORY / f"docs/guides/{name}.md").read_text()
+    sources = REPOSITORY / "Examples" / example / "Sources" / example
     shown = re.findall(r"```swift\n(.*?)```", page, flags=re.DOTALL)
-    code = [" ".join(path.read_text().split()) for path in sorted(SOURCES.glob("*.swift"))]
-    assert len(shown) >= 6
+    code = [" ".join(path.read_text().split()) for path in sorted(sources.glob("*.swift"))]
+    assert len(shown) >= count
     for snippet in shown:
         assert any(" ".join(snippet.split()) in each for each in code), snippet

@@ -84,11 +84,43 @@ def test_the_image_is_built_as_the_static_binary_is():
     flags = "-c release --static-swift-stdlib"
     assert f"swift build {flags} --product sidelight" in text
     assert f"options=({flags} " in (REPOSITORY / "dev/static").read_text()
-    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", text, re.MULTILINE)
     # Whatever is copied is let in.
     allowed = (REPOSITORY / ".dockerignore").read_text().splitlines()
     for source in re.findall(r"^COPY (?!--from)(\S+) ", text, re.MULTILINE):
         assert f"!{source}" in allowed
+
+
+def image_stages() -> dict[str, str]:
+    """The lines of each stage of the file, by the stage's name."""
+    parts = re.split(r"^FROM \S+ AS (\S+)$", DOCKERFILE.read_text(), flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def installed_packages(stage: str) -> set[str]:
+    """The packages that a stage of the image installs."""
+    lines = image_stages()[stage].replace("\\\n", " ")
+    [packages] = re.findall(r"--no-install-recommends (.*?) +&&", lines)
+    return set(packages.split())
+
+
+def test_both_images_run_as_a_user_without_rights():
+    stages = image_stages()
+    assert list(stages)[-1] == "sidelight", "the last stage is the default"
+    for name, build in [("sidelight", "build"), ("sidelight-vision", "build-vision")]:
+        assert f"COPY --from={build} " in stages[name]
+        assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", stages[name], re.MULTILINE)
+
+
+def test_the_image_with_vision_has_the_libraries_that_the_package_links():
+    manifest = (REPOSITORY / "Package.swift").read_text()
+    [modules] = re.findall(r"linkerSettings: \[(.*?)\]\.map", manifest)
+    libraries = {f"libopencv-{each}406" for each in re.findall(r'"(\w+)"', modules)}
+    assert installed_packages("sidelight-vision") == libraries | {"opencv-data"}
+    setup = (REPOSITORY / "dev/setup").read_text()
+    [modules] = re.findall(r"for module in (.*?); do\n *has_package .libopencv", setup)
+    headers = {f"libopencv-{each}-dev" for each in modules.split()}
+    assert installed_packages("build-vision") == headers
+    assert "--traits Command,Vision " in image_stages()["build-vision"]
 
 
 def test_the_image_starts_the_server(tmp_path):
@@ -115,9 +147,7 @@ def test_the_image_has_the_libraries_that_the_server_needs_and_no_others():
         owner = run("dpkg-query", "--search", f"*{path.removeprefix('/usr')}")
         assert owner.returncode == 0, owner.stderr
         needed.add(owner.stdout.split(":")[0])
-    last_stage = DOCKERFILE.read_text().rpartition("\nFROM ")[2]
-    [packages] = re.findall(r"--no-install-recommends (.*?) *\\?\n", last_stage)
-    assert set(packages.split()) == needed
+    assert installed_packages("runtime") == needed
 
 
 @needs_static_binary

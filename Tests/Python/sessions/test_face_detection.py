@@ -5,45 +5,16 @@ import time
 
 import grpc
 import numpy as np
-import PIL.Image
 import pytest
 
 from sidelight_testing import images
-from sidelight_testing.contract import REPOSITORY, frame_filter
+from sidelight_testing.portraits import SCALE, SIDE, scene
 from sidelight_testing.session import Session, pipeline
-
-PORTRAIT = REPOSITORY / "Examples/media/portrait.jpg"
-# The face in it: the middle, and the side of the square around it.
-FACE, SIDE = np.array([224.0, 114.5]), 101.0
-WIDTH, HEIGHT, SCALE = 640, 360, 1.3
-
-
-@pytest.fixture
-def has_vision(stub):
-    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
-    return "faceDetection" in [each.name for each in listed]
-
-
-@pytest.fixture(scope="module")
-def portrait():
-    return PIL.Image.open(PORTRAIT).convert("RGB")
 
 
 def place(sequence):
     """The middle of the face in a frame."""
     return np.array([320 + 60 * math.sin(sequence / 15), 170])
-
-
-def scene(portrait, sequence):
-    """The portrait, which moves before a grey wall."""
-    margin = 512
-    wall = PIL.Image.new("RGB", (2 * margin + portrait.width, 2 * margin + portrait.height), "#888")
-    wall.paste(portrait, (margin, margin))
-    left, top = margin + FACE - place(sequence) / SCALE
-    picture = wall.resize(
-        (WIDTH, HEIGHT), box=(left, top, left + WIDTH / SCALE, top + HEIGHT / SCALE)
-    )
-    return images.rgb_image(np.asarray(picture))
 
 
 def test_a_server_without_vision_refuses_with_the_reason(stub, has_vision):
@@ -56,9 +27,7 @@ def test_a_server_without_vision_refuses_with_the_reason(stub, has_vision):
     assert 'the filter "faceDetection" is not available: ' in error.details()
 
 
-def test_a_face_keeps_its_id_and_is_present_after_a_second(stub, has_vision, portrait):
-    if not has_vision:
-        pytest.skip("this server is built without Vision")
+def test_a_face_keeps_its_id_and_is_present_after_a_second(stub, vision):
     with Session(
         stub, pipeline=pipeline(("faceDetection", {"everyNth": 1})), analysis_only=True
     ) as session:
@@ -66,7 +35,7 @@ def test_a_face_keeps_its_id_and_is_present_after_a_second(stub, has_vision, por
         sequence = 0
         while time.monotonic() < end:
             sequence += 1
-            session.send_frame(scene(portrait, sequence))
+            session.send_frame(images.rgb_image(scene(place(sequence))))
             found = session.receive_until("analysis")
         transcript = session.finish()
     analyses = transcript.analyses

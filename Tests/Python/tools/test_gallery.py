@@ -2,6 +2,7 @@
 
 import re
 
+from sidelight_testing.command import sidelight
 from sidelight_testing.contract import REPOSITORY, frame_filter
 
 
@@ -21,6 +22,10 @@ def test_every_filter_is_drawn(stub):
     listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
     # Analyses leave nothing to see.
     expected = {each.name for each in listed if each.category != "analysis"}
-    assert drawn == expected, "run make gallery"
+    # The committed gallery has all filters, also those that this build lacks.
+    page = sidelight("filters", "--markdown").stdout.decode()
+    described = set(re.findall(r"^### (.+)$", page, flags=re.MULTILINE))
+    lacking = described - {each.name for each in listed} - {"faceDetection"}
+    assert drawn == expected | lacking, "run make gallery where Vision is built"
     for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", gallery):
         assert (REPOSITORY / "docs/reference" / picture).is_file(), picture

@@ -58,8 +58,9 @@ def test_the_demo_needs_no_program_of_the_tests(tmp_path):
     assert missing(path_with_other_programs(tmp_path, *others), "demo") == []
 
 
-def test_the_contact_sheet_shows_both_videos_below_each_caption(tmp_path):
-    environment = path_with_other_programs(tmp_path, "convert", "magick", "montage")
+@pytest.fixture
+def plain_videos(tmp_path):
+    """Two seconds of red, and of blue."""
     videos = []
     for color in ("red", "blue"):
         videos.append(tmp_path / f"{color}.mp4")
@@ -68,21 +69,45 @@ def test_the_contact_sheet_shows_both_videos_below_each_caption(tmp_path):
             ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, videos[-1]],
             check=True, timeout=60,
         )
-    sheet = tmp_path / "sheet.png"
-    captions = ["sepiaTone(intensity: 0.8), vignette(intensity: 1)", "50% 'of' it: a\\b"]
+    return videos
+
+
+def contact_sheet(folder, videos, captions) -> PIL.Image.Image:
+    environment = path_with_other_programs(folder, "convert", "magick", "montage")
+    sheet = folder / "sheet.png"
     subprocess.run(
-        [REPOSITORY / "dev/contact-sheet", sheet, *videos, "2", *captions],
+        [REPOSITORY / "dev/contact-sheet", sheet, "2", *videos, "--", *captions],
         env=environment, check=True, timeout=120,
     )
     with PIL.Image.open(sheet) as picture:
-        picture = picture.convert("RGB")
-        # A picture is 320 x 180 in a border of 2, a caption 64 high, and the margin is 6.
-        assert picture.size == (2 * 324 + 12, 64 + 2 * 184 + 12)
-        for column in range(2):
-            left = 6 + 324 * column
-            caption = picture.crop((left, 6, left + 324, 70))
-            assert caption.getpixel((0, 0)) == SHEET_BACKGROUND
-            assert caption.getextrema()[0][1] > 200, "the caption has no text"
-            red, blue = (picture.getpixel((left + 162, 70 + 92 + 184 * row)) for row in range(2))
-            assert red[0] > 200 and red[2] < 60, red
-            assert blue[2] > 200 and blue[0] < 60, blue
+        return picture.convert("RGB")
+
+
+# A picture is 320 x 180 in a border of 2, a caption 64 high, and the margin is 6.
+
+
+def test_the_contact_sheet_shows_both_videos_below_each_caption(tmp_path, plain_videos):
+    captions = ["sepiaTone(intensity: 0.8), vignette(intensity: 1)", "50% 'of' it: a\\b"]
+    picture = contact_sheet(tmp_path, plain_videos, captions)
+    assert picture.size == (2 * 324 + 12, 64 + 2 * 184 + 12)
+    for column in range(2):
+        left = 6 + 324 * column
+        caption = picture.crop((left, 6, left + 324, 70))
+        assert caption.getpixel((0, 0)) == SHEET_BACKGROUND
+        assert caption.getextrema()[0][1] > 200, "the caption has no text"
+        red, blue = (picture.getpixel((left + 162, 70 + 92 + 184 * row)) for row in range(2))
+        assert red[0] > 200 and red[2] < 60, red
+        assert blue[2] > 200 and blue[0] < 60, blue
+
+
+def test_a_contact_sheet_of_many_columns_has_several_bands(tmp_path, plain_videos):
+    captions = [f"number {index}" for index in range(7)]
+    picture = contact_sheet(tmp_path, [*plain_videos, plain_videos[0]], captions)
+    band = 64 + 3 * 184
+    assert picture.size == (4 * 324 + 12, 2 * band + 12)
+    for row in range(2):
+        for video, channel in enumerate([0, 2, 0]):
+            middle = picture.getpixel((6 + 162, 6 + row * band + 64 + 92 + 184 * video))
+            assert middle[channel] > 200 and middle[2 - channel] < 60
+    # The last band has three columns.
+    assert picture.getpixel((6 + 3 * 324 + 162, 6 + band + 64 + 92)) == SHEET_BACKGROUND

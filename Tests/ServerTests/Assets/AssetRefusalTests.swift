@@ -82,8 +82,10 @@ import Tracing
     return cases
   }()
 
-  @Test("An invalid upload is refused, and all of its memory is released", arguments: cases)
-  func refuse(_ example: Case) async throws {
+  @Test(arguments: cases)
+  func `an invalid upload is refused, and all of its memory is released`(_ example: Case)
+    async throws
+  {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
         let refusal = try await AssetRefusal.of { try await client.send(example.messages) }
@@ -119,8 +121,10 @@ import Tracing
     ("\u{0}\u{1}\u{2}", "neither PNG nor JPEG nor a .cube"),
   ]
 
-  @Test("An invalid table is refused with the line and the reason", arguments: tables)
-  func refuseTable(text: String, words: String) async throws {
+  @Test(arguments: tables)
+  func `an invalid table is refused with the line and the reason`(text: String, words: String)
+    async throws
+  {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
         let error = await #expect(throws: RPCError.self) {
@@ -135,8 +139,9 @@ import Tracing
     }
   }
 
-  @Test("The number and the memory of assets are limited for each caller and in total")
-  func quotas() async throws {
+  @Test
+  func `the number and the memory of assets are limited for each caller and in total`() async throws
+  {
     let folder = try SocketFolder()
     defer { folder.remove() }
     var configuration = ServerConfiguration()
@@ -175,8 +180,7 @@ import Tracing
     }
   }
 
-  @Test("A limit of 0 disables uploads")
-  func none() async throws {
+  @Test func `a limit of 0 disables uploads`() async throws {
     var configuration = ServerConfiguration()
     configuration.assets.maxAssetsPerCaller = 0
     try await withServer(configuration) { _, address in
@@ -187,8 +191,10 @@ import Tracing
     }
   }
 
-  @Test("The lengths that headers state count against the limit of uploads in progress")
-  func uploads() async throws {
+  @Test
+  func `the lengths that headers state count against the limit of uploads in progress`()
+    async throws
+  {
     var configuration = ServerConfiguration()
     configuration.assets.maxUploadBytesPerCaller = 1000
     try await withServer(configuration) { server, address in
@@ -208,8 +214,8 @@ import Tracing
     }
   }
 
-  @Test("An upload that stalls ends after the timeout, and its memory is released")
-  func stall() async throws {
+  @Test
+  func `an upload that stalls ends after the timeout, and its memory is released`() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
     configuration.assets.uploadTimeout = .seconds(7)
@@ -231,8 +237,7 @@ import Tracing
     }
   }
 
-  @Test("The memory of an upload is released when the caller disconnects")
-  func leave() async throws {
+  @Test func `the memory of an upload is released when the caller disconnects`() async throws {
     try await withServer { server, address in
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -250,8 +255,7 @@ import Tracing
     }
   }
 
-  @Test("A shutdown ends uploads with UNAVAILABLE")
-  func shutdown() async throws {
+  @Test func `a shutdown ends uploads with UNAVAILABLE`() async throws {
     let running = RunningServer()
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await running.run() }
@@ -285,8 +289,8 @@ import Tracing
       configuration, catalogue: catalogue, clock: ManualClock().sessionClock, body)
   }
 
-  @Test("Decoding waits for a turn on the compute threads, and blocks no other call")
-  func turns() async throws {
+  @Test
+  func `decoding waits for a turn on the compute threads, and blocks no other call`() async throws {
     let gate = Gate()
     try await Self.withOneThread(gate) { server, address in
       try await AssetClient.with(address) { client in
@@ -311,8 +315,10 @@ import Tracing
     }
   }
 
-  @Test("The memory of a file that waits to be decoded is released when the caller disconnects")
-  func leaveInTheQueue() async throws {
+  @Test
+  func `the memory of a file that waits to be decoded is released when the caller disconnects`()
+    async throws
+  {
     let gate = Gate()
     try await Self.withOneThread(gate) { server, address in
       try await AssetClient.with(address) { client in

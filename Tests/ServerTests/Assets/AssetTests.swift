@@ -19,8 +19,7 @@ import Testing
   /// The colour of a picture's first pixel: blue, green, red.
   static func color(_ image: Sidelight_V1_Image) -> [UInt8] { Array(image.inline.prefix(3)) }
 
-  @Test("A caller uploads an image, and selects it in an open session")
-  func select() async throws {
+  @Test func `a caller uploads an image, and selects it in an open session`() async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
         let answers = try await client.stub.converseInTurn(
@@ -39,8 +38,8 @@ import Testing
     }
   }
 
-  @Test("Still images and CheckPipeline find a table that the caller has uploaded")
-  func table() async throws {
+  @Test
+  func `still images and CheckPipeline find a table that the caller has uploaded`() async throws {
     try await withServer { _, address in
       try await AssetClient.with(address) { client in
         let put = try await client.put("looks/negative.cube", AssetFiles.negative)
@@ -58,8 +57,10 @@ import Testing
     }
   }
 
-  @Test("A new upload replaces an asset; a session uses the old one until its next select")
-  func replace() async throws {
+  @Test
+  func `a new upload replaces an asset; a session uses the old one until its next select`()
+    async throws
+  {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
         try await client.put("hat", AssetFiles.png(4, 4, AssetFiles.red))
@@ -81,8 +82,8 @@ import Testing
     }
   }
 
-  @Test("A deleted asset and its memory remain until the session that uses it ends")
-  func delete() async throws {
+  @Test
+  func `a deleted asset and its memory remain until the session that uses it ends`() async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
         try await client.put("hat", AssetFiles.png(4, 4, AssetFiles.red))
@@ -105,8 +106,9 @@ import Testing
     }
   }
 
-  @Test("The memory of deleted assets in cached plans is available to the next upload")
-  func memoryComesBack() async throws {
+  @Test
+  func `the memory of deleted assets in cached plans is available to the next upload`() async throws
+  {
     var configuration = ServerConfiguration()
     // Room for three pictures of 64x64, and not for four.
     configuration.assets.maxMemoryBytesPerCaller =
@@ -129,8 +131,10 @@ import Testing
     }
   }
 
-  @Test("A caller cannot use, list or delete another caller's assets, and may use the same names")
-  func owners() async throws {
+  @Test
+  func `a caller cannot use, list or delete another caller's assets, and may use the same names`()
+    async throws
+  {
     let folder = try SocketFolder()
     defer { folder.remove() }
     let addresses = [Address.tcp(host: "127.0.0.1", port: 0), .unix(path: folder.file())]
@@ -161,8 +165,10 @@ import Testing
     }
   }
 
-  @Test("The server's assets are available to every caller, and their names are reserved")
-  func provided() async throws {
+  @Test
+  func `the server's assets are available to every caller, and their names are reserved`()
+    async throws
+  {
     var catalogue = FilterCatalogue.builtIn
     let store = AssetStore()
     store.put(.image(try ImageAsset(picture(6, 5))), named: "logo")
@@ -189,8 +195,7 @@ import Testing
     }
   }
 
-  @Test("An operator's override cannot use the participant's assets")
-  func overrides() async throws {
+  @Test func `an operator's override cannot use the participant's assets`() async throws {
     try await withServer { _, address in
       try await AssetClient.with(address) { client in
         try await client.put("hat", AssetFiles.png(4, 4, AssetFiles.red))
@@ -215,8 +220,7 @@ import Testing
     }
   }
 
-  @Test("Assets expire one lifetime after their owner's last session")
-  func lifetime() async throws {
+  @Test func `assets expire one lifetime after their owner's last session`() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
     configuration.assets.lifetime = .seconds(100)
@@ -244,8 +248,10 @@ import Testing
     }
   }
 
-  @Test("A session that resumes without its asset gets an error; with it the session continues")
-  func resume() async throws {
+  @Test
+  func `a session that resumes without its asset gets an error; with it the session continues`()
+    async throws
+  {
     let keys = [ResumeTests.key("a", 1)]
     let file = try AssetFiles.png(4, 4, AssetFiles.red)
     let token = try await withServer(ResumeTests.configuration(keys)) { _, address in
@@ -276,8 +282,8 @@ import Testing
     }
   }
 
-  @Test("GetServerInfo reports the feature, the limits and the counts of assets")
-  func information() async throws {
+  @Test
+  func `GetServerInfo reports the feature, the limits and the counts of assets`() async throws {
     let registry = PrometheusRegistry(descriptions: SidelightServer.metricDescriptions)
     try await withServer(metrics: registry) { server, address in
       try await AssetClient.with(address) { client in
@@ -297,8 +303,8 @@ import Testing
     }
   }
 
-  @Test("The client library uploads, lists and deletes assets, and reports errors")
-  func library() async throws {
+  @Test
+  func `the client library uploads, lists and deletes assets, and reports errors`() async throws {
     try await withServer { _, address in
       try await SidelightClient.connect(to: address) { client in
         // Long enough for many chunks.

@@ -27,8 +27,8 @@ import Testing
 
   // MARK: Control
 
-  @Test("Parameters and activation change from one frame to the next, and back")
-  func updateAndActivate() async throws {
+  @Test
+  func `parameters and activation change from one frame to the next, and back`() async throws {
     let shot = try picture()
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
       var received = ReceivedEvents(session)
@@ -57,8 +57,10 @@ import Testing
     }
   }
 
-  @Test("A change for another revision than that in force is refused, and so is one that cannot be")
-  func refusedChanges() async throws {
+  @Test
+  func `a change for another revision than that in force is refused, and so is one that cannot be`()
+    async throws
+  {
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
       var received = ReceivedEvents(session)
       for (requestID, cause, words) in [
@@ -77,9 +79,10 @@ import Testing
     }
   }
 
-  @Test(
-    "A pause ends frames or lets them pass, as asked, until it is over", arguments: [true, false])
-  func pause(passThrough: Bool) async throws {
+  @Test(arguments: [true, false])
+  func `a pause ends frames or lets them pass, as asked, until it is over`(passThrough: Bool)
+    async throws
+  {
     let shot = try picture()
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
       var received = ReceivedEvents(session)
@@ -106,8 +109,8 @@ import Testing
     }
   }
 
-  @Test("A ping measures the round trip and how far the server's clock is ahead")
-  func ping() async throws {
+  @Test
+  func `a ping measures the round trip and how far the server's clock is ahead`() async throws {
     try await Self.withSession { session in
       let reading = try await session.ping()
       #expect(reading.roundTripTime == .zero, "neither clock moved")
@@ -116,8 +119,7 @@ import Testing
     }
   }
 
-  @Test("A ping whose task is cancelled ends, and the next is answered")
-  func cancelledPing() async throws {
+  @Test func `a ping whose task is cancelled ends, and the next is answered`() async throws {
     try await Self.withSession { session in
       let cancelled = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -130,8 +132,7 @@ import Testing
 
   // MARK: Options
 
-  @Test("The rate, the budget and must-process reach the server")
-  func rateAndBudget() async throws {
+  @Test func `the rate, the budget and must-process reach the server`() async throws {
     // The server's clock does not advance: a second frame is always too early, and none is late.
     let shot = try picture()
     try await Self.withSession(SessionOptions(budget: .milliseconds(20), maxFPS: 10)) { session in
@@ -146,8 +147,7 @@ import Testing
     }
   }
 
-  @Test("A frame's own budget holds in place of the session's")
-  func frameBudget() async throws {
+  @Test func `a frame's own budget holds in place of the session's`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     let shot = try picture(16, 8)
@@ -172,8 +172,8 @@ import Testing
 
   struct Broken: Error {}
 
-  @Test("The failure policy reaches the server", arguments: FailurePolicy.allCases)
-  func failurePolicy(policy: FailurePolicy) async throws {
+  @Test(arguments: FailurePolicy.allCases)
+  func `the failure policy reaches the server`(policy: FailurePolicy) async throws {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(CustomFilter("broken", "Throws.", frame: { _, _, _ in throw Broken() }))
     let shot = try picture()
@@ -200,8 +200,7 @@ import Testing
     }
   }
 
-  @Test("Where only analyses are of interest, frames come back as they were")
-  func analysisOnly() async throws {
+  @Test func `where only analyses are of interest, frames come back as they were`() async throws {
     let shot = try picture()
     try await Self.withSession(
       SessionOptions(pipeline: Self.pipeline, analysisOnly: true)
@@ -215,8 +214,8 @@ import Testing
     }
   }
 
-  @Test("An outcome that is taken acknowledges its picture, and the next comes")
-  func outputWindow() async throws {
+  @Test
+  func `an outcome that is taken acknowledges its picture, and the next comes`() async throws {
     let shot = try picture(16, 8)
     try await Self.withSession(
       SessionOptions(dropPolicy: .neverDrop, outputWindow: 1)
@@ -231,8 +230,7 @@ import Testing
     }
   }
 
-  @Test("Values out of range are refused by the server, by name")
-  func outOfRange() async throws {
+  @Test func `values out of range are refused by the server, by name`() async throws {
     for (options, field) in [
       (SessionOptions(mailboxDepth: 65), "mailbox_depth"),
       (SessionOptions(maxFPS: 2000), "max_fps"),
@@ -247,8 +245,10 @@ import Testing
 
   // MARK: Sending
 
-  @Test("Cancelling one send ends its wait and nothing else; its frame was never given")
-  func cancelledSend() async throws {
+  @Test
+  func `cancelling one send ends its wait and nothing else; its frame was never given`()
+    async throws
+  {
     let gate = Gate()
     let shot = try picture(16, 8)
     var configuration = ServerConfiguration()
@@ -276,8 +276,7 @@ import Testing
     }
   }
 
-  @Test("Several tasks may send; every frame has its own number and outcome")
-  func manySenders() async throws {
+  @Test func `several tasks may send; every frame has its own number and outcome`() async throws {
     let shot = try picture(16, 8)
     try await Self.withSession(SessionOptions(dropPolicy: .neverDrop)) { session in
       async let sending = withTaskGroup(of: [UInt64].self) { group in
@@ -301,8 +300,7 @@ import Testing
     }
   }
 
-  @Test("The client's counts and the server's agree, and each sums")
-  func counts() async throws {
+  @Test func `the client's counts and the server's agree, and each sums`() async throws {
     let shot = try picture(16, 8)
     try await Self.withSession(SessionOptions(pipeline: Self.pipeline)) { session in
       var received = ReceivedEvents(session)

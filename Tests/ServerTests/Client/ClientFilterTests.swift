@@ -14,9 +14,10 @@ import Testing
   ]
 
   @Test(
-    "One loop sends a source and receives each frame in order",
     arguments: Self.pipelines)
-  func everyFrame(pipeline: Pipeline, disposition: FilteredFrame.Disposition) async throws {
+  func `one loop sends a source and receives each frame in order`(
+    pipeline: Pipeline, disposition: FilteredFrame.Disposition
+  ) async throws {
     let shots = try (1 ... 50).map { try picture(16, 16, seed: UInt64($0)) }
     let options = SessionOptions(pipeline: pipeline, dropPolicy: .neverDrop)
     try await ClientLibraryTests.session(options) { session in
@@ -32,8 +33,7 @@ import Testing
     }
   }
 
-  @Test("Dropped frames are skipped and counted")
-  func dropped() async throws {
+  @Test func `dropped frames are skipped and counted`() async throws {
     let shot = try picture()
     try await ClientLibraryTests.session(.init(dropPolicy: .neverDrop)) { session in
       session.pause()
@@ -46,8 +46,8 @@ import Testing
     }
   }
 
-  @Test("A source that is faster than the session loses frames, but not the newest")
-  func newestWins() async throws {
+  @Test
+  func `a source that is faster than the session loses frames, but not the newest`() async throws {
     let shot = try picture()
     try await ClientLibraryTests.session(.init()) { session in
       var frames: [UInt64] = []
@@ -61,8 +61,10 @@ import Testing
     }
   }
 
-  @Test("Where nothing may be dropped, the source is read no faster than the loop takes frames")
-  func backPressure() async throws {
+  @Test
+  func `where nothing may be dropped, the source is read no faster than the loop takes frames`()
+    async throws
+  {
     let shot = try picture(16, 16)
     var configuration = ServerConfiguration()
     configuration.framesInFlight = 2
@@ -85,8 +87,8 @@ import Testing
     }
   }
 
-  @Test("The error of the source is thrown after the frames that came before it")
-  func sourceFails() async throws {
+  @Test
+  func `the error of the source is thrown after the frames that came before it`() async throws {
     let shot = try picture()
     try await ClientLibraryTests.session(.init(dropPolicy: .neverDrop)) { session in
       var frames: [UInt64] = []
@@ -101,8 +103,7 @@ import Testing
     }
   }
 
-  @Test("Leaving the loop ends the source, and the session stays open")
-  func leave() async throws {
+  @Test func `leaving the loop ends the source, and the session stays open`() async throws {
     let shot = try picture()
     try await ClientLibraryTests.session(.init()) { session in
       let (source, continuation, ended) = Self.camera()
@@ -120,8 +121,10 @@ import Testing
     }
   }
 
-  @Test("Cancelling the loop's task ends the source, and the loop throws CancellationError")
-  func cancel() async throws {
+  @Test
+  func `cancelling the loop's task ends the source, and the loop throws CancellationError`()
+    async throws
+  {
     let shot = try picture()
     try await ClientLibraryTests.session(.init()) { session in
       let (source, continuation, ended) = Self.camera()
@@ -143,8 +146,7 @@ import Testing
     }
   }
 
-  @Test("A lost connection ends the source, and the loop throws its error")
-  func connectionLost() async throws {
+  @Test func `a lost connection ends the source, and the loop throws its error`() async throws {
     let shot = try picture()
     let server = RunningServer()
     await withTaskGroup(of: Void.self) { group in
@@ -181,9 +183,10 @@ import Testing
   }
 
   @Test(
-    "A second iterator of a session is an error, and reads no source",
     arguments: Face.allCases, Face.allCases)
-  func secondIterator(first: Face, second: Face) async throws {
+  func `a second iterator of a session is an error, and reads no source`(first: Face, second: Face)
+    async throws
+  {
     let shot = try picture()
     try await ClientLibraryTests.session(.init()) { session in
       await session.send(VideoFrame(shot))
@@ -202,8 +205,7 @@ import Testing
     }
   }
 
-  @Test("A second iterator takes nothing from the first")
-  func firstIteratorContinues() async throws {
+  @Test func `a second iterator takes nothing from the first`() async throws {
     let shot = try picture()
     try await ClientLibraryTests.session(.init(dropPolicy: .neverDrop)) { session in
       var outcomes = session.outcomes.makeAsyncIterator()

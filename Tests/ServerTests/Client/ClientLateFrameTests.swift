@@ -18,8 +18,10 @@ import Testing
     return file
   }
 
-  @Test("A still that is answered while a large frame waits to be written does not cost the frame")
-  func lateWindowUpdate() async throws {
+  @Test
+  func `a still that is answered while a large frame waits to be written does not cost the frame`()
+    async throws
+  {
     let (gate, still) = (Gate(), try Self.still())
     var configuration = ServerConfiguration()
     // All of the frame may be written, and waits for nothing but the socket.

@@ -8,8 +8,10 @@ import Testing
 
 /// The client library against a real server.
 @Suite(.timeLimit(.minutes(5))) struct ClientLibraryTests {
-  @Test("Every frame of a sequence comes back, in order, with the metadata sent with it")
-  func everyFrame() async throws {
+  @Test
+  func `every frame of a sequence comes back, in order, with the metadata sent with it`()
+    async throws
+  {
     let pictures = try (1 ... 50).map { try picture(16, 16, seed: UInt64($0)) }
     let outcomes = try await Self.session(.init(dropPolicy: .neverDrop)) { session in
       async let sending: Void = session.send(
@@ -38,9 +40,12 @@ import Testing
   }
 
   @Test(
-    "A frame that no stage changes comes back without its pixels, or with them where that is asked",
     arguments: [true, false])
-  func unmodified(isAllowed: Bool) async throws {
+  func
+    `a frame that no stage changes comes back without its pixels, or with them where that is asked`(
+      isAllowed: Bool
+    ) async throws
+  {
     let shot = try picture()
     let returned = try await Self.session(.init(allowUnmodified: isAllowed)) { session in
       await session.send(VideoFrame(shot))
@@ -56,8 +61,8 @@ import Testing
       returned.map { $0.buffer === shot.buffer } == [isAllowed], "it is the one that was sent")
   }
 
-  @Test("A change in mid-call is reported before the first frame filtered with it")
-  func changes() async throws {
+  @Test
+  func `a change in mid-call is reported before the first frame filtered with it`() async throws {
     let shot = try picture()
     let log = try await Self.session(.init(dropPolicy: .neverDrop)) { session in
       await session.send(VideoFrame(shot))
@@ -92,8 +97,10 @@ import Testing
       ])
   }
 
-  @Test("A client that takes no outcomes gets no more than the window; newest wins among the rest")
-  func window() async throws {
+  @Test
+  func `a client that takes no outcomes gets no more than the window; newest wins among the rest`()
+    async throws
+  {
     let shot = try picture()
     let outcomes = try await Self.session(.init()) { session in
       for _ in 0 ..< 100 { await session.send(VideoFrame(shot)) }
@@ -114,8 +121,7 @@ import Testing
     #expect(last.sequence == 100)
   }
 
-  @Test("A session that the server refuses throws before anything is sent")
-  func refused() async throws {
+  @Test func `a session that the server refuses throws before anything is sent`() async throws {
     let error = await #expect(throws: RPCError.self) {
       try await Self.session(.init(pipeline: [.filter("noSuchFilter")])) { _ in
         Issue.record("the session was opened")
@@ -124,8 +130,7 @@ import Testing
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test("Without a listener the session throws UNAVAILABLE")
-  func nobodyListens() async throws {
+  @Test func `without a listener the session throws UNAVAILABLE`() async throws {
     let error = await #expect(throws: RPCError.self) {
       try await SidelightClient.connect(to: .unix(path: "/nowhere/sidelight.sock")) { client in
         try await client.withSession { _ in }
@@ -134,8 +139,7 @@ import Testing
     #expect(error?.code == .unavailable)
   }
 
-  @Test("A body that throws cuts its session off")
-  func bodyThrows() async throws {
+  @Test func `a body that throws cuts its session off`() async throws {
     struct Stop: Error {}
     try await withServer { server, address in
       await #expect(throws: Stop.self) {
@@ -147,8 +151,7 @@ import Testing
     }
   }
 
-  @Test("A still is the same through the server and through a session")
-  func still() async throws {
+  @Test func `a still is the same through the server and through a session`() async throws {
     let shot = try picture(40, 30)
     let pipeline: Pipeline = [.filter("sepiaTone"), .filter("gaussianBlur")]
     try await withServer { _, address in

@@ -16,13 +16,12 @@ import Testing
     (.resourceExhausted, .permanent),
   ]
 
-  @Test("Each status means one of four things", arguments: meanings)
-  func meaning(code: RPCError.Code, expected: LinkFailure) {
+  @Test(arguments: meanings)
+  func `each status means one of four things`(code: RPCError.Code, expected: LinkFailure) {
     #expect(LinkFailure(RPCError(code: code, message: "")) == expected)
   }
 
-  @Test("A server without room says when to ask again")
-  func retryInfo() throws {
+  @Test func `a server without room says when to ask again`() throws {
     let status = GoogleRPCStatus(
       code: .resourceExhausted, message: "full",
       details: .quotaFailure(violations: []), .retryInfo(delay: .milliseconds(1500)))
@@ -31,8 +30,7 @@ import Testing
     #expect(LinkFailure(error) == .exhausted(retryAfter: .milliseconds(1500)))
   }
 
-  @Test("An error that is no status is the session's own, and would be so again")
-  func other() {
+  @Test func `an error that is no status is the session's own, and would be so again`() {
     struct Odd: Error {}
     #expect(LinkFailure(Odd()) == .permanent)
   }

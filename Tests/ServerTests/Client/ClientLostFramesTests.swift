@@ -9,9 +9,10 @@ import Testing
 /// Tests of the outcomes of frames while the client library has no server.
 @Suite(.timeLimit(.minutes(5))) struct ClientLostFramesTests {
   @Test(
-    "Every frame has one named outcome, and its replacement is the requested one",
     arguments: ReconnectPolicy.FailOpen.allCases)
-  func outcomes(failOpen: ReconnectPolicy.FailOpen) async throws {
+  func `every frame has one named outcome, and its replacement is the requested one`(
+    failOpen: ReconnectPolicy.FailOpen
+  ) async throws {
     let clock = ClientTestClock()
     let shots = try (0 ... 7).map { try picture(16, 8, seed: UInt64($0) + 1) }
     try await Reconnecting.withServers { first, second in
@@ -65,8 +66,10 @@ import Testing
     }
   }
 
-  @Test("Where nothing may be dropped, senders wait for the connection; frames in flight are lost")
-  func neverDrop() async throws {
+  @Test
+  func `where nothing may be dropped, senders wait for the connection; frames in flight are lost`()
+    async throws
+  {
     let clock = ClientTestClock()
     let shot = try picture(16, 8)
     var configuration = Reconnecting.configuration()
@@ -106,8 +109,10 @@ import Testing
     }
   }
 
-  @Test("Without a policy the end of the connection ends the session, after every frame's outcome")
-  func noPolicy() async throws {
+  @Test
+  func `without a policy the end of the connection ends the session, after every frame's outcome`()
+    async throws
+  {
     let shot = try picture(16, 8)
     try await Reconnecting.withServers { first, _ in
       let options = SessionOptions(pipeline: [.filter("colorInvert")], outputWindow: 1)

@@ -28,8 +28,7 @@ import Testing
     }
   }
 
-  @Test("A JPEG comes back as a JPEG, and how it is to be shown comes with it")
-  func files() async throws {
+  @Test func `a JPEG comes back as a JPEG, and how it is to be shown comes with it`() async throws {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let orientation = Orientation(quarterTurns: 1)
     let filtered = try await self.exchange(
@@ -42,8 +41,7 @@ import Testing
     #expect(picture.frame == nil)
   }
 
-  @Test("Samples and files in turn come back in the shape that was asked for")
-  func shapes() async throws {
+  @Test func `samples and files in turn come back in the shape that was asked for`() async throws {
     let output = OutputOptions(
       format: .raw(.bgra8), width: 40, height: 40, fit: .fill, isUpright: true)
     let image = try Sidelight_V1_Image.jpeg(64, 48)
@@ -61,8 +59,7 @@ import Testing
     }
   }
 
-  @Test("A JPEG that nothing is done to is the caller's own")
-  func untouched() async throws {
+  @Test func `a JPEG that nothing is done to is the caller's own`() async throws {
     let file = [UInt8](try Sidelight_V1_Image.jpeg(64, 48).inline)
     let filtered = try await self.exchange([.jpeg(file)], SessionOptions(dropPolicy: .neverDrop))
     #expect(filtered.first?.picture.jpeg == file)

@@ -8,8 +8,10 @@ import Testing
 
 /// Where and when the client library looks for another server, and when it gives up.
 @Suite(.timeLimit(.minutes(5))) struct ClientReconnectTests {
-  @Test("A server that shuts down lets frames in flight finish, and the session moves to another")
-  func drain() async throws {
+  @Test
+  func `a server that shuts down lets frames in flight finish, and the session moves to another`()
+    async throws
+  {
     let clock = ClientTestClock()
     let gate = Gate()
     let shot = try picture(16, 8)
@@ -43,8 +45,10 @@ import Testing
     }
   }
 
-  @Test("After the last attempt the session ends with its error, and every frame has an outcome")
-  func giveUp() async throws {
+  @Test
+  func `after the last attempt the session ends with its error, and every frame has an outcome`()
+    async throws
+  {
     let clock = ClientTestClock()
     let shot = try picture()
     try await Reconnecting.withServers { first, _ in
@@ -73,8 +77,10 @@ import Testing
     }
   }
 
-  @Test("A session that is finished while it waits for a connection ends at once, as it should")
-  func finishWhileWaiting() async throws {
+  @Test
+  func `a session that is finished while it waits for a connection ends at once, as it should`()
+    async throws
+  {
     let clock = ClientTestClock()
     try await Reconnecting.withServers { first, _ in
       let address = try await first.address
@@ -88,8 +94,7 @@ import Testing
     }
   }
 
-  @Test("A server that is full is asked again when it says")
-  func exhausted() async throws {
+  @Test func `a server that is full is asked again when it says`() async throws {
     let clock = ClientTestClock()
     var configuration = Reconnecting.configuration()
     configuration.maxSessions = 1
@@ -124,8 +129,8 @@ import Testing
     }
   }
 
-  @Test("A permanent refusal by the server ends the session at the first attempt")
-  func refused() async throws {
+  @Test
+  func `a permanent refusal by the server ends the session at the first attempt`() async throws {
     let clock = ClientTestClock()
     try await Reconnecting.withServers { first, _ in
       let address = try await first.address

@@ -10,9 +10,12 @@ import Testing
 /// and the moments at which servers come and go.
 @Suite(.timeLimit(.minutes(5))) struct ClientResumeTests {
   @Test(
-    "After a kill, selection, parameters and activation are as they were, at the same server or another",
     arguments: [true, false])
-  func restored(isSameAddress: Bool) async throws {
+  func
+    `after a kill, selection, parameters and activation are as they were, at the same server or another`(
+      isSameAddress: Bool
+    ) async throws
+  {
     let clock = ClientTestClock()
     let shot = try picture()
     // A path of the test's own: a port might be another's by the time it is bound again.
@@ -67,8 +70,7 @@ import Testing
     }
   }
 
-  @Test("A change that the server had not answered is asked for again")
-  func unanswered() async throws {
+  @Test func `a change that the server had not answered is asked for again`() async throws {
     let clock = ClientTestClock()
     let shot = try picture()
     try await Reconnecting.withServers { first, second in
@@ -103,8 +105,7 @@ import Testing
     }
   }
 
-  @Test("A pause is as it was")
-  func pause() async throws {
+  @Test func `a pause is as it was`() async throws {
     let clock = ClientTestClock()
     let shot = try picture()
     try await Reconnecting.withServers { first, second in
@@ -127,8 +128,10 @@ import Testing
     }
   }
 
-  @Test("An operator's override is as it was, and in the meantime no original is shown")
-  func override() async throws {
+  @Test
+  func `an operator's override is as it was, and in the meantime no original is shown`()
+    async throws
+  {
     let clock = ClientTestClock()
     let shot = try picture()
     try await Reconnecting.withServers { first, second in
@@ -158,9 +161,10 @@ import Testing
   }
 
   @Test(
-    "With an expired or another fleet's token, a new session opens with the same request",
     arguments: [true, false])
-  func tokenRefused(isExpired: Bool) async throws {
+  func `with an expired or another fleet's token, a new session opens with the same request`(
+    isExpired: Bool
+  ) async throws {
     let clock = ClientTestClock()
     let serverClock = ManualClock()
     let shot = try picture()

@@ -44,9 +44,10 @@ struct ClientSharedMemoryTests {
   }
 
   @Test(
-    "Pixels travel in shared memory by themselves, over TCP and a Unix socket",
     arguments: [false, true])
-  func byItself(isUnix: Bool) async throws {
+  func `pixels travel in shared memory by themselves, over TCP and a Unix socket`(isUnix: Bool)
+    async throws
+  {
     let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString.prefix(8)).sock"
     let address: Address = isUnix ? .unix(path: path) : .tcp(host: "127.0.0.1", port: 0)
     let inverted: Pipeline = [.filter("colorInvert")]
@@ -65,8 +66,10 @@ struct ClientSharedMemoryTests {
     }
   }
 
-  @Test("Without an offer, without a wish, and without the descriptor socket, pixels travel inline")
-  func fallback() async throws {
+  @Test
+  func `without an offer, without a wish, and without the descriptor socket, pixels travel inline`()
+    async throws
+  {
     let sent = try picture(64, 48)
     let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString.prefix(8)).ring"
     var noWish = Self.options()
@@ -90,16 +93,17 @@ struct ClientSharedMemoryTests {
     }
   }
 
-  @Test("A ring beyond the server's limits is done without")
-  func beyondLimits() async throws {
+  @Test func `a ring beyond the server's limits is done without`() async throws {
     let configuration = ServerConfiguration.withSharedMemory { $0.maxSessionBytes = 1 << 16 }
     try await Self.withSession(Self.options(), configuration) { session in
       #expect(!session.usesSharedMemory)
     }
   }
 
-  @Test("A frame of the session's is written where the server reads it, and sent again as it is")
-  func madeInPlace() async throws {
+  @Test
+  func `a frame of the session's is written where the server reads it, and sent again as it is`()
+    async throws
+  {
     let sent = try picture(64, 48)
     try await Self.withSession(Self.options([.filter("colorInvert")])) { session in
       var received = ReceivedEvents(session)
@@ -116,9 +120,10 @@ struct ClientSharedMemoryTests {
     }
   }
 
-  @Test(
-    "Frames beyond the slots, and those too large for them, use the pool, and travel too")
-  func beyondSlots() async throws {
+  @Test
+  func `frames beyond the slots, and those too large for them, use the pool, and travel too`()
+    async throws
+  {
     let small = try picture(64, 48)
     let large = try picture(256, 128)
     try await Self.withSession { session in
@@ -142,9 +147,10 @@ struct ClientSharedMemoryTests {
   }
 
   @Test(
-    "A picture that is kept is not written again, and pictures keep coming in slots",
     arguments: [nil, 1])
-  func kept(window: Int?) async throws {
+  func `a picture that is kept is not written again, and pictures keep coming in slots`(
+    window: Int?
+  ) async throws {
     try await Self.withSession(Self.options([.filter("colorInvert")], window: window)) { session in
       var received = ReceivedEvents(session)
       let first = try await Self.roundTrip(try picture(64, 48), session, &received)
@@ -161,8 +167,7 @@ struct ClientSharedMemoryTests {
     }
   }
 
-  @Test("Pictures outlive their session, its connection and its server")
-  func outliving() async throws {
+  @Test func `pictures outlive their session, its connection and its server`() async throws {
     let sent = try picture(64, 48)
     let results = try await Self.withSession(Self.options([.filter("colorInvert")])) { session in
       var received = ReceivedEvents(session)
@@ -178,8 +183,9 @@ struct ClientSharedMemoryTests {
     #expect(results[1].bytes[0] == 255 - sent.bytes[0])
   }
 
-  @Test("After a reconnect there is another ring, and frames of the first are copied")
-  func reconnect() async throws {
+  @Test
+  func `after a reconnect there is another ring, and frames of the first are copied`() async throws
+  {
     let clock = ClientTestClock()
     let sent = try picture(64, 48)
     try await withThrowingDiscardingTaskGroup { group in

@@ -56,8 +56,7 @@ import Testing
     }
   }
 
-  @Test("A server that does not open the session in time is left for the next")
-  func unopened() async throws {
+  @Test func `a server that does not open the session in time is left for the next`() async throws {
     let clock = ClientTestClock()
     try await Self.withServers(opens: false) { addresses, heard in
       async let passing: Void = {
@@ -77,8 +76,10 @@ import Testing
     }
   }
 
-  @Test("A server that leaves a ping unanswered is left for the next, and what it had is lost")
-  func unheard() async throws {
+  @Test
+  func `a server that leaves a ping unanswered is left for the next, and what it had is lost`()
+    async throws
+  {
     let clock = ClientTestClock()
     let shot = try picture()
     try await Self.withServers(opens: true) { addresses, heard in

@@ -46,8 +46,8 @@ import Testing
     return Double(steps.reduce(0, +)) / Double(steps.count)
   }
 
-  @Test("The policy blur returns an unrecognizable picture, marked as degraded")
-  func blur() async throws {
+  @Test
+  func `the policy blur returns an unrecognizable picture, marked as degraded`() async throws {
     let answers = try await Self.converse([.filter("broken")]) { $0.failurePolicy = .blur }
     let frame = try #require(answers.frames.first)
     #expect(frame.disposition == .degraded)
@@ -58,12 +58,13 @@ import Testing
   }
 
   @Test(
-    "A stage's policy overrides the session's",
     arguments: [
       (FailurePolicy.drop, Sidelight_V1_FailurePolicy.passThrough),
       (.passThrough, .drop), (.blur, .drop),
     ])
-  func stagePolicy(stage: FailurePolicy, session: Sidelight_V1_FailurePolicy) async throws {
+  func `a stage's policy overrides the session's`(
+    stage: FailurePolicy, session: Sidelight_V1_FailurePolicy
+  ) async throws {
     let answers = try await Self.converse([
       .filter("sepiaTone"), Stage(.filter(FilterCall(name: "broken")), failurePolicy: stage),
     ]) { $0.failurePolicy = session }
@@ -74,8 +75,7 @@ import Testing
     }
   }
 
-  @Test("The policy of a stage does not apply to other stages")
-  func otherStagePolicy() async throws {
+  @Test func `the policy of a stage does not apply to other stages`() async throws {
     let answers = try await Self.converse([
       Stage(.filter(FilterCall(name: "sepiaTone")), failurePolicy: .drop), .filter("broken"),
     ])
@@ -83,9 +83,10 @@ import Testing
   }
 
   @Test(
-    "The error of a custom filter is clipped before the client receives it",
     arguments: [Sidelight_V1_FailurePolicy.passThrough, .drop, .blur])
-  func longError(policy: Sidelight_V1_FailurePolicy) async throws {
+  func `the error of a custom filter is clipped before the client receives it`(
+    policy: Sidelight_V1_FailurePolicy
+  ) async throws {
     let answers = try await Self.converse([.filter("verbose")]) { $0.failurePolicy = policy }
     let message =
       answers.frames.first?.failure.message ?? answers.drops.first?.diagnostic.message ?? ""
@@ -104,8 +105,10 @@ import Testing
     ),
   ]
 
-  @Test("The failure of a frame names the filter and its stage", arguments: failingPipelines)
-  func failedStage(_ pipeline: Pipeline, stage: String) async throws {
+  @Test(arguments: failingPipelines)
+  func `the failure of a frame names the filter and its stage`(_ pipeline: Pipeline, stage: String)
+    async throws
+  {
     let answers = try await Self.converse(pipeline)
     let failure = try #require(answers.frames.first?.failure)
     let status = try GoogleRPCStatus(serializedBytes: try failure.serializedBytes() as [UInt8])
@@ -115,8 +118,10 @@ import Testing
     #expect(info.metadata == ["filters": "broken", "stages": stage])
   }
 
-  @Test("Apply ends with the filter and the stage that failed", arguments: failingPipelines)
-  func failedStill(_ pipeline: Pipeline, stage: String) async throws {
+  @Test(arguments: failingPipelines)
+  func `apply ends with the filter and the stage that failed`(_ pipeline: Pipeline, stage: String)
+    async throws
+  {
     try await withServer(catalogue: Self.catalogue) { _, address in
       try await withStub(address) { stub in
         let error = try #require(
@@ -137,16 +142,17 @@ import Testing
     }
   }
 
-  @Test("The policy of a nested pipeline applies to its stages")
-  func nestedPolicy() async throws {
+  @Test func `the policy of a nested pipeline applies to its stages`() async throws {
     let answers = try await Self.converse([
       Stage(.pipeline([.filter("broken")]), failurePolicy: .drop)
     ])
     #expect(answers.drops.first?.reason == .stageFailed)
   }
 
-  @Test("A filter that does not return affects only its own session, whose frames get the policy")
-  func stuckFilter() async throws {
+  @Test
+  func `a filter that does not return affects only its own session, whose frames get the policy`()
+    async throws
+  {
     let clock = ManualClock()
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn

@@ -11,8 +11,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct IsolationTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
-  @Test("With more stuck filters than threads, other sessions still get every frame")
-  func moreStuckThanThreads() async throws {
+  @Test
+  func `with more stuck filters than threads, other sessions still get every frame`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
@@ -112,16 +112,14 @@ import Testing
     compute.shutdown()
   }
 
-  @Test("Blocked threads are replaced until their work returns")
-  func standIns() async throws {
+  @Test func `blocked threads are replaced until their work returns`() async throws {
     try await Self.withHeldWork(turns: 5) { scheduler, compute, _ in
       #expect(compute.currentThreadCount == 2 + 6)
       #expect(scheduler.overdueThreadCount == 6)
     }
   }
 
-  @Test("When too many threads are blocked, only custom filters are refused")
-  func tooMany() async throws {
+  @Test func `when too many threads are blocked, only custom filters are refused`() async throws {
     try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 1) { scheduler, _, _ in
       await #expect(throws: GoogleRPCStatus.self) {
         try await scheduler.withTurn(session: 1000, deadline: .zero, limit: .seconds(1)) { _, _ in }
@@ -130,9 +128,11 @@ import Testing
     }
   }
 
-  @Test(
-    "Custom filters that waited for a turn are refused if too many threads are blocked meanwhile")
-  func tooManyMeanwhile() async throws {
+  @Test
+  func
+    `custom filters that waited for a turn are refused if too many threads are blocked meanwhile`()
+    async throws
+  {
     try await Self.withHeldWork(turns: FrameScheduler.maxOverdueThreads - 2) {
       scheduler, _, clock in
       #expect(scheduler.overdueThreadCount == FrameScheduler.maxOverdueThreads - 1)

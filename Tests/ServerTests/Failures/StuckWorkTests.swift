@@ -24,8 +24,9 @@ import Testing
     #expect(answers.finalStats?.filtered == 1)
   }
 
-  @Test("A client that closes its side gets its last outcome and the end of the call")
-  func halfClose() async throws {
+  @Test
+  func `a client that closes its side gets its last outcome and the end of the call`() async throws
+  {
     let clock = ManualClock()
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
@@ -50,8 +51,10 @@ import Testing
     }
   }
 
-  @Test("A client that disconnects while a filter is stuck makes its session available")
-  func disconnection() async throws {
+  @Test
+  func `a client that disconnects while a filter is stuck makes its session available`()
+    async throws
+  {
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(gate.filter)
@@ -79,8 +82,7 @@ import Testing
     }
   }
 
-  @Test("A session ends although its analysis does not return")
-  func analysis() async throws {
+  @Test func `a session ends although its analysis does not return`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn

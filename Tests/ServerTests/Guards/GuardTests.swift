@@ -12,17 +12,21 @@ import Testing
   /// tests.
   private static let timeout = Duration.seconds(60)
 
-  @Test("Each guard stops its attack, and no other guard does", arguments: Attack.all)
-  func guards(_ attack: Attack) async throws {
+  @Test(arguments: Attack.all)
+  func `each guard stops its attack, and no other guard does`(_ attack: Attack) async throws {
     #expect(try await Self.isStopped(attack) == true)
     var bare = attack
     bare.others.insert(attack.target)
     #expect(try await Self.isStopped(bare) == false, "the harm shows")
   }
 
-  @Test("Each guard stops its attack over TLS, and no other guard does", arguments: Attack.all)
-  func guardsOverTLS(_ attack: Attack) async throws {
-    try await TestSecurity.withTLS { try await self.guards(attack) }
+  @Test(arguments: Attack.all)
+  func `each guard stops its attack over TLS, and no other guard does`(_ attack: Attack)
+    async throws
+  {
+    try await TestSecurity.withTLS {
+      try await self.`each guard stops its attack, and no other guard does`(attack)
+    }
   }
 
   /// - Returns: Whether the guard has stopped the attack; `nil` if neither that nor harm shows.
@@ -60,15 +64,13 @@ import Testing
     }
   }
 
-  @Test("Each guard has an attack")
-  func completeness() {
+  @Test func `each guard has an attack`() {
     // `ControlFloodTests` has the attack of message batches.
     #expect(
       Set(Attack.all.map(\.target)).union([.drain, .messageBatches]) == Set(Guard.allCases))
   }
 
-  @Test("A peer that ignores a shutdown does not delay it")
-  func drain() async throws {
+  @Test func `a peer that ignores a shutdown does not delay it`() async throws {
     #expect(try await Self.isDrained(with: Set(Guard.allCases)) == true)
     #expect(try await Self.isDrained(with: Set(Guard.allCases).subtracting([.drain])) == false)
   }
@@ -105,8 +107,7 @@ import Testing
     }
   }
 
-  @Test("A peer that responds to keepalives stays connected")
-  func livingPeer() async throws {
+  @Test func `a peer that responds to keepalives stays connected`() async throws {
     var configuration = ServerConfiguration()
     configuration.guards.keepaliveInterval = .milliseconds(5)
     try await withServer(configuration) { _, address in
@@ -122,8 +123,7 @@ import Testing
     }
   }
 
-  @Test("A closed connection releases its slot")
-  func roomAgain() async throws {
+  @Test func `a closed connection releases its slot`() async throws {
     var configuration = ServerConfiguration()
     configuration.guards.maxConnections = 1
     try await withServer(configuration) { _, address in
@@ -140,8 +140,7 @@ import Testing
     }
   }
 
-  @Test("Complete messages release their bytes from the budget")
-  func finishedMessages() async throws {
+  @Test func `complete messages release their bytes from the budget`() async throws {
     var configuration = ServerConfiguration()
     configuration.guards.maxUnfinishedBytesPerAddress = 600_000
     try await withServer(configuration) { _, address in
@@ -154,12 +153,11 @@ import Testing
   }
 
   @Test(
-    "A call with any grpc-timeout gets a response",
     arguments: [
       "-1S", "-9999999H", "+1S", "1", "S", "", "1s", "1.5S", "100000000S", "99999999999999999999S",
       "99999999H", "99999999u",
     ])
-  func timeouts(_ value: String) async throws {
+  func `a call with any grpc-timeout gets a response`(_ value: String) async throws {
     try await withServer { _, address in
       try await withRawPeer(address) { peer in
         peer.send(RawPeer.preface)
@@ -170,8 +168,7 @@ import Testing
     }
   }
 
-  @Test("For PINGs beyond the budget the HTTP/2 stack closes the connection")
-  func pingFlood() async throws {
+  @Test func `for PINGs beyond the budget the HTTP/2 stack closes the connection`() async throws {
     var configuration = ServerConfiguration()
     configuration.guards.pingBurst = 10
     configuration.guards.pingsPerSecond = 1
@@ -185,8 +182,7 @@ import Testing
     }
   }
 
-  @Test("A frame after the end of a stream closes the connection")
-  func afterTheEnd() async throws {
+  @Test func `a frame after the end of a stream closes the connection`() async throws {
     try await withServer { server, address in
       try await withRawPeer(address) { peer in
         peer.send(RawPeer.preface)
@@ -202,8 +198,7 @@ import Testing
     }
   }
 
-  @Test("A deadline ends a call in time although its handler is stuck")
-  func stuckHandler() async throws {
+  @Test func `a deadline ends a call in time although its handler is stuck`() async throws {
     let gate = Gate()
     try await withServer(catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
@@ -226,8 +221,7 @@ import Testing
     }
   }
 
-  @Test("The limit of streams is announced")
-  func streams() async throws {
+  @Test func `the limit of streams is announced`() async throws {
     var configuration = ServerConfiguration()
     configuration.transport.maxConcurrentStreams = 3
     try await withServer(configuration) { _, address in

@@ -5,8 +5,7 @@ import Testing
 
 /// Tests of the guards' parsing of the bytes that pass them.
 struct ScannerTests {
-  @Test("The scanner finds PINGs and resets in any fragmentation, and changes nothing else")
-  func pingsAndResets() {
+  @Test func `the scanner finds PINGs and resets in any fragmentation, and changes nothing else`() {
     let pings: [UInt64] = [1, 0x0102_0304_0506_0708, .max]
     let resets: [UInt32] = [1, 7, 0x7FFF_FFFF]
     let preface = ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
@@ -55,8 +54,7 @@ struct ScannerTests {
     RawPeer.frame(3, flags: 0, stream: stream, ByteBuffer(integer: UInt32(8)))
   }
 
-  @Test("The scanner finds the first message that is too long, in any fragmentation")
-  func messages() {
+  @Test func `the scanner finds the first message that is too long, in any fragmentation`() {
     let stream = [[], [1], [1, 2, 3], Array(repeating: 7, count: 100)]
       .map { RawPeer.message($0) }.reduce(ByteBuffer()) { $0.appending($1) }
     for size in 1 ... stream.readableBytes {
@@ -81,8 +79,7 @@ struct ScannerTests {
     }
   }
 
-  @Test("The budget of PINGs allows a burst, then a rate")
-  func budget() {
+  @Test func `the budget of PINGs allows a burst, then a rate`() {
     let start = NIODeadline.uptimeNanoseconds(0)
     var budget = RateBudget(perSecond: 10, burst: 3, at: start)
     func taken(of count: Int, after time: TimeAmount) -> Int {
@@ -95,7 +92,6 @@ struct ScannerTests {
   }
 
   @Test(
-    "Valid values of grpc-timeout are parsed, and others are rejected",
     arguments: [
       ("1H", .seconds(3600)), ("2M", .seconds(120)), ("3S", .seconds(3)),
       ("4m", .milliseconds(4)), ("5u", .microseconds(5)), ("6n", .nanoseconds(6)),
@@ -103,12 +99,13 @@ struct ScannerTests {
       ("123456789S", nil), ("-1S", nil), ("+1S", nil), ("1", nil), ("S", nil), ("", nil),
       ("1s", nil), ("1.5S", nil), (" 1S", nil), ("1S ", nil), ("١S", nil),
     ] as [(String, Duration?)])
-  func deadlines(_ header: String, _ expected: Duration?) {
+  func `valid values of grpc-timeout are parsed, and others are rejected`(
+    _ header: String, _ expected: Duration?
+  ) {
     #expect(CallDeadline.duration(header: header) == expected)
   }
 
-  @Test("A stall is distinguished from slowness")
-  func stalls() {
+  @Test func `a stall is distinguished from slowness`() {
     let start = NIODeadline.uptimeNanoseconds(0)
     var watch = StallDetector(timeout: .seconds(6))
     watch.begin(at: start)

@@ -95,8 +95,7 @@ import Testing
     }
   }
 
-  @Test("Without credentials only the health service is available")
-  func withoutCredentials() async throws {
+  @Test func `without credentials only the health service is available`() async throws {
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withConnection(address) { connection in
         #expect(try await Self.refusal(Self.health, connection, [:]) == nil)
@@ -109,8 +108,7 @@ import Testing
     }
   }
 
-  @Test("An invalid token is refused, even with a valid certificate")
-  func badCredentials() async throws {
+  @Test func `an invalid token is refused, even with a valid certificate`() async throws {
     let values = [
       "Bearer unknown", "Bearer", "Bearer ", "alice", "Basic alice", "Bearer  alice",
       "Bearer alice bob", "bearer=alice", "",
@@ -135,8 +133,7 @@ import Testing
     }
   }
 
-  @Test("Each method requires its scope")
-  func scopes() async throws {
+  @Test func `each method requires its scope`() async throws {
     let operators: Set = ["ListSessions", "WatchSessions", "OverrideSession"]
     let everybodys: Set = ["ListFilters", "DescribeFilter", "GetServerInfo"]
     try await withServer(authenticator: TokenTable.three) { _, address in
@@ -162,15 +159,14 @@ import Testing
     }
   }
 
-  @Test("An unlisted method requires the scope operate")
-  func unlistedMethods() {
+  @Test func `an unlisted method requires the scope operate`() {
     #expect(MethodAccess(service: "sidelight.v1.FrameFilter", method: "New") == .anyOf([.operate]))
     #expect(MethodAccess(service: "sidelight.v9.New", method: "Get") == .anyOf([.operate]))
     #expect(MethodAccess(service: "sidelight.v1.Assets", method: "PutAsset") == .anyOf([.assets]))
   }
 
-  @Test("A refused caller has no session, and its further messages are discarded")
-  func nothingIsAllocated() async throws {
+  @Test
+  func `a refused caller has no session, and its further messages are discarded`() async throws {
     try await withServer(authenticator: TokenTable.three) { server, address in
       try await withRawPeer(address) { peer in
         peer.send(RawPeer.preface)
@@ -187,8 +183,7 @@ import Testing
     }
   }
 
-  @Test("Neither logs nor spans contain a token")
-  func redaction() async throws {
+  @Test func `neither logs nor spans contain a token`() async throws {
     let secret = "very.secret.token"
     var table = TokenTable.three
     table.principals[secret] = Principal(name: "sub:carol@test", scopes: .participant)
@@ -216,8 +211,7 @@ import Testing
     #expect(!spans.contains { $0.contains(secret) })
   }
 
-  @Test("On Unix sockets callers are identified by user and group id")
-  func unixPeers() async throws {
+  @Test func `on Unix sockets callers are identified by user and group id`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     let (user, group) = (UInt32(geteuid()), UInt32(getegid()))
@@ -247,8 +241,7 @@ import Testing
     }
   }
 
-  @Test("A caller cannot claim to be on this host")
-  func localNames() {
+  @Test func `a caller cannot claim to be on this host`() {
     for name in ["unix:uid=0", "ipv4:127.0.0.1", "sub:x ipv4:127.0.0.1:1@test"] {
       let far = Caller(
         peer: "ipv4:192.0.2.1:5", principal: Principal(name: name, scopes: .all))
@@ -261,8 +254,7 @@ import Testing
     #expect(near.isLocal && Caller(peer: near.description).isLocal)
   }
 
-  @Test("Changed rules apply to later calls")
-  func changedRules() async throws {
+  @Test func `changed rules apply to later calls`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     var configuration = ServerConfiguration()

@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  @Test("New connections get the new certificate, and open sessions lose no frame")
-  func reload() async throws {
+  @Test
+  func `new connections get the new certificate, and open sessions lose no frame`() async throws {
     defer { self.files.remove() }
     var configuration = ServerConfiguration()
     configuration.tls = try self.files.write(try self.old.issueServer())
@@ -55,9 +55,10 @@ import Testing
   }
 
   @Test(
-    "Errors in the new files are reported, and the old ones stay in use",
     arguments: ["certificate", "key", "another's key", "nothing", "a folder", "expired", "large"])
-  func brokenFiles(defect: String) async throws {
+  func `errors in the new files are reported, and the old ones stay in use`(defect: String)
+    async throws
+  {
     defer { self.files.remove() }
     var configuration = ServerConfiguration()
     let tls = try self.files.write(try self.old.issueServer())
@@ -84,8 +85,7 @@ import Testing
     }
   }
 
-  @Test("Changed client authorities apply to the next connection")
-  func clientAuthorities() async throws {
+  @Test func `changed client authorities apply to the next connection`() async throws {
     defer { self.files.remove() }
     var tls = try self.files.write(try self.old.issueServer())
     tls.clientCertificates = .required
@@ -111,8 +111,7 @@ import Testing
     }
   }
 
-  @Test("A server with an invalid certificate does not start")
-  func start() async throws {
+  @Test func `a server with an invalid certificate does not start`() async throws {
     defer { self.files.remove() }
     var configuration = ServerConfiguration()
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]

@@ -43,8 +43,10 @@ import X509
     }
   }
 
-  @Test("A session over TLS, to an address by its number and by a name that is asked for")
-  func sessions() async throws {
+  @Test
+  func `a session over TLS, to an address by its number and by a name that is asked for`()
+    async throws
+  {
     defer { self.files.remove() }
     try await withServer(try self.server()) { _, address in
       var tls = try self.tls()
@@ -59,8 +61,7 @@ import X509
     }
   }
 
-  @Test("A server that strangers vouch for is turned away from")
-  func strangers() async throws {
+  @Test func `a server that strangers vouch for is turned away from`() async throws {
     defer { self.files.remove() }
     try await withServer(try self.server()) { _, address in
       let tls = try self.tls(trusting: try TestAuthority("stranger"))
@@ -71,8 +72,8 @@ import X509
     }
   }
 
-  @Test("A client shows its certificate, also on connections that sessions share")
-  func certificates() async throws {
+  @Test
+  func `a client shows its certificate, also on connections that sessions share`() async throws {
     defer { self.files.remove() }
     var configuration = try self.server()
     configuration.tls?.clientCertificates = .required
@@ -93,8 +94,7 @@ import X509
     }
   }
 
-  @Test("Calls carry their tokens, stills too")
-  func tokens() async throws {
+  @Test func `calls carry their tokens, stills too`() async throws {
     defer { self.files.remove() }
     try await withServer(
       try self.server(), authenticator: TokenTable.three
@@ -120,8 +120,7 @@ import X509
     }
   }
 
-  @Test("A session whose token expires goes on with the next one")
-  func renewedToken() async throws {
+  @Test func `a session whose token expires goes on with the next one`() async throws {
     let clock = ManualClock()
     let now = Duration.nanoseconds(
       Int64(clamping: clock.sessionClock.nanosecondsSince1970()))
@@ -175,8 +174,10 @@ import X509
     #expect(asked.withLock { $0 } == 2)
   }
 
-  @Test("An insecure or unreadable security setting is refused before anything is sent")
-  func settings() async throws {
+  @Test
+  func `an insecure or unreadable security setting is refused before anything is sent`()
+    async throws
+  {
     defer { self.files.remove() }
     let far = Address.tcp(host: "192.0.2.1", port: 443)
     var noKey = ClientTLS()

@@ -21,8 +21,7 @@ import Testing
     ])
   }
 
-  @Test("A session ends when the token of its call expires, and not before")
-  func midSession() async throws {
+  @Test func `a session ends when the token of its call expires, and not before`() async throws {
     let clock = self.clock
     try await withServer(
       authenticator: self.table(expiresIn: .seconds(8000)), clock: clock.sessionClock
@@ -66,8 +65,7 @@ import Testing
     }
   }
 
-  @Test("A watch ends when its token expires")
-  func watch() async throws {
+  @Test func `a watch ends when its token expires`() async throws {
     let clock = self.clock
     try await withServer(
       authenticator: self.table(expiresIn: .seconds(60)), clock: clock.sessionClock
@@ -88,8 +86,7 @@ import Testing
     }
   }
 
-  @Test("An expiry in the year 9999 is waited for in steps")
-  func farEnd() async throws {
+  @Test func `an expiry in the year 9999 is waited for in steps`() async throws {
     let table = TokenTable([
       "alice": Principal(
         name: "sub:alice@test", scopes: .all, expires: .seconds(253_402_300_799))
@@ -106,8 +103,7 @@ import Testing
     }
   }
 
-  @Test("A resume token is valid only for the caller that it was issued to")
-  func resumeTokens() async throws {
+  @Test func `a resume token is valid only for the caller that it was issued to`() async throws {
     try await withServer(authenticator: TokenTable.three) { _, address in
       try await withStub(address) { stub in
         func open(

@@ -62,8 +62,8 @@ import X509
     #expect(isServed == isExpected, sourceLocation: sourceLocation)
   }
 
-  @Test("Clients that trust the server's authority are served, others disconnect")
-  func authorities() async throws {
+  @Test
+  func `clients that trust the server's authority are served, others disconnect`() async throws {
     defer { self.files.remove() }
     try await withServer(try self.configuration()) { _, address in
       try await Self.expect(served: true, address, .trusting(self.authority))
@@ -72,8 +72,7 @@ import X509
     }
   }
 
-  @Test("A session works over TLS")
-  func session() async throws {
+  @Test func `a session works over TLS`() async throws {
     defer { self.files.remove() }
     try await withServer(try self.configuration()) { _, address in
       try await withStub(address, security: .trusting(self.authority)) { stub in
@@ -85,8 +84,7 @@ import X509
     }
   }
 
-  @Test("Plaintext on a TLS port is not served, and affects no other client")
-  func plaintext() async throws {
+  @Test func `plaintext on a TLS port is not served, and affects no other client`() async throws {
     defer { self.files.remove() }
     try await withServer(try self.configuration()) { _, address in
       try await Self.expect(served: false, address, .plaintext)
@@ -98,8 +96,7 @@ import X509
     }
   }
 
-  @Test("Without HTTP/2 in ALPN the handshake fails")
-  func withoutALPN() async throws {
+  @Test func `without HTTP/2 in ALPN the handshake fails`() async throws {
     defer { self.files.remove() }
     try await TestSecurity.withTLS {
       var security = try #require(TestSecurity.current)
@@ -115,8 +112,7 @@ import X509
     }
   }
 
-  @Test("TLS versions below the minimum are refused")
-  func versions() async throws {
+  @Test func `TLS versions below the minimum are refused`() async throws {
     defer { self.files.remove() }
     try await TestSecurity.withTLS {
       var security = try #require(TestSecurity.current)
@@ -138,9 +134,10 @@ import X509
   }
 
   @Test(
-    "With TLS 1.2 only the cipher suites that HTTP/2 allows are accepted",
     arguments: [("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-AES128-SHA", false)])
-  func ciphers(_ ciphers: String, isSpoken: Bool) async throws {
+  func `with TLS 1.2 only the cipher suites that HTTP/2 allows are accepted`(
+    _ ciphers: String, isSpoken: Bool
+  ) async throws {
     defer { self.files.remove() }
     try await TestSecurity.withTLS {
       var security = try #require(TestSecurity.current)
@@ -156,8 +153,7 @@ import X509
     }
   }
 
-  @Test("Only the preface guard closes a connection without a handshake")
-  func silentPeer() async throws {
+  @Test func `only the preface guard closes a connection without a handshake`() async throws {
     defer { self.files.remove() }
     // Nothing at all, and the head of a record whose rest never comes.
     for opening in [[], [22, 3, 1, 2, 0, 1]] as [[UInt8]] {
@@ -187,8 +183,7 @@ import X509
     }
   }
 
-  @Test("Required certificates must be from the configured authority")
-  func clientCertificates() async throws {
+  @Test func `required certificates must be from the configured authority`() async throws {
     defer { self.files.remove() }
     let good = try self.authority.issue("alice")
     let forged = try self.stranger.issue("alice")
@@ -201,8 +196,10 @@ import X509
     }
   }
 
-  @Test("A caller with a certificate is identified by its name, and gets the first matching rule")
-  func names() async throws {
+  @Test
+  func `a caller with a certificate is identified by its name, and gets the first matching rule`()
+    async throws
+  {
     defer { self.files.remove() }
     var configuration = try self.requiringCertificates()
     configuration.identity.certificates = [
@@ -258,8 +255,7 @@ import X509
     }
   }
 
-  @Test("A session ends when the certificate of its connection expires")
-  func certificateEnd() async throws {
+  @Test func `a session ends when the certificate of its connection expires`() async throws {
     defer { self.files.remove() }
     let clock = ManualClock()
     // TLS looks at the real time, the server at the test's, which is years before.
@@ -293,8 +289,7 @@ import X509
     }
   }
 
-  @Test("An optional certificate may be absent, but must be valid")
-  func optionalCertificates() async throws {
+  @Test func `an optional certificate may be absent, but must be valid`() async throws {
     defer { self.files.remove() }
     var configuration = try self.requiringCertificates()
     configuration.tls?.clientCertificates = .optional

@@ -42,14 +42,12 @@ import Testing
     }
   }
 
-  @Test("A server without any activity releases no memory")
-  func untouched() {
+  @Test func `a server without any activity releases no memory`() {
     let server = Server()
     for _ in 0 ..< 3 { #expect(!server.isDueAfterNothing(Self.atRest)) }
   }
 
-  @Test("When activity ends, all free memory is released once")
-  func idle() {
+  @Test func `when activity ends, all free memory is released once`() {
     let server = Server()
     for _ in 0 ..< 2 {
       #expect(!server.isDueUnderLoad(Self.heap(used: Self.used, free: 1)))
@@ -60,8 +58,7 @@ import Testing
     }
   }
 
-  @Test("Memory that is freed after a release is released too")
-  func freedLate() {
+  @Test func `memory that is freed after a release is released too`() {
     let server = Server()
     #expect(!server.isDueUnderLoad(Self.atRest))
     #expect(server.isDueAfterNothing(Self.atRest))
@@ -72,8 +69,7 @@ import Testing
     #expect(!server.isDueAfterNothing(Self.atRest))
   }
 
-  @Test("Under load free memory is released if it exceeds an eighth of the resident memory")
-  func underLoad() {
+  @Test func `under load free memory is released if it exceeds an eighth of the resident memory`() {
     let server = Server()
     let resident = Self.used + Self.beside
     #expect(!server.isDueUnderLoad(Self.heap(used: Self.used, free: resident / 8)))
@@ -82,15 +78,13 @@ import Testing
     #expect(!server.isDueUnderLoad(Self.heap(used: Self.used)))
   }
 
-  @Test("Memory that a load still holds counts as free only when the load has released it")
-  func heldByTheLoad() {
+  @Test func `memory that a load still holds counts as free only when the load has released it`() {
     let server = Server()
     #expect(!server.isDueUnderLoad(Self.heap(used: 4 * Self.used)))
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 3 * Self.used)))
   }
 
-  @Test("A failed release is not tried again, and memory that is freed later is released")
-  func fragments() {
+  @Test func `a failed release is not tried again, and memory that is freed later is released`() {
     let server = Server()
     let fragmented = Self.heap(used: Self.used, free: Self.used)
     #expect(server.isDueUnderLoad(fragmented))
@@ -99,8 +93,8 @@ import Testing
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 2 * Self.used)))
   }
 
-  @Test("Pages outside the heap cause one release when they appear, and none when they disappear")
-  func besideTheHeap() {
+  @Test
+  func `pages outside the heap cause one release when they appear, and none when they disappear`() {
     let server = Server()
     let pictures = Self.heap(used: Self.used, beside: 5 * Self.beside)
     #expect(server.isDueUnderLoad(pictures))
@@ -110,8 +104,8 @@ import Testing
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: 4 * Self.beside)))
   }
 
-  @Test("After a release under load the remaining free memory is released when activity ends")
-  func idleAfterLoad() {
+  @Test
+  func `after a release under load the remaining free memory is released when activity ends`() {
     let server = Server()
     #expect(server.isDueUnderLoad(Self.heap(used: Self.used, free: Self.used)))
     server.released(leaving: Self.heap(used: Self.used))
@@ -120,8 +114,7 @@ import Testing
     #expect(!server.isDueAfterNothing(Self.atRest))
   }
 
-  @Test("Without heap statistics memory is released only when activity ends")
-  func unknown() {
+  @Test func `without heap statistics memory is released only when activity ends`() {
     let server = Server(heap: nil)
     #expect(!server.isDueUnderLoad(nil))
     #expect(server.isDueAfterNothing(nil))

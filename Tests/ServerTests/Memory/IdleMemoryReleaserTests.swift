@@ -16,8 +16,7 @@ import Testing
     #expect(answers.frames.count == 1)
   }
 
-  @Test("Idle buffers are released after each idle interval")
-  func released() async throws {
+  @Test func `idle buffers are released after each idle interval`() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
     configuration.releaseMemoryAfter = Self.idleTime
@@ -35,8 +34,7 @@ import Testing
     }
   }
 
-  @Test("Buffers that arriving frames need are kept")
-  func kept() async throws {
+  @Test func `buffers that arriving frames need are kept`() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
     configuration.releaseMemoryAfter = Self.idleTime
@@ -51,8 +49,7 @@ import Testing
     }
   }
 
-  @Test("Buffers of an ended load are released while other frames arrive")
-  func releasedUnderLoad() async throws {
+  @Test func `buffers of an ended load are released while other frames arrive`() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
     configuration.releaseMemoryAfter = Self.idleTime

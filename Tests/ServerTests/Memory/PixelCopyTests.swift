@@ -9,11 +9,12 @@ import Testing
   static let image = Sidelight_V1_Image.noise(.i420, 640, 360, padding: 13)
 
   @Test(
-    "A frame needs no buffer: a filter reads the incoming message and writes the outgoing one",
     arguments: [
       Pipeline(stages: []), [.filter("sepiaTone"), .filter("vignette")], [.filter("median")],
     ])
-  func noBuffer(pipeline: Pipeline) async throws {
+  func `a frame needs no buffer: a filter reads the incoming message and writes the outgoing one`(
+    pipeline: Pipeline
+  ) async throws {
     try await withServer { server, address in
       let answers = try await withStub(address) { stub in
         try await stub.converseInTurn(
@@ -25,8 +26,7 @@ import Testing
     }
   }
 
-  @Test("A frame of two passes needs one buffer")
-  func oneBuffer() async throws {
+  @Test func `a frame of two passes needs one buffer`() async throws {
     try await withServer { server, address in
       let answers = try await withStub(address) { stub in
         try await stub.converseInTurn(

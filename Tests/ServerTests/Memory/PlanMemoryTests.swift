@@ -33,8 +33,10 @@ import Testing
     #expect(message.contains("\(320 * 320 * 8 - 1) (max_plan_bytes)"))
   }
 
-  @Test("Frames get the failure policy, with the value and the limit; smaller ones are filtered")
-  func frames() async throws {
+  @Test
+  func `frames get the failure policy, with the value and the limit; smaller ones are filtered`()
+    async throws
+  {
     try await withServer(Self.configuration, catalogue: try Self.catalogue()) { _, address in
       try await withStub(address) { stub in
         let answers = try await stub.converseInTurn(
@@ -51,8 +53,7 @@ import Testing
     }
   }
 
-  @Test("Apply and CheckPipeline are refused with the value and the limit")
-  func stills() async throws {
+  @Test func `apply and CheckPipeline are refused with the value and the limit`() async throws {
     try await withServer(Self.configuration, catalogue: try Self.catalogue()) { _, address in
       try await withStub(address) { stub in
         let still = await #expect(throws: RPCError.self) {

@@ -24,8 +24,8 @@ import Testing
     }
   }
 
-  @Test("An image beyond the budget is refused; a finished call releases its bytes")
-  func budget() async throws {
+  @Test
+  func `an image beyond the budget is refused; a finished call releases its bytes`() async throws {
     let gate = Gate()
     var configuration = ServerConfiguration()
     configuration.computeThreads = 1

@@ -28,8 +28,7 @@ import Testing
     return configuration
   }
 
-  @Test("Random client behaviour never violates the guarantees of the stream")
-  func randomSessions() async throws {
+  @Test func `random client behaviour never violates the guarantees of the stream`() async throws {
     let repeated = Self.environment("SIDELIGHT_MODEL_SEED")
     let first = repeated ?? UInt64.random(in: 0 ..< 1 << 40)
     let frames = repeated == nil ? Self.environment("SIDELIGHT_MODEL_FRAMES") ?? 100_000 : 1

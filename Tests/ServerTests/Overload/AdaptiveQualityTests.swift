@@ -29,8 +29,10 @@ import Testing
     }
   }
 
-  @Test("A blur is computed at half the resolution before frames are dropped, and reports it")
-  func degraded() async throws {
+  @Test
+  func `a blur is computed at half the resolution before frames are dropped, and reports it`()
+    async throws
+  {
     let answers = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: true)
     #expect(answers.frames.last?.sequence == 400)
     #expect(answers.frames.last?.disposition == .degraded)
@@ -38,17 +40,21 @@ import Testing
     #expect(answers.finalStats?.degraded == 1)
   }
 
-  @Test(
-    "Without permission the full variant runs, and a stage without a cheaper variant is unchanged")
-  func notDegraded() async throws {
+  @Test
+  func
+    `without permission the full variant runs, and a stage without a cheaper variant is unchanged`()
+    async throws
+  {
     let forbidden = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: false)
     #expect(forbidden.frames.last?.disposition == .filtered)
     let none = try await Self.converse([.filter("sepiaTone")], allowsDegraded: true)
     #expect(none.frames.last?.disposition == .filtered)
   }
 
-  @Test("The sender is notified of the bottleneck, and of the rate and size that are possible")
-  func advice() async throws {
+  @Test
+  func `the sender is notified of the bottleneck, and of the rate and size that are possible`()
+    async throws
+  {
     let answers = try await Self.converse([.filter("gaussianBlur")], allowsDegraded: false)
     let advice = answers.compactMap { message in
       if case .advice(let advice)? = message.kind { advice } else { nil }
@@ -60,13 +66,12 @@ import Testing
   }
 
   @Test(
-    "The bottleneck is the slowest stage, at any position",
     arguments: [
       [Stage.filter("slow"), .filter("gaussianBlur")],
       [Stage.filter("gaussianBlur"), .filter("slow")],
       [Stage.filter("pixellate"), .filter("slow"), .filter("sepiaTone")],
     ])
-  func bottleneck(_ stages: [Stage]) async throws {
+  func `the bottleneck is the slowest stage, at any position`(_ stages: [Stage]) async throws {
     let clock = ManualClock()
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(

@@ -39,8 +39,7 @@ import Testing
     }
   }
 
-  @Test("A budget that is spent between two passes stops the frame there")
-  func lateInPipeline() async throws {
+  @Test func `a budget that is spent between two passes stops the frame there`() async throws {
     let answers = try await Self.converse(
       [.filter("slow"), .filter("slow")], [.frame(1, Self.image) { $0.budgetUs = 20_000 }])
     let drop = try #require(answers.drops.first)
@@ -49,8 +48,7 @@ import Testing
     #expect(drop.lateUs == 10_000)
   }
 
-  @Test("A frame whose budget is spent by the last pass is not written")
-  func lateOnOutput() async throws {
+  @Test func `a frame whose budget is spent by the last pass is not written`() async throws {
     let answers = try await Self.converse(
       [.filter("slow")], [.frame(1, Self.image)]
     ) { $0.budgetUs = 20_000 }
@@ -60,8 +58,10 @@ import Testing
     #expect(drop.lateUs == 10_000)
   }
 
-  @Test("A frame whose expected work exceeds its budget is dropped before it is filtered")
-  func lateOnArrival() async throws {
+  @Test
+  func `a frame whose expected work exceeds its budget is dropped before it is filtered`()
+    async throws
+  {
     let answers = try await Self.converse(
       [.filter("slow")],
       [
@@ -76,8 +76,10 @@ import Testing
     #expect(drop.lateUs == 0, "it was not late yet")
   }
 
-  @Test("After refusals a frame is tried again, because the pipeline may have become faster")
-  func estimatesSink() async throws {
+  @Test
+  func `after refusals a frame is tried again, because the pipeline may have become faster`()
+    async throws
+  {
     let frames = (1 ... 40).map { sequence in
       Sidelight_V1_ClientMessage.frame(sequence, Self.image) { $0.budgetUs = 20_000 }
     }
@@ -88,16 +90,14 @@ import Testing
     #expect(answers.finalStats?.outcomes == 40)
   }
 
-  @Test("One very slow frame does not cause the next ones to be refused")
-  func outliers() {
+  @Test func `one very slow frame does not cause the next ones to be refused`() {
     let estimate = CostEstimate()
     estimate.record(.milliseconds(10))
     estimate.record(.seconds(20))
     #expect(estimate.expected == .milliseconds(13.75))
   }
 
-  @Test("Refusals lower the expected time, but not the work that counts as load")
-  func timeAndWork() {
+  @Test func `refusals lower the expected time, but not the work that counts as load`() {
     let estimate = CostEstimate()
     estimate.record(.milliseconds(8), work: .milliseconds(32))
     #expect(estimate.expected == .milliseconds(8))
@@ -113,8 +113,10 @@ import Testing
     #expect(estimate.work == .milliseconds(32))
   }
 
-  @Test("A frame's budget overrides the session's; 0 disables it, and so does must_process")
-  func whichBudget() async throws {
+  @Test
+  func `a frame's budget overrides the session's; 0 disables it, and so does must_process`()
+    async throws
+  {
     let answers = try await Self.converse(
       [.filter("slow")],
       [
@@ -129,8 +131,7 @@ import Testing
     #expect(answers.drops.first?.reason == .lateOnArrival)
   }
 
-  @Test("A frame that waited too long in the mailbox is not filtered")
-  func lateInMailbox() async throws {
+  @Test func `a frame that waited too long in the mailbox is not filtered`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     let answers = Answers()
@@ -162,8 +163,8 @@ import Testing
     #expect(drop.lateUs == 30_000)
   }
 
-  @Test("A frame rate drops frames evenly; frames with must_process are exempt")
-  func maxFPS() async throws {
+  @Test
+  func `a frame rate drops frames evenly; frames with must_process are exempt`() async throws {
     let clock = ManualClock()
     let answers = try await withServer(clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in
@@ -180,8 +181,10 @@ import Testing
     #expect(answers.finalStats?.outcomes == 12)
   }
 
-  @Test("With NEVER_DROP the budgets of session and frame have no effect, which opened reports")
-  func neverDrop() async throws {
+  @Test
+  func `with NEVER_DROP the budgets of session and frame have no effect, which opened reports`()
+    async throws
+  {
     let clock = ManualClock()
     let answers = try await withServer(
       catalogue: Self.catalogue(clock), clock: clock.sessionClock
@@ -197,8 +200,7 @@ import Testing
     #expect(answers.finalStats?.filtered == 2)
   }
 
-  @Test("With NEVER_DROP a frame rate is refused")
-  func neverDropAtRate() async throws {
+  @Test func `with NEVER_DROP a frame rate is refused`() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
         let error = await #expect(throws: RPCError.self) {
@@ -210,8 +212,7 @@ import Testing
     }
   }
 
-  @Test("Frames beyond the granted credits are dropped with NO_CREDIT")
-  func noCredit() async throws {
+  @Test func `frames beyond the granted credits are dropped with NO_CREDIT`() async throws {
     let gate = Gate()
     let answers = Answers()
     var configuration = ServerConfiguration()

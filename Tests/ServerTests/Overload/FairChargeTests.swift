@@ -4,8 +4,10 @@ import Testing
 
 /// Tests of the work charged to sessions that take turns on the compute threads.
 @Suite(.timeLimit(.minutes(5))) struct FairChargeTests {
-  @Test("Work that occupies one thread is charged once, regardless of the threads granted")
-  func serialWork() async throws {
+  @Test
+  func `work that occupies one thread is charged once, regardless of the threads granted`()
+    async throws
+  {
     let clock = ManualClock()
     let compute = ComputePool(threadCount: 2)
     defer { compute.shutdown() }

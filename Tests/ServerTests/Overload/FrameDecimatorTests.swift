@@ -9,9 +9,8 @@ import Testing
   }
 
   @Test(
-    "Frames are dropped evenly",
     arguments: [(30.0, 30.0, 300), (30, 15, 150), (30, 20, 200), (30, 10, 100), (60, 24, 240)])
-  func evenly(sent: Double, limit: Double, expected: Int) {
+  func `frames are dropped evenly`(sent: Double, limit: Double, expected: Int) {
     let times = (0 ..< Int(sent * 10)).map { Int(Double($0) * 1000 / sent) }
     let admitted = Self.admitted(times, at: limit)
     #expect(abs(admitted.count - expected) <= 1)
@@ -20,14 +19,12 @@ import Testing
     #expect(gaps.allSatisfy { abs(Double($0) - 1000 / limit) <= step + 1 }, "\(gaps)")
   }
 
-  @Test("Jitter drops no frames")
-  func jitter() {
+  @Test func `jitter drops no frames`() {
     let times = (0 ..< 300).map { $0 * 33 + ($0 % 3) * 4 }
     #expect(Self.admitted(times, at: 30).count >= 297)
   }
 
-  @Test("A burst after a gap is limited to the rate")
-  func gap() {
+  @Test func `a burst after a gap is limited to the rate`() {
     let times = [0, 33, 66, 5000, 5001, 5002, 5033]
     #expect(Self.admitted(times, at: 30) == [0, 33, 66, 5000, 5033])
   }

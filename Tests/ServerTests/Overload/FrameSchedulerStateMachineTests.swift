@@ -5,16 +5,14 @@ import Testing
 @Suite struct FrameSchedulerStateMachineTests {
   typealias Machine = FrameScheduler.StateMachine
 
-  @Test("One session has all threads; active sessions share them equally")
-  func bands() {
+  @Test func `one session has all threads; active sessions share them equally`() {
     var machine = Machine(threads: 4)
     #expect(machine.request(session: 1, deadline: .zero, at: .zero) == .run(bands: 4))
     #expect(machine.request(session: 2, deadline: .zero, at: .zero) == .run(bands: 2))
     #expect(machine.request(session: 3, deadline: .zero, at: .zero) == .run(bands: 1))
   }
 
-  @Test("A session without recent requests does not count as active")
-  func idleSessions() {
+  @Test func `a session without recent requests does not count as active`() {
     var machine = Machine(threads: 4)
     for session: UInt64 in 1 ... 4 {
       _ = machine.request(session: session, deadline: .zero, at: .zero)
@@ -24,8 +22,7 @@ import Testing
     #expect(answer == .run(bands: 4))
   }
 
-  @Test("No more frames run than there are threads; the rest wait")
-  func limit() {
+  @Test func `no more frames run than there are threads; the rest wait`() {
     var machine = Machine(threads: 2)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
     _ = machine.request(session: 2, deadline: .zero, at: .zero)
@@ -36,8 +33,7 @@ import Testing
     #expect(none == nil)
   }
 
-  @Test("Among sessions within their share the earliest deadline is first")
-  func earliestDeadline() {
+  @Test func `among sessions within their share the earliest deadline is first`() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
     let deadlines: [Duration] = [.milliseconds(30), .milliseconds(10), .milliseconds(20)]
@@ -54,8 +50,7 @@ import Testing
     #expect(order == [1, 2, 0])
   }
 
-  @Test("Threads that a session has beyond its turn count as its share")
-  func charge() {
+  @Test func `threads that a session has beyond its turn count as its share`() {
     var machine = Machine(threads: 1)
     for session: UInt64 in [2, 1] {
       _ = machine.request(session: session, deadline: .zero, at: .zero)
@@ -69,8 +64,7 @@ import Testing
     #expect(first?.ticket == 1)
   }
 
-  @Test("A session that has had more than its share waits, however early its deadline")
-  func fairness() {
+  @Test func `a session that has had more than its share waits, however early its deadline`() {
     var machine = Machine(threads: 1)
     // Session 1 has used a second, session 2 nothing.
     for session: UInt64 in [2, 1] {
@@ -87,8 +81,7 @@ import Testing
     #expect(second?.ticket == 0)
   }
 
-  @Test("A session with many requests gets no more turns than the others")
-  func greedySession() {
+  @Test func `a session with many requests gets no more turns than the others`() {
     var machine = Machine(threads: 1)
     // Session 0 needs four times the time of the others for a frame; all want a turn at any time.
     let costs: [Duration] = [.milliseconds(40)] + Array(repeating: .milliseconds(10), count: 3)
@@ -123,8 +116,7 @@ import Testing
     for time in service { #expect(abs(time / mean - 1) < 0.1, "\(service)") }
   }
 
-  @Test("An idle session accumulates no share")
-  func noHoarding() {
+  @Test func `an idle session accumulates no share`() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
     _ = machine.finish(session: 1, work: .zero, at: .zero)
@@ -143,8 +135,7 @@ import Testing
     #expect(second?.ticket == 1, "session 1 has had its two seconds")
   }
 
-  @Test("A cancelled request is skipped; a granted one cannot be withdrawn")
-  func withdrawal() {
+  @Test func `a cancelled request is skipped; a granted one cannot be withdrawn`() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)
     _ = machine.request(session: 2, deadline: .zero, at: .zero)
@@ -157,8 +148,8 @@ import Testing
     #expect(isTooLate)
   }
 
-  @Test("The load is the arriving work, done or not, relative to the capacity of the threads")
-  func load() {
+  @Test
+  func `the load is the arriving work, done or not, relative to the capacity of the threads`() {
     var machine = Machine(threads: 2)
     // 50 frames a second of 20 ms each are one thread's work.
     for frame in 0 ..< 500 {

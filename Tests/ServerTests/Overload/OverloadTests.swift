@@ -44,10 +44,11 @@ import Testing
     return answers.messages
   }
 
-  @Test(
-    "With newest wins the newest frame is filtered next, the others are superseded in one notice"
-  )
-  func newestWins() async throws {
+  @Test()
+  func
+    `with newest wins the newest frame is filtered next, the others are superseded in one notice`()
+    async throws
+  {
     let answers = try await Self.flood(.newestWins)
     #expect(answers.frames.map(\.sequence) == [1, 10])
     let drop = try #require(answers.drops.first)
@@ -60,15 +61,16 @@ import Testing
     #expect(answers.finalStats?.outcomes == 10)
   }
 
-  @Test("A deeper mailbox keeps as many of the newest")
-  func deeperMailbox() async throws {
+  @Test func `a deeper mailbox keeps as many of the newest`() async throws {
     let answers = try await Self.flood(.newestWins, mailboxDepth: 3)
     #expect(answers.frames.map(\.sequence) == [1, 8, 9, 10])
     #expect(answers.drops.map(\.count) == [6])
   }
 
-  @Test("With keep oldest frames beyond the mailbox's depth are dropped with QUEUE_FULL")
-  func keepOldest() async throws {
+  @Test
+  func `with keep oldest frames beyond the mailbox's depth are dropped with QUEUE_FULL`()
+    async throws
+  {
     let answers = try await Self.flood(.keepOldest)
     #expect(answers.frames.map(\.sequence) == [1, 2])
     #expect(answers.drops.map(\.reason) == [.queueFull])
@@ -76,8 +78,8 @@ import Testing
     #expect(answers.finalStats?.outcomes == 10)
   }
 
-  @Test("With never drop the sender gets back-pressure, and every frame is filtered")
-  func neverDrop() async throws {
+  @Test
+  func `with never drop the sender gets back-pressure, and every frame is filtered`() async throws {
     let answers = try await Self.flood(.neverDrop)
     #expect(answers.frames.map(\.sequence) == Array(1 ... 10))
     #expect(answers.drops.isEmpty)
@@ -93,8 +95,7 @@ import Testing
     return catalogue
   }
 
-  @Test("A stage that fails returns the original, with the failure")
-  func failingStagePassesThrough() async throws {
+  @Test func `a stage that fails returns the original, with the failure`() async throws {
     let answers = try await withServer(catalogue: Self.brokenCatalogue) { _, address in
       try await withStub(address) { stub in
         try await stub.converse([.open([.filter("broken")]), .frame(1, Self.image)])
@@ -107,8 +108,10 @@ import Testing
     #expect(answers.finalStats?.passedThrough == 1)
   }
 
-  @Test("With the policy drop a stage that fails drops the frame, and the session continues")
-  func failingStageDrops() async throws {
+  @Test
+  func `with the policy drop a stage that fails drops the frame, and the session continues`()
+    async throws
+  {
     let answers = try await withServer(catalogue: Self.brokenCatalogue) { _, address in
       try await withStub(address) { stub in
         try await stub.converse([

@@ -16,15 +16,14 @@ import Testing
     return verdict
   }
 
-  @Test("A second without loss gives no advice")
-  func quiet() {
+  @Test func `a second without loss gives no advice`() {
     var governor = QualityGovernor(mayReduce: true)
     #expect(Self.second(&governor, 0, lost: 1) == nil)
     #expect(!governor.isReduced)
   }
 
-  @Test("A second with loss reduces the quality if allowed, and gives the possible rate")
-  func loss() throws {
+  @Test
+  func `a second with loss reduces the quality if allowed, and gives the possible rate`() throws {
     var governor = QualityGovernor(mayReduce: true)
     let verdict = try #require(Self.second(&governor, 0, lost: 15))
     #expect(governor.isReduced)
@@ -36,16 +35,16 @@ import Testing
     #expect(!strict.isReduced)
   }
 
-  @Test("A client that does not read gets advice, but no reduced quality")
-  func slowReader() {
+  @Test func `a client that does not read gets advice, but no reduced quality`() {
     var governor = QualityGovernor(mayReduce: true)
     let verdict = Self.second(&governor, 0, lost: 15, as: .lostAtOutput)
     #expect(verdict?.isOutputSlow == true)
     #expect(!governor.isReduced)
   }
 
-  @Test("The full variant is restored after two seconds without loss in which it would have fitted")
-  func restored() {
+  @Test
+  func `the full variant is restored after two seconds without loss in which it would have fitted`()
+  {
     var governor = QualityGovernor(mayReduce: true)
     _ = Self.second(&governor, 0, lost: 15)
     _ = Self.second(&governor, 1, lost: 0)
@@ -54,8 +53,7 @@ import Testing
     #expect(!governor.isReduced)
   }
 
-  @Test("The full variant is restored later if it would not have fitted")
-  func tooDear() {
+  @Test func `the full variant is restored later if it would not have fitted`() {
     var governor = QualityGovernor(mayReduce: true)
     _ = Self.second(&governor, 0, lost: 15)
     for number in 1 ... 15 {
@@ -66,8 +64,7 @@ import Testing
     #expect(!governor.isReduced)
   }
 
-  @Test("Each failed restoration doubles the wait for the next")
-  func hysteresis() {
+  @Test func `each failed restoration doubles the wait for the next`() {
     var governor = QualityGovernor(mayReduce: true)
     var number = 0
     func pass(lost: Int) {

@@ -33,8 +33,10 @@ import Testing
     }
   }
 
-  @Test("Frames beyond the rate are dropped with RATE_LIMITED, and the session continues")
-  func frameRate() async throws {
+  @Test
+  func `frames beyond the rate are dropped with RATE_LIMITED, and the session continues`()
+    async throws
+  {
     let clock = self.clock
     try await withServer(
       Self.configuration { $0.framesPerSecond = 2 }, clock: clock.sessionClock
@@ -56,8 +58,10 @@ import Testing
     }
   }
 
-  @Test("Frames beyond the byte rate are dropped; a frame larger than the burst passes alone")
-  func byteRate() async throws {
+  @Test
+  func `frames beyond the byte rate are dropped; a frame larger than the burst passes alone`()
+    async throws
+  {
     let clock = self.clock
     try await withServer(
       Self.configuration { $0.bytesPerSecond = 50 }, clock: clock.sessionClock
@@ -72,8 +76,7 @@ import Testing
     }
   }
 
-  @Test("With never drop the rate delays a session, and no frame is lost")
-  func neverDrop() async throws {
+  @Test func `with never drop the rate delays a session, and no frame is lost`() async throws {
     let clock = self.clock
     let began = clock.now
     try await withServer(
@@ -88,8 +91,9 @@ import Testing
     #expect(clock.now - began >= .seconds(3))
   }
 
-  @Test("All sessions of a caller share its limits, and other callers have their own")
-  func sharing() async throws {
+  @Test
+  func `all sessions of a caller share its limits, and other callers have their own`() async throws
+  {
     let clock = self.clock
     try await withServer(
       Self.configuration { $0.framesPerSecond = 3 }, authenticator: TokenTable.three,
@@ -114,8 +118,10 @@ import Testing
     }
   }
 
-  @Test("Still images count against the rate, and are refused with the limit and a delay")
-  func stills() async throws {
+  @Test
+  func `still images count against the rate, and are refused with the limit and a delay`()
+    async throws
+  {
     let clock = self.clock
     try await withServer(
       Self.configuration { $0.framesPerSecond = 1 }, clock: clock.sessionClock
@@ -136,8 +142,7 @@ import Testing
     }
   }
 
-  @Test("Sessions count by authenticated identity, across addresses")
-  func sessions() async throws {
+  @Test func `sessions count by authenticated identity, across addresses`() async throws {
     try await withServer(
       Self.configuration { $0.sessions = 1 }, authenticator: TokenTable.three
     ) { server, address in
@@ -166,8 +171,8 @@ import Testing
     }
   }
 
-  @Test("A server with limits out of range does not start", arguments: [0, -1, .nan, .infinity])
-  func ranges(limit: Double) async throws {
+  @Test(arguments: [0, -1, .nan, .infinity])
+  func `a server with limits out of range does not start`(limit: Double) async throws {
     var configuration = Self.configuration { $0.framesPerSecond = limit }
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
     let server = SidelightServer(configuration: configuration)

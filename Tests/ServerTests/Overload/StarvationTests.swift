@@ -9,8 +9,9 @@ import Testing
   static let frames: UInt64 = 1000
   static let image = Sidelight_V1_Image.noise(.bgra8, 320, 180)
 
-  @Test("A session that always has a next frame does not prevent others from starting")
-  func newcomer() async throws {
+  @Test
+  func `a session that always has a next frame does not prevent others from starting`() async throws
+  {
     var configuration = ServerConfiguration()
     configuration.computeThreads = 1
     configuration.framesInFlight = 16

@@ -4,9 +4,8 @@ import Testing
 /// Tests of token buckets and rate limiters.
 @Suite struct TokenBucketTests {
   @Test(
-    "In any period the amount is at most the rate times that period plus one second",
     arguments: 1 ... 20)
-  func bound(seed: Int) {
+  func `in any period the amount is at most the rate times that period plus one second`(seed: Int) {
     var dice = SeededRandom(seed: UInt64(seed))
     let perSecond = Double(dice.number(1 ... 200))
     var bucket = TokenBucket(perSecond: perSecond, at: .zero)
@@ -30,8 +29,7 @@ import Testing
     }
   }
 
-  @Test("A caller that waits for the stated delay is accepted")
-  func delays() {
+  @Test func `a caller that waits for the stated delay is accepted`() {
     var bucket = TokenBucket(perSecond: 3, at: .zero)
     var now = Duration.zero
     for amount in [1, 1, 1, 1, 2, 7, 1, 0.5] {
@@ -41,8 +39,7 @@ import Testing
     }
   }
 
-  @Test("A clock that stops or goes back adds nothing")
-  func clocks() {
+  @Test func `a clock that stops or goes back adds nothing`() {
     var bucket = TokenBucket(perSecond: 2, at: .seconds(10))
     bucket.take(2)
     #expect(bucket.delay(for: 1, at: .seconds(10)) == .milliseconds(500))
@@ -50,8 +47,7 @@ import Testing
     #expect(bucket.delay(for: 1, at: .seconds(11)) == .zero)
   }
 
-  @Test("Changed limits apply immediately, also to known callers")
-  func change() async {
+  @Test func `changed limits apply immediately, also to known callers`() async {
     let limiters = RateLimiter(Quotas(), clock: ManualClock().sessionClock)
     let limiter = limiters.limiter(of: "alice")
     for _ in 0 ..< 100 { #expect(await limiter.takeFrame(of: 1, waiting: false)) }
@@ -62,8 +58,7 @@ import Testing
     for _ in 0 ..< 100 { #expect(await limiter.takeFrame(of: 1, waiting: false)) }
   }
 
-  @Test("The limiters of inactive callers are removed")
-  func forgetting() async throws {
+  @Test func `the limiters of inactive callers are removed`() async throws {
     let clock = ManualClock()
     var quotas = Quotas()
     quotas.framesPerSecond = 1

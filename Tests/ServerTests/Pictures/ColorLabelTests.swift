@@ -12,9 +12,10 @@ import Testing
   }
 
   @Test(
-    "Filtered RGB and grey frames state full range, YUV frames video range",
     arguments: PixelFormat.allCases)
-  func unstated(format: PixelFormat) async throws {
+  func `filtered RGB and grey frames state full range, YUV frames video range`(format: PixelFormat)
+    async throws
+  {
     let image = Sidelight_V1_Image.noise(format, 18, 12)
     let pipeline: Pipeline = [.filter("sepiaTone")]
     try await withServer { _, address in
@@ -33,9 +34,10 @@ import Testing
   }
 
   @Test(
-    "A result in another format states the range of that format",
     arguments: PixelFormat.allCases)
-  func converted(format: PixelFormat) async throws {
+  func `a result in another format states the range of that format`(format: PixelFormat)
+    async throws
+  {
     let target = Sidelight_V1_PixelFormat(format)
     try await withServer { _, address in
       try await withStub(address) { stub in
@@ -52,8 +54,8 @@ import Testing
     }
   }
 
-  @Test("White of RGB and of grey stays white in the range that the result states")
-  func white() async throws {
+  @Test
+  func `white of RGB and of grey stays white in the range that the result states`() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
         for (format, samples) in [(PixelFormat.rgb24, 3), (.gray8, 1), (.rgba8, 4)] {

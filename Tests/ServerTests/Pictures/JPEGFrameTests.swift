@@ -24,8 +24,10 @@ import Tracing
     }
   }
 
-  @Test("A JPEG that the pipeline does not change is returned byte for byte, with any subsampling")
-  func passThrough() async throws {
+  @Test
+  func `a JPEG that the pipeline does not change is returned byte for byte, with any subsampling`()
+    async throws
+  {
     let images = try JPEGSubsampling.allCases.map {
       try Sidelight_V1_Image.jpeg(64, 48, subsampling: $0)
     }
@@ -40,8 +42,7 @@ import Tracing
     }
   }
 
-  @Test("A filtered JPEG equals decoding, filtering and encoding in sequence")
-  func filtered() async throws {
+  @Test func `a filtered JPEG equals decoding, filtering and encoding in sequence`() async throws {
     for subsampling in JPEGSubsampling.allCases {
       let image = try Sidelight_V1_Image.jpeg(75, 41, subsampling: subsampling)
       let answers = try await self.converse([.open(Self.look), .frame(1, image)])
@@ -57,8 +58,8 @@ import Tracing
     }
   }
 
-  @Test("A JPEG is returned as samples on request", arguments: PixelFormat.allCases)
-  func toSamples(format: PixelFormat) async throws {
+  @Test(arguments: PixelFormat.allCases)
+  func `a JPEG is returned as samples on request`(format: PixelFormat) async throws {
     let image = try Sidelight_V1_Image.jpeg(75, 41)
     let open = Sidelight_V1_ClientMessage.open(Self.look) {
       $0.output.format = Sidelight_V1_PixelFormat(format)
@@ -69,8 +70,8 @@ import Tracing
     #expect(frame.image == Sidelight_V1_Image(expected))
   }
 
-  @Test("Samples are returned as a JPEG on request", arguments: PixelFormat.allCases)
-  func fromSamples(format: PixelFormat) async throws {
+  @Test(arguments: PixelFormat.allCases)
+  func `samples are returned as a JPEG on request`(format: PixelFormat) async throws {
     let image = Sidelight_V1_Image.noise(format, 64, 36)
     let open = Sidelight_V1_ClientMessage.open {
       $0.output.format = .jpeg
@@ -90,8 +91,9 @@ import Tracing
     #expect(answers.frames.last?.image == frame.image)
   }
 
-  @Test("A still image equals a session's frame byte for byte, in every output format")
-  func apply() async throws {
+  @Test
+  func `a still image equals a session's frame byte for byte, in every output format`() async throws
+  {
     let turned = try Sidelight_V1_Image.with {
       $0 = try .jpeg(75, 41)
       $0.orientation.rotation = .rotation90
@@ -137,8 +139,7 @@ import Tracing
     }
   }
 
-  @Test("Decoding and encoding are passes with separate spans, in order")
-  func spans() async throws {
+  @Test func `decoding and encoding are passes with separate spans, in order`() async throws {
     let tracer = W3CTracer()
     _ = try await self.converse(
       [.open(Self.look), .frame(1, try .jpeg(64, 48))], tracer: tracer)
@@ -215,8 +216,8 @@ import Tracing
     ),
   ]
 
-  @Test("An invalid file drops its frame, and the stream continues", arguments: badFiles.indices)
-  func bad(index: Int) async throws {
+  @Test(arguments: badFiles.indices)
+  func `an invalid file drops its frame, and the stream continues`(index: Int) async throws {
     let (name, word, make) = Self.badFiles[index]
     let good = try Sidelight_V1_Image.jpeg(64, 48)
     let answers = try await self.converse([
@@ -232,8 +233,8 @@ import Tracing
     #expect(answers.finalStats?.outcomes == 2)
   }
 
-  @Test("Consecutive files that cannot be decoded end a session like other errors")
-  func endless() async throws {
+  @Test
+  func `consecutive files that cannot be decoded end a session like other errors`() async throws {
     var configuration = ServerConfiguration()
     configuration.maxConsecutiveErrors = 5
     let broken = Sidelight_V1_Image.jpeg(
@@ -247,8 +248,7 @@ import Tracing
     #expect(error?.message.contains("errors in a row") == true)
   }
 
-  @Test("A JPEG may have 10 MB of metadata")
-  func metadata() async throws {
+  @Test func `a JPEG may have 10 MB of metadata`() async throws {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let segment = [0xFF, 0xE1, 0xFF, 0xFF] + [UInt8](repeating: 0x45, count: 65533)
     let file = [UInt8](image.inline)
@@ -261,8 +261,8 @@ import Tracing
     #expect(answers.frames.last?.image == answers.frames.first?.image)
   }
 
-  @Test("After a failure the original or a blur is returned in the requested format")
-  func failures() async throws {
+  @Test
+  func `after a failure the original or a blur is returned in the requested format`() async throws {
     struct Broken: Error {}
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(CustomFilter("broken", "Fails.", frame: { _, _, _ in throw Broken() }))
@@ -294,8 +294,7 @@ import Tracing
     }
   }
 
-  @Test("An analysis receives the decoded samples of a JPEG")
-  func analysis() async throws {
+  @Test func `an analysis receives the decoded samples of a JPEG`() async throws {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let pipeline: Pipeline = [.filter("brightnessStatistics")]
     func figures(_ image: Sidelight_V1_Image) async throws -> [String: Double] {

@@ -17,9 +17,8 @@ import Testing
   }
 
   @Test(
-    "A value outside its range is refused by name",
     arguments: Self.bad)
-  func refused(
+  func `a value outside its range is refused by name`(
     _ configure: @Sendable (inout Sidelight_V1_OutputSpec) -> Void, field: String, word: String
   ) {
     let error = #expect(throws: FieldViolation.self) { try Self.shape(configure) }
@@ -43,9 +42,8 @@ import Testing
   ]
 
   @Test(
-    "Properties that are not requested keep the input's values",
     arguments: PixelFormat.allCases)
-  func asInput(format: PixelFormat) throws {
+  func `properties that are not requested keep the input's values`(format: PixelFormat) throws {
     let form = PictureForm(
       coding: .raw(format),
       geometry: FrameGeometry(
@@ -59,8 +57,7 @@ import Testing
     #expect(delivery.orientation == form.orientation)
   }
 
-  @Test("Upright rotates the samples and resets the orientation")
-  func upright() throws {
+  @Test func `upright rotates the samples and resets the orientation`() throws {
     let orientation = Orientation(quarterTurns: 3, isMirrored: true)
     let form = PictureForm(
       coding: .jpeg,
@@ -75,8 +72,9 @@ import Testing
     #expect(asItIs.orientation == orientation)
   }
 
-  @Test("Samples that become a file are rotated upright, because files state no orientation")
-  func files() throws {
+  @Test
+  func `samples that become a file are rotated upright, because files state no orientation`() throws
+  {
     let orientation = Orientation(quarterTurns: 1)
     let form = PictureForm(
       coding: .raw(.bgra8),
@@ -89,8 +87,7 @@ import Testing
     }
   }
 
-  @Test("Samples are encoded as the file stores them, in the pipeline's last pass")
-  func encodings() throws {
+  @Test func `samples are encoded as the file stores them, in the pipeline's last pass`() throws {
     func encoding(
       _ format: PixelFormat, _ configure: (inout Sidelight_V1_OutputSpec) -> Void
     ) throws -> FrameEncoding? {

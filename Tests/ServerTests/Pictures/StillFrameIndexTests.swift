@@ -43,9 +43,10 @@ import Testing
   ]
 
   @Test(
-    "For every filter a still image equals the frame of a session with its index",
     arguments: [PixelFormat.bgra8, .rgb24, .gray8, .i420, .nv12])
-  func everyFilter(format: PixelFormat) async throws {
+  func `for every filter a still image equals the frame of a session with its index`(
+    format: PixelFormat
+  ) async throws {
     #expect(Self.pipelines.count > 40)
     let image = Sidelight_V1_Image.noise(format, 35, 23)
     try await withServer(catalogue: try Self.catalogue()) { _, address in
@@ -70,8 +71,10 @@ import Testing
     }
   }
 
-  @Test("Grain differs from frame to frame, and a still image without an index is the first frame")
-  func grain() async throws {
+  @Test
+  func `grain differs from frame to frame, and a still image without an index is the first frame`()
+    async throws
+  {
     let image = Sidelight_V1_Image.noise(.bgra8, 35, 23)
     let pipeline: Pipeline = [.filter("grain", ["amount": .number(0.5)])]
     try await withServer { _, address in
@@ -94,8 +97,7 @@ import Testing
     }
   }
 
-  @Test("Refused frames count for the frame index")
-  func refusedFramesCount() async throws {
+  @Test func `refused frames count for the frame index`() async throws {
     let image = Sidelight_V1_Image.noise(.bgra8, 35, 23)
     let pipeline: Pipeline = [.filter("grain", ["amount": .number(0.5)])]
     try await withServer { _, address in
@@ -119,8 +121,7 @@ import Testing
     }
   }
 
-  @Test("The client library sends the frame index")
-  func clientLibrary() async throws {
+  @Test func `the client library sends the frame index`() async throws {
     let pipeline: Pipeline = [.filter("grain", ["amount": .number(0.5)])]
     let still = try ImageEncoder(.png()).encode(
       try Sidelight_V1_Image.noise(.rgb24, 35, 23).makeFrame())

@@ -73,8 +73,10 @@ import Testing
     }
   }
 
-  @Test("brightnessStatistics reports the mean, the contrast and the motion since its last run")
-  func brightness() async throws {
+  @Test
+  func `brightnessStatistics reports the mean, the contrast and the motion since its last run`()
+    async throws
+  {
     let answers = try await Self.converse(
       [.filter("brightnessStatistics", ["everyNth": .number(1)])], [Self.grey(51), Self.grey(204)])
     let analyses = answers.analyses
@@ -88,8 +90,7 @@ import Testing
     #expect(analyses[0].rows["histogram"]?.values[3] == 1)
   }
 
-  @Test("An analysis changes neither the pixels nor the outcome of a frame")
-  func untouched() async throws {
+  @Test func `an analysis changes neither the pixels nor the outcome of a frame`() async throws {
     let answers = try await Self.converse(
       [.filter("witness")], [Self.grey(9)], catalogue: Self.catalogue(RecordingAnalysis()))
     #expect(answers.frames.first?.disposition == .passedThrough)
@@ -104,8 +105,8 @@ import Testing
     #expect(answers.finalStats != nil, "counts come last")
   }
 
-  @Test("An analysis receives every nth frame, and none while its stage is inactive")
-  func everyNth() async throws {
+  @Test
+  func `an analysis receives every nth frame, and none while its stage is inactive`() async throws {
     let images = (0 ..< 7).map { _ in Self.grey(9) }
     let answers = try await Self.converse(
       [
@@ -116,8 +117,7 @@ import Testing
     #expect(answers.analyses.allSatisfy { $0.stage == "eye" })
   }
 
-  @Test("An analysis-only session sends no pixels back")
-  func analysisOnly() async throws {
+  @Test func `an analysis-only session sends no pixels back`() async throws {
     let answers = try await Self.converse(
       [.filter("witness"), .filter("colorInvert")], [Self.grey(9)],
       catalogue: Self.catalogue(RecordingAnalysis())
@@ -127,8 +127,7 @@ import Testing
     #expect(answers.frames.first?.image.width == 32)
   }
 
-  @Test("An analysis that fails is reported once, and drops no frame")
-  func failure() async throws {
+  @Test func `an analysis that fails is reported once, and drops no frame`() async throws {
     let catalogue = Self.catalogue(RecordingAnalysis(fails: true))
     let answers = try await withServer(catalogue: catalogue) { _, address in
       try await withStub(address) { stub in
@@ -141,8 +140,7 @@ import Testing
     #expect(answers.errors.first?.status.message.contains("witness") == true)
   }
 
-  @Test("A slow analysis delays no frame, and receives the newest frame next")
-  func slowAnalysis() async throws {
+  @Test func `a slow analysis delays no frame, and receives the newest frame next`() async throws {
     let gate = AnalysisGate()
     var catalogue = FilterCatalogue()
     catalogue.register(CustomFilter("slow", "Waits.", analysis: gate))
@@ -198,8 +196,10 @@ import Testing
     }
   }
 
-  @Test("An analysis restarts with other parameters, and keeps its state while it is inactive")
-  func parameters() async throws {
+  @Test
+  func `an analysis restarts with other parameters, and keeps its state while it is inactive`()
+    async throws
+  {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(Counter.self)
     let pipeline: Pipeline = [Stage(.filter(FilterCall(name: "counter")), id: "c")]
@@ -241,8 +241,9 @@ import Testing
     #expect(counts == [0, 1, 2, 100, 101])
   }
 
-  @Test("An analysis that does not return is reported, and does not affect the others")
-  func stuckAnalysis() async throws {
+  @Test
+  func `an analysis that does not return is reported, and does not affect the others`() async throws
+  {
     let clock = ManualClock()
     let gate = AnalysisGate()
     var catalogue = Self.catalogue(RecordingAnalysis())
@@ -287,8 +288,7 @@ import Testing
     #expect(answers.analyses.filter { $0.filter == "stuck" }.map(\.sequence) == [1])
   }
 
-  @Test("Each analysis has its own interval, which doubles in the reduced variant")
-  func schedule() throws {
+  @Test func `each analysis has its own interval, which doubles in the reduced variant`() throws {
     let resolved = try FilterCatalogue.builtIn.resolve([
       Stage(
         .filter(FilterCall(name: "brightnessStatistics", parameters: ["everyNth": .number(2)])),

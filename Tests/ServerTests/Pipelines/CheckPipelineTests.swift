@@ -13,8 +13,7 @@ import Testing
       summary: String(repeating: "word ", count: number * 5))
   }
 
-  @Test("A response never exceeds its limit; omitted passes are counted")
-  func bounded() {
+  @Test func `a response never exceeds its limit; omitted passes are counted`() {
     let pipeline = Pipeline(stages: (0 ..< 20).map { _ in .filter("sepiaTone") })
     let whole = Sidelight_V1_CheckPipelineResponse(
       of: pipeline, passes: Self.passes, atMost: 1 << 20)
@@ -31,8 +30,7 @@ import Testing
     }
   }
 
-  @Test("A text that could not be parsed again is omitted")
-  func longText() throws {
+  @Test func `a text that could not be parsed again is omitted`() throws {
     let weights = ParameterValue.vector(Array(repeating: 0.012345678901234, count: 25))
     let pipeline = Pipeline(
       stages: (0 ..< 64).map { _ in .filter("convolution5X5", ["weights": weights]) })
@@ -73,8 +71,8 @@ import Testing
     ]
   }()
 
-  @Test("For built-in filters a response is at most 64 KiB longer than its request")
-  func worstPipelines() async throws {
+  @Test
+  func `for built-in filters a response is at most 64 KiB longer than its request`() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
         var answers = 0
@@ -101,8 +99,8 @@ import Testing
     }
   }
 
-  @Test("Filters with long descriptions do not make a response exceed the limit")
-  func talkative() async throws {
+  @Test
+  func `filters with long descriptions do not make a response exceed the limit`() async throws {
     var catalogue = FilterCatalogue.builtIn
     let name = String(repeating: "n", count: 64)
     catalogue.register(CustomFilter(name, "Has a long name.", color: Brighter()))

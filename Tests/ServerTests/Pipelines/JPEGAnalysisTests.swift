@@ -24,14 +24,12 @@ import Testing
     }
   }
 
-  @Test("A filter and an analysis share one decoded file")
-  func once() async throws {
+  @Test func `a filter and an analysis share one decoded file`() async throws {
     let alone = try await Self.buffers([.filter("sepiaTone")])
     #expect(try await Self.buffers([.filter("sepiaTone"), .filter("witness")]) == alone)
   }
 
-  @Test("An analysis does not wait for a file that never reaches the worker")
-  func leftAlone() async throws {
+  @Test func `an analysis does not wait for a file that never reaches the worker`() async throws {
     let gate = Gate()
     var catalogue = AnalysisTests.catalogue(AnalysisTests.RecordingAnalysis())
     catalogue.register(gate.filter)
@@ -65,8 +63,7 @@ import Testing
     #expect(answers.analyses.map(\.sequence).contains(3))
   }
 
-  @Test("A file that cannot be decoded is reported once, and not analysed")
-  func unreadable() async throws {
+  @Test func `a file that cannot be decoded is reported once, and not analysed`() async throws {
     let whole = try Sidelight_V1_Image.jpeg(64, 48)
     let cut = Sidelight_V1_Image.jpeg([UInt8](whole.inline.dropLast(20)))
     let answers = try await withServer(

@@ -79,8 +79,10 @@ import Testing
     }
   }
 
-  @Test("Under an override no earlier or mixed picture is sent, and a failed one is blurred")
-  func overtaking() async throws {
+  @Test
+  func `under an override no earlier or mixed picture is sent, and a failed one is blurred`()
+    async throws
+  {
     let clock = ManualClock()
     let gate = Gate()
     var configuration = ServerConfiguration()

@@ -89,8 +89,7 @@ import Testing
     }
   }
 
-  @Test("A token from before an override does not end it")
-  func oldToken() async throws {
+  @Test func `a token from before an override does not end it`() async throws {
     let clock = ManualClock()
     try await withServer(clock: clock.sessionClock) { _, address in
       let first = try await Self.visit(address, Self.open()) { id in
@@ -106,8 +105,7 @@ import Testing
     }
   }
 
-  @Test("A session without a token gets the override of its caller and label")
-  func withoutToken() async throws {
+  @Test func `a session without a token gets the override of its caller and label`() async throws {
     try await withServer { _, address in
       _ = try await Self.visit(address, Self.open(label: "ana")) { id in
         try await Self.override(id, at: address, with: [.filter("gaussianBlur")])
@@ -118,8 +116,9 @@ import Testing
     }
   }
 
-  @Test("An override that was ended early is not restored by a token that contains it")
-  func lifted() async throws {
+  @Test
+  func `an override that was ended early is not restored by a token that contains it`() async throws
+  {
     try await withServer { _, address in
       let first = try await Self.visit(address, Self.open(label: "ana")) { id in
         try await Self.override(id, at: address, with: [.filter("gaussianBlur")])
@@ -134,8 +133,8 @@ import Testing
     }
   }
 
-  @Test("A session is refused if the pipeline of its override is no longer valid")
-  func invalidOverride() async throws {
+  @Test
+  func `a session is refused if the pipeline of its override is no longer valid`() async throws {
     let black = "LUT_3D_SIZE 2\n" + String(repeating: "0 0 0\n", count: 8)
     let assets = AssetStore(["cover": .cube(try CubeFile.read(Array(black.utf8)))])
     var catalogue = FilterCatalogue.builtIn
@@ -157,8 +156,8 @@ import Testing
     }
   }
 
-  @Test("An override applies to both sessions of a client that has reconnected")
-  func twoConnections() async throws {
+  @Test
+  func `an override applies to both sessions of a client that has reconnected`() async throws {
     try await withServer { _, address in
       let first = try await Self.visit(address, Self.open())
       _ = try await Self.visit(address, Self.open(resuming: first.token)) { old in
@@ -170,8 +169,7 @@ import Testing
     }
   }
 
-  @Test("The number of stored overrides is limited, and expired ones are removed")
-  func bound() throws {
+  @Test func `the number of stored overrides is limited, and expired ones are removed`() throws {
     let store = OverrideStore()
     func force(until end: Duration, at now: Duration) throws {
       try store.record(

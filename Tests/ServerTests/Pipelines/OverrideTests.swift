@@ -96,8 +96,7 @@ import Testing
     }
   }
 
-  @Test("Sessions are listed with their active pipeline and their counts")
-  func list() async throws {
+  @Test func `sessions are listed with their active pipeline and their counts`() async throws {
     try await Self.withSession(
       .open([.filter("sepiaTone", ["intensity": .number(0.5)])]) { $0.label = "alice" }
     ) { session in
@@ -117,9 +116,11 @@ import Testing
     }
   }
 
-  @Test(
-    "An override applies immediately, is reported, and ends with the participant's latest pipeline")
-  func overrideAndRestore() async throws {
+  @Test
+  func
+    `an override applies immediately, is reported, and ends with the participant's latest pipeline`()
+    async throws
+  {
     try await Self.withSession(.open([.filter("sepiaTone")])) { session in
       _ = try await session.send(.frame(1, Self.image))
       let revision = try await session.override(
@@ -141,8 +142,7 @@ import Testing
     }
   }
 
-  @Test("An operator ends an override before its time")
-  func endEarly() async throws {
+  @Test func `an operator ends an override before its time`() async throws {
     try await Self.withSession(.open()) { session in
       _ = try await session.override(with: [.filter("colorInvert")])
       let during = try await session.send(.frame(1, Self.image))
@@ -153,8 +153,10 @@ import Testing
     }
   }
 
-  @Test("Under an override no frame returns unfiltered, neither after a failure nor during a pause")
-  func neverFailsOpen() async throws {
+  @Test
+  func `under an override no frame returns unfiltered, neither after a failure nor during a pause`()
+    async throws
+  {
     try await Self.withSession(.open([.filter("sepiaTone")])) { session in
       _ = try await session.override(with: [.filter("broken")])
       let failed = try await session.send(.frame(1, Self.image))
@@ -167,8 +169,10 @@ import Testing
     }
   }
 
-  @Test("A frame that is being filtered when an override begins is not sent with the old pipeline")
-  func frameInTheWorker() async throws {
+  @Test
+  func `a frame that is being filtered when an override begins is not sent with the old pipeline`()
+    async throws
+  {
     let gate = Gate()
     let answers = Answers()
     var catalogue = FilterCatalogue.builtIn
@@ -204,8 +208,7 @@ import Testing
     #expect(answers.messages.finalStats?.outcomes == 2)
   }
 
-  @Test("An invalid override is refused with the invalid field")
-  func refusals() async throws {
+  @Test func `an invalid override is refused with the invalid field`() async throws {
     try await Self.withSession(.open()) { session in
       let requests: [(Sidelight_V1_OverrideSessionRequest, RPCError.Code, String)] = [
         (.with { $0.sessionID = "nobody" }, .notFound, "session_id"),
@@ -241,8 +244,7 @@ import Testing
     }
   }
 
-  @Test("Watching one session reports its counts until it ends")
-  func watch() async throws {
+  @Test func `watching one session reports its counts until it ends`() async throws {
     try await withServer { _, address in
       try await Self.withOperators(address) { operators in
         try await withStub(address) { stub in

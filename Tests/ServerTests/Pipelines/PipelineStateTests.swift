@@ -16,8 +16,7 @@ import Testing
     try pipelineState.change(ifRevision: nil, requestID: requestID) { $0 = pipeline }
   }
 
-  @Test("A change increments the revision and keeps the request's number")
-  func change() throws {
+  @Test func `a change increments the revision and keeps the request's number`() throws {
     var pipelineState = try Self.state()
     #expect(pipelineState.activePipeline.revision == Revision(number: 1, requestID: 0))
     try Self.select([.filter("grayscale")], &pipelineState, requestID: 7)
@@ -25,8 +24,7 @@ import Testing
     #expect(pipelineState.activePipeline.pipeline.activeFilters == ["grayscale"])
   }
 
-  @Test("A refused change has no effect")
-  func refused() throws {
+  @Test func `a refused change has no effect`() throws {
     var pipelineState = try Self.state()
     let unknown = #expect(throws: FieldViolation.self) {
       try Self.select([.filter("nope")], &pipelineState, requestID: 7)
@@ -40,8 +38,7 @@ import Testing
     #expect(pipelineState.activePipeline.pipeline.activeFilters == ["sepiaTone"])
   }
 
-  @Test("Changes of the participant during an override apply after it")
-  func override() throws {
+  @Test func `changes of the participant during an override apply after it`() throws {
     var pipelineState = try Self.state()
     try pipelineState.override(with: [.filter("gaussianBlur")], reason: "test", until: .seconds(10))
     #expect(pipelineState.activePipeline.revision == Revision(number: 2, requestID: 0))
@@ -65,8 +62,7 @@ import Testing
     #expect(pipelineState.revision == 4)
   }
 
-  @Test("A second override replaces the first and its end time")
-  func overrideTwice() throws {
+  @Test func `a second override replaces the first and its end time`() throws {
     var pipelineState = try Self.state()
     try pipelineState.override(with: [.filter("gaussianBlur")], reason: "a", until: .seconds(10))
     try pipelineState.override(with: [.filter("pixellate")], reason: "b", until: .seconds(20))
@@ -79,8 +75,7 @@ import Testing
     #expect(pipelineState.override?.reason == "b")
   }
 
-  @Test("A pause reports whether it changed anything")
-  func pause() throws {
+  @Test func `a pause reports whether it changed anything`() throws {
     var pipelineState = try Self.state()
     for (pause, isChange) in [
       (.dropping, true), (.dropping, false), (.passing, true), (.running, true), (.running, false),
@@ -92,8 +87,7 @@ import Testing
     #expect(pipelineState.revision == 1, "a pause is no revision")
   }
 
-  @Test("A token restores selection, parameters, activation, pause and override")
-  func resume() throws {
+  @Test func `a token restores selection, parameters, activation, pause and override`() throws {
     var pipelineState = try Self.state([
       Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm"),
       Stage(.filter(FilterCall(name: "pixellate")), id: "blocks"),

@@ -32,9 +32,11 @@ import Testing
     .open([.filter("grayscale")]) { $0.resumeToken = token }
   }
 
-  @Test(
-    "Another server with the key restores the state of the token instead of the pipeline in open")
-  func elsewhere() async throws {
+  @Test
+  func
+    `another server with the key restores the state of the token instead of the pipeline in open`()
+    async throws
+  {
     let keys = [Self.key("a", 1)]
     let first = try await Self.converse(
       keys: keys,
@@ -57,8 +59,7 @@ import Testing
     #expect(second.frames.first?.revision == first.frames.first?.revision)
   }
 
-  @Test("A pause is restored and reported")
-  func pause() async throws {
+  @Test func `a pause is restored and reported`() async throws {
     let keys = [Self.key("a", 1)]
     let first = try await Self.converse(
       keys: keys, [.open(), .with { $0.pause = .init() }])
@@ -72,8 +73,7 @@ import Testing
     #expect(second.drops.map(\.reason) == [.paused])
   }
 
-  @Test("An invalid token is refused as expired or as foreign")
-  func refused() async throws {
+  @Test func `an invalid token is refused as expired or as foreign`() async throws {
     let clock = ManualClock()
     let keys = [Self.key("a", 1)]
     let first = try await Self.converse(keys: keys, clock: clock.sessionClock, [.open()])
@@ -92,8 +92,7 @@ import Testing
     }
   }
 
-  @Test("A client gets a new token after half of the old one's lifetime")
-  func renewal() async throws {
+  @Test func `a client gets a new token after half of the old one's lifetime`() async throws {
     let clock = ManualClock()
     let tokens = Answers()
     var configuration = Self.configuration([Self.key("a", 1)])

@@ -19,15 +19,16 @@ import Testing
     ResumeTokens(keys: keys, lifetime: .seconds(60))
   }
 
-  @Test("A signed token is accepted by every server with the key")
-  func roundTrip() throws {
+  @Test func `a signed token is accepted by every server with the key`() throws {
     let token = Self.tokens(Self.key("a", 1)).sign(Self.state)
     let elsewhere = Self.tokens(Self.key("b", 2), Self.key("a", 1))
     #expect(try elsewhere.verify(token, at: 99) == Self.state)
   }
 
-  @Test("After a rotation the new key signs, and the old one is accepted until it is removed")
-  func rotation() throws {
+  @Test
+  func `after a rotation the new key signs, and the old one is accepted until it is removed`()
+    throws
+  {
     let old = Self.tokens(Self.key("a", 1)).sign(Self.state)
     let rotated = Self.tokens(Self.key("b", 2), Self.key("a", 1))
     let new = rotated.sign(Self.state)
@@ -37,8 +38,7 @@ import Testing
     #expect(throws: FieldViolation.self) { try done.verify(old, at: 0) }
   }
 
-  @Test("A token is valid until it expires")
-  func expiry() {
+  @Test func `a token is valid until it expires`() {
     let tokens = Self.tokens(Self.key("a", 1))
     let token = tokens.sign(Self.state)
     #expect(throws: Never.self) { try tokens.verify(token, at: 99) }
@@ -47,8 +47,7 @@ import Testing
     #expect(error?.reason.contains("expired") == true)
   }
 
-  @Test("A token with any changed byte is refused")
-  func tampering() {
+  @Test func `a token with any changed byte is refused`() {
     let tokens = Self.tokens(Self.key("a", 1))
     let token = tokens.sign(Self.state)
     for index in token.indices {
@@ -68,8 +67,7 @@ import Testing
     }
   }
 
-  @Test("A token with another key of the same name, or without a signature, is refused")
-  func forgery() {
+  @Test func `a token with another key of the same name, or without a signature, is refused`() {
     let token = Self.tokens(Self.key("a", 1)).sign(Self.state)
     #expect(throws: FieldViolation.self) { try Self.tokens(Self.key("a", 2)).verify(token, at: 0) }
     #expect(throws: FieldViolation.self) { try Self.tokens().verify(token, at: 0) }

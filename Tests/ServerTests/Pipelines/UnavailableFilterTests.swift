@@ -33,8 +33,8 @@ import Testing
     }
   }
 
-  @Test("Sessions, still images and checks that name it are refused with the reason")
-  func refused() async throws {
+  @Test
+  func `sessions, still images and checks that name it are refused with the reason`() async throws {
     let pipeline = Sidelight_V1_Pipeline([.filter("aura")])
     try await self.expectRefusal(Self.reason) { stub in
       try await stub.process { writer in
@@ -58,8 +58,7 @@ import Testing
     }
   }
 
-  @Test("A selection that names it is refused, and the session continues")
-  func selection() async throws {
+  @Test func `a selection that names it is refused, and the session continues`() async throws {
     let answers = try await withServer(catalogue: Self.catalogue) { _, address in
       try await withStub(address) { stub in
         try await stub.process { writer in
@@ -80,8 +79,7 @@ import Testing
     #expect(answers.frames.first?.disposition == .filtered)
   }
 
-  @Test("It is not listed, and has no description")
-  func listed() async throws {
+  @Test func `it is not listed, and has no description`() async throws {
     try await withServer(catalogue: Self.catalogue) { _, address in
       try await withStub(address) { stub in
         let names = try await stub.listFilters(.init()).filters.map(\.name)

@@ -8,7 +8,7 @@ struct MarkFilter: SceneFilter {
 
   static let description = FilterDescription(
     name: "mark", summary: "Fills frames with a number.", category: .effect, reach: .frame,
-    fidelity: .formula, formula: "The number of frames so far, plus 100 for each finished job",
+    fidelity: .formula, formula: "The number of frames so far modulo 100, plus 100 for each finished job",
     parameters: [
       ParameterDescription(
         "protects", .flag, default: .flag(false), "Whether the filter protects."),
@@ -56,8 +56,8 @@ struct MarkFilter: SceneFilter {
     var finished = 0
     var hasStarted = false
 
-    mutating func adopt(_ operation: any SceneOperation) -> Bool {
-      guard let operation = operation as? Operation else { return false }
+    mutating func adopt(_ request: any SceneRequest) -> Bool {
+      guard let operation = request as? Operation else { return false }
       self.filter = operation.filter
       return true
     }
@@ -65,7 +65,7 @@ struct MarkFilter: SceneFilter {
     mutating func step(_ view: SceneView) throws -> any Sendable {
       self.count += 1
       if self.count == self.filter.failsAt { throw Broken() }
-      return UInt8(self.count + 100 * self.finished)
+      return UInt8(self.count % 100 + 100 * self.finished)
     }
 
     mutating func takeJob() -> SceneJob? {

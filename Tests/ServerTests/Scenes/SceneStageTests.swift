@@ -69,35 +69,37 @@ import Testing
     }
     let levels = try await withServer(catalogue: MarkFilter.catalogue(job: job)) { _, address in
       try await withStub(address) { stub in
-        let (turns, turn) = AsyncStream<Void>.makeStream()
+        let (turns, turn) = AsyncStream<UInt8>.makeStream()
         return try await stub.process { writer in
           try await writer.write(.open([.filter("mark")]))
           var outcomes = turns.makeAsyncIterator()
           for sequence in 1 ... 3 as ClosedRange<UInt64> {
             try await writer.write(.frame(sequence, Self.image))
-            await outcomes.next()
+            _ = await outcomes.next()
           }
           // Three frames came back while the job was held.
           var entered = gate.entered.makeAsyncIterator()
           await entered.next()
           gate.open(for: 1)
-          // The result applies to a step after the job has returned.
-          for sequence in 4 ... 400 as ClosedRange<UInt64> {
-            try await writer.write(.frame(sequence % 100, Self.image))
-            await outcomes.next()
-          }
+          // The result applies to the first step after the job has returned.
+          var sequence: UInt64 = 4
+          repeat {
+            try await writer.write(.frame(sequence, Self.image))
+            sequence += 1
+          } while await outcomes.next() ?? 255 < 100
         } onResponse: { response in
           var answers: [Sidelight_V1_ServerMessage] = []
           for try await message in response.messages {
             answers.append(message)
-            if case .frame? = message.kind { turn.yield() }
+            if case .frame(let frame)? = message.kind { turn.yield(frame.image.inline[0]) }
           }
           return Self.levels(answers)
         }
       }
     }
     #expect(levels.prefix(3) == [1, 2, 3])
-    #expect(levels.contains { $0 ?? 0 > 100 })
+    let last = try #require(levels.last)
+    #expect(last == UInt8(levels.count % 100 + 100))
   }
 
   @Test(arguments: [false, true])

@@ -8,8 +8,10 @@ import Testing
 
 /// A server whose task is cancelled, instead of a graceful shutdown.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
-  @Test("A server that is cancelled before it handles accepted connections ends without an error")
-  func waiting() async {
+  @Test
+  func `a server that is cancelled before it handles accepted connections ends without an error`()
+    async
+  {
     // A separate process: all threads of the pool are held, and a process is what may end.
     await #expect(processExitsWith: .success) {
       var configuration = ServerConfiguration()

@@ -24,8 +24,7 @@ import Testing
     }
   }
 
-  @Test("The stated limits are the enforced limits")
-  func stated() async throws {
+  @Test func `the stated limits are the enforced limits`() async throws {
     let answers = try await Self.converse([.open()])
     let limits = try #require(answers.first).opened.limits
     #expect(limits.maxStages == 64)
@@ -48,9 +47,10 @@ import Testing
   }
 
   @Test(
-    "An open with a stage id that is too long is refused with field, size and limit",
     arguments: [65, 1_000_000])
-  func longID(count: Int) async throws {
+  func `an open with a stage id that is too long is refused with field, size and limit`(count: Int)
+    async throws
+  {
     let error = await #expect(throws: RPCError.self) {
       try await Self.converse([.open(Self.named(Self.name(count)))])
     }
@@ -59,8 +59,7 @@ import Testing
       error?.message == "open.pipeline.stages[0].id: has \(count) bytes; the limit is 64")
   }
 
-  @Test("A resume token that is too long is refused before it is parsed")
-  func longToken() async throws {
+  @Test func `a resume token that is too long is refused before it is parsed`() async throws {
     let error = await #expect(throws: RPCError.self) {
       try await Self.converse([.open { $0.resumeToken = Data(count: 132_097) }])
     }
@@ -68,8 +67,7 @@ import Testing
     #expect(error?.message == "open.resume_token: has 132097 bytes; the limit is 132096")
   }
 
-  @Test("Changes that are too large get an error, and the session continues")
-  func changes() async throws {
+  @Test func `changes that are too large get an error, and the session continues`() async throws {
     let answers = try await Self.converse([
       .open(Self.named("warm")),
       .select(Self.named(Self.name(65)), requestID: 1),
@@ -114,8 +112,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("A token can hold the largest pipeline; a larger pipeline is refused")
-  func largestPipelineResumes() async throws {
+  @Test func `a token can hold the largest pipeline; a larger pipeline is refused`() async throws {
     let limit = ContractLimits.maxPipelineBytes
     let largest = Pipeline.long(bytes: limit)
     #expect(Sidelight_V1_Pipeline(largest).byteCount == limit)
@@ -142,8 +139,7 @@ import Testing
     }
   }
 
-  @Test("A token can hold the largest pipeline and the largest override")
-  func largestOverrideResumes() throws {
+  @Test func `a token can hold the largest pipeline and the largest override`() throws {
     let largest = Pipeline.long(bytes: ContractLimits.maxPipelineBytes)
     var pipelineState = try PipelineState(pipeline: largest, catalogue: .withLongFilter)
     try pipelineState.override(
@@ -162,8 +158,8 @@ import Testing
     #expect(resumed.effectivePipeline == largest)
   }
 
-  @Test("An update that would make the pipeline too large is refused as a whole")
-  func growingUpdate() async throws {
+  @Test
+  func `an update that would make the pipeline too large is refused as a whole`() async throws {
     let limit = ContractLimits.maxPipelineBytes
     let answers = try await Self.converse(
       catalogue: .withLongFilter,
@@ -189,8 +185,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("A token does not contain unknown fields of the client's pipeline")
-  func unknownFields() async throws {
+  @Test func `a token does not contain unknown fields of the client's pipeline`() async throws {
     let open = try Sidelight_V1_ClientMessage(
       serializedBytes: try Sidelight_V1_ClientMessage.with {
         $0.open.pipeline = try Sidelight_V1_Pipeline(
@@ -204,8 +199,7 @@ import Testing
     #expect((1 ..< 300).contains(opened.resumeToken.count))
   }
 
-  @Test("A trace context that is longer than the limit is ignored")
-  func traceContext() {
+  @Test func `a trace context that is longer than the limit is ignored`() {
     let context = Sidelight_V1_TraceContext.with {
       $0.traceparent = Self.name(513)
       $0.tracestate = Self.name(512)
@@ -270,9 +264,10 @@ import Testing
   ]
 
   @Test(
-    "The error for a name that is too long states its size and does not repeat it",
     arguments: Self.calls)
-  func names(_ each: Call) async throws {
+  func `the error for a name that is too long states its size and does not repeat it`(_ each: Call)
+    async throws
+  {
     let error = await #expect(throws: RPCError.self) {
       try await withServer { _, address in try await each.call(address) }
     }

@@ -134,15 +134,16 @@ import Tracing
     }
   }
 
-  @Test("An event loop serves other connections during a flood only because of the guard")
-  func otherConnections() async throws {
+  @Test
+  func `an event loop serves other connections during a flood only because of the guard`()
+    async throws
+  {
     let all = Set(Guard.allCases)
     #expect(try await Self.shareBeforeOthers(guards: all) < 0.9)
     #expect(try await Self.shareBeforeOthers(guards: all.subtracting([.messageBatches])) > 0.9)
   }
 
-  @Test("A cancelled session handles none of the messages that have arrived")
-  func cancelled() async throws {
+  @Test func `a cancelled session handles none of the messages that have arrived`() async throws {
     let gate = Gate()
     let counter = FrameCounter()
     var configuration = ServerConfiguration()
@@ -173,8 +174,7 @@ import Tracing
     }
   }
 
-  @Test("Control messages beyond the rate wait for it")
-  func rate() async throws {
+  @Test func `control messages beyond the rate wait for it`() async throws {
     let clock = ManualClock()
     let pongs = Atomic(0)
     try await withServer(clock: clock.sessionClock) { _, address in
@@ -200,8 +200,8 @@ import Tracing
     }
   }
 
-  @Test("For a client that does not read, one state message reports all changes")
-  func states() async throws {
+  @Test
+  func `for a client that does not read, one state message reports all changes`() async throws {
     try await withServer { _, address in
       try await withConnection(address) { client in
         let operators = Sidelight_V1_Sessions.Client(wrapping: client)
@@ -243,9 +243,8 @@ import Tracing
     }
   }
 
-  @Test(
-    "A message with more than 1 MiB besides its pixels is refused", arguments: [false, true])
-  func beside(isFrame: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `a message with more than 1 MiB besides its pixels is refused`(isFrame: Bool) async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
         let error = await #expect(throws: RPCError.self) {

@@ -3,8 +3,7 @@ import SidelightWire
 import Testing
 
 @Suite struct ControlRateTests {
-  @Test("A burst of one second passes immediately, and later messages at the rate")
-  func units() {
+  @Test func `a burst of one second passes immediately, and later messages at the rate`() {
     var rate = ControlRate(at: .zero)
     rate.take(units: ContractLimits.controlUnitsPerSecond, byteCount: 0)
     let delay = rate.delay(at: .zero)
@@ -14,8 +13,7 @@ import Testing
     #expect(later == .zero)
   }
 
-  @Test("Large messages count by their bytes")
-  func bytes() {
+  @Test func `large messages count by their bytes`() {
     var rate = ControlRate(at: .zero)
     rate.take(units: 1, byteCount: 3 * ContractLimits.controlBytesPerSecond)
     let early = rate.delay(at: .seconds(1.9))
@@ -24,8 +22,7 @@ import Testing
     #expect(late == .zero)
   }
 
-  @Test("One acknowledgement per frame is free")
-  func acknowledgements() {
+  @Test func `one acknowledgement per frame is free`() {
     var rate = ControlRate(at: .zero)
     var free = 0
     while rate.takeFreeAcknowledgement() { free += 1 }

@@ -27,8 +27,10 @@ import Testing
     return try #require(answers.frames.first).image
   }
 
-  @Test("An update changes the parameters that it names, by stage id or path, in either spelling")
-  func update() async throws {
+  @Test
+  func `an update changes the parameters that it names, by stage id or path, in either spelling`()
+    async throws
+  {
     let answers = try await Self.converse([
       .open(Self.looks), .frame(1, Self.image),
       .with {
@@ -60,8 +62,10 @@ import Testing
     #expect(answers.frames[2].image == (try await Self.pixels([.filter("colorInvert")])))
   }
 
-  @Test("An update that is invalid for one stage changes none, and the error names the field")
-  func updateIsAllOrNothing() async throws {
+  @Test
+  func `an update that is invalid for one stage changes none, and the error names the field`()
+    async throws
+  {
     let answers = try await Self.converse([
       .open(Self.looks),
       .with {
@@ -84,8 +88,9 @@ import Testing
     #expect(answers.frames.first?.image == (try await Self.pixels(Self.looks)))
   }
 
-  @Test("An invalid value is refused with its path, and the old value stays in effect")
-  func badUpdate() async throws {
+  @Test
+  func `an invalid value is refused with its path, and the old value stays in effect`() async throws
+  {
     let answers = try await Self.converse([
       .open(Self.looks),
       .with {
@@ -102,8 +107,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("A thousand activations lose no frame and mix no pipelines")
-  func activation() async throws {
+  @Test func `a thousand activations lose no frame and mix no pipelines`() async throws {
     let both = try await Self.pixels(Self.looks)
     let warm = try await Self.pixels([.filter("sepiaTone")])
     var messages: [Sidelight_V1_ClientMessage] = [.open(Self.looks)]
@@ -125,8 +129,7 @@ import Testing
       answers.frames.allSatisfy { $0.image == ($0.sequence.isMultiple(of: 2) ? both : warm) })
   }
 
-  @Test("if_revision applies to update and activate as to select")
-  func ifRevision() async throws {
+  @Test func `if_revision applies to update and activate as to select`() async throws {
     let answers = try await Self.converse([
       .open(Self.looks),
       .with {
@@ -147,8 +150,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [2])
   }
 
-  @Test("A pause drops frames with PAUSED until the session is resumed")
-  func pause() async throws {
+  @Test func `a pause drops frames with PAUSED until the session is resumed`() async throws {
     let answers = try await Self.converse([
       .open(Self.looks), .with { $0.pause = .init() }, .frame(1, Self.image),
       .frame(2, Self.image), .with { $0.resume = .init() }, .frame(3, Self.image),
@@ -162,8 +164,7 @@ import Testing
     #expect(answers.finalStats?.outcomes == 3)
   }
 
-  @Test("A pause with pass_through returns frames unchanged")
-  func passingPause() async throws {
+  @Test func `a pause with pass_through returns frames unchanged`() async throws {
     let answers = try await Self.converse([
       .open(Self.looks), .with { $0.pause.passThrough = true }, .frame(1, Self.image),
       .with { $0.pause.passThrough = false }, .frame(2, Self.image),
@@ -175,8 +176,7 @@ import Testing
     #expect(answers.drops.map(\.firstSequence) == [2])
   }
 
-  @Test("Formats and sizes may change between any two frames")
-  func changingFrames() async throws {
+  @Test func `formats and sizes may change between any two frames`() async throws {
     let formats = PixelFormat.allCases
     var messages: [Sidelight_V1_ClientMessage] = [.open([.filter("colorInvert")])]
     for number in 0 ..< 60 {
@@ -193,8 +193,8 @@ import Testing
     }
   }
 
-  @Test("Frames of analysis-only sessions come back without pixels, unfiltered")
-  func analysisOnly() async throws {
+  @Test
+  func `frames of analysis-only sessions come back without pixels, unfiltered`() async throws {
     let answers = try await Self.converse([
       .open(Self.looks) { $0.analysisOnly = true }, .frame(1, Self.image),
     ])
@@ -204,9 +204,11 @@ import Testing
     #expect(frame.image.width == 16)
   }
 
-  @Test(
-    "A client that does not acknowledge gets the pictures of its window, and the newest afterwards")
-  func outputWindow() async throws {
+  @Test
+  func
+    `a client that does not acknowledge gets the pictures of its window, and the newest afterwards`()
+    async throws
+  {
     let answers = Answers()
     try await withServer { _, address in
       try await withStub(address) { stub in

@@ -9,8 +9,10 @@ import Tracing
 
 /// Tests of a shutdown's effect on open sessions.
 @Suite(.timeLimit(.minutes(5))) struct DrainTests {
-  @Test("A shutdown notifies sessions, finishes frames in flight, counts them, and ends the server")
-  func drain() async throws {
+  @Test
+  func `a shutdown notifies sessions, finishes frames in flight, counts them, and ends the server`()
+    async throws
+  {
     try await testGracefulShutdown { trigger in
       let answers = try await withServer { _, address in
         try await withStub(address) { stub in
@@ -42,8 +44,8 @@ import Tracing
     }
   }
 
-  @Test("A session whose client does not read is closed after the drain timeout")
-  func stalledReader() async throws {
+  @Test
+  func `a session whose client does not read is closed after the drain timeout`() async throws {
     let clock = ManualClock()
     var configuration = ServerConfiguration()
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
@@ -98,8 +100,7 @@ import Tracing
     }
   }
 
-  @Test("A call without a session does not delay a shutdown")
-  func unopened() async throws {
+  @Test func `a call without a session does not delay a shutdown`() async throws {
     try await testGracefulShutdown { trigger in
       try await withServer { server, address in
         try await withStub(address) { stub in

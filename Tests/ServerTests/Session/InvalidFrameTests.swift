@@ -110,8 +110,8 @@ import Testing
       ),
     ]
 
-  @Test("An invalid frame is dropped with a diagnostic, and the stream continues")
-  func invalidFrames() async throws {
+  @Test
+  func `an invalid frame is dropped with a diagnostic, and the stream continues`() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse(
@@ -131,8 +131,10 @@ import Testing
     #expect(answers.finalStats?.outcomes == UInt64(Self.badFrames.count + 1))
   }
 
-  @Test("Frames whose sequence does not increase are dropped, and the stream continues")
-  func sequences() async throws {
+  @Test
+  func `frames whose sequence does not increase are dropped, and the stream continues`()
+    async throws
+  {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse(
@@ -144,8 +146,9 @@ import Testing
     #expect(answers.drops.allSatisfy { $0.diagnostic.message.contains("frame.sequence") })
   }
 
-  @Test("More than 30 errors in a row end the session; a valid frame resets the count")
-  func consecutiveErrors() async throws {
+  @Test
+  func `more than 30 errors in a row end the session; a valid frame resets the count`() async throws
+  {
     let bad = Sidelight_V1_ClientMessage.frame(0, Sidelight_V1_Image())
     try await withServer { _, address in
       try await withStub(address) { stub in

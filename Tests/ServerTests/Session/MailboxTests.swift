@@ -3,8 +3,7 @@ import SidelightWire
 import Testing
 
 @Suite struct MailboxTests {
-  @Test("Elements within the depth are returned oldest first")
-  func order() async {
+  @Test func `elements within the depth are returned oldest first`() async {
     let mailbox = Mailbox<Int>(depth: 2)
     #expect(await mailbox.offer(1) == nil)
     #expect(await mailbox.offer(2) == nil)
@@ -12,8 +11,7 @@ import Testing
     #expect(await mailbox.next() == 2)
   }
 
-  @Test("With newest wins a full mailbox returns the oldest element")
-  func newestWins() async {
+  @Test func `with newest wins a full mailbox returns the oldest element`() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
     #expect(await mailbox.offer(1) == nil)
     #expect(await mailbox.offer(2)?.element == 1)
@@ -21,16 +19,14 @@ import Testing
     #expect(await mailbox.next() == 3)
   }
 
-  @Test("With keep oldest a full mailbox returns the offered element")
-  func keepOldest() async {
+  @Test func `with keep oldest a full mailbox returns the offered element`() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .keepOldest)
     #expect(await mailbox.offer(1) == nil)
     #expect(await mailbox.offer(2)?.element == 2)
     #expect(await mailbox.next() == 1)
   }
 
-  @Test("With never drop the producer waits for the consumer, and no element is lost")
-  func neverDrop() async {
+  @Test func `with never drop the producer waits for the consumer, and no element is lost`() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -43,8 +39,7 @@ import Testing
     }
   }
 
-  @Test("A finished mailbox delivers its elements, then ends, and rejects offers")
-  func finish() async {
+  @Test func `a finished mailbox delivers its elements, then ends, and rejects offers`() async {
     let mailbox = Mailbox<Int>(depth: 2)
     _ = await mailbox.offer(1)
     mailbox.finish()
@@ -53,8 +48,7 @@ import Testing
     #expect(await mailbox.next() == nil)
   }
 
-  @Test("A waiting consumer resumes on an element, on the end, and on cancellation")
-  func waiting() async {
+  @Test func `a waiting consumer resumes on an element, on the end, and on cancellation`() async {
     for wake in 0 ..< 3 {
       let mailbox = Mailbox<Int>()
       let result = await withTaskGroup(of: Int?.self) { group in
@@ -71,11 +65,12 @@ import Testing
   }
 
   @Test(
-    "A waiting producer gets its element back when the mailbox closes",
     arguments: [
       true, false,
     ])
-  func producerIsReleased(byCancellation: Bool) async {
+  func `a waiting producer gets its element back when the mailbox closes`(byCancellation: Bool)
+    async
+  {
     let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
     _ = await mailbox.offer(1)
     await withTaskGroup(of: Int?.self) { group in
@@ -85,8 +80,9 @@ import Testing
     }
   }
 
-  @Test("With newest wins the displaced and the delivered elements are all that were offered")
-  func nothingIsLost() async {
+  @Test
+  func `with newest wins the displaced and the delivered elements are all that were offered`() async
+  {
     let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
     let (displaced, received) = await withTaskGroup(of: [Int].self) { group in
       group.addTask {
@@ -106,8 +102,8 @@ import Testing
     #expect(received.last == 9_999, "the newest always comes through")
   }
 
-  @Test("A peeked element stays, does not count against the depth, and can be displaced")
-  func first() async {
+  @Test
+  func `a peeked element stays, does not count against the depth, and can be displaced`() async {
     let mailbox = Mailbox<Int>(depth: 1)
     _ = await mailbox.offer(1)
     #expect(await mailbox.first() == 1)
@@ -121,8 +117,7 @@ import Testing
     #expect(mailbox.take() == nil)
   }
 
-  @Test("A waiting peek resumes on an element, which stays, and on the end")
-  func lookingAhead() async {
+  @Test func `a waiting peek resumes on an element, which stays, and on the end`() async {
     let mailbox = Mailbox<Int>(depth: 1)
     await withTaskGroup(of: Int?.self) { group in
       group.addTask { await mailbox.first() }
@@ -149,8 +144,7 @@ import Testing
     Mailbox(depth: depth, policy: policy, evictionPriority: \.evictionPriority)
   }
 
-  @Test("The lowest priority goes first; among equals the policy decides")
-  func priority() async {
+  @Test func `the lowest priority goes first; among equals the policy decides`() async {
     let mailbox = Self.mailbox(depth: 2, .newestWins)
     _ = await mailbox.offer(Letter(number: 1, priority: 5))
     _ = await mailbox.offer(Letter(number: 2, priority: 1))
@@ -164,8 +158,8 @@ import Testing
     #expect(await mailbox.next()?.number == 3)
   }
 
-  @Test("A required element is not displaced; if all are required, the producer waits")
-  func mustStay() async {
+  @Test
+  func `a required element is not displaced; if all are required, the producer waits`() async {
     let mailbox = Self.mailbox(depth: 1, .newestWins)
     _ = await mailbox.offer(Letter(number: 1, mustStay: true))
     #expect(await mailbox.offer(Letter(number: 2))?.element.number == 2)

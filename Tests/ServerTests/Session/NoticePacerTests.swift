@@ -27,8 +27,7 @@ import Testing
   /// The arrival number of frame 6: they are counted from 0.
   static let newest: UInt64 = 5
 
-  @Test("Superseded frames are reported one by one, at the pace of finished frames")
-  func pace() {
+  @Test func `superseded frames are reported one by one, at the pace of finished frames`() {
     var machine = Self.overloaded()
     #expect(
       OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110)) == ["superseded 3-3 x1"]
@@ -49,8 +48,7 @@ import Testing
     }
   }
 
-  @Test("A finished frame is sent immediately, after the superseded frames before it")
-  func outcomesDoNotWait() {
+  @Test func `a finished frame is sent immediately, after the superseded frames before it`() {
     var machine = Self.overloaded()
     _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110))
     _ = machine.resolve(Self.newest, finished: OutcomeQueueStateMachineTests.finished(6))
@@ -59,8 +57,7 @@ import Testing
         == ["superseded 4-5 x2", "frame 6"])
   }
 
-  @Test("Drops for other reasons, control messages and the end are not delayed")
-  func othersDoNotWait() {
+  @Test func `drops for other reasons, control messages and the end are not delayed`() {
     var machine = Self.overloaded()
     _ = OutcomeQueueStateMachineTests.drain(&machine, at: .milliseconds(110))
     machine.push("control")
@@ -72,8 +69,7 @@ import Testing
         == ["superseded 4-5 x2", "lateInPipeline 6-6 x1", "final"])
   }
 
-  @Test("The credits of superseded frames return with their notices")
-  func credits() {
+  @Test func `the credits of superseded frames return with their notices`() {
     var machine = Machine(
       pictureLimit: 8, backlogLimit: 256, creditLimit: 2, noticesPerFrame: 2)
     for sequence: UInt64 in 1 ... 2 {
@@ -94,8 +90,7 @@ import Testing
     #expect(!early.hasCredit)
   }
 
-  @Test("Without a known pace, superseded frames are reported immediately, in one notice")
-  func noPace() {
+  @Test func `without a known pace, superseded frames are reported immediately, in one notice`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, noticesPerFrame: 2)
     let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     for arrival in arrivals.dropLast() {
@@ -104,8 +99,7 @@ import Testing
     #expect(OutcomeQueueStateMachineTests.drain(&machine) == ["superseded 1-3 x3"])
   }
 
-  @Test("A pause of the sender does not change the pace")
-  func pause() {
+  @Test func `a pause of the sender does not change the pace`() {
     var pace = NoticePacer(noticesPerFrame: 4)
     for time in [0, 40, 80, 3_600_000, 3_600_040] as [Int] {
       pace.recordFinished(at: .milliseconds(time))
@@ -114,8 +108,8 @@ import Testing
     #expect(pace.next == .milliseconds(3_601_010))
   }
 
-  @Test("The outcome queue releases delayed notices by its own timer", .timeLimit(.minutes(5)))
-  func timekeeper() async {
+  @Test(.timeLimit(.minutes(5)))
+  func `the outcome queue releases delayed notices by its own timer`() async {
     let clock = ManualClock()
     let queue = OutcomeQueue<String, String>(
       pictureLimit: 8, noticesPerFrame: 1, now: { clock.now })
@@ -150,9 +144,8 @@ import Testing
     }
   }
 
-  @Test(
-    "A session reports superseded frames while it waits for a turn", .timeLimit(.minutes(5)))
-  func session() async throws {
+  @Test(.timeLimit(.minutes(5)))
+  func `a session reports superseded frames while it waits for a turn`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn

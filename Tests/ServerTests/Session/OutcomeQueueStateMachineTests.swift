@@ -35,8 +35,7 @@ import Testing
     return items
   }
 
-  @Test("Outcomes are sent in the order of arrival, in any order of completion")
-  func order() {
+  @Test func `outcomes are sent in the order of arrival, in any order of completion`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     _ = machine.resolve(arrivals[2], finished: Self.finished(3))
@@ -46,8 +45,7 @@ import Testing
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "superseded 2-2 x1", "frame 3"])
   }
 
-  @Test("Adjacent drops for the same reason become one notice")
-  func coalescing() {
+  @Test func `adjacent drops for the same reason become one notice`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 6).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     for index in [3, 1, 2] { machine.resolve(arrivals[index], dropped: Self.superseded) }
@@ -60,8 +58,7 @@ import Testing
       ])
   }
 
-  @Test("Drops with a diagnostic are reported one by one")
-  func diagnosticsStay() {
+  @Test func `drops with a diagnostic are reported one by one`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let drop = Drop(
       reason: .invalidFrame, stage: .arrival,
@@ -73,8 +70,7 @@ import Testing
     #expect(Self.drain(&machine) == ["invalidFrame 1-1 x1", "invalidFrame 2-2 x1"])
   }
 
-  @Test("A picture beyond the limit displaces the oldest waiting one")
-  func pictureLimit() {
+  @Test func `a picture beyond the limit displaces the oldest waiting one`() {
     var machine = Machine(pictureLimit: 2, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     #expect(machine.resolve(arrivals[0], finished: Self.finished(1)) == nil)
@@ -88,8 +84,7 @@ import Testing
       Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 1 at 2", "frame 2", "frame 3"])
   }
 
-  @Test("A revision is announced once, before its first frame")
-  func revisions() {
+  @Test func `a revision is announced once, before its first frame`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     for (sequence, revision) in [(1, 1), (2, 1), (3, 4), (4, 4)] as [(UInt64, UInt64)] {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
@@ -101,8 +96,7 @@ import Testing
       ])
   }
 
-  @Test("Control messages overtake outcomes and are never dropped")
-  func controls() {
+  @Test func `control messages overtake outcomes and are never dropped`() {
     var machine = Machine(pictureLimit: 1, backlogLimit: 256)
     let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
     for number in 0 ..< 100 { machine.push("control \(number)") }
@@ -111,8 +105,7 @@ import Testing
       Self.drain(&machine) == (0 ..< 100).map { "control \($0)" } + ["applied 1 at 1", "frame 1"])
   }
 
-  @Test("After the end the queue delivers its items, then the final counts, then nothing")
-  func end() {
+  @Test func `after the end the queue delivers its items, then the final counts, then nothing`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 5).map { machine.reserve(sequence: $0, byteCount: 7).arrival }
     _ = machine.resolve(arrivals[0], finished: Self.finished(1))
@@ -137,8 +130,7 @@ import Testing
     #expect(counts.bytesOut == 200)
   }
 
-  @Test("A frame is resolved once")
-  func oneOutcome() {
+  @Test func `a frame is resolved once`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrival = machine.reserve(sequence: 1, byteCount: 1).arrival
     machine.resolve(arrival, dropped: Self.superseded)
@@ -147,8 +139,7 @@ import Testing
     #expect(Self.drain(&machine) == ["superseded 1-1 x1"])
   }
 
-  @Test("The reader waits while the backlog is long, and resumes when items are written")
-  func backlog() {
+  @Test func `the reader waits while the backlog is long, and resumes when items are written`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 3)
     for number in 0 ..< 3 { machine.push("\(number)") }
     let hasRoom3 = machine.hasCapacity
@@ -158,8 +149,7 @@ import Testing
     #expect(hasRoom4)
   }
 
-  @Test("Repeated sequence numbers are distinguished by their arrival")
-  func repeatedNumbers() {
+  @Test func `repeated sequence numbers are distinguished by their arrival`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let first = machine.reserve(sequence: 5, byteCount: 1).arrival
     let second = machine.reserve(sequence: 5, byteCount: 1).arrival
@@ -168,8 +158,7 @@ import Testing
     #expect(Self.drain(&machine) == ["applied 1 at 5", "frame 5", "invalidFrame 5-5 x1"])
   }
 
-  @Test("A picture that is late when it is written becomes a drop with its lateness")
-  func lateOnOutput() {
+  @Test func `a picture that is late when it is written becomes a drop with its lateness`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     for sequence: UInt64 in 1 ... 2 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
@@ -191,8 +180,7 @@ import Testing
     #expect(machine.counts.dropped == [.lateOnOutput: 1])
   }
 
-  @Test("A frame that was announced as the first of its revision is always sent")
-  func announcedFrame() {
+  @Test func `a frame that was announced as the first of its revision is always sent`() {
     var machine = Machine(pictureLimit: 1, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     var first = Self.finished(1)
@@ -210,8 +198,7 @@ import Testing
     #expect(frame.sequence == 1)
   }
 
-  @Test("A credit is used on arrival and returned when the outcome is sent")
-  func credit() {
+  @Test func `a credit is used on arrival and returned when the outcome is sent`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256, creditLimit: 2)
     let reservations = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1) }
     #expect(reservations.map(\.hasCredit) == [true, true, false])
@@ -228,8 +215,7 @@ import Testing
     #expect(again.hasCredit)
   }
 
-  @Test("A closed output window delays only pictures; an acknowledgement opens it")
-  func outputWindow() {
+  @Test func `a closed output window delays only pictures; an acknowledgement opens it`() {
     var machine = Machine(pictureLimit: 1, backlogLimit: 256, outputWindow: 1)
     let arrivals = (1 ... 4).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     _ = machine.resolve(arrivals[0], finished: Self.finished(1))
@@ -247,8 +233,7 @@ import Testing
     #expect(Self.drain(&machine) == ["frame 4"])
   }
 
-  @Test("Opening the window releases waiting outcomes")
-  func windowAfterTheEnd() {
+  @Test func `opening the window releases waiting outcomes`() {
     var machine = Machine(pictureLimit: 4, backlogLimit: 256, outputWindow: 1)
     for sequence: UInt64 in 1 ... 3 {
       let arrival = machine.reserve(sequence: sequence, byteCount: 1).arrival
@@ -259,8 +244,7 @@ import Testing
     #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1", "frame 2", "frame 3", "final"])
   }
 
-  @Test("A picture filtered before an override is not sent, even if it was announced")
-  func discarding() {
+  @Test func `a picture filtered before an override is not sent, even if it was announced`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 3).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     for (arrival, sequence) in zip(arrivals, [1, 2] as [UInt64]) {
@@ -279,8 +263,7 @@ import Testing
     #expect(hasCapacity)
   }
 
-  @Test("A picture that is being filtered when an override begins is not sent")
-  func discardingLater() {
+  @Test func `a picture that is being filtered when an override begins is not sent`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     let arrivals = (1 ... 2).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
     let discarded = machine.discardPictures(before: 2)
@@ -291,8 +274,7 @@ import Testing
     #expect(Self.drain(&machine) == ["outputSuperseded 1-1 x1", "applied 2 at 2", "frame 2"])
   }
 
-  @Test("After the final counts nothing is counted or sent")
-  func afterTheEnd() {
+  @Test func `after the final counts nothing is counted or sent`() {
     var machine = Machine(pictureLimit: 8, backlogLimit: 256)
     machine.finish()
     #expect(Self.drain(&machine) == ["final"])

@@ -52,9 +52,10 @@ import Testing
   }
 
   @Test(
-    "A client that disconnects while a frame is filtered leaves no resources in use",
     arguments: Disconnection.allCases, Work.allCases)
-  func disconnections(_ disconnection: Disconnection, _ work: Work) async throws {
+  func `a client that disconnects while a frame is filtered leaves no resources in use`(
+    _ disconnection: Disconnection, _ work: Work
+  ) async throws {
     // A deadline can pass before the first frame arrives. Then a later one is tried.
     var timeout = Duration.seconds(1)
     while try await !self.leave(disconnection, work, timeout: timeout) {
@@ -140,8 +141,8 @@ import Testing
     }
   }
 
-  @Test("A client that closes its side while frames are filtered gets every outcome")
-  func halfClose() async throws {
+  @Test
+  func `a client that closes its side while frames are filtered gets every outcome`() async throws {
     try await withServer(Self.configuration) { server, address in
       try await withStub(address) { stub in
         let answers = try await stub.converse(
@@ -154,8 +155,9 @@ import Testing
     }
   }
 
-  @Test("A client that closes its side with a closed window still gets every outcome")
-  func halfCloseWithShutWindow() async throws {
+  @Test
+  func `a client that closes its side with a closed window still gets every outcome`() async throws
+  {
     try await withServer(Self.configuration) { server, address in
       try await withStub(address) { stub in
         for policy: Sidelight_V1_DropPolicy in [.neverDrop, .keepOldest] {
@@ -173,8 +175,10 @@ import Testing
     }
   }
 
-  @Test("The server always reads the acknowledgements of a client within its credit and window")
-  func acknowledgementsBehindFrames() async throws {
+  @Test
+  func `the server always reads the acknowledgements of a client within its credit and window`()
+    async throws
+  {
     let image = Sidelight_V1_Image.noise(.gray8, 4, 4)
     try await withServer(Self.configuration) { _, address in
       try await withStub(address) { stub in

@@ -77,8 +77,7 @@ import Testing
     return pages
   }
 
-  @Test("The pages contain every session once, the oldest first")
-  func pages() async throws {
+  @Test func `the pages contain every session once, the oldest first`() async throws {
     try await Self.withSessions(labels: ["a", "b", "a", "", "a"]) { operators, ids in
       let pairs = try await Self.pages(operators, size: 2)
       #expect(pairs == [Array(ids[0 ..< 2]), Array(ids[2 ..< 4]), Array(ids[4...])])
@@ -90,8 +89,7 @@ import Testing
     }
   }
 
-  @Test("A label lists exactly the sessions with that label, page by page")
-  func label() async throws {
+  @Test func `a label lists exactly the sessions with that label, page by page`() async throws {
     try await Self.withSessions(labels: ["a", "b", "a", "ab", "a"]) { operators, ids in
       let expected = [[ids[0], ids[2]], [ids[4]]]
       let found = try await Self.pages(operators, size: 2, label: "a")
@@ -101,8 +99,9 @@ import Testing
     }
   }
 
-  @Test("A page token of another label, or any other text, is refused with the field")
-  func badToken() async throws {
+  @Test
+  func `a page token of another label, or any other text, is refused with the field`() async throws
+  {
     try await Self.withSessions(labels: ["a", "a"]) { operators, _ in
       let token = try await Self.list(operators, size: 1, label: "a").nextPageToken
       #expect(!token.isEmpty)
@@ -124,8 +123,7 @@ import Testing
     }
   }
 
-  @Test("A page size beyond the limit is refused with the limit")
-  func pageSize() async throws {
+  @Test func `a page size beyond the limit is refused with the limit`() async throws {
     try await Self.withSessions(labels: []) { operators, _ in
       let error = await #expect(throws: RPCError.self) {
         try await Self.list(operators, size: 1001)
@@ -135,8 +133,7 @@ import Testing
     }
   }
 
-  @Test("The pipeline of a session is listed up to 2048 bytes")
-  func longPipeline() async throws {
+  @Test func `the pipeline of a session is listed up to 2048 bytes`() async throws {
     let weights = ParameterValue.vector(Array(repeating: 0.0123456789, count: 25))
     let pipeline = Pipeline(
       stages: (0 ..< 40).map { _ in .filter("convolution5X5", ["weights": weights]) })
@@ -150,10 +147,10 @@ import Testing
     }
   }
 
-  @Test(
-    "A snapshot of many sessions has several messages, and all but the last state that it continues"
-  )
-  func snapshots() {
+  @Test()
+  func
+    `a snapshot of many sessions has several messages, and all but the last state that it continues`()
+  {
     let sessions = (0 ..< 5).map { number in
       Sidelight_V1_SessionInfo.with { $0.sessionID = "\(number)" }
     }

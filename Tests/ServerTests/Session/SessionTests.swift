@@ -10,8 +10,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SessionTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 33, 17)
 
-  @Test("The first message is opened with the limits, the last the final counts, which sum up")
-  func envelope() async throws {
+  @Test
+  func `the first message is opened with the limits, the last the final counts, which sum up`()
+    async throws
+  {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse(
@@ -34,8 +36,8 @@ import Testing
     #expect(stats.outcomes == 20)
   }
 
-  @Test("Without a pipeline the bytes are returned unchanged", arguments: PixelFormat.allCases)
-  func passThrough(format: PixelFormat) async throws {
+  @Test(arguments: PixelFormat.allCases)
+  func `without a pipeline the bytes are returned unchanged`(format: PixelFormat) async throws {
     let images = [(1, 1), (2, 2), (3, 5), (17, 1), (640, 360)].flatMap { width, height in
       [0, 13].map { Sidelight_V1_Image.noise(format, width, height, padding: $0) }
     }
@@ -50,8 +52,7 @@ import Testing
     #expect(answers.frames.allSatisfy { $0.disposition == .passedThrough && !$0.unmodified })
   }
 
-  @Test("A client that allows it gets unmodified frames without pixels")
-  func unmodified() async throws {
+  @Test func `a client that allows it gets unmodified frames without pixels`() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse([.open { $0.allowUnmodified = true }, .frame(1, Self.image)])
@@ -63,8 +64,7 @@ import Testing
     #expect(frame.image.width == 33)
   }
 
-  @Test("The metadata of a frame is returned unchanged")
-  func metadata() async throws {
+  @Test func `the metadata of a frame is returned unchanged`() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         var image = Self.image
@@ -89,8 +89,9 @@ import Testing
     #expect(frame.image.orientation.mirrored)
   }
 
-  @Test("A selection applies to the frames sent after it, and applied names the first")
-  func selection() async throws {
+  @Test
+  func `a selection applies to the frames sent after it, and applied names the first`() async throws
+  {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse([
@@ -113,8 +114,7 @@ import Testing
     #expect(isInverted, "every colour byte is its complement, alpha is kept")
   }
 
-  @Test("A refused select names the field, and the old pipeline stays active")
-  func refusedSelection() async throws {
+  @Test func `a refused select names the field, and the old pipeline stays active`() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse([
@@ -137,8 +137,7 @@ import Testing
     #expect(answers.frames.map(\.revision) == [1])
   }
 
-  @Test("A select with another if_revision is refused")
-  func ifRevision() async throws {
+  @Test func `a select with another if_revision is refused`() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse([
@@ -175,8 +174,8 @@ import Testing
     ("PNG files, which are for stills", [.open { $0.output.format = .png }], .invalidArgument),
   ]
 
-  @Test("Protocol violations end the call with a status", arguments: violations)
-  func violation(
+  @Test(arguments: violations)
+  func `protocol violations end the call with a status`(
     name: String, messages: [Sidelight_V1_ClientMessage], code: RPCError.Code
   ) async throws {
     try await withServer { _, address in
@@ -187,8 +186,8 @@ import Testing
     }
   }
 
-  @Test("Messages of a kind that this server does not know are ignored, and counted")
-  func unknownMessages() async throws {
+  @Test
+  func `messages of a kind that this server does not know are ignored, and counted`() async throws {
     let unknown = try Sidelight_V1_ClientMessage(serializedBytes: [0xFA, 0x07, 0x00] as [UInt8])
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
@@ -199,8 +198,7 @@ import Testing
     #expect(answers.frames.count == 1)
   }
 
-  @Test("A ping is answered with the times of both clocks")
-  func ping() async throws {
+  @Test func `a ping is answered with the times of both clocks`() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse([
@@ -219,8 +217,7 @@ import Testing
     #expect(try #require(pong).serverSentNs >= #require(pong).serverReceivedNs)
   }
 
-  @Test("A pipeline whose results exceed the limits fails the frame")
-  func enlargingPipeline() async throws {
+  @Test func `a pipeline whose results exceed the limits fails the frame`() async throws {
     let answers = try await withServer { _, address in
       try await withStub(address) { stub in
         try await stub.converse([
@@ -239,8 +236,7 @@ import Testing
     #expect(answers.drops.first?.diagnostic.message.contains("36000000") == true)
   }
 
-  @Test("Counts are sent at the requested interval, and always sum up")
-  func periodicStats() async throws {
+  @Test func `counts are sent at the requested interval, and always sum up`() async throws {
     let clock = ManualClock()
     try await withServer(clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in
@@ -272,8 +268,7 @@ import Testing
     }
   }
 
-  @Test("Sessions beyond the limit are refused until others end")
-  func admission() async throws {
+  @Test func `sessions beyond the limit are refused until others end`() async throws {
     var configuration = ServerConfiguration()
     configuration.maxSessions = 1
     try await withServer(configuration) { server, address in
@@ -297,9 +292,10 @@ import Testing
   }
 
   @Test(
-    "The sessions of a caller and the load are limited; refusals state when to retry",
     arguments: ["max_sessions_per_caller", "max_load"])
-  func otherLimits(name: String) async throws {
+  func `the sessions of a caller and the load are limited; refusals state when to retry`(
+    name: String
+  ) async throws {
     var configuration = ServerConfiguration()
     if name == "max_load" {
       configuration.maxLoad = 0
@@ -319,8 +315,7 @@ import Testing
     }
   }
 
-  @Test("The server's counts are the sum over open and closed sessions")
-  func totals() async throws {
+  @Test func `the server's counts are the sum over open and closed sessions`() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
         var expected: (filtered: UInt64, passed: UInt64, invalid: UInt64) = (0, 0, 0)

@@ -30,8 +30,7 @@ struct DescriptorSocketFileTests {
     }
   }
 
-  @Test("A socket file of a dead server is replaced")
-  func stale() async throws {
+  @Test func `a socket file of a dead server is replaced`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     try folder.leaveStaleSocket()
@@ -42,8 +41,10 @@ struct DescriptorSocketFileTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("The socket of a running server is not replaced, and the server is not disturbed")
-  func live() async throws {
+  @Test
+  func `the socket of a running server is not replaced, and the server is not disturbed`()
+    async throws
+  {
     let folder = try SocketFolder()
     defer { folder.remove() }
     let path = folder.file()
@@ -53,8 +54,7 @@ struct DescriptorSocketFileTests {
     }
   }
 
-  @Test("A server that is too busy to accept counts as running")
-  func fullBacklog() async throws {
+  @Test func `a server that is too busy to accept counts as running`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     let listener = OwnedDescriptor(try folder.bindSocket(kind: SocketFolder.streamSocket))
@@ -66,8 +66,7 @@ struct DescriptorSocketFileTests {
     #expect(try folder.fileNumber() == before)
   }
 
-  @Test("A file that is not a socket is not replaced")
-  func occupied() async throws {
+  @Test func `a file that is not a socket is not replaced`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     try Data("mine".utf8).write(to: URL(filePath: folder.file()))
@@ -75,8 +74,7 @@ struct DescriptorSocketFileTests {
     #expect(try Data(contentsOf: URL(filePath: folder.file())) == Data("mine".utf8))
   }
 
-  @Test("A file that replaced the socket remains when the server stops")
-  func successor() async throws {
+  @Test func `a file that replaced the socket remains when the server stops`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     let path = folder.file()
@@ -88,8 +86,7 @@ struct DescriptorSocketFileTests {
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("A path that is too long or in no folder is refused with the reason")
-  func badPaths() async throws {
+  @Test func `a path that is too long or in no folder is refused with the reason`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     let long = folder.file(String(repeating: "x", count: 120))

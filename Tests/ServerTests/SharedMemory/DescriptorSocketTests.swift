@@ -13,8 +13,7 @@ import Testing
 /// How a session's ring is handed over, and to whom it is not.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct DescriptorSocketTests {
-  @Test("A session's ring can be fetched once")
-  func handover() async throws {
+  @Test func `a session's ring can be fetched once`() async throws {
     try await withServer(.withSharedMemory()) { server, address in
       try await withStub(address) { stub in
         try await stub.withOpened { opened in
@@ -36,8 +35,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A token is valid for its own session only")
-  func otherSession() async throws {
+  @Test func `a token is valid for its own session only`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withOpened { one in
@@ -53,8 +51,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A token expires ten seconds after the session was opened")
-  func expiry() async throws {
+  @Test func `a token expires ten seconds after the session was opened`() async throws {
     let clock = ManualClock()
     try await withServer(.withSharedMemory(), clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in
@@ -71,8 +68,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("The token of a session that has ended is invalid")
-  func sessionGone() async throws {
+  @Test func `the token of a session that has ended is invalid`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         let opened = try await stub.withOpened { $0 }
@@ -84,12 +80,11 @@ struct DescriptorSocketTests {
   }
 
   @Test(
-    "A request that is not a hello is refused",
     arguments: [
       Array("GET / HTTP/1.1\r\n\r\n".utf8), [0], Array(repeating: 1, count: 4096),
       DescriptorHello(token: Array(repeating: 0, count: 32), sessionID: "nobody").bytes,
     ])
-  func malformed(_ bytes: [UInt8]) async throws {
+  func `a request that is not a hello is refused`(_ bytes: [UInt8]) async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withOpened { opened in
@@ -106,8 +101,10 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A connection with no request or an incomplete one is closed after the timeout")
-  func silence() async throws {
+  @Test
+  func `a connection with no request or an incomplete one is closed after the timeout`()
+    async throws
+  {
     let configuration = ServerConfiguration.withSharedMemory {
       $0.descriptorSocketTimeout = .milliseconds(20)
     }
@@ -125,8 +122,8 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("Connections without a request are limited, and further ones are refused")
-  func crowd() async throws {
+  @Test
+  func `connections without a request are limited, and further ones are refused`() async throws {
     let configuration = ServerConfiguration.withSharedMemory {
       $0.maxPendingConnections = 2
       $0.descriptorSocketTimeout = .seconds(50)
@@ -145,10 +142,10 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test(
-    "The descriptor socket is private to its owner, and is removed with the server"
-  )
-  func folder() async throws {
+  @Test()
+  func `the descriptor socket is private to its owner, and is removed with the server`()
+    async throws
+  {
     let path = try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withOpened { opened in
@@ -169,9 +166,11 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test(
-    "With other users allowed, every user can connect, and users without permission are refused")
-  func modeForOthers() async throws {
+  @Test
+  func
+    `with other users allowed, every user can connect, and users without permission are refused`()
+    async throws
+  {
     let configuration = ServerConfiguration.withSharedMemory { $0.allowedUserIDs = [12345] }
     try await withServer(configuration) { _, address in
       try await withStub(address) { stub in
@@ -184,8 +183,9 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A ring beyond a limit is refused with the reason, and the session continues")
-  func limits() async throws {
+  @Test
+  func `a ring beyond a limit is refused with the reason, and the session continues`() async throws
+  {
     let configuration = ServerConfiguration.withSharedMemory {
       $0.maxSessionBytes = 12 << 16
       $0.maxBytes = 20 << 16
@@ -217,8 +217,7 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A ring with invalid dimensions makes the open request invalid")
-  func impossible() async throws {
+  @Test func `a ring with invalid dimensions makes the open request invalid`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         let error = try await #require(throws: RPCError.self) {
@@ -230,8 +229,8 @@ struct DescriptorSocketTests {
     }
   }
 
-  @Test("A server without shared memory refuses the ring, and the session continues")
-  func notOffered() async throws {
+  @Test
+  func `a server without shared memory refuses the ring, and the session continues`() async throws {
     try await withServer { _, address in
       try await withStub(address) { stub in
         let answers = try await stub.converse([
@@ -249,13 +248,12 @@ struct DescriptorSocketTests {
   }
 
   @Test(
-    "A client on another host gets no ring",
     arguments: [
       ("unix:/run/sidelight.sock", true), ("ipv4:127.0.0.1:5", true), ("ipv4:127.9.9.9:5", true),
       ("ipv6:[::1]:5", true), ("ipv4:192.0.2.1:5", false), ("ipv6:[2001:db8::1]:5", false),
       ("ipv4:12.7.0.1:5", false), ("", false),
     ])
-  func locality(_ peer: String, _ isLocal: Bool) {
+  func `a client on another host gets no ring`(_ peer: String, _ isLocal: Bool) {
     #expect(Caller(peer: peer).isLocal == isLocal)
   }
 }

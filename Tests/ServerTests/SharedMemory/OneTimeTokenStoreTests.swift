@@ -13,31 +13,27 @@ import Testing
     return store
   }
 
-  @Test("A token is valid once")
-  func once() {
+  @Test func `a token is valid once`() {
     var store = Self.store
     #expect(store.take(Self.hello, now: .seconds(9)) == "ring")
     #expect(store.take(Self.hello, now: .seconds(9)) == nil)
     #expect(store.count == 0)
   }
 
-  @Test("An expired token is invalid, and its ring is released")
-  func expiry() {
+  @Test func `an expired token is invalid, and its ring is released`() {
     var store = Self.store
     #expect(store.take(Self.hello, now: .seconds(10)) == nil)
     #expect(store.count == 0)
   }
 
-  @Test("A token that another session presents is invalid for both")
-  func otherSession() {
+  @Test func `a token that another session presents is invalid for both`() {
     var store = Self.store
     let other = DescriptorHello(token: Self.token, sessionID: "b")
     #expect(store.take(other, now: .zero) == nil)
     #expect(store.take(Self.hello, now: .zero) == nil)
   }
 
-  @Test("A token that was never issued is invalid, and does not affect the others")
-  func unknown() {
+  @Test func `a token that was never issued is invalid, and does not affect the others`() {
     var store = Self.store
     for index in 0 ..< 32 {
       var token = Self.token
@@ -47,8 +43,7 @@ import Testing
     #expect(store.take(Self.hello, now: .zero) == "ring")
   }
 
-  @Test("The token of a session that has ended is invalid")
-  func revocation() {
+  @Test func `the token of a session that has ended is invalid`() {
     var store = Self.store
     store.issue([1], for: "other", of: "b", now: .zero, until: .seconds(10))
     store.revoke("a")

@@ -61,8 +61,8 @@ struct SharedMemoryErrorTests {
     ("a file where there must be none", Self.placed { $0.format = .png }, "format"),
   ]
 
-  @Test("A frame with an invalid reference is dropped, and its slot is returned")
-  func descriptors() async throws {
+  @Test
+  func `a frame with an invalid reference is dropped, and its slot is returned`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("colorInvert")], inputs: 2, outputs: 2) { client in
@@ -89,8 +89,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("The slot of a frame without an outcome is refused")
-  func slotNotOwned() async throws {
+  @Test func `the slot of a frame without an outcome is refused`() async throws {
     let gate = Gate()
     try await withServer(.withSharedMemory(), catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
@@ -124,8 +123,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("Every kind of drop returns the slot")
-  func drops() async throws {
+  @Test func `every kind of drop returns the slot`() async throws {
     let gate = Gate()
     try await withServer(.withSharedMemory(), catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
@@ -156,8 +154,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A session can only name slots of the ring that it was given")
-  func otherRing() async throws {
+  @Test func `a session can only name slots of the ring that it was given`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("colorInvert")]) { one in
@@ -172,8 +169,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A client may unmap its ring while a frame is filtered")
-  func unmapping() async throws {
+  @Test func `a client may unmap its ring while a frame is filtered`() async throws {
     let gate = Gate()
     let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
     try await withServer(.withSharedMemory(), catalogue: gate.catalogue) { _, address in
@@ -212,8 +208,10 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A client that overwrites the ring during filtering affects only its own pictures")
-  func scribbling() async throws {
+  @Test
+  func `a client that overwrites the ring during filtering affects only its own pictures`()
+    async throws
+  {
     // Every filter that needs no asset, so that each way of reading meets samples that change.
     let names = FilterCatalogue.builtIn.descriptions
       .filter { description in
@@ -263,8 +261,8 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("An acknowledgement with too many held slots is an error without effect")
-  func manyHeldSlots() async throws {
+  @Test
+  func `an acknowledgement with too many held slots is an error without effect`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("colorInvert")], outputs: 1) { client in
@@ -287,8 +285,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("In a session without a ring a frame in a slot is invalid")
-  func noRing() async throws {
+  @Test func `in a session without a ring a frame in a slot is invalid`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         let answers = try await stub.converse([
@@ -302,8 +299,7 @@ struct SharedMemoryErrorTests {
     }
   }
 
-  @Test("A still image in shared memory is refused")
-  func still() async throws {
+  @Test func `a still image in shared memory is refused`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         let error = try await #require(throws: RPCError.self) {

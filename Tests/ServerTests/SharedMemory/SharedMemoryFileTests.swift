@@ -6,8 +6,8 @@ import Testing
 
 /// Files in slots of shared memory.
 @Suite(.timeLimit(.minutes(5))) struct SharedMemoryFileTests {
-  @Test("A file is copied before it is parsed, so that later writes have no effect")
-  func scribbling() async throws {
+  @Test
+  func `a file is copied before it is parsed, so that later writes have no effect`() async throws {
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(gate.filter)
@@ -35,8 +35,7 @@ import Testing
     }
   }
 
-  @Test("An unchanged file in a slot is returned in that slot")
-  func passThrough() async throws {
+  @Test func `an unchanged file in a slot is returned in that slot`() async throws {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
@@ -51,8 +50,7 @@ import Testing
     }
   }
 
-  @Test("A file in a slot is returned as samples in a slot on request")
-  func toSamples() async throws {
+  @Test func `a file in a slot is returned as samples in a slot on request`() async throws {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let expected = try image.decoded().bytes
     try await withServer(.withSharedMemory()) { _, address in
@@ -69,8 +67,7 @@ import Testing
     }
   }
 
-  @Test("Data that is not an image file is refused on arrival, with the field")
-  func noFile() async throws {
+  @Test func `data that is not an image file is refused on arrival, with the field`() async throws {
     let image = Sidelight_V1_Image.jpeg(Array("GIF89a, really".utf8))
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
@@ -84,8 +81,8 @@ import Testing
     }
   }
 
-  @Test("A frame with a damaged file in a slot is dropped, and the slot is returned")
-  func damaged() async throws {
+  @Test
+  func `a frame with a damaged file in a slot is dropped, and the slot is returned`() async throws {
     var broken = try Sidelight_V1_Image.jpeg(64, 48)
     broken.inline.removeLast(20)
     let image = broken

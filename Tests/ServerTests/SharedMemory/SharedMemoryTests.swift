@@ -11,8 +11,7 @@ import Testing
 struct SharedMemoryTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
-  @Test("A frame that passes through is returned in its own slot, unchanged")
-  func passThrough() async throws {
+  @Test func `a frame that passes through is returned in its own slot, unchanged`() async throws {
     try await withServer(.withSharedMemory()) { server, address in
       try await withStub(address) { stub in
         try await stub.withRing(inputs: 1, outputs: 1) { client in
@@ -37,8 +36,10 @@ struct SharedMemoryTests {
     }
   }
 
-  @Test("A frame that passes through is returned as unmodified if the client allows it")
-  func unmodified() async throws {
+  @Test
+  func `a frame that passes through is returned as unmodified if the client allows it`()
+    async throws
+  {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing(inputs: 1) {
@@ -56,9 +57,10 @@ struct SharedMemoryTests {
   }
 
   @Test(
-    "A filter's result for a slot equals its result inline, byte for byte",
     arguments: PixelFormat.allCases)
-  func filtered(_ format: PixelFormat) async throws {
+  func `a filter's result for a slot equals its result inline, byte for byte`(_ format: PixelFormat)
+    async throws
+  {
     let pipeline: Pipeline = [
       .filter("sepiaTone"), .filter("gaussianBlur", ["radius": .number(3)]), .filter("vignette"),
     ]
@@ -83,8 +85,7 @@ struct SharedMemoryTests {
     }
   }
 
-  @Test("Pictures are sent inline while the client holds all output slots")
-  func outputSlotsSpent() async throws {
+  @Test func `pictures are sent inline while the client holds all output slots`() async throws {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("colorInvert")], inputs: 1, outputs: 2) { client in
@@ -115,8 +116,9 @@ struct SharedMemoryTests {
     }
   }
 
-  @Test("A slot that the client holds is not written, even if it acknowledges others")
-  func heldSlot() async throws {
+  @Test
+  func `a slot that the client holds is not written, even if it acknowledges others`() async throws
+  {
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
         try await stub.withRing([.filter("colorInvert")], inputs: 1, outputs: 2) { client in
@@ -140,8 +142,8 @@ struct SharedMemoryTests {
     }
   }
 
-  @Test("Results use shared memory if their frame did and they fit into a slot")
-  func inKind() async throws {
+  @Test
+  func `results use shared memory if their frame did and they fit into a slot`() async throws {
     let twice: Pipeline = [.filter("scale", ["width": .length(Length(256))])]
     try await withServer(.withSharedMemory()) { _, address in
       try await withStub(address) { stub in
@@ -164,8 +166,10 @@ struct SharedMemoryTests {
     }
   }
 
-  @Test("The ring of a session that ends during filtering is released when the frame is done")
-  func endInMidFrame() async throws {
+  @Test
+  func `the ring of a session that ends during filtering is released when the frame is done`()
+    async throws
+  {
     let gate = Gate()
     try await withServer(.withSharedMemory(), catalogue: gate.catalogue) { server, address in
       try await withStub(address) { stub in
@@ -186,8 +190,10 @@ struct SharedMemoryTests {
     }
   }
 
-  @Test("An analysis receives a copy of the picture, because the slot returns to the client")
-  func analysis() async throws {
+  @Test
+  func `an analysis receives a copy of the picture, because the slot returns to the client`()
+    async throws
+  {
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(CustomFilter("look", "Looks.", analysis: GatedAnalysis(gate: gate)))
@@ -209,8 +215,7 @@ struct SharedMemoryTests {
     }
   }
 
-  @Test("Frames in slots are copied for an analysis only when it is idle")
-  func noCopyInVain() async throws {
+  @Test func `frames in slots are copied for an analysis only when it is idle`() async throws {
     let gate = Gate()
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(CustomFilter("look", "Looks.", analysis: GatedAnalysis(gate: gate)))
@@ -246,8 +251,8 @@ struct SharedMemoryTests {
     }
   }
 
-  @Test("An abandoned filter keeps its output slot, and the input slot is returned")
-  func leftBehind() async throws {
+  @Test
+  func `an abandoned filter keeps its output slot, and the input slot is returned`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     try await withServer(

@@ -38,8 +38,8 @@ struct FrameTracingCost {
   private static let framesARound = 1000
   private static let rounds = 101
 
-  @Test("The cost of tracing a frame without a tracer, not sampled, and sampled")
-  func cost() async throws {
+  @Test
+  func `the cost of tracing a frame without a tracer, not sampled, and sampled`() async throws {
     let traced = { (flags: String) in
       Sidelight_V1_Frame.with {
         $0.sequence = 1

@@ -17,8 +17,7 @@ import Testing
       .flatMap { Double($0.dropFirst(series.count + 1)) }
   }
 
-  @Test("Frames are counted when their outcome is sent, and timed once")
-  func frames() async throws {
+  @Test func `frames are counted when their outcome is sent, and timed once`() async throws {
     let registry = PrometheusRegistry(descriptions: SidelightServer.metricDescriptions)
     let answers = try await withServer(metrics: registry) { server, address in
       let answers = try await withStub(address) { stub in
@@ -47,8 +46,7 @@ import Testing
     #expect(!registry.text.contains("No description"))
   }
 
-  @Test("Repeated updates count nothing twice")
-  func again() async throws {
+  @Test func `repeated updates count nothing twice`() async throws {
     let registry = PrometheusRegistry()
     try await withServer(metrics: registry) { server, address in
       _ = try await withStub(address) { stub in
@@ -64,8 +62,7 @@ import Testing
     #expect(Self.value(series, in: registry) == 1)
   }
 
-  @Test("A refused session is counted by the limit that it exceeded")
-  func refusals() async throws {
+  @Test func `a refused session is counted by the limit that it exceeded`() async throws {
     let registry = PrometheusRegistry()
     var configuration = ServerConfiguration()
     configuration.maxSessions = 1
@@ -88,8 +85,7 @@ import Testing
     #expect(Self.value("\(refused)\"max_load\"}", in: registry) == 0)
   }
 
-  @Test("The output age grows while a frame waits")
-  func age() async throws {
+  @Test func `the output age grows while a frame waits`() async throws {
     let registry = PrometheusRegistry()
     let clock = ManualClock()
     let gate = Gate()
@@ -116,8 +112,7 @@ import Testing
     }
   }
 
-  @Test("The number of pass names is limited; further passes are counted as `other`")
-  func passNames() {
+  @Test func `the number of pass names is limited; further passes are counted as other`() {
     let registry = PrometheusRegistry(seriesLimit: 1000)
     let metrics = ServerMetrics(factory: registry)
     for number in 0 ..< 100 { metrics.recordPass("pass\(number)", .milliseconds(1)) }
@@ -128,8 +123,7 @@ import Testing
     #expect(Self.value("sidelight_pass_seconds_count{pass=\"other\"}", in: registry) == 36)
   }
 
-  @Test("Calls are timed by method and status")
-  func calls() async throws {
+  @Test func `calls are timed by method and status`() async throws {
     let registry = PrometheusRegistry()
     try await withServer(metrics: registry) { _, address in
       try await withStub(address) { stub in
@@ -146,8 +140,7 @@ import Testing
     }
   }
 
-  @Test("A server accepts sessions only while it is serving")
-  func phases() async throws {
+  @Test func `a server accepts sessions only while it is serving`() async throws {
     var configuration = ServerConfiguration()
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
     #expect(SidelightServer(configuration: configuration).phase == .starting)

@@ -15,8 +15,8 @@ import Tracing
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
   static let pipeline: Pipeline = [.filter("sepiaTone"), .filter("gaussianBlur")]
 
-  @Test("Each frame has one span with a child per pass, and no span is an orphan")
-  func parents() async throws {
+  @Test
+  func `each frame has one span with a child per pass, and no span is an orphan`() async throws {
     let tracer = W3CTracer()
     _ = try await withServer(tracer: tracer) { _, address in
       try await withStub(address) { stub in
@@ -53,8 +53,7 @@ import Tracing
     #expect(tracer.memory.activeSpans.isEmpty)
   }
 
-  @Test("A frame without its own context is a child of the call's")
-  func callContext() async throws {
+  @Test func `a frame without its own context is a child of the call's`() async throws {
     let tracer = W3CTracer()
     _ = try await withServer(tracer: tracer) { _, address in
       try await withStub(address) { stub in
@@ -73,11 +72,10 @@ import Tracing
   }
 
   @Test(
-    "An invalid trace context is ignored",
     arguments: [
       "", "garbage", "00-only-three", String(repeating: "x", count: 10_000), "00--", "\u{0}\u{FF}",
     ])
-  func garbage(traceparent: String) async throws {
+  func `an invalid trace context is ignored`(traceparent: String) async throws {
     let tracer = W3CTracer()
     let answers = try await withServer(tracer: tracer) { _, address in
       try await withStub(address) { stub in
@@ -89,8 +87,7 @@ import Tracing
     #expect(answers.frames.count == 1)
   }
 
-  @Test("The span of a dropped frame ends with the reason")
-  func drops() async throws {
+  @Test func `the span of a dropped frame ends with the reason`() async throws {
     let tracer = W3CTracer()
     _ = try await withServer(tracer: tracer) { _, address in
       try await withStub(address) { stub in
@@ -106,8 +103,8 @@ import Tracing
     #expect(tracer.memory.activeSpans.isEmpty)
   }
 
-  @Test("A custom filter finds the frame's trace, recorded or not", arguments: ["00", "01"])
-  func customFilters(flags: String) async throws {
+  @Test(arguments: ["00", "01"])
+  func `a custom filter finds the frame's trace, recorded or not`(flags: String) async throws {
     let found = Mutex<[String]>([])
     var catalogue = FilterCatalogue()
     catalogue.register(
@@ -134,8 +131,7 @@ import Tracing
     #expect(recorded.isEmpty == (flags == "00"))
   }
 
-  @Test("The client library sends the trace context of a frame")
-  func clientContext() async throws {
+  @Test func `the client library sends the trace context of a frame`() async throws {
     let server = W3CTracer()
     let client = W3CTracer()
     let root = try await withServer(tracer: server) { _, address in

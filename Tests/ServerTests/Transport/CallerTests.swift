@@ -38,8 +38,8 @@ import Testing
     try await withConnection(address) { try await body(Operators(wrapping: $0)) }
   }
 
-  @Test("The list of sessions names user, group and process of a Unix socket's peer")
-  func credentials() async throws {
+  @Test
+  func `the list of sessions names user, group and process of a Unix socket's peer`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     try await withServer(listeningOn: [.unix(path: folder.file())]) { _, address in
@@ -49,8 +49,8 @@ import Testing
     }
   }
 
-  @Test("A client cannot forge the identity of another connection", arguments: ["1", "2", "x", ""])
-  func forgedMark(mark: String) async throws {
+  @Test(arguments: ["1", "2", "x", ""])
+  func `a client cannot forge the identity of another connection`(mark: String) async throws {
     try await withServer { _, address in
       let peer = try await Self.peer(address, metadata: ["sidelight-connection": "\(mark)"])
       #expect(peer.hasPrefix("ipv4:127.0.0.1:"))
@@ -58,8 +58,8 @@ import Testing
     }
   }
 
-  @Test("Sessions over Unix sockets count by user, across connections and sockets")
-  func limitByUser() async throws {
+  @Test
+  func `sessions over Unix sockets count by user, across connections and sockets`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     var configuration = ServerConfiguration()

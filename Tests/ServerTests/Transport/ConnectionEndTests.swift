@@ -19,7 +19,6 @@ import Testing
   private struct Unheard: Error {}
 
   @Test(
-    "A connection that ends with an error is counted by the kind of error",
     arguments: [
       (NIOSSLError.uncleanShutdown, .client),
       (ChannelError.eof, .client),
@@ -29,12 +28,16 @@ import Testing
       (ChannelError.inputClosed, .other),
       (Unheard(), .other),
     ] as [(any Error, ConnectionEnd)])
-  func kinds(error: any Error, expected: ConnectionEnd) {
+  func `a connection that ends with an error is counted by the kind of error`(
+    error: any Error, expected: ConnectionEnd
+  ) {
     #expect(ConnectionEnd(error) == expected)
   }
 
-  @Test("A connection that the server closes during shutdown is counted as closed by the server")
-  func shutdown() async throws {
+  @Test
+  func `a connection that the server closes during shutdown is counted as closed by the server`()
+    async throws
+  {
     let running = RunningServer()
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await running.run() }
@@ -82,8 +85,7 @@ import Testing
     }
   }
 
-  @Test("A connection reset that a write detects is counted as a socket error")
-  func failedWrite() async throws {
+  @Test func `a connection reset that a write detects is counted as a socket error`() async throws {
     let log = GateLog()
     var configuration = ServerConfiguration()
     // An event loop that no other connection waits for.

@@ -26,9 +26,10 @@ import Testing
   }
 
   @Test(
-    "The sessions of a client use the configured number of connections",
     arguments: [(nil, 6), (1, 1), (2, 2), (4, 4), (16, 6)] as [(Int?, Int)])
-  func spread(connections: Int?, expected: Int) async throws {
+  func `the sessions of a client use the configured number of connections`(
+    connections: Int?, expected: Int
+  ) async throws {
     try await withServer { server, address in
       var transport = TransportConfiguration()
       transport.connections = connections

@@ -10,8 +10,7 @@ import Tracing
 
 /// Tests of the effects of a transport configuration.
 @Suite(.timeLimit(.minutes(5))) struct TransportSettingsTests {
-  @Test("GetServerInfo reports the settings in effect")
-  func shown() async throws {
+  @Test func `GetServerInfo reports the settings in effect`() async throws {
     var configuration = ServerConfiguration()
     configuration.transport = .throughput
     configuration.transport.eventLoops = 2
@@ -37,9 +36,10 @@ import Tracing
   }
 
   @Test(
-    "Large frames are returned complete with every executor",
     arguments: [TransportConfiguration.latency, .throughput])
-  func lastFrame(transport: TransportConfiguration) async throws {
+  func `large frames are returned complete with every executor`(transport: TransportConfiguration)
+    async throws
+  {
     var configuration = ServerConfiguration()
     configuration.transport = transport
     try await withServer(configuration) { _, address in
@@ -66,8 +66,8 @@ import Tracing
     }
   }
 
-  @Test("A setting out of range stops server and client before they bind or connect")
-  func refused() async throws {
+  @Test
+  func `a setting out of range stops server and client before they bind or connect`() async throws {
     var configuration = ServerConfiguration()
     configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
     configuration.transport.http2FrameBytes = 1
@@ -103,9 +103,10 @@ import Tracing
   }
 
   @Test(
-    "Calls run on the configured executor, and filters on neither",
     arguments: TransportConfiguration.Executor.allCases)
-  func threads(executor: TransportConfiguration.Executor) async throws {
+  func `calls run on the configured executor, and filters on neither`(
+    executor: TransportConfiguration.Executor
+  ) async throws {
     var catalogue = FilterCatalogue.builtIn
     let recorder = FilterThread()
     catalogue.register(

@@ -7,8 +7,10 @@ import Testing
 
 /// Tests of the messages that the wire carries, and of those that it refuses.
 @Suite(.timeLimit(.minutes(5))) struct TransportTests {
-  @Test("1080p BGRA and 4K NV12 frames are sent and returned over TCP and a Unix socket")
-  func largeFrames() async throws {
+  @Test
+  func `1080p BGRA and 4K NV12 frames are sent and returned over TCP and a Unix socket`()
+    async throws
+  {
     let images: [Sidelight_V1_Image] = [
       .noise(.bgra8, 1920, 1080), .noise(.nv12, 3840, 2160, seed: 2),
     ]
@@ -27,8 +29,8 @@ import Testing
     }
   }
 
-  @Test("A message over the limit ends the call with an error that names the limit")
-  func oversizedMessage() async throws {
+  @Test
+  func `a message over the limit ends the call with an error that names the limit`() async throws {
     var configuration = ServerConfiguration()
     configuration.transport.maxMessageBytes = 1 << 20
     try await withServer(configuration) { _, address in
@@ -48,8 +50,10 @@ import Testing
     }
   }
 
-  @Test("The gauge of sessions returns to zero when a client disconnects during filtering")
-  func abandonedSession() async throws {
+  @Test
+  func `the gauge of sessions returns to zero when a client disconnects during filtering`()
+    async throws
+  {
     try await withServer { server, address in
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {

@@ -26,16 +26,17 @@ import Testing
     return await #expect(throws: ListeningError.self) { try await server.run() }
   }
 
-  @Test("A socket file of a dead server is replaced")
-  func stale() async throws {
+  @Test func `a socket file of a dead server is replaced`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     try folder.leaveStaleSocket()
     try await Self.expectServes(folder.file())
   }
 
-  @Test("The socket of a running server is not replaced, and the server is not disturbed")
-  func live() async throws {
+  @Test
+  func `the socket of a running server is not replaced, and the server is not disturbed`()
+    async throws
+  {
     let folder = try SocketFolder()
     defer { folder.remove() }
     try await withServer(listeningOn: [.unix(path: folder.file())]) { _, address in
@@ -46,8 +47,7 @@ import Testing
     }
   }
 
-  @Test("Of several servers that start at a stale socket at once, one listens")
-  func race() async throws {
+  @Test func `of several servers that start at a stale socket at once, one listens`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     try folder.leaveStaleSocket()
@@ -76,9 +76,8 @@ import Testing
   }
 
   @Test(
-    "A file that is not a stream socket is not replaced",
     arguments: ["a file", "a folder", "a link to a stale socket", "a datagram socket"])
-  func notASocket(kind: String) async throws {
+  func `a file that is not a stream socket is not replaced`(kind: String) async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     switch kind {
@@ -104,8 +103,7 @@ import Testing
     #expect(before[.systemFileNumber] as? Int == after[.systemFileNumber] as? Int)
   }
 
-  @Test("A path that is too long or in no folder is refused with the reason")
-  func badPaths() async throws {
+  @Test func `a path that is too long or in no folder is refused with the reason`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     let long = folder.file(String(repeating: "x", count: 120))
@@ -118,8 +116,7 @@ import Testing
     #expect(nowhere?.code == .notFound)
   }
 
-  @Test("A TCP port in use is refused with the same message")
-  func takenPort() async throws {
+  @Test func `a TCP port in use is refused with the same message`() async throws {
     try await withServer { _, address in
       var configuration = ServerConfiguration()
       configuration.addresses = [address]
@@ -131,8 +128,8 @@ import Testing
     }
   }
 
-  @Test("The socket file has the configured permissions", arguments: [0o600, 0o660, 0o666])
-  func permissions(mode: Int) async throws {
+  @Test(arguments: [0o600, 0o660, 0o666])
+  func `the socket file has the configured permissions`(mode: Int) async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     var configuration = ServerConfiguration()
@@ -143,8 +140,8 @@ import Testing
     }
   }
 
-  @Test("The socket file is removed with its server, unless another replaced it")
-  func removal() async throws {
+  @Test
+  func `the socket file is removed with its server, unless another replaced it`() async throws {
     let folder = try SocketFolder()
     defer { folder.remove() }
     try await Self.expectServes(folder.file())

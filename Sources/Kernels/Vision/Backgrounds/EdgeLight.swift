@@ -212,7 +212,7 @@ final class LightRows {
     let (start, count) = (lit.lowerBound / 2, (lit.count + 1) / 2)
     let place = start * shape.step * (isDeep ? 2 : 1)
     let (upper, lower) = unsafe (self.means[0], self.means[count])
-    for unsafe (code, samples) in unsafe [(1, u), (2, v)] {
+    for unsafe(code, samples) in unsafe [(1, u), (2, v)] {
       let rows = unsafe pair.code(code)
       unsafe kernels.mean_alpha(
         rows.upper + lit.lowerBound, rows.upper + lit.lowerBound, lit.count, upper)

@@ -24,8 +24,8 @@ struct MatteStage: SceneStage {
     if case .plate(nil) = choice.kind { self.learner = PlateLearner() }
   }
 
-  mutating func adopt(_ operation: any SceneOperation) -> Bool {
-    guard let other = (operation as? BackgroundOperation)?.choice, self.choice.continues(other)
+  mutating func adopt(_ request: any SceneRequest) -> Bool {
+    guard let other = (request as? BackgroundOperation)?.choice, self.choice.continues(other)
     else { return false }
     if case .key(let key) = other.kind, case .key(let own) = self.choice.kind, key != own {
       self.initial = nil

@@ -37,8 +37,8 @@ struct PortraitStage: SceneStage {
     self.framesSinceJob = Self.interval
   }
 
-  mutating func adopt(_ operation: any SceneOperation) -> Bool {
-    guard let other = (operation as? BackgroundOperation)?.choice, self.choice.continues(other)
+  mutating func adopt(_ request: any SceneRequest) -> Bool {
+    guard let other = (request as? BackgroundOperation)?.choice, self.choice.continues(other)
     else { return false }
     if other.smoothing != self.choice.smoothing {
       self.smoothing = MatteSmoothing(weight: other.smoothing)

@@ -67,26 +67,26 @@ package struct SimilarityTransform: Sendable, Hashable {
 }
 
 extension PicturePoint {
-  static func + (left: PicturePoint, right: PicturePoint) -> PicturePoint {
+  package static func + (left: PicturePoint, right: PicturePoint) -> PicturePoint {
     PicturePoint(x: left.x + right.x, y: left.y + right.y)
   }
 
-  static func - (left: PicturePoint, right: PicturePoint) -> PicturePoint {
+  package static func - (left: PicturePoint, right: PicturePoint) -> PicturePoint {
     PicturePoint(x: left.x - right.x, y: left.y - right.y)
   }
 
-  static func * (factor: Double, point: PicturePoint) -> PicturePoint {
+  package static func * (factor: Double, point: PicturePoint) -> PicturePoint {
     PicturePoint(x: factor * point.x, y: factor * point.y)
   }
 
   /// The distance from (0, 0).
-  var length: Double { hypot(self.x, self.y) }
+  package var length: Double { hypot(self.x, self.y) }
 
   /// The direction from (0, 0) in radians, clockwise from the x axis.
-  var angle: Double { atan2(self.y, self.x) }
+  package var angle: Double { atan2(self.y, self.x) }
 
   /// The point turned about (0, 0), clockwise for positive angles in radians.
-  func turned(by angle: Double) -> PicturePoint {
+  package func turned(by angle: Double) -> PicturePoint {
     let (cosine, sine) = (cos(angle), sin(angle))
     return PicturePoint(
       x: cosine * self.x - sine * self.y, y: sine * self.x + cosine * self.y)

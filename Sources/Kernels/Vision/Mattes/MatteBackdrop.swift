@@ -21,7 +21,7 @@ protocol BackdropRows: AnyObject {
 /// The channels of formats with interleaved pixels are planes, in their order in memory, which the
 /// blend reads without shuffling. YUV formats have their own planes.
 @safe
-final class MatteBackdrop: MatteBackground, BackdropRows, @unchecked Sendable {  // written by its initialiser only
+final class MatteBackdrop: MatteBackground, BackdropRows, @unchecked Sendable {  // immutable
   /// The planes of other formats.
   private let raster: Raster?
   /// The rows of interleaved formats: their channels one after the other.

@@ -45,8 +45,8 @@ struct CellColors: Sendable {
     }
   }
 
-  /// The colours after a blur across cells with the weights 1, 2, 1 along each axis. Cells without a
-  /// colour count as absent, and get the colours of their neighbours.
+  /// The colours after a blur across cells with the weights 1, 2, 1 along each axis. Cells without
+  /// a colour count as absent, and get the colours of their neighbours.
   func blurred() -> CellColors {
     var result = self
     for row in 0 ..< self.rows {

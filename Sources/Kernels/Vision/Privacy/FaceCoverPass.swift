@@ -24,7 +24,7 @@ struct FaceCoverPass: OperationPass {
       case .regions(let regions)? = context.scene?.drawing(
         of: self.index, as: FaceCoverage.self),
       let map = context.scene?.frameMap.inverse,
-      [map.tx, map.ty].allSatisfy(\.isFinite), regions.allSatisfy(\.isValid)
+      [map.tx, map.ty].allSatisfy(\.isFinite), regions.allSatisfy(RegionGrid.accepts)
     else { return await self.coverFrame(context) }
     await self.cover(regions, map, context)
   }

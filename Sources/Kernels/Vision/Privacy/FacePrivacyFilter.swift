@@ -9,7 +9,8 @@ package struct FacePrivacyFilter: SceneFilter {
   }
 
   package static let blurDescription = Self.describe(
-    "faceBlur", .blur, "Blurs faces, and the whole frame where it is not certain that all are found.",
+    "faceBlur", .blur,
+    "Blurs faces, and the whole frame where it is not certain that all are found.",
     "faces are the cells of facePixellate, blurred with the weights 1, 2, 1 along each axis and "
       + "interpolated linearly")
   package static let pixellateDescription = Self.describe(
@@ -24,9 +25,9 @@ package struct FacePrivacyFilter: SceneFilter {
     FilterDescription(
       name: name, summary: summary, category: category, reach: .frame, fidelity: .formula,
       formula: """
-        Faces are found and followed as by faceDetection, in a copy of at most 320x180 pixels. Each \
-        is covered by an ellipse with the half axes (1/2 + grow/2) s and (1/2 + grow) s for the \
-        face width s, larger for a face that moves or was missed; a region that moves is covered \
+        Faces are found and followed as by faceDetection, in a copy of at most 320x180 pixels. \
+        Each is covered by an ellipse with the half axes (1/2 + grow/2) s and (1/2 + grow) s for \
+        the face width s, larger for a face that moves or was missed; a region that moves is covered \
         until it was searched. Square cells of the side strength s/6, fixed to the face, have the \
         mean of the frame's samples whose centres they contain, plane by plane; \(look). The whole \
         frame is blurred (about a Gaussian of sigma = strength height/18) until a face is found, \
@@ -116,7 +117,8 @@ struct FacePrivacyOperation: SceneOperation {
   }
 
   func makePass(_ setting: PassSetting, index: Int) -> any Pass {
-    FaceCoverPass(setting: setting, style: self.style, strength: self.privacy.strength, index: index)
+    FaceCoverPass(
+      setting: setting, style: self.style, strength: self.privacy.strength, index: index)
   }
 
   private struct Stage: SceneStage {
@@ -125,8 +127,8 @@ struct FacePrivacyOperation: SceneOperation {
     var needsFaceSearch: Bool { self.privacy.needsSearch }
 
     /// Takes over the settings of either filter, and forgets nothing.
-    mutating func adopt(_ operation: any SceneOperation) -> Bool {
-      guard let operation = operation as? FacePrivacyOperation else { return false }
+    mutating func adopt(_ request: any SceneRequest) -> Bool {
+      guard let operation = request as? FacePrivacyOperation else { return false }
       self.privacy.configuration = operation.privacy
       return true
     }

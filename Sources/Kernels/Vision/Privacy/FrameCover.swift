@@ -138,7 +138,7 @@ struct FrameCover: Sendable {
     return samples
   }
 
-  /// The two cells between whose centres a sample lies along one axis, and the weight of the second.
+  /// The two cells between whose centres a sample lies along one axis, and the second's weight.
   private static func place(
     _ sample: Int, _ samples: Int, _ cells: Int
   ) -> (cell: Int, next: Int, fraction: Double) {

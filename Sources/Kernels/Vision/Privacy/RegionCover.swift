@@ -151,11 +151,12 @@ struct RegionCover: Sendable {
     let corner = SIMD2(Double(grid.columns.lowerBound), Double(grid.rows.lowerBound))
     let start = SIMD2<Float>(grid.start(y) - corner - 0.5)
     let slope = SIMD2<Float>(grid.step)
-    let limit = SIMD2<Float>(Float(columns - 1), Float(rows - 1))
+    let (lastColumn, lastRow) = (Float(columns - 1), Float(rows - 1))
     for x in grid.span(y) {
-      let place = (start + Float(x) * slope).clamped(lowerBound: .zero, upperBound: limit)
-      let (column, row) = (Int(place.x), Int(place.y))
-      let (u, v) = (place.x - Float(column), place.y - Float(row))
+      let place = start + Float(x) * slope
+      let (across, down) = (min(max(place.x, 0), lastColumn), min(max(place.y, 0), lastRow))
+      let (column, row) = (Int(across), Int(down))
+      let (u, v) = (across - Float(column), down - Float(row))
       let first = row * columns + column
       let right = column + 1 < columns ? 1 : 0
       let below = row + 1 < rows ? columns : 0
@@ -174,10 +175,9 @@ struct RegionCover: Sendable {
   ) {
     var color = color
     if alpha == .premultiplied, step == 4 { unsafe color *= Float(pixel[3]) / 255 }
-    // Colours are in 0 ... 255.
-    let levels = SIMD4<Int32>(color + 0.5)
-    unsafe pixel[0] = UInt8(truncatingIfNeeded: levels.x)
-    if step > 1 { unsafe pixel[1] = UInt8(truncatingIfNeeded: levels.y) }
-    if step > 2 { unsafe pixel[2] = UInt8(truncatingIfNeeded: levels.z) }
+    // Colours are in 0 ... 255. One by one, since the conversion of a vector is not inlined.
+    unsafe pixel[0] = UInt8(truncatingIfNeeded: Int32(color.x + 0.5))
+    if step > 1 { unsafe pixel[1] = UInt8(truncatingIfNeeded: Int32(color.y + 0.5)) }
+    if step > 2 { unsafe pixel[2] = UInt8(truncatingIfNeeded: Int32(color.z + 0.5)) }
   }
 }

@@ -17,6 +17,10 @@ struct RegionGrid: Sendable {
 
   /// The largest number of cells. A finer grid gets larger cells.
   private static let cellLimit = 1 << 18
+  /// The greatest distance of a region's centre in pixels of the picture, and the greatest half of
+  /// an extent that is not reduced to it: more than any frame, and exact in the formulas.
+  private static let centerLimit = 1e6
+  private static let radiusLimit = 1e7
 
   let shape: PlaneShape
   /// The cells that have a part of the region and of the plane, across and down.
@@ -31,10 +35,15 @@ struct RegionGrid: Sendable {
   /// Half the extents of the region.
   private let radius: Cells
 
+  /// Whether a region can be placed.
+  static func accepts(_ region: CoveredRegion) -> Bool {
+    region.isValid && max(abs(region.center.x), abs(region.center.y)) <= Self.centerLimit
+  }
+
   /// Places a region; `nil` if it covers nothing of the plane.
   ///
   /// - Parameters:
-  ///   - region: A valid region, in the pixels of the reduced picture.
+  ///   - region: A region that is accepted, in the pixels of the reduced picture.
   ///   - map: The map from the pixels of the frame to those of the picture.
   ///   - shape: The plane.
   init?(_ region: CoveredRegion, _ map: AffineMap, on shape: PlaneShape) {
@@ -51,7 +60,8 @@ struct RegionGrid: Sendable {
         origin, cells(Double(shape.width), 0, side), cells(0, Double(shape.height), side),
         cells(Double(shape.width), Double(shape.height), side),
       ]
-      let radius = Cells(region.radiusX, region.radiusY) / side
+      let radius =
+        Cells(min(region.radiusX, Self.radiusLimit), min(region.radiusY, Self.radiusLimit)) / side
       guard
         let columns = Self.cells(radius.x, corners.map(\.x)),
         let rows = Self.cells(radius.y, corners.map(\.y))
@@ -78,7 +88,7 @@ struct RegionGrid: Sendable {
   private static func cells(_ radius: Double, _ corners: [Double]) -> Range<Int>? {
     guard let least = corners.min(), let greatest = corners.max() else { return nil }
     let (low, high) = (max(-radius, least), min(radius, greatest))
-    guard low <= high, abs(low) < 1e9, abs(high) < 1e9 else { return nil }
+    guard low <= high else { return nil }
     return Int(low.rounded(.down)) ..< Int(high.rounded(.down)) + 1
   }
 
@@ -100,7 +110,7 @@ struct RegionGrid: Sendable {
     return Int(low) ..< Int(high)
   }
 
-  /// The position of the first sample of a row. That of the sample x is `start + x step`.
+  /// The position of the first sample of a row. The sample x is at `start + x step`.
   @inline(__always)
   func start(_ y: Int) -> Cells {
     self.origin + 0.5 * self.right + (Double(y) + 0.5) * self.down

@@ -5,8 +5,8 @@
 package protocol SceneFilter: Filter {
   /// Whether the filter, with its arguments, depends on the scene.
   var usesScene: Bool { get }
-  /// What the arguments need and this program lacks, as a clause: "this server is built without
-  /// Vision"; `nil` if the filter can run. A pipeline with such a stage does not resolve.
+  /// The reason why this program cannot run the filter with its arguments, as a clause: "this server
+  /// is built without Vision"; `nil` if the filter can run. A pipeline with such a stage does not resolve.
   var unavailability: String? { get }
   /// Whether the filter hides a part of the frame. A frame that it was not applied to is never
   /// sent, and stages may not show the hidden part again.
@@ -19,12 +19,9 @@ extension SceneFilter {
   package var protects: Bool { false }
 }
 
-/// The work of a scene filter: a state per session, which decides what is drawn on each frame, and
-/// a pass that draws it.
-package protocol SceneOperation: Sendable {
-  /// The operation in one line, for ``PassDescription/summary``.
-  var summary: String { get }
-  /// The faces that the operation needs to know; `nil` if it needs none.
+/// The knowledge that a stage needs of each frame, and its state in a session.
+package protocol SceneRequest: Sendable {
+  /// The faces that the stage needs to know; `nil` if it needs none.
   var faces: FaceRequest? { get }
   /// The name of the stage's step in traces, such as `matte`; `nil` if the step is too short to be
   /// traced.
@@ -35,6 +32,13 @@ package protocol SceneOperation: Sendable {
   var isCustom: Bool { get }
   /// Returns the state of a session's first frame.
   func makeStage() -> any SceneStage
+}
+
+/// The work of a scene filter: a state per session, which decides what is drawn on each frame, and
+/// a pass that draws it.
+package protocol SceneOperation: SceneRequest {
+  /// The operation in one line, for ``PassDescription/summary``.
+  var summary: String { get }
   /// Creates the pass. It reads and writes frames of the setting's geometry, and takes what to draw
   /// from ``PassContext/scene`` (``FrameScene/drawing(of:as:)``). Without a scene, a protecting
   /// operation hides the whole frame, and any other changes nothing.
@@ -45,10 +49,20 @@ package protocol SceneOperation: Sendable {
   func makePass(_ setting: PassSetting, index: Int) -> any Pass
 }
 
-extension SceneOperation {
+extension SceneRequest {
   package var stepName: String? { nil }
-  package var stepSummary: String { self.summary }
   package var isCustom: Bool { self.faces?.tools.isCustom ?? false }
+}
+
+extension SceneOperation {
+  package var stepSummary: String { self.summary }
+}
+
+/// An analysis that can read the scene. In a plan whose stages need faces anyway it is a scene
+/// stage without a pass, so that both know the same faces.
+package protocol SceneAnalysis: FrameAnalysis {
+  /// The analysis as a scene stage, which reports its results.
+  var request: any SceneRequest { get }
 }
 
 /// The state of a scene filter in one session.
@@ -59,7 +73,7 @@ package protocol SceneStage: Sendable {
   /// without losing the state.
   ///
   /// - Returns: Whether the state can be continued. If not, a new one is made.
-  mutating func adopt(_ operation: any SceneOperation) -> Bool
+  mutating func adopt(_ request: any SceneRequest) -> Bool
 
   /// Decides what is drawn on the next frame.
   ///
@@ -163,21 +177,25 @@ package struct SceneView: Sendable {
   package let picture: UprightPicture
   /// The faces, in the pixels of the reduced picture; `nil` if the plan's stages ask for none.
   package let faces: FaceReport?
+  /// The error of the latest search of the whole picture; `nil` if it succeeded.
+  package let searchError: (any Error)?
   /// Whether the session is short of time, so that optional work should be left out.
   package let isReduced: Bool
 
   package init(
-    time: SceneTime, picture: UprightPicture, faces: FaceReport?, isReduced: Bool = false
+    time: SceneTime, picture: UprightPicture, faces: FaceReport?,
+    searchError: (any Error)? = nil, isReduced: Bool = false
   ) {
     self.time = time
     self.picture = picture
     self.faces = faces
+    self.searchError = searchError
     self.isReduced = isReduced
   }
 }
 
-/// What the scene stages of a plan draw on one frame.
-package struct FrameScene: Sendable {
+/// The drawings of a plan's scene stages for one frame.
+public struct FrameScene: Sendable {
   /// The map from the pixels of the reduced picture to those of the frame.
   package let frameMap: AffineMap
   private let drawings: [any Sendable]
@@ -199,5 +217,5 @@ package struct PlannedSceneStage: Sendable {
   package let stage: String
   /// The filter's name.
   package let filter: String
-  package let operation: any SceneOperation
+  package let request: any SceneRequest
 }

@@ -1,24 +1,56 @@
-/// What the scene stages of a pipeline know about one stream: the faces in it, and the state of
+/// The knowledge of a pipeline's scene stages about one stream: the faces in it, and the state of
 /// each stage.
 ///
-/// It is stepped once for each frame, in order, before the plan runs on the frame.
-package struct StreamScene: Sendable {
+/// It is stepped once for each frame, in order, before the plan runs on the frame:
+///
+/// ```swift
+/// let scene = try await stream.step(frame, at: time, for: plan)
+/// let result = try await executor.run(plan, on: frame, at: time, scene: scene)
+/// for job in stream.takeJobs() { stream.finish(job.run()) }
+/// ```
+///
+/// Jobs may also run at the same time as later frames, so that no frame waits for them.
+public struct StreamScene: Sendable {
   /// A stage failed on a frame.
-  package struct Failure: Error {
+  public struct Failure: Error {
     /// The stage's filter.
-    package let filter: String
-    package let cause: any Error
+    public let filter: String
+    /// The reason.
+    public let cause: any Error
   }
 
-  /// Slow work, which runs off the frame's path. Its result goes to ``finish(_:_:)``.
-  package struct Job: Sendable {
-    package let id: JobID
-    package let job: SceneJob
+  /// Slow work, such as a search of the whole frame for faces.
+  public struct Job: Sendable {
+    fileprivate let id: JobID
+    fileprivate let work: SceneJob
+
+    /// The name for traces, such as `faceSearch`.
+    public var name: String { self.work.name }
+    /// Whether the work is custom code, which may not return.
+    package var isCustom: Bool { self.work.isCustom }
+    /// The description for traces.
+    package var description: PassDescription { self.work.description }
+
+    /// Does the work. Its result goes to ``StreamScene/finish(_:)``.
+    public func run() -> JobResult {
+      JobResult(id: self.id, value: Result { try self.work.run() })
+    }
+
+    /// Returns the result of a job that could not run.
+    package func failed(_ error: any Error) -> JobResult {
+      JobResult(id: self.id, value: .failure(error))
+    }
+  }
+
+  /// The result of a job.
+  public struct JobResult: Sendable {
+    fileprivate let id: JobID
+    fileprivate let value: Result<any Sendable, any Error>
   }
 
   /// The owner of a job.
-  package enum JobID: Sendable, Hashable {
-    case faces(generation: Int)
+  fileprivate enum JobID: Sendable, Hashable {
+    case faces
     case stage(Int)
   }
 
@@ -40,13 +72,16 @@ package struct StreamScene: Sendable {
 
   private let searching: FaceScene.Searching
   private var faces: FaceScene?
-  /// Counts the face scenes, so that the result of an earlier one is recognized.
-  private var generation = 0
   private var entries: [Entry] = []
   private var lastNumber = 0
 
+  /// Creates the scene of a stream whose first frame is still to come.
+  public init() {
+    self.init(searching: .background)
+  }
+
   /// - Parameter searching: Where searches of the whole picture run.
-  package init(searching: FaceScene.Searching = .background) {
+  package init(searching: FaceScene.Searching) {
     self.searching = searching
   }
 
@@ -59,9 +94,9 @@ package struct StreamScene: Sendable {
   ///     continue.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame: `faceTrack`, and the steps of stages that have a
-  ///     name (``SceneOperation/stepName``).
+  ///     name, such as `matte`.
   /// - Throws: ``Failure``, or an error of the observer.
-  package mutating func step(
+  public mutating func step(
     _ frame: Frame, at time: FrameTime, for plan: Plan, isReduced: Bool = false,
     observer: some PassObserver = NoPassObserver()
   ) async throws -> FrameScene {
@@ -74,7 +109,9 @@ package struct StreamScene: Sendable {
         self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
       }
     }
-    let view = SceneView(time: sceneTime, picture: picture, faces: report, isReduced: isReduced)
+    let view = SceneView(
+      time: sceneTime, picture: picture, faces: report, searchError: self.faces?.searchError,
+      isReduced: isReduced)
     var drawings: [any Sendable] = []
     for index in self.entries.indices {
       drawings.append(
@@ -85,28 +122,27 @@ package struct StreamScene: Sendable {
   }
 
   /// Returns the slow work that is due after a step.
-  package mutating func takeJobs() -> [Job] {
+  public mutating func takeJobs() -> [Job] {
     var jobs: [Job] = []
     if let search = self.faces?.takeSearch() {
-      jobs.append(Job(id: .faces(generation: self.generation), job: search))
+      jobs.append(Job(id: .faces, work: search))
     }
     for index in self.entries.indices where !self.entries[index].isJobRunning {
       guard let job = self.entries[index].value.takeJob() else { continue }
       self.entries[index].isJobRunning = true
-      jobs.append(Job(id: .stage(self.entries[index].number), job: job))
+      jobs.append(Job(id: .stage(self.entries[index].number), work: job))
     }
     return jobs
   }
 
-  /// Receives the result of a job.
-  package mutating func finish(_ id: JobID, _ result: Result<any Sendable, any Error>) {
-    switch id {
-    case .faces(let generation):
-      if generation == self.generation { self.faces?.finishSearch(result) }
+  /// Receives the result of a job. It applies from the next step on.
+  public mutating func finish(_ result: JobResult) {
+    switch result.id {
+    case .faces: self.faces?.finishSearch(result.value)
     case .stage(let number):
       guard let index = self.entries.firstIndex(where: { $0.number == number }) else { return }
       self.entries[index].isJobRunning = false
-      self.entries[index].value.finish(result)
+      self.entries[index].value.finish(result.value)
     }
   }
 
@@ -128,7 +164,7 @@ package struct StreamScene: Sendable {
   /// Returns what the stages of a plan draw on a picture that does not move.
   ///
   /// - Throws: ``Failure``.
-  package static func still(
+  public static func still(
     _ frame: Frame, at time: FrameTime, for plan: Plan,
     observer: some PassObserver = NoPassObserver()
   ) async throws -> FrameScene {
@@ -140,7 +176,7 @@ package struct StreamScene: Sendable {
         index: time.index &+ UInt64(step), arrival: .milliseconds(200 * step))
       scene.faces?.requestSearch()
       result = try await scene.step(frame, at: position, for: plan, observer: observer)
-      for job in scene.takeJobs() { scene.finish(job.id, Result { try job.job.run() }) }
+      for job in scene.takeJobs() { scene.finish(job.run()) }
     }
     return result
   }
@@ -157,7 +193,6 @@ package struct StreamScene: Sendable {
     } else {
       faces = FaceScene(
         tools: request.tools, configuration: request.configuration, searching: self.searching)
-      self.generation += 1
     }
     // A protecting stage covers more while searches miss faces, so they are always thorough.
     let effort: FaceSearch.Effort =
@@ -180,13 +215,18 @@ package struct StreamScene: Sendable {
     return try await observer.pass(description) { try self.entries[index].value.step(view) }
   }
 
-  /// Continues the states of stages with the same filters, and makes those that are missing.
+  /// Continues the states of stages, those of the same filter first, and makes those that are
+  /// missing.
   private mutating func adopt(_ planned: [PlannedSceneStage]) {
     var known = self.entries
     self.entries = planned.map { stage in
-      for index in known.indices where known[index].filter == stage.filter {
+      let (same, others) = (
+        known.indices.filter { known[$0].filter == stage.filter },
+        known.indices.filter { known[$0].filter != stage.filter }
+      )
+      for index in same + others {
         var value = known[index].value
-        guard value.adopt(stage.operation) else { continue }
+        guard value.adopt(stage.request) else { continue }
         let entry = known.remove(at: index)
         return Entry(
           number: entry.number, stage: stage.stage, filter: stage.filter, value: value,
@@ -195,7 +235,7 @@ package struct StreamScene: Sendable {
       self.lastNumber += 1
       return Entry(
         number: self.lastNumber, stage: stage.stage, filter: stage.filter,
-        value: stage.operation.makeStage())
+        value: stage.request.makeStage())
     }
   }
 }
@@ -203,7 +243,7 @@ package struct StreamScene: Sendable {
 extension FaceRequest {
   /// Joins the requests of stages; `nil` if none of them needs faces.
   package init?(joining stages: [PlannedSceneStage]) {
-    let requests = stages.compactMap(\.operation.faces)
+    let requests = stages.compactMap(\.request.faces)
     guard var joined = requests.first else { return nil }
     for request in requests.dropFirst() {
       let other = request.configuration
@@ -218,9 +258,9 @@ extension FaceRequest {
 extension PlannedSceneStage {
   /// The description of the stage's step, for traces; `nil` if the step is too short for one.
   var stepDescription: PassDescription? {
-    self.operation.stepName.map {
+    self.request.stepName.map {
       PassDescription(
-        name: $0, filters: [self.filter], kind: .scene, summary: self.operation.stepSummary)
+        name: $0, filters: [self.filter], kind: .scene, summary: self.request.stepSummary)
     }
   }
 }
@@ -228,7 +268,7 @@ extension PlannedSceneStage {
 extension Plan {
   /// The description of face tracking; `nil` if no stage needs faces.
   var faceTracking: PassDescription? {
-    let filters = self.sceneStages.filter { $0.operation.faces != nil }.map(\.filter)
+    let filters = self.sceneStages.filter { $0.request.faces != nil }.map(\.filter)
     guard !filters.isEmpty else { return nil }
     return PassDescription(
       name: "faceTrack", filters: filters, kind: .scene,
@@ -237,11 +277,11 @@ extension Plan {
 
   /// Whether a session that is short of time leaves out some of the work on the scene.
   package var hasReducedScene: Bool {
-    self.sceneStages.contains { $0.operation.faces?.configuration.protects != true }
+    self.sceneStages.contains { $0.request.faces?.configuration.protects != true }
   }
 
   /// Whether the work on the scene runs custom code, which may not return.
-  package var hasCustomScene: Bool { self.sceneStages.contains { $0.operation.isCustom } }
+  package var hasCustomScene: Bool { self.sceneStages.contains { $0.request.isCustom } }
 
   /// The descriptions of the work on the scene, which precedes the passes.
   var scenePasses: [PassDescription] {

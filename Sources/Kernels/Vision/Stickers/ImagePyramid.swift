@@ -4,17 +4,17 @@ import Synchronization
 ///
 /// A pixel of a reduction is the mean of 2x2 pixels, rounded; beyond the right and bottom edge the
 /// image is transparent. So a reduction covers the same area as the image.
-final class ImagePyramid: Sendable {
+package final class ImagePyramid: Sendable {
   /// One reduction of the image.
-  struct Level: Sendable {
+  package struct Level: Sendable {
     /// Premultiplied red, green, blue and alpha.
-    let raster: Raster
+    package let raster: Raster
     /// The pixels of the image along each side of a pixel.
-    let factor: Double
+    package let factor: Double
   }
 
   /// The size of the image.
-  let size: FrameSize
+  package let size: FrameSize
   private let levels: [Level]
   /// The image, which owns the first level.
   private let image: ImageAsset
@@ -41,7 +41,7 @@ final class ImagePyramid: Sendable {
   /// Returns the level whose pixels are nearest in size to those of the frame.
   ///
   /// - Parameter step: The pixels of the image from one pixel of the frame to the next.
-  func level(step: Double) -> Level {
+  package func level(step: Double) -> Level {
     // A level is right from 0.7 to 1.4 of its pixels to one of the frame.
     let index = self.levels.firstIndex { step < $0.factor * 2.0.squareRoot() }
     return self.levels[index ?? self.levels.count - 1]
@@ -94,5 +94,5 @@ final class ImagePyramidCache: Sendable {
 
 extension ImageAsset {
   /// The image and its reductions. The plans that use them own them.
-  var pyramid: ImagePyramid { self.pyramids.pyramid(of: self) }
+  package var pyramid: ImagePyramid { self.pyramids.pyramid(of: self) }
 }

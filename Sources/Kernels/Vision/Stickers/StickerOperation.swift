@@ -31,8 +31,8 @@ struct StickerStage: SceneStage {
     self.fade = FaceFade(fade: operation.fade)
   }
 
-  mutating func adopt(_ operation: any SceneOperation) -> Bool {
-    guard let operation = operation as? StickerOperation else { return false }
+  mutating func adopt(_ request: any SceneRequest) -> Bool {
+    guard let operation = request as? StickerOperation else { return false }
     // The faces of the previous choice fade out as if they had left.
     if operation.choice != self.operation.choice {
       self.selection = FaceSelection(operation.choice)

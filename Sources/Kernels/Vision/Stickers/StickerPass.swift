@@ -3,7 +3,7 @@
 /// Pixels that the image does not cover keep their bytes. Without a scene the pass changes nothing.
 struct StickerPass: Pass {
   /// The estimated time of a covered pixel in nanoseconds.
-  private static let pixelNanoseconds = 6.0
+  private static let pixelNanoseconds = 10.0
 
   let setting: PassSetting
   /// The number of the stage among the plan's scene stages.

@@ -1,0 +1,71 @@
+import BenchmarkSupport
+import Foundation
+import SidelightKernels
+
+/// Scene filters on frames of a file, without a server. `bench.py` draws the frames, and sends
+/// requests on standard input:
+///
+///     hello                                    NAME
+///     run WORK FORMAT WIDTH HEIGHT FRAMES IN OUT   the figures as JSON; OUT may be "-"
+@main
+struct Vision {
+  static func main() async throws {
+    let setup = try Setup(Array(CommandLine.arguments.dropFirst()))
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      switch words.first {
+      case "hello":
+        StandardOutput.printLine("Sidelight, rows for \(InstructionSet.current.rawValue)")
+      case "run":
+        do {
+          let request = try Request(words.dropFirst().map { $0 })
+          StandardOutput.printLine(try await Self.run(request, setup))
+        } catch let error as UsageError {
+          StandardOutput.printLine("skip \(error)")
+        } catch let error as PipelineError {
+          StandardOutput.printLine("skip \(error.message)")
+        }
+      default: StandardOutput.printLine("skip unknown request")
+      }
+    }
+  }
+
+  private static func run(_ request: Request, _ setup: Setup) async throws -> String {
+    let compute = ComputePool(threadCount: 1)
+    defer { compute.shutdown() }
+    let figures = try await withTaskExecutorPreference(compute) {
+      try await StreamRun(request, setup, compute).figures()
+    }
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return String(decoding: try encoder.encode(figures), as: UTF8.self)
+  }
+}
+
+/// One run of a pipeline over the frames of a file.
+struct Request {
+  let work: Work
+  let format: PixelFormat
+  let size: FrameSize
+  let frameCount: Int
+  let input: String
+  /// The file of the results; `nil` if they are not kept.
+  let output: String?
+
+  init(_ words: [String]) throws {
+    guard words.count == 7, let work = Work.all[words[0]],
+      let format = PixelFormat(rawValue: words[1]), let width = Int(words[2]),
+      let height = Int(words[3]), let frameCount = Int(words[4])
+    else { throw UsageError(description: "unknown work or format") }
+    self.work = work
+    self.format = format
+    self.size = FrameSize(width: width, height: height)
+    self.frameCount = frameCount
+    self.input = words[5]
+    self.output = words[6] == "-" ? nil : words[6]
+  }
+
+  var geometry: FrameGeometry {
+    FrameGeometry(format: self.format, size: self.size)
+  }
+}
