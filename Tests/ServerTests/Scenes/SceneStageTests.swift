@@ -91,7 +91,7 @@ import Testing
           var answers: [Sidelight_V1_ServerMessage] = []
           for try await message in response.messages {
             answers.append(message)
-            if case .frame(let frame)? = message.kind { turn.yield(frame.image.inline[0]) }
+            if case .frame(let frame)? = message.kind { turn.yield([UInt8](frame.image.inline)[0]) }
           }
           return Self.levels(answers)
         }
