@@ -8,7 +8,8 @@ struct MarkFilter: SceneFilter {
 
   static let description = FilterDescription(
     name: "mark", summary: "Fills frames with a number.", category: .effect, reach: .frame,
-    fidelity: .formula, formula: "The number of frames so far modulo 100, plus 100 for each finished job",
+    fidelity: .formula,
+    formula: "The number of frames so far modulo 100, plus 100 for each finished job",
     parameters: [
       ParameterDescription(
         "protects", .flag, default: .flag(false), "Whether the filter protects."),
