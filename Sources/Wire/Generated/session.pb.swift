@@ -1504,7 +1504,8 @@ package nonisolated struct Sidelight_V1_Pause: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether frames come back unchanged. Default: false, they are dropped as PAUSED.
+  /// Whether frames come back unchanged. Default: false, they are dropped as PAUSED. Frames of a
+  /// pipeline that protects faces, and of an operator's override, are filtered all the same.
   package var passThrough: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
