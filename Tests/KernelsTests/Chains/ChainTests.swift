@@ -70,7 +70,7 @@ import Testing
 
   @Test func `the chains contain every filter on every format`() {
     var missing = Set(
-      FilterCatalogue.builtIn.descriptions.flatMap { description in
+      RandomStages.descriptions.flatMap { description in
         PixelFormat.allCases.map { "\(description.name) on \($0)" }
       })
     for seed in 0 ..< UInt64(Self.batches.count * Self.perBatch) {

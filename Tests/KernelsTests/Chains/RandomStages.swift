@@ -117,7 +117,7 @@ struct RandomStages {
   }
 
   /// Filters of backgrounds depend on earlier frames, and refuse a mix and a region.
-  private static let descriptions = FilterCatalogue.builtIn.descriptions.filter {
+  static let descriptions = FilterCatalogue.builtIn.descriptions.filter {
     !["backgroundBlur", "virtualBackground"].contains($0.name)
   }
 }
