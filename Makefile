@@ -1,6 +1,6 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-swift test-python test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
+.PHONY: help setup build demo test test-swift test-python test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-vision vision-sheets bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
@@ -62,6 +62,12 @@ bench-realtime: ## Measure sessions, overload, a noisy neighbour, pings: docs/be
 
 bench-wire: ## Compare TCP, Unix sockets and shared memory with C++ gRPC and others: docs/benchmarks/wire.md (ARGUMENTS=--quick: a minute)
 	@dev/bench-wire $(ARGUMENTS)
+
+bench-vision: ## Measure the filters of faces and backgrounds next to OpenCV, MediaPipe and ffmpeg: docs/benchmarks/vision.md
+	@dev/bench-vision $(ARGUMENTS)
+
+vision-sheets: ## Draw what the filters of faces and backgrounds do to moving scenes: out/vision
+	@dev/bench-vision sheets
 
 bench-overload: ## Measure only the overload curve of bench-realtime: out/benchmarks
 	@dev/bench-realtime --only overload $(ARGUMENTS)

@@ -59,19 +59,27 @@ def jitter(places: list) -> float:
     return float(np.sqrt(((found - found.mean(0)) ** 2).sum(1).mean())) if len(found) else np.nan
 
 
-def detail(frame: np.ndarray) -> np.ndarray:
-    """Returns the energy of the finest detail of luma, in squares of eight pixels."""
+def fine_detail(frame: np.ndarray) -> np.ndarray:
     luma = frame[:WIDTH * HEIGHT].reshape(HEIGHT, WIDTH).astype(np.float32)
-    fine = luma - cv2.GaussianBlur(luma, (0, 0), 1.5)
-    return cv2.resize(fine ** 2, (WIDTH // 8, HEIGHT // 8), interpolation=cv2.INTER_AREA)
+    return luma - cv2.GaussianBlur(luma, (0, 0), 1.5)
+
+
+def kept(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Returns the share of the fine detail of luma that a result keeps, in squares of eight pixels:
+    about 1 where it is unchanged, and about 0 where it is covered, also by a mosaic with edges of
+    its own."""
+    old, new = fine_detail(before), fine_detail(after)
+    size = WIDTH // 8, HEIGHT // 8
+    both = cv2.resize(old * new, size, interpolation=cv2.INTER_AREA)
+    return both / np.maximum(cv2.resize(old * old, size, interpolation=cv2.INTER_AREA), 1e-3)
 
 
 def exposure(before: np.ndarray, after: np.ndarray, moment: Moment) -> float:
     """Returns the greatest share of a face that is shown.
 
-    A square of eight pixels is shown if it keeps a quarter of its fine detail. Faces with less than
+    A square of eight pixels is shown if it keeps half of its fine detail. Faces with less than
     a twentieth of their area in the frame, backs of heads and what a hand covers do not count."""
-    kept = detail(after) > 0.25 * detail(before)
+    visible = kept(before, after) > 0.5
     shown = 0.0
     for face in moment.faces:
         if face.is_away:
@@ -86,13 +94,13 @@ def exposure(before: np.ndarray, after: np.ndarray, moment: Moment) -> float:
         squares = cv2.resize(
             mask.astype(np.float32), (WIDTH // 8, HEIGHT // 8), interpolation=cv2.INTER_AREA) > 0.9
         if squares.any():
-            shown = max(shown, float(kept[squares].mean()))
+            shown = max(shown, float(visible[squares].mean()))
     return shown
 
 
 def is_whole(before: np.ndarray, after: np.ndarray) -> bool:
     """Whether the whole frame is covered: hardly a square keeps its fine detail."""
-    return float((detail(after) > 0.25 * detail(before)).mean()) < 0.02
+    return float((kept(before, after) > 0.5).mean()) < 0.02
 
 
 def overlap(alpha: np.ndarray, truth: np.ndarray) -> float:

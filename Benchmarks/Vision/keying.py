@@ -53,6 +53,8 @@ def time(drawn: Drawn, similarity: float, blend: float, background: Path | None)
 
 def mattes(drawn: Drawn, similarity: float, blend: float, output: Path) -> np.ndarray:
     """Returns the alpha of all frames, 0-255."""
-    key = f"chromakey={COLOR}:{similarity}:{blend},alphaextract,format=gray"
-    _run(drawn, ["-vf", key, "-f", "rawvideo", "-pix_fmt", "gray", str(output)])
-    return np.memmap(output, np.uint8, "r").reshape(-1, HEIGHT, WIDTH)
+    # Debian's ffmpeg cannot extract the alpha alone from this format.
+    key = f"chromakey={COLOR}:{similarity}:{blend},format=yuva420p"
+    _run(drawn, ["-vf", key, "-f", "rawvideo", "-pix_fmt", "yuva420p", str(output)])
+    frames = np.memmap(output, np.uint8, "r").reshape(-1, WIDTH * HEIGHT * 5 // 2)
+    return frames[:, WIDTH * HEIGHT * 3 // 2:].reshape(-1, HEIGHT, WIDTH)

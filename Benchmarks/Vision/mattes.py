@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 import keying
-from figures import detail, edge_error, overlap
+from figures import edge_error, kept, overlap
 from programs import Drawn, draw, frames_of
 from reporting import table
 from scenes import CONDITIONS, HEIGHT, WIDTH, Painter, matte_scene
@@ -50,8 +50,8 @@ def alphas(path) -> list[np.ndarray]:
 
 def sharp(before, after) -> np.ndarray:
     """The matte of a blurred background, from the fine detail that is kept: in squares of eight."""
-    kept = (detail(after) > 0.25 * detail(before)).astype(np.float32)
-    return cv2.resize(kept, (WIDTH, HEIGHT), interpolation=cv2.INTER_NEAREST)
+    squares = (kept(before, after) > 0.5).astype(np.float32)
+    return cv2.resize(squares, (WIDTH, HEIGHT), interpolation=cv2.INTER_NEAREST)
 
 
 def conditions(setup: Setup, painter: Painter, peers: dict, targets: Targets) -> str:

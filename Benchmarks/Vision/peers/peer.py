@@ -49,5 +49,5 @@ def serve(works: dict, version: str) -> None:
             np.stack([
                 np.round(255 * np.clip(cv2.resize(matte, (320, 180)), 0, 1)) for matte in results
             ]).astype(np.uint8).tofile(output)
-            results = []
+        results = [None if isinstance(result, np.ndarray) else result for result in results]
         print(json.dumps({"frame": times, "results": results}), file=answers, flush=True)
