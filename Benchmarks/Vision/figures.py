@@ -66,8 +66,8 @@ def fine_detail(frame: np.ndarray) -> np.ndarray:
 
 def kept(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Returns the share of the fine detail of luma that a result keeps, in squares of eight pixels:
-    about 1 where it is unchanged, and about 0 where it is covered, also by a mosaic with edges of
-    its own."""
+    about 1 where it is unchanged, and about 0 where it is covered, also by a mosaic, which has other
+    edges."""
     old, new = fine_detail(before), fine_detail(after)
     size = WIDTH // 8, HEIGHT // 8
     both = cv2.resize(old * new, size, interpolation=cv2.INTER_AREA)
