@@ -49,7 +49,9 @@ def test_every_formula_has_an_oracle(filters):
         and not has_asset(each)
     }
     assert formulas, "the server lists no formulas"
-    assert formulas - known == set(), "no oracle in sidelight_testing/oracle.py"
+    # Their drawings depend on the faces of earlier frames; the Swift tests have their oracles.
+    scenes = {"faceBlur", "facePixellate"}
+    assert formulas - known - scenes == set(), "no oracle in sidelight_testing/oracle.py"
     assert known - {each.name for each in filters} == set(), "oracles of filters that are no more"
 
 
