@@ -291,6 +291,18 @@ import Testing
     #expect(try Self.regions(searched).count == 1)
   }
 
+  @Test(arguments: [(36, true), (56, false)])
+  func `the whole frame is covered while a large part of it moves`(
+    _ side: Int, _ hasRegions: Bool
+  ) throws {
+    var driver = Driver()
+    driver.know()
+    for _ in 0 ..< 5 { _ = driver.step([driver.face()]) }
+    driver.picture = `Motion regions`.picture(square: (100, 30, side))
+    let coverage = driver.step([driver.face()])
+    #expect(hasRegions ? !coverage.isWhole : coverage == .whole(.tooMany), "\(coverage)")
+  }
+
   @Test func `settings beyond their ranges are clamped towards covering`() {
     let wrong = FacePrivacy.Configuration(
       grow: .nan, strength: .infinity, release: .zero, lookInterval: -3)

@@ -8,8 +8,8 @@ package protocol PointTracker: Sendable {
   /// - Throws: An error if the choice failed.
   func points(of box: FaceBox, in picture: LumaPicture) throws -> [PicturePoint]
 
-  /// Returns where points of a picture are in another one of the same size, and `nil` for those
-  /// that are lost.
+  /// Returns where points of a picture are in another one of the same size, and `nil` for lost
+  /// points.
   ///
   /// - Throws: An error if none can be followed.
   mutating func follow(

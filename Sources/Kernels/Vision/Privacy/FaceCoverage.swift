@@ -11,7 +11,8 @@ package enum FaceCoverage: Sendable, Hashable {
     case searchFailed
     /// The last successful search of the whole picture is too long ago.
     case searchOverdue
-    /// There are more faces, or more regions, than are followed.
+    /// There are more faces, or more regions, than are followed, or a large part of the picture
+    /// moves.
     case tooMany
     /// The place of a face is not certain.
     case unsure

@@ -13,7 +13,8 @@
 ///    and no detection has followed, or if its last detection is too many frames ago.
 /// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow.
 /// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and each region that
-///    moves by a rectangle until it was searched at each angle (``MotionRegions``).
+///    moves by a rectangle until it was searched at each angle (``MotionRegions``). Too many
+///    regions, or a quarter of the picture in them, cover the whole frame.
 ///
 /// The half axes of an ellipse are `(1/2 + grow/2) s` and `(1/2 + grow) s` for the face width `s`,
 /// 10 % more for each missed look up to 60 %, plus the face's movement in this frame.
@@ -64,6 +65,9 @@ package struct FacePrivacy: Sendable {
   package static let maximumGap = Duration.seconds(1)
   /// The least extent of a moving region, as a share of the picture's height.
   package static let motionShare = 0.08
+  /// The area of moving regions, as a share of the picture's, above which the whole frame is
+  /// covered: a face that rushes through would be visible in the gaps between them.
+  package static let motionLimit = 0.25
   /// The growth of a held place per frame.
   package static let heldGrowth = 1.04
   /// The largest number of held places, and of moving regions.
@@ -153,7 +157,10 @@ package struct FacePrivacy: Sendable {
     let moving = self.motion.regions(largerThan: Self.motionShare) { point in
       places.contains { $0.contains(point) }
     }
-    guard moving.count <= Self.regionLimit else { return .whole(.tooMany) }
+    let area = moving.reduce(0) { $0 + $1.area }
+    guard moving.count <= Self.regionLimit,
+      area <= Self.motionLimit * Double(picture.width * picture.height)
+    else { return .whole(.tooMany) }
     let regions = places + moving.map { self.rectangle($0, picture) }
     return regions.allSatisfy(\.isValid) ? .regions(regions) : .whole(.fault)
   }

@@ -14,6 +14,11 @@ package struct MotionRegions: Sendable {
   package struct Region: Sendable, Hashable {
     package var x: ClosedRange<Double>
     package var y: ClosedRange<Double>
+
+    /// The number of pixels.
+    package var area: Double {
+      (self.x.upperBound - self.x.lowerBound) * (self.y.upperBound - self.y.lowerBound)
+    }
   }
 
   /// The side of a cell in pixels.
