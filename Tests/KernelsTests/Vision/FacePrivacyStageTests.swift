@@ -176,15 +176,19 @@ import Testing
     #expect(isAdopted)
     empty.frame = SimulatedScene.time(7)
     #expect(try Self.step(&stage, 7, empty) == .whole(.lost))
-    isAdopted = stage.adopt(OtherOperation())
+    isAdopted = stage.adopt(OtherOperation(privacy: try bench.operation("faceBlur")))
     #expect(!isAdopted)
   }
 
+  /// An operation of another type with the same stage and pass.
   struct OtherOperation: SceneOperation {
-    let summary = ""
-    let faces: FaceRequest? = nil
-    func makeStage() -> any SceneStage { fatalError() }
-    func makePass(_ setting: PassSetting, index: Int) -> any Pass { fatalError() }
+    let privacy: any SceneOperation
+    var summary: String { self.privacy.summary }
+    var faces: FaceRequest? { self.privacy.faces }
+    func makeStage() -> any SceneStage { self.privacy.makeStage() }
+    func makePass(_ setting: PassSetting, index: Int) -> any Pass {
+      self.privacy.makePass(setting, index: index)
+    }
   }
 
   @Test func `the filters protect, and state their settings`() throws {
