@@ -1,5 +1,7 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
+# Equal options in all builds, so that they share modules: see dev/build-nested.
+export SWIFT_DETERMINISTIC_HASHING := 1
 .PHONY: help setup build demo test test-swift test-python test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-vision vision-sheets bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
 
 help: ## Show this list

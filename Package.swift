@@ -46,10 +46,13 @@ let package = Package(
     .trait(
       name: "Vision",
       description: "SidelightVision, faces and models (needs Debian's packages of OpenCV 4)"),
+    // It includes the packages of Admin and Identity, and does not enable their traits: each trait is
+    // an option of the compiler, and an equal and short list lets `dev/build-nested` reuse modules.
     .trait(
       name: "Command",
-      description: "The sidelight command (fetches Yams and packages for settings and arguments)",
-      enabledTraits: ["Admin", "Identity"]),
+      description:
+        "The sidelight command (fetches Yams, packages for settings and arguments, Hummingbird and "
+        + "JWTKit)"),
     .default(enabledTraits: ["Command"]),
   ],
   dependencies: [
@@ -204,11 +207,11 @@ let package = Package(
       dependencies: [
         "SidelightServer", logging, lifecycle,
         .product(
-          name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Admin"])),
+          name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Admin", "Command"])),
         .product(
-          name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Admin"])),
+          name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Admin", "Command"])),
         .product(
-          name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Admin"])),
+          name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Admin", "Command"])),
         .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Sources/Admin",
@@ -223,7 +226,7 @@ let package = Package(
       name: "SidelightIdentity",
       dependencies: [
         "SidelightServer", "SidelightTransport", grpcCore, logging,
-        .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Identity"])),
+        .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Identity", "Command"])),
       ],
       path: "Sources/Identity",
       swiftSettings: strict

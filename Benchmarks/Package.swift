@@ -23,11 +23,12 @@ let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swif
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
+  products: ["kernels", "realtime", "vision", "wire"].map { .executable(name: $0, targets: [$0]) },
   traits: [.trait(name: "Vision", description: "Builds Sidelight with Vision")],
   dependencies: [
     .package(
       name: "sidelight", path: "..",
-      traits: [.defaults, .trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
+      traits: [.trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
     .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
     .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),

@@ -26,7 +26,7 @@ let package = Package(
   dependencies: [
     .package(
       name: "sidelight", path: "..",
-      traits: [.defaults, .trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
+      traits: ["Command", .trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),

@@ -4,13 +4,14 @@ import PackageDescription
 let package = Package(
   name: "call-server",
   platforms: [.macOS(.v15)],
+  products: [.executable(name: "CallServer", targets: ["CallServer"])],
   traits: [
     .trait(name: "Vision", description: "Sidelight with faces and models (needs OpenCV)")
   ],
   dependencies: [
     .package(
       name: "sidelight", path: "../..",
-      traits: [.defaults, .trait(name: "Vision", condition: .when(traits: ["Vision"]))])
+      traits: [.trait(name: "Vision", condition: .when(traits: ["Vision"]))])
   ],
   targets: [
     .executableTarget(

@@ -4,13 +4,14 @@ import PackageDescription
 let package = Package(
   name: "custom-vision",
   platforms: [.macOS(.v15)],
+  products: [.executable(name: "CustomVision", targets: ["CustomVision"])],
   traits: [
     .trait(name: "Vision", description: "Sidelight with faces and models (needs OpenCV)")
   ],
   dependencies: [
     .package(
       name: "sidelight", path: "../..",
-      traits: [.defaults, .trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
+      traits: [.trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
