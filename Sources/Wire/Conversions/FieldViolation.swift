@@ -182,6 +182,14 @@ extension PipelineError.Code {
 }
 
 extension Google_Rpc_Status {
+  /// The metadata of the status's `google.rpc.ErrorInfo`; empty if it has none.
+  package var errorMetadata: [String: String] {
+    guard let bytes: [UInt8] = try? self.serializedBytes(),
+      let status = try? GoogleRPCStatus(serializedBytes: bytes)
+    else { return [:] }
+    return status.details.compactMap(\.errorInfo).first?.metadata ?? [:]
+  }
+
   /// Creates a status within a message, for errors that do not end the call.
   package init(_ status: GoogleRPCStatus) {
     // The server's own details can always be serialized; without them, code and message suffice.
