@@ -53,6 +53,12 @@ package struct FieldViolation: Error, Sendable, Hashable {
     package var column: Int
     /// The offset in bytes of UTF-8, from 0.
     package var utf8Offset: Int
+
+    package init(line: Int, column: Int, utf8Offset: Int) {
+      self.line = line
+      self.column = column
+      self.utf8Offset = utf8Offset
+    }
   }
 
   /// The status code.
