@@ -20,7 +20,8 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let limit = UInt32(ContractLimits.maxPageSize)
     guard request.pageSize <= limit else {
       throw FieldViolation(
-        field: "page_size", reason: "is \(request.pageSize); the limit is \(limit)")
+        field: "page_size", reason: "is \(request.pageSize); the limit is \(limit)",
+        info: .outOfRange(request.pageSize, limit: limit))
     }
     try ContractLimits.check(
       request.label, atMost: ContractLimits.maxLabelBytes, field: "label")
@@ -83,7 +84,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   ) async throws -> Sidelight_V1_OverrideSessionResponse {
     let handle = try self.handle(request.sessionID)
     let now = self.engine.clock.now()
-    guard request.hasPipeline else {
+    guard let source = request.pipelineSource else {
       self.engine.resumption.overrides.lift(handle.lineage, at: now)
       for other in self.otherSessions(like: handle) { _ = other.endOverride() }
       return .with { $0.revision = handle.endOverride() }
@@ -92,11 +93,12 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       request.reason, atMost: ContractLimits.maxReasonBytes, field: "reason")
     let timeToLive = try Duration(
       request.timeToLive, field: "time_to_live", in: .seconds(1) ... .seconds(86400))
+    let requested = try RequestedPipeline(source)
+    let pipeline = requested.pipeline
     let revision: UInt64
     do {
-      let pipeline = try Pipeline(request.pipeline)
       // A decision must be valid for every session that it will apply to.
-      _ = try self.engine.compiler.catalogue.resolve(pipeline)
+      _ = try requested.resolved(in: self.engine.compiler.catalogue)
       let end = now + timeToLive
       // Stored first, so that a session that opens at this moment finds it.
       try self.engine.resumption.overrides.record(
@@ -107,9 +109,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       }
       revision = try handle.override(with: pipeline, reason: request.reason, until: end)
     } catch let error as PipelineError {
-      throw FieldViolation(error).within("pipeline")
-    } catch let error as FieldViolation {
-      throw error.within("pipeline")
+      throw requested.violation(of: error)
     }
     self.engine.observability.logger.notice(
       "session overridden",
