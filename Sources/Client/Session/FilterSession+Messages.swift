@@ -66,7 +66,7 @@ extension FilterSession {
       case .pong(let pong)?:
         self.flow.answerPing(
           pong.id, serverReceived: pong.serverReceivedNs, serverSent: pong.serverSentNs)
-      case nil: break
+      case .accepted?, nil: break
       }
     }
   }

@@ -83,7 +83,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   ) async throws -> Sidelight_V1_OverrideSessionResponse {
     let handle = try self.handle(request.sessionID)
     let now = self.engine.clock.now()
-    guard request.hasPipeline else {
+    guard request.pipelineSource != nil else {
       self.engine.resumption.overrides.lift(handle.lineage, at: now)
       for other in self.otherSessions(like: handle) { _ = other.endOverride() }
       return .with { $0.revision = handle.endOverride() }

@@ -102,6 +102,10 @@ extension Sidelight_V1_Assets {
     /// > client's address. A caller's pipelines can name the assets that the server provides and those
     /// > that the caller uploaded, and no others.
     /// > 
+    /// > A caller that serves several participants can name one in each request. The asset then belongs to
+    /// > this participant: pipelines of the participant's sessions (`Open.participant`) can name it, in
+    /// > addition to the caller's own assets, and those of other participants cannot.
+    /// > 
     /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
     /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
     /// > asset for `AssetLimits.lifetime`. A session that resumes on another server finds only the assets
@@ -192,6 +196,10 @@ extension Sidelight_V1_Assets {
     /// > client's address. A caller's pipelines can name the assets that the server provides and those
     /// > that the caller uploaded, and no others.
     /// > 
+    /// > A caller that serves several participants can name one in each request. The asset then belongs to
+    /// > this participant: pipelines of the participant's sessions (`Open.participant`) can name it, in
+    /// > addition to the caller's own assets, and those of other participants cannot.
+    /// > 
     /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
     /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
     /// > asset for `AssetLimits.lifetime`. A session that resumes on another server finds only the assets
@@ -279,6 +287,10 @@ extension Sidelight_V1_Assets {
     /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
     /// > client's address. A caller's pipelines can name the assets that the server provides and those
     /// > that the caller uploaded, and no others.
+    /// > 
+    /// > A caller that serves several participants can name one in each request. The asset then belongs to
+    /// > this participant: pipelines of the participant's sessions (`Open.participant`) can name it, in
+    /// > addition to the caller's own assets, and those of other participants cannot.
     /// > 
     /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
     /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
@@ -492,6 +504,10 @@ extension Sidelight_V1_Assets {
     /// > client's address. A caller's pipelines can name the assets that the server provides and those
     /// > that the caller uploaded, and no others.
     /// > 
+    /// > A caller that serves several participants can name one in each request. The asset then belongs to
+    /// > this participant: pipelines of the participant's sessions (`Open.participant`) can name it, in
+    /// > addition to the caller's own assets, and those of other participants cannot.
+    /// > 
     /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
     /// > the server stops, and when its owner has had no session and has neither uploaded nor used an
     /// > asset for `AssetLimits.lifetime`. A session that resumes on another server finds only the assets
@@ -594,6 +610,10 @@ extension Sidelight_V1_Assets {
     /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
     /// > client's address. A caller's pipelines can name the assets that the server provides and those
     /// > that the caller uploaded, and no others.
+    /// > 
+    /// > A caller that serves several participants can name one in each request. The asset then belongs to
+    /// > this participant: pipelines of the participant's sessions (`Open.participant`) can name it, in
+    /// > addition to the caller's own assets, and those of other participants cannot.
     /// > 
     /// > Assets are held in the memory of one server process. An asset is removed when it is deleted, when
     /// > the server stops, and when its owner has had no session and has neither uploaded nor used an

@@ -84,6 +84,9 @@ package nonisolated enum Sidelight_V1_AssetOrigin: SwiftProtobuf.Enum, Swift.Cas
 
   /// Provided by the server to all callers.
   case server // = 2
+
+  /// Uploaded for the participant that the request names.
+  case participant // = 3
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -95,6 +98,7 @@ package nonisolated enum Sidelight_V1_AssetOrigin: SwiftProtobuf.Enum, Swift.Cas
     case 0: self = .unspecified
     case 1: self = .caller
     case 2: self = .server
+    case 3: self = .participant
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -104,6 +108,7 @@ package nonisolated enum Sidelight_V1_AssetOrigin: SwiftProtobuf.Enum, Swift.Cas
     case .unspecified: return 0
     case .caller: return 1
     case .server: return 2
+    case .participant: return 3
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -113,6 +118,7 @@ package nonisolated enum Sidelight_V1_AssetOrigin: SwiftProtobuf.Enum, Swift.Cas
     .unspecified,
     .caller,
     .server,
+    .participant,
   ]
 
 }
@@ -177,6 +183,10 @@ package nonisolated struct Sidelight_V1_AssetHeader: Sendable {
   /// The SHA-256 digest of the file, 32 bytes. The server verifies it. Empty skips the verification.
   package var sha256: Data = Data()
 
+  /// The participant that owns the asset, as in `Open.participant`. Default: none; the caller owns
+  /// it.
+  package var participant: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -214,6 +224,10 @@ package nonisolated struct Sidelight_V1_ListAssetsRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// A participant, as in `Open.participant`: also the assets that this participant owns. Default:
+  /// none.
+  package var participant: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -241,6 +255,10 @@ package nonisolated struct Sidelight_V1_DeleteAssetRequest: Sendable {
 
   /// The name of the asset. At most `Limits.max_name_bytes`. Required.
   package var name: String = String()
+
+  /// The participant that owns the asset, as in `Open.participant`. Default: none; the caller owns
+  /// it.
+  package var participant: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -385,7 +403,7 @@ nonisolated extension Sidelight_V1_AssetKind: SwiftProtobuf._ProtoNameProviding 
 }
 
 nonisolated extension Sidelight_V1_AssetOrigin: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ASSET_ORIGIN_UNSPECIFIED\0\u{1}ASSET_ORIGIN_CALLER\0\u{1}ASSET_ORIGIN_SERVER\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ASSET_ORIGIN_UNSPECIFIED\0\u{1}ASSET_ORIGIN_CALLER\0\u{1}ASSET_ORIGIN_SERVER\0\u{1}ASSET_ORIGIN_PARTICIPANT\0")
 }
 
 nonisolated extension Sidelight_V1_PutAssetRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -452,7 +470,7 @@ nonisolated extension Sidelight_V1_PutAssetRequest: SwiftProtobuf.Message, Swift
 
 nonisolated extension Sidelight_V1_AssetHeader: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AssetHeader"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{3}size_bytes\0\u{1}sha256\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{3}size_bytes\0\u{1}sha256\0\u{1}participant\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -463,6 +481,7 @@ nonisolated extension Sidelight_V1_AssetHeader: SwiftProtobuf.Message, SwiftProt
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.sizeBytes) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.sha256) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.participant) }()
       default: break
       }
     }
@@ -478,6 +497,9 @@ nonisolated extension Sidelight_V1_AssetHeader: SwiftProtobuf.Message, SwiftProt
     if !self.sha256.isEmpty {
       try visitor.visitSingularBytesField(value: self.sha256, fieldNumber: 3)
     }
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -485,6 +507,7 @@ nonisolated extension Sidelight_V1_AssetHeader: SwiftProtobuf.Message, SwiftProt
     if lhs.name != rhs.name {return false}
     if lhs.sizeBytes != rhs.sizeBytes {return false}
     if lhs.sha256 != rhs.sha256 {return false}
+    if lhs.participant != rhs.participant {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -531,18 +554,29 @@ nonisolated extension Sidelight_V1_PutAssetResponse: SwiftProtobuf.Message, Swif
 
 nonisolated extension Sidelight_V1_ListAssetsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ListAssetsRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}participant\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.participant) }()
+      default: break
+      }
+    }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 1)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_ListAssetsRequest, rhs: Sidelight_V1_ListAssetsRequest) -> Bool {
+    if lhs.participant != rhs.participant {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -580,7 +614,7 @@ nonisolated extension Sidelight_V1_ListAssetsResponse: SwiftProtobuf.Message, Sw
 
 nonisolated extension Sidelight_V1_DeleteAssetRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeleteAssetRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}participant\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -589,6 +623,7 @@ nonisolated extension Sidelight_V1_DeleteAssetRequest: SwiftProtobuf.Message, Sw
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.participant) }()
       default: break
       }
     }
@@ -598,11 +633,15 @@ nonisolated extension Sidelight_V1_DeleteAssetRequest: SwiftProtobuf.Message, Sw
     if !self.name.isEmpty {
       try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
     }
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_DeleteAssetRequest, rhs: Sidelight_V1_DeleteAssetRequest) -> Bool {
     if lhs.name != rhs.name {return false}
+    if lhs.participant != rhs.participant {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -84,14 +84,29 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
   package mutating func clearImage() {_uniqueStorage()._image = nil}
 
   /// The pipeline to apply. Default: empty.
-  package var pipeline: Sidelight_V1_Pipeline {
-    get {_storage._pipeline ?? Sidelight_V1_Pipeline()}
-    set {_uniqueStorage()._pipeline = newValue}
+  package var pipelineSource: OneOf_PipelineSource? {
+    get {return _storage._pipelineSource}
+    set {_uniqueStorage()._pipelineSource = newValue}
   }
-  /// Returns true if `pipeline` has been explicitly set.
-  package var hasPipeline: Bool {_storage._pipeline != nil}
-  /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
-  package mutating func clearPipeline() {_uniqueStorage()._pipeline = nil}
+
+  /// The pipeline as a message.
+  package var pipeline: Sidelight_V1_Pipeline {
+    get {
+      if case .pipeline(let v)? = _storage._pipelineSource {return v}
+      return Sidelight_V1_Pipeline()
+    }
+    set {_uniqueStorage()._pipelineSource = .pipeline(newValue)}
+  }
+
+  /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+  /// `Limits.max_pipeline_text_bytes`.
+  package var pipelineText: String {
+    get {
+      if case .pipelineText(let v)? = _storage._pipelineSource {return v}
+      return String()
+    }
+    set {_uniqueStorage()._pipelineSource = .pipelineText(newValue)}
+  }
 
   /// The format and size of the result. Default: those of the input.
   package var output: Sidelight_V1_OutputSpec {
@@ -112,7 +127,23 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
     set {_uniqueStorage()._frameIndex = newValue}
   }
 
+  /// The participant whose assets and permissions apply, as in `Open.participant`. Default: none.
+  package var participant: String {
+    get {_storage._participant}
+    set {_uniqueStorage()._participant = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The pipeline to apply. Default: empty.
+  package nonisolated enum OneOf_PipelineSource: Equatable, Sendable {
+    /// The pipeline as a message.
+    case pipeline(Sidelight_V1_Pipeline)
+    /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+    /// `Limits.max_pipeline_text_bytes`.
+    case pipelineText(String)
+
+  }
 
   package init() {}
 
@@ -164,6 +195,10 @@ package nonisolated struct Sidelight_V1_ListFiltersRequest: Sendable {
 
   /// A filter: only filters of this category. At most `Limits.max_name_bytes`. Default: all.
   package var category: String = String()
+
+  /// A participant, as in `Open.participant`: only filters that it may use. Filters that the caller
+  /// may not use are never listed. Default: none.
+  package var participant: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -267,6 +302,9 @@ package nonisolated struct Sidelight_V1_CheckPipelineRequest: Sendable {
   package var hasColor: Bool {self._color != nil}
   /// Clears the value of `color`. Subsequent reads from it will return its default value.
   package mutating func clearColor() {self._color = nil}
+
+  /// The participant whose assets and permissions apply, as in `Open.participant`. Default: none.
+  package var participant: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -601,13 +639,14 @@ nonisolated extension Sidelight_V1_TransportExecutor: SwiftProtobuf._ProtoNamePr
 
 nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ApplyRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}image\0\u{1}pipeline\0\u{1}output\0\u{3}frame_index\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}image\0\u{1}pipeline\0\u{1}output\0\u{3}frame_index\0\u{3}pipeline_text\0\u{1}participant\0")
 
   fileprivate class _StorageClass {
     var _image: Sidelight_V1_Image? = nil
-    var _pipeline: Sidelight_V1_Pipeline? = nil
+    var _pipelineSource: Sidelight_V1_ApplyRequest.OneOf_PipelineSource?
     var _output: Sidelight_V1_OutputSpec? = nil
     var _frameIndex: UInt64 = 0
+    var _participant: String = String()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -619,9 +658,10 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
 
     init(copying source: _StorageClass) {
       _image = source._image
-      _pipeline = source._pipeline
+      _pipelineSource = source._pipelineSource
       _output = source._output
       _frameIndex = source._frameIndex
+      _participant = source._participant
     }
   }
 
@@ -641,9 +681,30 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
         // enabled. https://github.com/apple/swift-protobuf/issues/1034
         switch fieldNumber {
         case 1: try { try decoder.decodeSingularMessageField(value: &_storage._image) }()
-        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._pipeline) }()
+        case 2: try {
+          var v: Sidelight_V1_Pipeline?
+          var hadOneofValue = false
+          if let current = _storage._pipelineSource {
+            hadOneofValue = true
+            if case .pipeline(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._pipelineSource = .pipeline(v)
+          }
+        }()
         case 3: try { try decoder.decodeSingularMessageField(value: &_storage._output) }()
         case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._frameIndex) }()
+        case 5: try {
+          var v: String?
+          try decoder.decodeSingularStringField(value: &v)
+          if let v = v {
+            if _storage._pipelineSource != nil {try decoder.handleConflictingOneOf()}
+            _storage._pipelineSource = .pipelineText(v)
+          }
+        }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._participant) }()
         default: break
         }
       }
@@ -659,7 +720,7 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
       try { if let v = _storage._image {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
       } }()
-      try { if let v = _storage._pipeline {
+      try { if case .pipeline(let v)? = _storage._pipelineSource {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
       } }()
       try { if let v = _storage._output {
@@ -667,6 +728,12 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
       } }()
       if _storage._frameIndex != 0 {
         try visitor.visitSingularUInt64Field(value: _storage._frameIndex, fieldNumber: 4)
+      }
+      try { if case .pipelineText(let v)? = _storage._pipelineSource {
+        try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+      } }()
+      if !_storage._participant.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._participant, fieldNumber: 6)
       }
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -678,9 +745,10 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
         let _storage = _args.0
         let rhs_storage = _args.1
         if _storage._image != rhs_storage._image {return false}
-        if _storage._pipeline != rhs_storage._pipeline {return false}
+        if _storage._pipelineSource != rhs_storage._pipelineSource {return false}
         if _storage._output != rhs_storage._output {return false}
         if _storage._frameIndex != rhs_storage._frameIndex {return false}
+        if _storage._participant != rhs_storage._participant {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -736,7 +804,7 @@ nonisolated extension Sidelight_V1_ApplyResponse: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_ListFiltersRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ListFiltersRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}category\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}category\0\u{1}participant\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -745,6 +813,7 @@ nonisolated extension Sidelight_V1_ListFiltersRequest: SwiftProtobuf.Message, Sw
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.category) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.participant) }()
       default: break
       }
     }
@@ -754,11 +823,15 @@ nonisolated extension Sidelight_V1_ListFiltersRequest: SwiftProtobuf.Message, Sw
     if !self.category.isEmpty {
       try visitor.visitSingularStringField(value: self.category, fieldNumber: 1)
     }
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_ListFiltersRequest, rhs: Sidelight_V1_ListFiltersRequest) -> Bool {
     if lhs.category != rhs.category {return false}
+    if lhs.participant != rhs.participant {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -860,7 +933,7 @@ nonisolated extension Sidelight_V1_DescribeFilterResponse: SwiftProtobuf.Message
 
 nonisolated extension Sidelight_V1_CheckPipelineRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".CheckPipelineRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}text\0\u{1}format\0\u{1}width\0\u{1}height\0\u{1}color\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}text\0\u{1}format\0\u{1}width\0\u{1}height\0\u{1}color\0\u{1}participant\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -893,6 +966,7 @@ nonisolated extension Sidelight_V1_CheckPipelineRequest: SwiftProtobuf.Message, 
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.width) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.height) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._color) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.participant) }()
       default: break
       }
     }
@@ -926,6 +1000,9 @@ nonisolated extension Sidelight_V1_CheckPipelineRequest: SwiftProtobuf.Message, 
     try { if let v = self._color {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -935,6 +1012,7 @@ nonisolated extension Sidelight_V1_CheckPipelineRequest: SwiftProtobuf.Message, 
     if lhs.width != rhs.width {return false}
     if lhs.height != rhs.height {return false}
     if lhs._color != rhs._color {return false}
+    if lhs.participant != rhs.participant {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

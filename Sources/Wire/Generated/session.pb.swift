@@ -577,6 +577,15 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .pong(newValue)}
   }
 
+  /// A change of the pipeline was accepted.
+  package var accepted: Sidelight_V1_Accepted {
+    get {
+      if case .accepted(let v)? = kind {return v}
+      return Sidelight_V1_Accepted()
+    }
+    set {kind = .accepted(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The content of the message. Clients should ignore kinds that they do not know.
@@ -601,6 +610,8 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     case error(Sidelight_V1_Error)
     /// The answer to a `ping`.
     case pong(Sidelight_V1_Pong)
+    /// A change of the pipeline was accepted.
+    case accepted(Sidelight_V1_Accepted)
 
   }
 
@@ -614,14 +625,29 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   // methods supported on all messages.
 
   /// The initial pipeline, revision 1. Default: empty; every frame passes through.
-  package var pipeline: Sidelight_V1_Pipeline {
-    get {_storage._pipeline ?? Sidelight_V1_Pipeline()}
-    set {_uniqueStorage()._pipeline = newValue}
+  package var pipelineSource: OneOf_PipelineSource? {
+    get {return _storage._pipelineSource}
+    set {_uniqueStorage()._pipelineSource = newValue}
   }
-  /// Returns true if `pipeline` has been explicitly set.
-  package var hasPipeline: Bool {_storage._pipeline != nil}
-  /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
-  package mutating func clearPipeline() {_uniqueStorage()._pipeline = nil}
+
+  /// The pipeline as a message.
+  package var pipeline: Sidelight_V1_Pipeline {
+    get {
+      if case .pipeline(let v)? = _storage._pipelineSource {return v}
+      return Sidelight_V1_Pipeline()
+    }
+    set {_uniqueStorage()._pipelineSource = .pipeline(newValue)}
+  }
+
+  /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+  /// `Limits.max_pipeline_text_bytes`.
+  package var pipelineText: String {
+    get {
+      if case .pipelineText(let v)? = _storage._pipelineSource {return v}
+      return String()
+    }
+    set {_uniqueStorage()._pipelineSource = .pipelineText(newValue)}
+  }
 
   /// A human-readable name of the track, for logs and operators. At most `Limits.max_label_bytes`.
   /// Default: none.
@@ -731,7 +757,34 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
     set {_uniqueStorage()._resumeToken = newValue}
   }
 
+  /// The participant whose video the session filters: a name that the caller vouches for, unique
+  /// among the caller's participants. Quotas, assets, permissions, overrides, logs and traces then
+  /// apply to the participant, and quotas and permissions to the caller as well. At most
+  /// `Limits.max_participant_bytes`. Default: none; the caller itself.
+  package var participant: String {
+    get {_storage._participant}
+    set {_uniqueStorage()._participant = newValue}
+  }
+
+  /// The filters that the session may use, in addition to the permissions that the server's operator
+  /// grants: names, or prefixes that end in `*`. Other filters are refused with PERMISSION_DENIED.
+  /// At most `Limits.max_allowed_filters`. Default: all.
+  package var allowedFilters: [String] {
+    get {_storage._allowedFilters}
+    set {_uniqueStorage()._allowedFilters = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The initial pipeline, revision 1. Default: empty; every frame passes through.
+  package nonisolated enum OneOf_PipelineSource: Equatable, Sendable {
+    /// The pipeline as a message.
+    case pipeline(Sidelight_V1_Pipeline)
+    /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+    /// `Limits.max_pipeline_text_bytes`.
+    case pipelineText(String)
+
+  }
 
   package init() {}
 
@@ -998,6 +1051,18 @@ package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
   package var controlBytesPerSecond: UInt32 {
     get {_storage._controlBytesPerSecond}
     set {_uniqueStorage()._controlBytesPerSecond = newValue}
+  }
+
+  /// The maximum length of `Open.participant`, in bytes.
+  package var maxParticipantBytes: UInt32 {
+    get {_storage._maxParticipantBytes}
+    set {_uniqueStorage()._maxParticipantBytes = newValue}
+  }
+
+  /// The maximum number of `Open.allowed_filters`; each is at most `max_name_bytes` long.
+  package var maxAllowedFilters: UInt32 {
+    get {_storage._maxAllowedFilters}
+    set {_uniqueStorage()._maxAllowedFilters = newValue}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1388,15 +1453,27 @@ package nonisolated struct Sidelight_V1_Select: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The new pipeline.
+  /// The new pipeline. Default: empty; every frame passes through.
+  package var pipelineSource: Sidelight_V1_Select.OneOf_PipelineSource? = nil
+
+  /// The pipeline as a message.
   package var pipeline: Sidelight_V1_Pipeline {
-    get {_pipeline ?? Sidelight_V1_Pipeline()}
-    set {_pipeline = newValue}
+    get {
+      if case .pipeline(let v)? = pipelineSource {return v}
+      return Sidelight_V1_Pipeline()
+    }
+    set {pipelineSource = .pipeline(newValue)}
   }
-  /// Returns true if `pipeline` has been explicitly set.
-  package var hasPipeline: Bool {self._pipeline != nil}
-  /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
-  package mutating func clearPipeline() {self._pipeline = nil}
+
+  /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+  /// `Limits.max_pipeline_text_bytes`.
+  package var pipelineText: String {
+    get {
+      if case .pipelineText(let v)? = pipelineSource {return v}
+      return String()
+    }
+    set {pipelineSource = .pipelineText(newValue)}
+  }
 
   /// The expected revision in force. If it differs, the message is refused with ABORTED. Default
   /// (absent): no condition.
@@ -1409,14 +1486,23 @@ package nonisolated struct Sidelight_V1_Select: Sendable {
   /// Clears the value of `ifRevision`. Subsequent reads from it will return its default value.
   package mutating func clearIfRevision() {self._ifRevision = nil}
 
-  /// An identifier that `applied` or `error` returns. Default: 0.
+  /// An identifier that `accepted`, `applied` and `error` return. Default: 0.
   package var requestID: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// The new pipeline. Default: empty; every frame passes through.
+  package nonisolated enum OneOf_PipelineSource: Equatable, Sendable {
+    /// The pipeline as a message.
+    case pipeline(Sidelight_V1_Pipeline)
+    /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+    /// `Limits.max_pipeline_text_bytes`.
+    case pipelineText(String)
+
+  }
+
   package init() {}
 
-  fileprivate var _pipeline: Sidelight_V1_Pipeline? = nil
   fileprivate var _ifRevision: UInt64? = nil
 }
 
@@ -1585,6 +1671,25 @@ package nonisolated struct Sidelight_V1_Pong: Sendable {
   package init() {}
 }
 
+/// Confirms a `select`, `update` or `activate` at once, also if no frame follows. A refused one is
+/// answered with `error` instead. Answers are in the order of the requests.
+package nonisolated struct Sidelight_V1_Accepted: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The `request_id` of the accepted message.
+  package var requestID: UInt64 = 0
+
+  /// The revision that the change created. Frames that are sent after the change are filtered with
+  /// this revision or a later one.
+  package var revision: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// Announces that a change of the pipeline is in force: the next `frame` is the first one filtered
 /// with it. A change that is replaced before any frame was filtered with it is not announced.
 package nonisolated struct Sidelight_V1_Applied: Sendable {
@@ -1715,6 +1820,10 @@ package nonisolated struct Sidelight_V1_State: Sendable {
 }
 
 /// Reports that a message was refused. The state before the message remains in force.
+///
+/// The status of an invalid pipeline text has a `google.rpc.ErrorInfo` whose metadata contain the
+/// position of the error: `line` and `column` count characters from 1, `utf8_offset` counts bytes
+/// from 0. `suggestion` is the nearest valid name, if a name is unknown.
 package nonisolated struct Sidelight_V1_Error: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1953,7 +2062,7 @@ nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}dropped\0\u{1}analysis\0\u{2}\u{d}opened\0\u{1}applied\0\u{1}stats\0\u{1}advice\0\u{1}state\0\u{1}error\0\u{1}pong\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}dropped\0\u{1}analysis\0\u{2}\u{d}opened\0\u{1}applied\0\u{1}stats\0\u{1}advice\0\u{1}state\0\u{1}error\0\u{1}pong\0\u{1}accepted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2091,6 +2200,19 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
           self.kind = .pong(v)
         }
       }()
+      case 23: try {
+        var v: Sidelight_V1_Accepted?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .accepted(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .accepted(v)
+        }
+      }()
       default: break
       }
     }
@@ -2142,6 +2264,10 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
       guard case .pong(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
     }()
+    case .accepted?: try {
+      guard case .accepted(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -2156,10 +2282,10 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Open"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0")
 
   fileprivate class _StorageClass {
-    var _pipeline: Sidelight_V1_Pipeline? = nil
+    var _pipelineSource: Sidelight_V1_Open.OneOf_PipelineSource?
     var _label: String = String()
     var _dropPolicy: Sidelight_V1_DropPolicy = .unspecified
     var _mailboxDepth: UInt32 = 0
@@ -2174,6 +2300,8 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
     var _outputWindow: UInt32 = 0
     var _sharedMemory: Sidelight_V1_SharedMemoryRequest? = nil
     var _resumeToken: Data = Data()
+    var _participant: String = String()
+    var _allowedFilters: [String] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2184,7 +2312,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
     private init() {}
 
     init(copying source: _StorageClass) {
-      _pipeline = source._pipeline
+      _pipelineSource = source._pipelineSource
       _label = source._label
       _dropPolicy = source._dropPolicy
       _mailboxDepth = source._mailboxDepth
@@ -2199,6 +2327,8 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       _outputWindow = source._outputWindow
       _sharedMemory = source._sharedMemory
       _resumeToken = source._resumeToken
+      _participant = source._participant
+      _allowedFilters = source._allowedFilters
     }
   }
 
@@ -2217,7 +2347,19 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         // allocates stack space for every case branch when no optimizations are
         // enabled. https://github.com/apple/swift-protobuf/issues/1034
         switch fieldNumber {
-        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._pipeline) }()
+        case 1: try {
+          var v: Sidelight_V1_Pipeline?
+          var hadOneofValue = false
+          if let current = _storage._pipelineSource {
+            hadOneofValue = true
+            if case .pipeline(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._pipelineSource = .pipeline(v)
+          }
+        }()
         case 2: try { try decoder.decodeSingularStringField(value: &_storage._label) }()
         case 3: try { try decoder.decodeSingularEnumField(value: &_storage._dropPolicy) }()
         case 4: try { try decoder.decodeSingularUInt32Field(value: &_storage._mailboxDepth) }()
@@ -2232,6 +2374,16 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         case 13: try { try decoder.decodeSingularUInt32Field(value: &_storage._outputWindow) }()
         case 14: try { try decoder.decodeSingularMessageField(value: &_storage._sharedMemory) }()
         case 15: try { try decoder.decodeSingularBytesField(value: &_storage._resumeToken) }()
+        case 16: try {
+          var v: String?
+          try decoder.decodeSingularStringField(value: &v)
+          if let v = v {
+            if _storage._pipelineSource != nil {try decoder.handleConflictingOneOf()}
+            _storage._pipelineSource = .pipelineText(v)
+          }
+        }()
+        case 17: try { try decoder.decodeSingularStringField(value: &_storage._participant) }()
+        case 18: try { try decoder.decodeRepeatedStringField(value: &_storage._allowedFilters) }()
         default: break
         }
       }
@@ -2244,7 +2396,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       // allocates stack space for every if/case branch local when no optimizations
       // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
       // https://github.com/apple/swift-protobuf/issues/1182
-      try { if let v = _storage._pipeline {
+      try { if case .pipeline(let v)? = _storage._pipelineSource {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
       } }()
       if !_storage._label.isEmpty {
@@ -2289,6 +2441,15 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._resumeToken.isEmpty {
         try visitor.visitSingularBytesField(value: _storage._resumeToken, fieldNumber: 15)
       }
+      try { if case .pipelineText(let v)? = _storage._pipelineSource {
+        try visitor.visitSingularStringField(value: v, fieldNumber: 16)
+      } }()
+      if !_storage._participant.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._participant, fieldNumber: 17)
+      }
+      if !_storage._allowedFilters.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._allowedFilters, fieldNumber: 18)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2298,7 +2459,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
         let rhs_storage = _args.1
-        if _storage._pipeline != rhs_storage._pipeline {return false}
+        if _storage._pipelineSource != rhs_storage._pipelineSource {return false}
         if _storage._label != rhs_storage._label {return false}
         if _storage._dropPolicy != rhs_storage._dropPolicy {return false}
         if _storage._mailboxDepth != rhs_storage._mailboxDepth {return false}
@@ -2313,6 +2474,8 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._outputWindow != rhs_storage._outputWindow {return false}
         if _storage._sharedMemory != rhs_storage._sharedMemory {return false}
         if _storage._resumeToken != rhs_storage._resumeToken {return false}
+        if _storage._participant != rhs_storage._participant {return false}
+        if _storage._allowedFilters != rhs_storage._allowedFilters {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2464,7 +2627,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Limits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0\u{3}max_participant_bytes\0\u{3}max_allowed_filters\0")
 
   fileprivate class _StorageClass {
     var _maxMessageBytes: UInt64 = 0
@@ -2492,6 +2655,8 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
     var _maxPageSize: UInt32 = 0
     var _controlUnitsPerSecond: UInt32 = 0
     var _controlBytesPerSecond: UInt32 = 0
+    var _maxParticipantBytes: UInt32 = 0
+    var _maxAllowedFilters: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2527,6 +2692,8 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       _maxPageSize = source._maxPageSize
       _controlUnitsPerSecond = source._controlUnitsPerSecond
       _controlBytesPerSecond = source._controlBytesPerSecond
+      _maxParticipantBytes = source._maxParticipantBytes
+      _maxAllowedFilters = source._maxAllowedFilters
     }
   }
 
@@ -2570,6 +2737,8 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         case 23: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxPageSize) }()
         case 24: try { try decoder.decodeSingularUInt32Field(value: &_storage._controlUnitsPerSecond) }()
         case 25: try { try decoder.decodeSingularUInt32Field(value: &_storage._controlBytesPerSecond) }()
+        case 26: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxParticipantBytes) }()
+        case 27: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxAllowedFilters) }()
         default: break
         }
       }
@@ -2653,6 +2822,12 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       if _storage._controlBytesPerSecond != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._controlBytesPerSecond, fieldNumber: 25)
       }
+      if _storage._maxParticipantBytes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxParticipantBytes, fieldNumber: 26)
+      }
+      if _storage._maxAllowedFilters != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxAllowedFilters, fieldNumber: 27)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2687,6 +2862,8 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         if _storage._maxPageSize != rhs_storage._maxPageSize {return false}
         if _storage._controlUnitsPerSecond != rhs_storage._controlUnitsPerSecond {return false}
         if _storage._controlBytesPerSecond != rhs_storage._controlBytesPerSecond {return false}
+        if _storage._maxParticipantBytes != rhs_storage._maxParticipantBytes {return false}
+        if _storage._maxAllowedFilters != rhs_storage._maxAllowedFilters {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -3311,7 +3488,7 @@ nonisolated extension Sidelight_V1_Detection: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Select"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{3}if_revision\0\u{3}request_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{3}if_revision\0\u{3}request_id\0\u{3}pipeline_text\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3319,9 +3496,29 @@ nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf.
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._pipeline) }()
+      case 1: try {
+        var v: Sidelight_V1_Pipeline?
+        var hadOneofValue = false
+        if let current = self.pipelineSource {
+          hadOneofValue = true
+          if case .pipeline(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.pipelineSource = .pipeline(v)
+        }
+      }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self._ifRevision) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      case 4: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.pipelineSource != nil {try decoder.handleConflictingOneOf()}
+          self.pipelineSource = .pipelineText(v)
+        }
+      }()
       default: break
       }
     }
@@ -3332,7 +3529,7 @@ nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf.
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
     // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._pipeline {
+    try { if case .pipeline(let v)? = self.pipelineSource {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
     try { if let v = self._ifRevision {
@@ -3341,11 +3538,14 @@ nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf.
     if self.requestID != 0 {
       try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 3)
     }
+    try { if case .pipelineText(let v)? = self.pipelineSource {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_Select, rhs: Sidelight_V1_Select) -> Bool {
-    if lhs._pipeline != rhs._pipeline {return false}
+    if lhs.pipelineSource != rhs.pipelineSource {return false}
     if lhs._ifRevision != rhs._ifRevision {return false}
     if lhs.requestID != rhs.requestID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -3635,6 +3835,41 @@ nonisolated extension Sidelight_V1_Pong: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.clientTimeNs != rhs.clientTimeNs {return false}
     if lhs.serverReceivedNs != rhs.serverReceivedNs {return false}
     if lhs.serverSentNs != rhs.serverSentNs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_Accepted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Accepted"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}request_id\0\u{1}revision\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.requestID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 1)
+    }
+    if self.revision != 0 {
+      try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_Accepted, rhs: Sidelight_V1_Accepted) -> Bool {
+    if lhs.requestID != rhs.requestID {return false}
+    if lhs.revision != rhs.revision {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -141,7 +141,8 @@ extension Sidelight_V1_Sessions {
         /// > Source IDL Documentation:
         /// >
         /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
-        /// > override.
+        /// > override. With a participant instead of a session: on all sessions of the participant,
+        /// > including those that it opens during that time.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -219,7 +220,8 @@ extension Sidelight_V1_Sessions {
         /// > Source IDL Documentation:
         /// >
         /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
-        /// > override.
+        /// > override. With a participant instead of a session: on all sessions of the participant,
+        /// > including those that it opens during that time.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -296,7 +298,8 @@ extension Sidelight_V1_Sessions {
         /// > Source IDL Documentation:
         /// >
         /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
-        /// > override.
+        /// > override. With a participant instead of a session: on all sessions of the participant,
+        /// > including those that it opens during that time.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -510,7 +513,8 @@ extension Sidelight_V1_Sessions {
         /// > Source IDL Documentation:
         /// >
         /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
-        /// > override.
+        /// > override. With a participant instead of a session: on all sessions of the participant,
+        /// > including those that it opens during that time.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -631,7 +635,8 @@ extension Sidelight_V1_Sessions {
         /// > Source IDL Documentation:
         /// >
         /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
-        /// > override.
+        /// > override. With a participant instead of a session: on all sessions of the participant,
+        /// > including those that it opens during that time.
         /// > 
         /// > The participant's own selection is kept, still changes with the participant's requests, and
         /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -735,7 +740,8 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     /// > Source IDL Documentation:
     /// >
     /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
-    /// > override.
+    /// > override. With a participant instead of a session: on all sessions of the participant,
+    /// > including those that it opens during that time.
     /// > 
     /// > The participant's own selection is kept, still changes with the participant's requests, and
     /// > takes effect again when the override ends. While an override is in force, a frame that cannot
@@ -841,7 +847,8 @@ extension Sidelight_V1_Sessions.ClientProtocol {
     /// > Source IDL Documentation:
     /// >
     /// > Forces a pipeline on a session, and on sessions that resume it, for a limited time; or ends an
-    /// > override.
+    /// > override. With a participant instead of a session: on all sessions of the participant,
+    /// > including those that it opens during that time.
     /// > 
     /// > The participant's own selection is kept, still changes with the participant's requests, and
     /// > takes effect again when the override ends. While an override is in force, a frame that cannot

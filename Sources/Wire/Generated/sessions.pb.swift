@@ -40,6 +40,10 @@ package nonisolated struct Sidelight_V1_ListSessionsRequest: Sendable {
   /// sessions.
   package var label: String = String()
 
+  /// A filter: only sessions of participants with exactly this name. At most
+  /// `Limits.max_participant_bytes`. Default: all sessions.
+  package var participant: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -115,18 +119,31 @@ package nonisolated struct Sidelight_V1_OverrideSessionRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The session: `Opened.session_id`. At most `Limits.max_name_bytes`. Required.
+  /// The session: `Opened.session_id`. At most `Limits.max_name_bytes`. Required without a
+  /// participant.
   package var sessionID: String = String()
 
   /// The pipeline to force. Absent: ends the override that is in force.
+  package var pipelineSource: Sidelight_V1_OverrideSessionRequest.OneOf_PipelineSource? = nil
+
+  /// The pipeline as a message.
   package var pipeline: Sidelight_V1_Pipeline {
-    get {_pipeline ?? Sidelight_V1_Pipeline()}
-    set {_pipeline = newValue}
+    get {
+      if case .pipeline(let v)? = pipelineSource {return v}
+      return Sidelight_V1_Pipeline()
+    }
+    set {pipelineSource = .pipeline(newValue)}
   }
-  /// Returns true if `pipeline` has been explicitly set.
-  package var hasPipeline: Bool {self._pipeline != nil}
-  /// Clears the value of `pipeline`. Subsequent reads from it will return its default value.
-  package mutating func clearPipeline() {self._pipeline = nil}
+
+  /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+  /// `Limits.max_pipeline_text_bytes`.
+  package var pipelineText: String {
+    get {
+      if case .pipelineText(let v)? = pipelineSource {return v}
+      return String()
+    }
+    set {pipelineSource = .pipelineText(newValue)}
+  }
 
   /// The duration of the override, 1 s to 24 h. Required with a pipeline.
   package var timeToLive: SwiftProtobuf.Google_Protobuf_Duration {
@@ -142,11 +159,27 @@ package nonisolated struct Sidelight_V1_OverrideSessionRequest: Sendable {
   /// `Limits.max_reason_bytes`.
   package var reason: String = String()
 
+  /// The participant, as in `Open.participant`. Required without a session; not valid with one.
+  package var participant: String = String()
+
+  /// The caller that vouches for the participant: `SessionInfo.caller`. At most 512 bytes. Default:
+  /// participants of this name of all callers.
+  package var caller: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The pipeline to force. Absent: ends the override that is in force.
+  package nonisolated enum OneOf_PipelineSource: Equatable, Sendable {
+    /// The pipeline as a message.
+    case pipeline(Sidelight_V1_Pipeline)
+    /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+    /// `Limits.max_pipeline_text_bytes`.
+    case pipelineText(String)
+
+  }
 
   package init() {}
 
-  fileprivate var _pipeline: Sidelight_V1_Pipeline? = nil
   fileprivate var _timeToLive: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
@@ -157,10 +190,30 @@ package nonisolated struct Sidelight_V1_OverrideSessionResponse: Sendable {
   // methods supported on all messages.
 
   /// The revision of all frames that come back from now on. Frames of earlier revisions that have
-  /// not been sent are dropped.
+  /// not been sent are dropped. 0 if the request names a participant.
   package var revision: UInt64 = 0
 
+  /// The open sessions that the request changed, at most `Limits.max_page_size`.
+  package var sessions: [Sidelight_V1_OverrideSessionResponse.SessionRevision] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The override of one session.
+  package nonisolated struct SessionRevision: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The session: `SessionInfo.session_id`.
+    package var sessionID: String = String()
+
+    /// The revision of all frames that come back from now on.
+    package var revision: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
 
   package init() {}
 }
@@ -260,6 +313,19 @@ package nonisolated struct Sidelight_V1_SessionInfo: @unchecked Sendable {
     set {_uniqueStorage()._overrideReason = newValue}
   }
 
+  /// The participant: `Open.participant`.
+  package var participant: String {
+    get {_storage._participant}
+    set {_uniqueStorage()._participant = newValue}
+  }
+
+  /// The name of the caller for limits and ownership: the authenticated identity, else the user ID
+  /// on a Unix socket, else the address. Truncated to 512 bytes, ending in `...`.
+  package var caller: String {
+    get {_storage._caller}
+    set {_uniqueStorage()._caller = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -273,7 +339,7 @@ fileprivate nonisolated let _protobuf_package = "sidelight.v1"
 
 nonisolated extension Sidelight_V1_ListSessionsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ListSessionsRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}page_size\0\u{3}page_token\0\u{1}label\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}page_size\0\u{3}page_token\0\u{1}label\0\u{1}participant\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -284,6 +350,7 @@ nonisolated extension Sidelight_V1_ListSessionsRequest: SwiftProtobuf.Message, S
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.pageSize) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.pageToken) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.label) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.participant) }()
       default: break
       }
     }
@@ -299,6 +366,9 @@ nonisolated extension Sidelight_V1_ListSessionsRequest: SwiftProtobuf.Message, S
     if !self.label.isEmpty {
       try visitor.visitSingularStringField(value: self.label, fieldNumber: 3)
     }
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -306,6 +376,7 @@ nonisolated extension Sidelight_V1_ListSessionsRequest: SwiftProtobuf.Message, S
     if lhs.pageSize != rhs.pageSize {return false}
     if lhs.pageToken != rhs.pageToken {return false}
     if lhs.label != rhs.label {return false}
+    if lhs.participant != rhs.participant {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -422,7 +493,7 @@ nonisolated extension Sidelight_V1_WatchSessionsResponse: SwiftProtobuf.Message,
 
 nonisolated extension Sidelight_V1_OverrideSessionRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".OverrideSessionRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{1}pipeline\0\u{3}time_to_live\0\u{1}reason\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{1}pipeline\0\u{3}time_to_live\0\u{1}reason\0\u{3}pipeline_text\0\u{1}participant\0\u{1}caller\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -431,9 +502,31 @@ nonisolated extension Sidelight_V1_OverrideSessionRequest: SwiftProtobuf.Message
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
-      case 2: try { try decoder.decodeSingularMessageField(value: &self._pipeline) }()
+      case 2: try {
+        var v: Sidelight_V1_Pipeline?
+        var hadOneofValue = false
+        if let current = self.pipelineSource {
+          hadOneofValue = true
+          if case .pipeline(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.pipelineSource = .pipeline(v)
+        }
+      }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._timeToLive) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 5: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.pipelineSource != nil {try decoder.handleConflictingOneOf()}
+          self.pipelineSource = .pipelineText(v)
+        }
+      }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.participant) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.caller) }()
       default: break
       }
     }
@@ -447,7 +540,7 @@ nonisolated extension Sidelight_V1_OverrideSessionRequest: SwiftProtobuf.Message
     if !self.sessionID.isEmpty {
       try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 1)
     }
-    try { if let v = self._pipeline {
+    try { if case .pipeline(let v)? = self.pipelineSource {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
     try { if let v = self._timeToLive {
@@ -456,14 +549,25 @@ nonisolated extension Sidelight_V1_OverrideSessionRequest: SwiftProtobuf.Message
     if !self.reason.isEmpty {
       try visitor.visitSingularStringField(value: self.reason, fieldNumber: 4)
     }
+    try { if case .pipelineText(let v)? = self.pipelineSource {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+    } }()
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 6)
+    }
+    if !self.caller.isEmpty {
+      try visitor.visitSingularStringField(value: self.caller, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_OverrideSessionRequest, rhs: Sidelight_V1_OverrideSessionRequest) -> Bool {
     if lhs.sessionID != rhs.sessionID {return false}
-    if lhs._pipeline != rhs._pipeline {return false}
+    if lhs.pipelineSource != rhs.pipelineSource {return false}
     if lhs._timeToLive != rhs._timeToLive {return false}
     if lhs.reason != rhs.reason {return false}
+    if lhs.participant != rhs.participant {return false}
+    if lhs.caller != rhs.caller {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -471,7 +575,7 @@ nonisolated extension Sidelight_V1_OverrideSessionRequest: SwiftProtobuf.Message
 
 nonisolated extension Sidelight_V1_OverrideSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".OverrideSessionResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}sessions\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -480,6 +584,7 @@ nonisolated extension Sidelight_V1_OverrideSessionResponse: SwiftProtobuf.Messag
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
       default: break
       }
     }
@@ -489,10 +594,49 @@ nonisolated extension Sidelight_V1_OverrideSessionResponse: SwiftProtobuf.Messag
     if self.revision != 0 {
       try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 1)
     }
+    if !self.sessions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_OverrideSessionResponse, rhs: Sidelight_V1_OverrideSessionResponse) -> Bool {
+    if lhs.revision != rhs.revision {return false}
+    if lhs.sessions != rhs.sessions {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_OverrideSessionResponse.SessionRevision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Sidelight_V1_OverrideSessionResponse.protoMessageName + ".SessionRevision"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{1}revision\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 1)
+    }
+    if self.revision != 0 {
+      try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_OverrideSessionResponse.SessionRevision, rhs: Sidelight_V1_OverrideSessionResponse.SessionRevision) -> Bool {
+    if lhs.sessionID != rhs.sessionID {return false}
     if lhs.revision != rhs.revision {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -501,7 +645,7 @@ nonisolated extension Sidelight_V1_OverrideSessionResponse: SwiftProtobuf.Messag
 
 nonisolated extension Sidelight_V1_SessionInfo: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SessionInfo"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{1}label\0\u{1}peer\0\u{1}state\0\u{1}pipeline\0\u{1}revision\0\u{1}age\0\u{1}stats\0\u{1}width\0\u{1}height\0\u{1}format\0\u{3}last_total_us\0\u{3}override_reason\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{1}label\0\u{1}peer\0\u{1}state\0\u{1}pipeline\0\u{1}revision\0\u{1}age\0\u{1}stats\0\u{1}width\0\u{1}height\0\u{1}format\0\u{3}last_total_us\0\u{3}override_reason\0\u{1}participant\0\u{1}caller\0")
 
   fileprivate class _StorageClass {
     var _sessionID: String = String()
@@ -517,6 +661,8 @@ nonisolated extension Sidelight_V1_SessionInfo: SwiftProtobuf.Message, SwiftProt
     var _format: Sidelight_V1_PixelFormat = .unspecified
     var _lastTotalUs: UInt32 = 0
     var _overrideReason: String = String()
+    var _participant: String = String()
+    var _caller: String = String()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -540,6 +686,8 @@ nonisolated extension Sidelight_V1_SessionInfo: SwiftProtobuf.Message, SwiftProt
       _format = source._format
       _lastTotalUs = source._lastTotalUs
       _overrideReason = source._overrideReason
+      _participant = source._participant
+      _caller = source._caller
     }
   }
 
@@ -571,6 +719,8 @@ nonisolated extension Sidelight_V1_SessionInfo: SwiftProtobuf.Message, SwiftProt
         case 11: try { try decoder.decodeSingularEnumField(value: &_storage._format) }()
         case 12: try { try decoder.decodeSingularUInt32Field(value: &_storage._lastTotalUs) }()
         case 13: try { try decoder.decodeSingularStringField(value: &_storage._overrideReason) }()
+        case 14: try { try decoder.decodeSingularStringField(value: &_storage._participant) }()
+        case 15: try { try decoder.decodeSingularStringField(value: &_storage._caller) }()
         default: break
         }
       }
@@ -622,6 +772,12 @@ nonisolated extension Sidelight_V1_SessionInfo: SwiftProtobuf.Message, SwiftProt
       if !_storage._overrideReason.isEmpty {
         try visitor.visitSingularStringField(value: _storage._overrideReason, fieldNumber: 13)
       }
+      if !_storage._participant.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._participant, fieldNumber: 14)
+      }
+      if !_storage._caller.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._caller, fieldNumber: 15)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -644,6 +800,8 @@ nonisolated extension Sidelight_V1_SessionInfo: SwiftProtobuf.Message, SwiftProt
         if _storage._format != rhs_storage._format {return false}
         if _storage._lastTotalUs != rhs_storage._lastTotalUs {return false}
         if _storage._overrideReason != rhs_storage._overrideReason {return false}
+        if _storage._participant != rhs_storage._participant {return false}
+        if _storage._caller != rhs_storage._caller {return false}
         return true
       }
       if !storagesAreEqual {return false}

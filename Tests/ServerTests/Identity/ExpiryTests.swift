@@ -113,7 +113,7 @@ import Testing
             try await writer.write(
               .open([.filter("sepiaTone")]) { open in
                 guard let resumeToken else { return }
-                open.clearPipeline()
+                open.pipelineSource = nil
                 open.resumeToken = .init(resumeToken)
               })
           } onResponse: { response in

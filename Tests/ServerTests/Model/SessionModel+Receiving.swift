@@ -20,7 +20,7 @@ extension SessionModel {
     case .error(let error):
       try self.receive(.error(requestID: error.requestID, code: error.status.code))
     case .state(let state): try self.receive(state.state)
-    case .advice, .analysis: break
+    case .advice, .analysis, .accepted: break
     }
   }
 
