@@ -146,6 +146,22 @@ extension ParameterValue {
   }
 }
 
+extension FilterCatalogue {
+  /// The descriptions of the available filters that ``permissions`` permits, sorted by name, with
+  /// the permitted ranges of their parameters.
+  package var permittedDescriptions: [FilterDescription] {
+    guard let permissions = self.permissions?.permissions else { return self.descriptions }
+    return self.descriptions.compactMap(permissions.narrowed)
+  }
+
+  /// Returns a description with the permitted ranges of its parameters; `nil` if the filter is not
+  /// permitted.
+  package func permitted(_ description: FilterDescription) -> FilterDescription? {
+    guard let permissions = self.permissions?.permissions else { return description }
+    return permissions.narrowed(description)
+  }
+}
+
 /// The source of the permissions that apply when a pipeline is resolved.
 package protocol FilterPermissionProvider: Sendable {
   /// The permissions now; `nil` permits everything.

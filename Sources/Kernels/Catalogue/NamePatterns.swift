@@ -26,6 +26,8 @@ public struct FilterNameList: Sendable, Hashable {
 
   /// The list of all filters.
   public static let all = FilterNameList(unchecked: ["*"])
+  /// The list of no filter.
+  public static let none = FilterNameList(unchecked: [])
 
   /// Creates a list.
   ///
