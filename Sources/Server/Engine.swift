@@ -61,7 +61,7 @@ struct Engine: Sendable {
   func catalogue(
     for caller: Caller, allowedFilters: FilterNameList? = nil
   ) -> FilterCatalogue {
-    var catalogue = self.operatorCatalogue(for: caller)
+    var catalogue = self.permittedCatalogue(for: caller)
     catalogue.assets = CallerAssets(
       provided: self.compiler.catalogue.assets, library: self.assets, owner: caller.identity)
     catalogue.permissions = CallerPermissions(
@@ -70,7 +70,7 @@ struct Engine: Sendable {
   }
 
   /// Returns the filters with the permissions of a caller, and the server's assets only.
-  func operatorCatalogue(for caller: Caller) -> FilterCatalogue {
+  func permittedCatalogue(for caller: Caller) -> FilterCatalogue {
     var catalogue = self.compiler.catalogue
     catalogue.permissions = CallerPermissions(
       store: self.permissions, caller: caller, allowedFilters: nil)

@@ -95,8 +95,31 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
 struct SettingMapping: Sendable {
   /// The names of the fields.
   let fields: [String]
-  /// Returns the text of an element.
-  let text: @Sendable ([String: String]) throws(InvalidSettingValue) -> String
+  /// The fields that also take a list of scalars, or a mapping of names to scalars. An entry of a
+  /// mapping is the value `NAME:SCALAR`.
+  let listFields: Set<String>
+  /// Returns the text of an element from the values of its fields.
+  let text: @Sendable ([String: [String]]) throws(InvalidSettingValue) -> String
+
+  /// Creates the form of elements whose fields are scalars.
+  init(
+    fields: [String],
+    text: @escaping @Sendable ([String: String]) throws(InvalidSettingValue) -> String
+  ) {
+    self.init(fields: fields, listFields: []) { values throws(InvalidSettingValue) in
+      try text(values.compactMapValues(\.first))
+    }
+  }
+
+  /// Creates the form of elements some of whose fields are lists.
+  init(
+    fields: [String], listFields: Set<String>,
+    text: @escaping @Sendable ([String: [String]]) throws(InvalidSettingValue) -> String
+  ) {
+    self.fields = fields
+    self.listFields = listFields
+    self.text = text
+  }
 }
 
 /// The namespace of the formats of settings.

@@ -112,7 +112,7 @@ struct FileSource {
       self.addError(line, "\(name) is a list; expected \(mapping.fields.joined(separator: ", "))")
       return nil
     }
-    var values: [String: String] = [:]
+    var values: [String: [String]] = [:]
     var isValid = true
     for (key, value) in fields {
       let field = key.scalar?.string ?? ""
@@ -123,9 +123,12 @@ struct FileSource {
         self.addError(line, SettingError(unknown: shown, nearest: nearest).description)
         isValid = false
       } else if let scalar = value.scalar, !Self.isNull(scalar) {
-        values[field] = scalar.string
+        values[field] = [scalar.string]
+      } else if mapping.listFields.contains(field), let list = Self.list(value) {
+        values[field] = list
       } else {
-        let reason = value.scalar == nil ? "is not a scalar" : "has no value"
+        let expected = mapping.listFields.contains(field) ? "a list of scalars" : "a scalar"
+        let reason = value.scalar == nil ? "is not \(expected)" : "has no value"
         self.addError(line, "\(name).\(field) \(reason)")
         isValid = false
       }
@@ -137,6 +140,27 @@ struct FileSource {
       self.addError(line, "\(name): \(error.reason)")
       return nil
     }
+  }
+
+  /// Returns the elements of a list of scalars, or the entries of a mapping of names to scalars as
+  /// `NAME:SCALAR`. `nil` for any other node.
+  private static func list(_ node: Yams.Node) -> [String]? {
+    let elements: [String?]
+    switch node {
+    case .sequence(let sequence): elements = sequence.map { Self.text($0) }
+    case .mapping(let mapping):
+      elements = mapping.map { key, value in
+        guard let key = Self.text(key), let value = Self.text(value) else { return nil }
+        return "\(key):\(value)"
+      }
+    default: return nil
+    }
+    let texts = elements.compactMap(\.self)
+    return texts.count == elements.count ? texts : nil
+  }
+
+  private static func text(_ node: Yams.Node) -> String? {
+    node.scalar.flatMap { Self.isNull($0) ? nil : $0.string }
   }
 
   private mutating func addError(_ error: YamlError) {

@@ -1,5 +1,5 @@
 public import SidelightKernels
-public import SidelightWire
+import SidelightWire
 
 /// A rule about the filters that callers or participants may use.
 ///

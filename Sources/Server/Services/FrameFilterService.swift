@@ -116,7 +116,7 @@ struct FrameFilterService: RegistrableRPCService {
     let category = request.message.category
     try ContractLimits.check(category, atMost: Pipeline.maxNameBytes, field: "category")
     let caller = try context.caller(actingFor: request.message.participant, field: "participant")
-    let catalogue = self.engine.operatorCatalogue(for: caller)
+    let catalogue = self.engine.permittedCatalogue(for: caller)
     guard category.isEmpty || FilterDescription.Category(rawValue: category) != nil else {
       let categories = FilterDescription.Category.allCases.map(\.rawValue).joined(separator: ", ")
       throw FieldViolation(
@@ -135,7 +135,7 @@ struct FrameFilterService: RegistrableRPCService {
     request: ServerRequest<Sidelight_V1_DescribeFilterRequest>, context: ServerContext
   ) async throws -> ServerResponse<Sidelight_V1_DescribeFilterResponse> {
     let name = request.message.name
-    let catalogue = self.engine.operatorCatalogue(for: context.caller)
+    let catalogue = self.engine.permittedCatalogue(for: context.caller)
     try ContractLimits.check(name, atMost: Pipeline.maxNameBytes, field: "name")
     guard let description = catalogue.description(named: name) else {
       let hint = catalogue.nearestName(to: name).map { "; did you mean \($0)?" }

@@ -1,5 +1,7 @@
+import GRPCCore
 import SidelightKernels
 import SidelightWire
+import SwiftProtobuf
 
 /// The sessions to which an operator's override applies: those of one lineage, or all sessions of
 /// participants.

@@ -104,7 +104,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       let pipeline = try Pipeline(request.pipeline)
       // A decision must be permitted to the operator, and valid for every session that it will
       // apply to.
-      _ = try self.engine.operatorCatalogue(for: context.caller).resolve(pipeline)
+      _ = try self.engine.permittedCatalogue(for: context.caller).resolve(pipeline)
       changed = try target.force(
         pipeline, reason: request.reason, until: now + timeToLive, at: now, in: self.engine)
     } catch let error as PipelineError {
