@@ -95,9 +95,10 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
 struct SettingMapping: Sendable {
   /// The names of the fields.
   let fields: [String]
-  /// The fields that also take a list of scalars, or a mapping of names to scalars. An entry of a
-  /// mapping is the value `NAME:SCALAR`.
+  /// The fields that also take a list of scalars.
   let listFields: Set<String>
+  /// The fields that also take a mapping of names to scalars. Each entry is a value `NAME:SCALAR`.
+  let mapFields: Set<String>
   /// Returns the text of an element from the values of its fields.
   let text: @Sendable ([String: [String]]) throws(InvalidSettingValue) -> String
 
@@ -113,11 +114,12 @@ struct SettingMapping: Sendable {
 
   /// Creates the form of elements some of whose fields are lists.
   init(
-    fields: [String], listFields: Set<String>,
+    fields: [String], listFields: Set<String>, mapFields: Set<String> = [],
     text: @escaping @Sendable ([String: [String]]) throws(InvalidSettingValue) -> String
   ) {
     self.fields = fields
     self.listFields = listFields
+    self.mapFields = mapFields
     self.text = text
   }
 }

@@ -124,8 +124,10 @@ struct FileSource {
         isValid = false
       } else if let scalar = value.scalar, !Self.isNull(scalar) {
         values[field] = [scalar.string]
-      } else if mapping.listFields.contains(field), let list = Self.list(value) {
+      } else if mapping.listFields.contains(field), let list = Self.elements(of: value) {
         values[field] = list
+      } else if mapping.mapFields.contains(field), let entries = Self.entries(of: value) {
+        values[field] = entries
       } else {
         let expected = mapping.listFields.contains(field) ? "a list of scalars" : "a scalar"
         let reason = value.scalar == nil ? "is not \(expected)" : "has no value"
@@ -142,21 +144,22 @@ struct FileSource {
     }
   }
 
-  /// Returns the elements of a list of scalars, or the entries of a mapping of names to scalars as
-  /// `NAME:SCALAR`. `nil` for any other node.
-  private static func list(_ node: Yams.Node) -> [String]? {
-    let elements: [String?]
-    switch node {
-    case .sequence(let sequence): elements = sequence.map { Self.text($0) }
-    case .mapping(let mapping):
-      elements = mapping.map { key, value in
-        guard let key = Self.text(key), let value = Self.text(value) else { return nil }
-        return "\(key):\(value)"
-      }
-    default: return nil
+  /// Returns the elements of a list of scalars. `nil` for any other node.
+  private static func elements(of node: Yams.Node) -> [String]? {
+    guard case .sequence(let sequence) = node else { return nil }
+    let texts = sequence.compactMap { Self.text($0) }
+    return texts.count == sequence.count ? texts : nil
+  }
+
+  /// Returns the entries of a mapping of names to scalars as `NAME:SCALAR`. `nil` for any other
+  /// node.
+  private static func entries(of node: Yams.Node) -> [String]? {
+    guard case .mapping(let mapping) = node else { return nil }
+    let texts = mapping.compactMap { key, value -> String? in
+      guard let key = Self.text(key), let value = Self.text(value) else { return nil }
+      return "\(key):\(value)"
     }
-    let texts = elements.compactMap(\.self)
-    return texts.count == elements.count ? texts : nil
+    return texts.count == mapping.count ? texts : nil
   }
 
   private static func text(_ node: Yams.Node) -> String? {

@@ -29,7 +29,8 @@ extension Format {
       },
       text: \.description)
     format.mapping = SettingMapping(
-      fields: PermissionRule.fieldNames, listFields: Set(PermissionRule.fieldNames)
+      fields: PermissionRule.fieldNames, listFields: Set(PermissionRule.fieldNames),
+      mapFields: ["parameters"]
     ) { fields throws(InvalidSettingValue) in
       do throws(ConfigurationError) {
         return try PermissionRule(fields: fields).description
