@@ -26,6 +26,8 @@ extension SidelightClient {
   ///   - name: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a digit.
   ///   - contents: The file: a PNG or JPEG picture, or a `.cube` table.
   ///   - sha256: The file's SHA-256, which the server verifies. `nil` disables the check.
+  ///   - participant: The participant that owns the asset, as in ``SessionOptions/participant``.
+  ///     Empty for an asset of the caller, which all of its participants may name.
   ///   - address: One of the client's servers. `nil` uses the first.
   /// - Returns: The server's description of the asset.
   /// - Throws: `RPCError`: INVALID_ARGUMENT for an invalid name or file, ALREADY_EXISTS for a name
@@ -33,7 +35,8 @@ extension SidelightClient {
   ///   stored. A cancelled call stores nothing either, unless the server has already finished it.
   @discardableResult
   public func putAsset(
-    named name: String, contents: [UInt8], sha256: [UInt8]? = nil, at address: Address? = nil
+    named name: String, contents: [UInt8], sha256: [UInt8]? = nil, participant: String = "",
+    at address: Address? = nil
   ) async throws -> AssetDescription {
     try await self.withAssets(at: address) { assets, options in
       let response = try await assets.putAsset(options: options) { writer in
@@ -41,6 +44,7 @@ extension SidelightClient {
           .with {
             $0.header.name = name
             $0.header.sizeBytes = UInt64(contents.count)
+            $0.header.participant = participant
             if let sha256 { $0.header.sha256 = Data(sha256) }
           })
         for start in stride(from: 0, to: contents.count, by: Self.chunkByteCount) {
@@ -55,11 +59,16 @@ extension SidelightClient {
   /// Returns the assets that this caller's pipelines may name: its own, and those that the server
   /// provides.
   ///
-  /// - Parameter address: One of the client's servers. `nil` uses the first.
+  /// - Parameters:
+  ///   - participant: A participant, whose own assets are returned too. Empty for the caller.
+  ///   - address: One of the client's servers. `nil` uses the first.
   /// - Throws: `RPCError`.
-  public func listAssets(at address: Address? = nil) async throws -> [AssetDescription] {
+  public func listAssets(
+    participant: String = "", at address: Address? = nil
+  ) async throws -> [AssetDescription] {
     try await self.withAssets(at: address) { assets, options in
-      try await assets.listAssets(.init(), options: options).assets.map(AssetDescription.init)
+      try await assets.listAssets(.with { $0.participant = participant }, options: options).assets
+        .map(AssetDescription.init)
     }
   }
 
@@ -68,11 +77,18 @@ extension SidelightClient {
   ///
   /// - Parameters:
   ///   - name: The name of the asset.
+  ///   - participant: The participant that owns the asset. Empty for an asset of the caller.
   ///   - address: One of the client's servers. `nil` uses the first.
-  /// - Throws: `RPCError` with NOT_FOUND if the caller has no asset of that name.
-  public func deleteAsset(named name: String, at address: Address? = nil) async throws {
+  /// - Throws: `RPCError` with NOT_FOUND if the owner has no asset of that name.
+  public func deleteAsset(
+    named name: String, participant: String = "", at address: Address? = nil
+  ) async throws {
     try await self.withAssets(at: address) { assets, options in
-      _ = try await assets.deleteAsset(.with { $0.name = name }, options: options)
+      _ = try await assets.deleteAsset(
+        .with {
+          $0.name = name
+          $0.participant = participant
+        }, options: options)
     }
   }
 
@@ -108,6 +124,8 @@ public struct AssetDescription: Sendable, Hashable {
   public let contents: Contents?
   /// Whether the server provides it to all callers. Callers cannot replace or delete it.
   public let isProvidedByServer: Bool
+  /// Whether it belongs to the participant that the request named.
+  public let isOfParticipant: Bool
   /// The length of the file in bytes; 0 for the server's own assets.
   public let fileByteCount: Int
   /// The bytes that it occupies in the server's memory at most, which count against the limits; 0
@@ -126,6 +144,7 @@ public struct AssetDescription: Sendable, Hashable {
       default: nil
       }
     self.isProvidedByServer = wire.origin == .server
+    self.isOfParticipant = wire.origin == .participant
     self.fileByteCount = Int(clamping: wire.fileBytes)
     self.memoryByteCount = Int(clamping: wire.memoryBytes)
     self.sha256 = [UInt8](wire.sha256)

@@ -153,15 +153,19 @@ public struct SidelightClient: Sendable {
   ///   - format: The format of the result.
   ///   - frameIndex: The index of a session's frame, from 0 in the order of arrival, as which the
   ///     picture is filtered, for filters that change from frame to frame, such as grain.
+  ///   - participant: The participant whose assets and permissions apply, as in
+  ///     ``SessionOptions/participant``. Empty for the caller.
   /// - Returns: The bytes of the filtered file.
   /// - Throws: `RPCError` with INVALID_ARGUMENT that describes the error in the file or the
   ///   pipeline.
   public func apply(
-    _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat, frameIndex: UInt64 = 0
+    _ pipeline: Pipeline, toFile file: [UInt8], as format: StillFormat, frameIndex: UInt64 = 0,
+    participant: String = ""
   ) async throws -> [UInt8] {
     try await self.dialer.withConnection(to: self.addresses[0]) { connection in
       let response = try await Sidelight_V1_FrameFilter.Client(wrapping: connection).apply(
-        StillFormat.request(pipeline, file: file, format: format, frameIndex: frameIndex),
+        StillFormat.request(
+          pipeline, file: file, format: format, frameIndex: frameIndex, participant: participant),
         options: self.dialer.callOptions)
       return [UInt8](response.image.inline)
     }
@@ -181,11 +185,13 @@ public enum StillFormat: Sendable, Hashable {
   case jpeg(quality: Int = 90, keepsFullChroma: Bool = true)
 
   static func request(
-    _ pipeline: Pipeline, file: [UInt8], format: StillFormat, frameIndex: UInt64
+    _ pipeline: Pipeline, file: [UInt8], format: StillFormat, frameIndex: UInt64,
+    participant: String
   ) -> Sidelight_V1_ApplyRequest {
     .with {
       $0.pipeline = Sidelight_V1_Pipeline(pipeline)
       $0.frameIndex = frameIndex
+      $0.participant = participant
       // The server reads the format from the file itself; the field only says that it is a file.
       $0.image.format = file.starts(with: [0x89]) ? .png : .jpeg
       $0.image.inline = Data(file)

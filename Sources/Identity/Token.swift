@@ -1,5 +1,6 @@
 import Foundation
 import JWTKit
+import SidelightKernels
 import SidelightServer
 
 /// The claims of a token with a valid signature.
@@ -48,6 +49,9 @@ struct TokenClaims: JWTPayload {
   var scope: String?
   /// The scopes, as other issuers name the claim.
   var scp: Texts?
+  /// The filters that the token permits: names, or prefixes that end in `*`. Without the claim the
+  /// token permits all.
+  var filters: Texts?
 
   /// Does nothing: validation depends on the time and the configuration; see ``principal(by:at:)``.
   func verify(using algorithm: some JWTAlgorithm) async throws {}
@@ -81,7 +85,19 @@ struct TokenClaims: JWTPayload {
     }
     return Principal(
       name: "sub:\(subject)@\(configuration.issuer)",
-      scopes: self.scopes(prefix: configuration.scopePrefix), expires: expires)
+      scopes: self.scopes(prefix: configuration.scopePrefix), expires: expires,
+      filters: try self.permittedFilters())
+  }
+
+  /// Returns the filters that the token permits. `nil` permits all.
+  private func permittedFilters() throws(AuthenticationFailure) -> FilterNameList? {
+    guard let filters else { return nil }
+    let names = filters.all.flatMap { $0.split(separator: " ").map(String.init) }
+    do throws(FilterNameError) {
+      return try FilterNameList(names)
+    } catch {
+      throw AuthenticationFailure(.invalid, "the claim filters[\(error.index)] \(error.reason)")
+    }
   }
 
   private func scopes(prefix: String) -> Set<Scope> {

@@ -10,6 +10,8 @@ struct Engine: Sendable {
   let compiler: PipelineCompiler
   /// Runs compiled pipelines.
   let processing: FrameProcessing
+  /// Decides which filters callers may use.
+  let permissions: PermissionStore
   /// Decides which sessions, frames and images are accepted.
   let admission: Admission
   /// Carries the state of sessions over to new connections.
@@ -31,6 +33,7 @@ struct Engine: Sendable {
   ) {
     self.compiler = PipelineCompiler(configuration, catalogue: catalogue)
     self.processing = FrameProcessing(configuration, clock: clock)
+    self.permissions = PermissionStore(configuration.permissions)
     self.admission = Admission(configuration, scheduler: self.processing.scheduler, clock: clock)
     self.resumption = Resumption(configuration)
     self.observability = Observability(
@@ -48,13 +51,29 @@ struct Engine: Sendable {
   func reconfigure(_ configuration: ServerConfiguration) {
     self.admission.reconfigure(configuration)
     self.resumption.reconfigure(configuration)
+    self.permissions.update(configuration.permissions)
   }
 
-  /// Returns the filters with the assets that a caller's pipelines may name.
-  func catalogue(for caller: Caller) -> FilterCatalogue {
-    var catalogue = self.compiler.catalogue
+  /// Returns the filters with the permissions of a caller, and the assets that its pipelines may
+  /// name.
+  ///
+  /// - Parameter allowedFilters: The only filters of a session; `nil` permits all.
+  func catalogue(
+    for caller: Caller, allowedFilters: FilterNameList? = nil
+  ) -> FilterCatalogue {
+    var catalogue = self.permittedCatalogue(for: caller)
     catalogue.assets = CallerAssets(
-      provided: self.compiler.catalogue.assets, library: self.assets, owner: caller.name)
+      provided: self.compiler.catalogue.assets, library: self.assets, owner: caller.identity)
+    catalogue.permissions = CallerPermissions(
+      store: self.permissions, caller: caller, allowedFilters: allowedFilters)
+    return catalogue
+  }
+
+  /// Returns the filters with the permissions of a caller, and the server's assets only.
+  func permittedCatalogue(for caller: Caller) -> FilterCatalogue {
+    var catalogue = self.compiler.catalogue
+    catalogue.permissions = CallerPermissions(
+      store: self.permissions, caller: caller, allowedFilters: nil)
     return catalogue
   }
 }

@@ -132,6 +132,7 @@ public final class SidelightServer: Service {
     do {
       try self.configuration.transport.validate()
       try self.configuration.quotas.validate()
+      try self.validate(self.configuration)
       try self.configuration.validateDescriptors()
       try self.certificates?.load()
     } catch {

@@ -45,6 +45,8 @@ struct Apply: AsyncParsableCommand {
     transform: Address.init(argument:))
   var server: Address?
 
+  @OptionGroup var participant: ParticipantOption
+
   @Option(help: ArgumentHelp("JPEG quality, 1 to 100.", valueName: "percent"))
   var quality = 90
 
@@ -64,6 +66,9 @@ struct Apply: AsyncParsableCommand {
     guard self.server == nil || self.assets.files.isEmpty else {
       throw ValidationError(
         "--asset cannot be combined with --server. Upload the file with 'sidelight assets put'.")
+    }
+    guard self.server != nil || self.participant.name.isEmpty else {
+      throw ValidationError("--participant requires --server.")
     }
     guard self.server == nil || self.models.models.isEmpty else {
       throw ValidationError(
@@ -111,7 +116,7 @@ struct Apply: AsyncParsableCommand {
       try await SidelightClient.connect(to: server) { client in
         try await client.apply(
           pipeline, toFile: file, as: self.isPNG ? .png : .jpeg(quality: self.quality),
-          frameIndex: self.frameIndex)
+          frameIndex: self.frameIndex, participant: self.participant.name)
       }
     }
   }

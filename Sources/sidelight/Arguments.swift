@@ -46,6 +46,16 @@ struct PipelineOption: ParsableArguments {
   func parsed() throws -> PipelineText { try PipelineText(argument: self.pipeline) }
 }
 
+/// The `--participant` option of the subcommands that call a server.
+struct ParticipantOption: ParsableArguments {
+  @Option(
+    name: .customLong("participant"),
+    help: ArgumentHelp(
+      "Participant for whom the server is called: its assets, permissions and limits apply.",
+      valueName: "name"))
+  var name = ""
+}
+
 extension PipelineText {
   /// Parses a pipeline from the command line.
   ///

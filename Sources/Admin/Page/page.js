@@ -82,7 +82,7 @@ function showSessions(sessions) {
     const row = rows.get(session.id) ?? addSession(body, session.id);
     rows.delete(session.id);
     const texts = [
-      session.id, session.label, session.peer, session.state, session.picture,
+      session.id, session.label, session.participant, session.peer, session.state, session.picture,
       session.pipeline || "none", short(session.delivered), short(session.dropped),
       `${short(session.latency)} ms`, null, time(session.age),
     ];
@@ -92,7 +92,7 @@ function showSessions(sessions) {
       cell.textContent = text;
       cell.title = text;
     });
-    draw(row.cells[9].firstChild, session.latencies, 60, 1);
+    draw(row.cells[10].firstChild, session.latencies, 60, 1);
   }
   for (const row of rows.values()) row.remove();
 }
@@ -100,10 +100,10 @@ function showSessions(sessions) {
 function addSession(body, id) {
   const row = body.insertRow();
   row.dataset.id = id;
-  for (let column = 0; column < 11; column += 1) row.insertCell();
-  for (const column of [6, 7, 8, 10]) row.cells[column].className = "number";
-  for (const column of [0, 5]) row.cells[column].className = "mono";
-  row.cells[9].append(document.createElement("canvas"));
+  for (let column = 0; column < 12; column += 1) row.insertCell();
+  for (const column of [7, 8, 9, 11]) row.cells[column].className = "number";
+  for (const column of [0, 6]) row.cells[column].className = "mono";
+  row.cells[10].append(document.createElement("canvas"));
   return row;
 }
 

@@ -14,6 +14,13 @@ public struct SessionOptions: Sendable, Hashable {
   public var dropPolicy: DropPolicy
   /// - `label` (default: none): a name of the track for operators; at most 128 bytes.
   public var label: String
+  /// - `participant` (default: none): the participant whose video the session filters, for whom
+  ///   this caller vouches: a name of at most 128 bytes, unique among the caller's participants.
+  ///   Quotas, assets, permissions, overrides, logs and traces then apply to the participant.
+  public var participant: String
+  /// - `allowedFilters` (default: all): the only filters that the session may use, in addition to
+  ///   the server's permissions: at most 256 names, or prefixes that end in `*`.
+  public var allowedFilters: [String]
   /// - `mailboxDepth` (count, optional, range: 1-64, default: 1): frames that may wait at the
   ///   server.
   public var mailboxDepth: Int?
@@ -56,7 +63,7 @@ public struct SessionOptions: Sendable, Hashable {
   /// range.
   public init(
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
-    mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
+    participant: String = "", allowedFilters: [String] = [], mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
     output: OutputOptions = OutputOptions(), statsInterval: Duration? = nil,
@@ -66,6 +73,8 @@ public struct SessionOptions: Sendable, Hashable {
     self.pipeline = pipeline
     self.dropPolicy = dropPolicy
     self.label = label
+    self.participant = participant
+    self.allowedFilters = allowedFilters
     self.mailboxDepth = mailboxDepth
     self.budget = budget
     self.maxFPS = maxFPS
@@ -126,6 +135,8 @@ extension Sidelight_V1_Open {
   init(_ options: SessionOptions) {
     self.init()
     self.label = options.label
+    self.participant = options.participant
+    self.allowedFilters = options.allowedFilters
     self.allowUnmodified = options.allowUnmodified
     self.mailboxDepth = UInt32(clamping: options.mailboxDepth ?? 0)
     self.budgetUs = options.budget?.wireMicroseconds ?? 0

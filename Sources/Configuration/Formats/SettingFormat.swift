@@ -95,8 +95,33 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
 struct SettingMapping: Sendable {
   /// The names of the fields.
   let fields: [String]
-  /// Returns the text of an element.
-  let text: @Sendable ([String: String]) throws(InvalidSettingValue) -> String
+  /// The fields that also take a list of scalars.
+  let listFields: Set<String>
+  /// The fields that also take a mapping of names to scalars. Each entry is a value `NAME:SCALAR`.
+  let mapFields: Set<String>
+  /// Returns the text of an element from the values of its fields.
+  let text: @Sendable ([String: [String]]) throws(InvalidSettingValue) -> String
+
+  /// Creates the form of elements whose fields are scalars.
+  init(
+    fields: [String],
+    text: @escaping @Sendable ([String: String]) throws(InvalidSettingValue) -> String
+  ) {
+    self.init(fields: fields, listFields: []) { values throws(InvalidSettingValue) in
+      try text(values.compactMapValues(\.first))
+    }
+  }
+
+  /// Creates the form of elements some of whose fields are lists.
+  init(
+    fields: [String], listFields: Set<String>, mapFields: Set<String> = [],
+    text: @escaping @Sendable ([String: [String]]) throws(InvalidSettingValue) -> String
+  ) {
+    self.fields = fields
+    self.listFields = listFields
+    self.mapFields = mapFields
+    self.text = text
+  }
 }
 
 /// The namespace of the formats of settings.

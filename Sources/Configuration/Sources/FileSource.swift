@@ -112,7 +112,7 @@ struct FileSource {
       self.addError(line, "\(name) is a list; expected \(mapping.fields.joined(separator: ", "))")
       return nil
     }
-    var values: [String: String] = [:]
+    var values: [String: [String]] = [:]
     var isValid = true
     for (key, value) in fields {
       let field = key.scalar?.string ?? ""
@@ -123,9 +123,14 @@ struct FileSource {
         self.addError(line, SettingError(unknown: shown, nearest: nearest).description)
         isValid = false
       } else if let scalar = value.scalar, !Self.isNull(scalar) {
-        values[field] = scalar.string
+        values[field] = [scalar.string]
+      } else if mapping.listFields.contains(field), let list = Self.elements(of: value) {
+        values[field] = list
+      } else if mapping.mapFields.contains(field), let entries = Self.entries(of: value) {
+        values[field] = entries
       } else {
-        let reason = value.scalar == nil ? "is not a scalar" : "has no value"
+        let expected = mapping.listFields.contains(field) ? "a list of scalars" : "a scalar"
+        let reason = value.scalar == nil ? "is not \(expected)" : "has no value"
         self.addError(line, "\(name).\(field) \(reason)")
         isValid = false
       }
@@ -137,6 +142,28 @@ struct FileSource {
       self.addError(line, "\(name): \(error.reason)")
       return nil
     }
+  }
+
+  /// Returns the elements of a list of scalars. `nil` for any other node.
+  private static func elements(of node: Yams.Node) -> [String]? {
+    guard case .sequence(let sequence) = node else { return nil }
+    let texts = sequence.compactMap { Self.text($0) }
+    return texts.count == sequence.count ? texts : nil
+  }
+
+  /// Returns the entries of a mapping of names to scalars as `NAME:SCALAR`. `nil` for any other
+  /// node.
+  private static func entries(of node: Yams.Node) -> [String]? {
+    guard case .mapping(let mapping) = node else { return nil }
+    let texts = mapping.compactMap { key, value -> String? in
+      guard let key = Self.text(key), let value = Self.text(value) else { return nil }
+      return "\(key):\(value)"
+    }
+    return texts.count == mapping.count ? texts : nil
+  }
+
+  private static func text(_ node: Yams.Node) -> String? {
+    node.scalar.flatMap { Self.isNull($0) ? nil : $0.string }
   }
 
   private mutating func addError(_ error: YamlError) {

@@ -77,6 +77,16 @@ extension SettingTable {
         Format.ratio(1 ... 1e12).optional(none: "unlimited"),
         flag: "caller-bytes-per-second", change: .onReload,
         "Maximum frame bytes per second of one caller."),
+      Setting(
+        "quotas.participant-frames-per-second", \.base.quotas.participant.framesPerSecond,
+        Format.ratio(0.01 ... 1_000_000).optional(none: "unlimited"),
+        flag: "participant-frames-per-second", change: .onReload,
+        "Maximum frames per second of one participant, in addition to its caller's limit."),
+      Setting(
+        "quotas.participant-bytes-per-second", \.base.quotas.participant.bytesPerSecond,
+        Format.ratio(1 ... 1e12).optional(none: "unlimited"),
+        flag: "participant-bytes-per-second", change: .onReload,
+        "Maximum frame bytes per second of one participant, in addition to its caller's limit."),
     ])
 }
 

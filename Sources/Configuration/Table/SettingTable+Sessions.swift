@@ -12,6 +12,11 @@ extension SettingTable {
         Format.count(1 ... 65536, of: "sessions"), flag: "max-sessions-per-caller", use: .common,
         change: .onReload, "Maximum number of sessions per caller."),
       Setting(
+        "limits.max-sessions-per-participant", \.base.quotas.participant.sessions,
+        Format.count(1 ... 65536, of: "sessions").optional(none: "no limit"),
+        flag: "max-sessions-per-participant", change: .onReload,
+        "Maximum number of sessions per participant of a caller."),
+      Setting(
         "limits.max-load", \.base.maxLoad,
         Format.ratio(0.01 ... 1000).orZero("no limit"),
         flag: "max-load", use: .common, change: .onReload,
@@ -73,14 +78,14 @@ extension SettingTable {
       Setting(
         "assets.max-per-caller", \.base.assets.maxAssetsPerCaller,
         Format.count(0 ... 65536, of: "assets"), flag: "max-assets-per-caller",
-        "Maximum number of assets per caller; 0 disables uploads."),
+        "Maximum number of assets per caller and its participants; 0 disables uploads."),
       Setting(
         "assets.max", \.base.assets.maxAssets, Format.count(0 ... 1 << 20, of: "assets"),
         flag: "max-assets", "Maximum number of assets of all callers."),
       Setting(
         "assets.max-bytes-per-caller", \.base.assets.maxMemoryBytesPerCaller,
         Format.size(0 ... 1 << 40), flag: "max-asset-bytes-per-caller",
-        "Maximum memory of one caller's assets, decoded."),
+        "Maximum memory of the assets of one caller and its participants, decoded."),
       Setting(
         "assets.max-bytes", \.base.assets.maxMemoryBytes, Format.size(0 ... 1 << 40),
         flag: "max-asset-bytes", "Maximum memory of all callers' assets, decoded."),
@@ -96,7 +101,7 @@ extension SettingTable {
         "Maximum duration of an upload."),
       Setting(
         "assets.lifetime", \.base.assets.lifetime, Format.duration(.zero ... .seconds(86400)),
-        flag: "asset-lifetime", "Time that the assets of a caller without sessions are kept."),
+        flag: "asset-lifetime", "Time that the assets of a caller or participant without sessions are kept."),
     ])
 
   // A number without a unit counts mebibytes, as the names say.

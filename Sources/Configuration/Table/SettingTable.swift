@@ -16,7 +16,7 @@ public enum SettingTable {
   public static let groups: [Group] = [
     Self.addresses, Self.transport, Self.limits, Self.resume, Self.compute, Self.workers,
     Self.memory, Self.sharedMemory, Self.assets, Self.vision, Self.tls, Self.tokens, Self.callers,
-    Self.guards, Self.shutdown, Self.logs,
+    Self.permissions, Self.guards, Self.shutdown, Self.logs,
   ]
 
   /// The settings of all groups.

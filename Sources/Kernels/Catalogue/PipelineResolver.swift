@@ -20,11 +20,13 @@ extension FilterCatalogue {
 /// A walk over a pipeline that checks it and creates its filters.
 struct PipelineResolver {
   private let catalogue: FilterCatalogue
+  private let permissions: FilterPermissions?
   private var stageCount = 0
   private var ids: [String: String] = [:]
 
   init(catalogue: FilterCatalogue) {
     self.catalogue = catalogue
+    self.permissions = catalogue.permissions?.permissions
   }
 
   /// Resolves a pipeline's stages.
@@ -92,6 +94,7 @@ struct PipelineResolver {
   ) throws(PipelineError) -> ResolvedStage.Content {
     guard let entry = self.catalogue.entry(named: call.name) else {
       if let (description, reason) = self.catalogue.unavailableFilter(named: call.name) {
+        try self.permissions?.check(description, path: "\(path).name")
         throw PipelineError(
           code: .unavailableFilter, path: "\(path).name",
           message: "the filter \"\(description.name)\" is not available: \(reason)",
@@ -100,10 +103,14 @@ struct PipelineResolver {
       throw PipelineError(
         code: .unknownFilter, path: "\(path).name",
         message: "there is no filter named \"\(call.name.clipped(toBytes: 64))\"",
-        suggestion: self.catalogue.nearestName(to: call.name), value: call.name)
+        suggestion: self.catalogue.nearestName(to: call.name)
+          .flatMap { self.permissions?.permits($0) ?? true ? $0 : nil },
+        value: call.name)
     }
+    try self.permissions?.check(entry.description, path: "\(path).name")
     let values = try ArgumentValidator(description: entry.description, path: path)
       .validate(call.parameters)
+    try self.permissions?.check(values.values, of: entry.description, call, path: path)
     let arguments = try AssetFinder(provider: self.catalogue.assets, path: path)
       .find(for: entry.description, values)
     let filter = entry.make(arguments)

@@ -7,6 +7,8 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The catalogue describes the filter but cannot create it, because the program is built
     /// without a library or a file is missing.
     case unavailableFilter
+    /// The caller may not use the filter, or not with this value of a parameter.
+    case notPermitted
     /// The filter has no parameter of that name.
     case unknownParameter
     /// A parameter is given twice, once under another spelling.

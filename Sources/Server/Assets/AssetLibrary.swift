@@ -2,7 +2,8 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
-/// The assets that callers have uploaded. Each is visible to its owner only.
+/// The assets that callers have uploaded. Each is visible to its owner, and to the participants of a
+/// caller that owns it.
 final class AssetLibrary: Sendable {
   let configuration: AssetConfiguration
   private let table: Mutex<AssetTable>
@@ -40,21 +41,22 @@ final class AssetLibrary: Sendable {
   // MARK: For pipelines
 
   /// Returns an asset of an owner; `nil` if there is none with that name.
-  func asset(named name: String, of owner: String) -> Asset? {
+  func asset(named name: String, of owner: CallerIdentity) -> Asset? {
     self.withTable { table, now in table.use(name, of: owner, at: now)?.asset }
   }
 
   /// Returns the assets of an owner, sorted by name.
-  func assets(of owner: String) -> [StoredAsset] {
+  func assets(of owner: CallerIdentity) -> [StoredAsset] {
     self.withTable { table, _ in table.assets(of: owner) }
   }
 
-  /// Keeps the assets of an owner while `body` runs.
+  /// Keeps the assets of an owner, and those of a participant's caller, while `body` runs.
   func withSession<Result>(
-    of owner: String, _ body: () async throws -> Result
+    of owner: CallerIdentity, _ body: () async throws -> Result
   ) async rethrows -> Result {
-    self.withTable { table, now in table.enter(owner, at: now) }
-    defer { self.withTable { table, now in table.leave(owner, at: now) } }
+    let owners = [owner] + (owner.parent.map { [$0] } ?? [])
+    self.withTable { table, now in for owner in owners { table.enter(owner, at: now) } }
+    defer { self.withTable { table, now in for owner in owners { table.leave(owner, at: now) } } }
     return try await body()
   }
 
@@ -63,7 +65,7 @@ final class AssetLibrary: Sendable {
   /// Reserves memory for an upload.
   ///
   /// - Throws: ``AssetError`` if the owner has too many assets, or a limit on uploads is reached.
-  func reserveUpload(_ upload: AssetUpload, of owner: String) throws(AssetError)
+  func reserveUpload(_ upload: AssetUpload, of owner: CallerIdentity) throws(AssetError)
     -> AssetQuotaTracker.Lease
   {
     let error = self.withTable { table, _ -> AssetError? in
@@ -75,22 +77,22 @@ final class AssetLibrary: Sendable {
       }
     }
     if let error { throw error }
-    return try self.quotas.reserve(upload.byteCount, .upload, for: owner)
+    return try self.quotas.reserve(upload.byteCount, .upload, for: owner.caller)
   }
 
   /// Reserves memory for an asset before it is decoded.
   ///
   /// - Throws: ``AssetError`` if a limit on memory is reached.
-  func reserveMemory(_ byteCount: Int, of owner: String) throws(AssetError)
+  func reserveMemory(_ byteCount: Int, of owner: CallerIdentity) throws(AssetError)
     -> AssetQuotaTracker.Lease
   {
     do {
-      return try self.quotas.reserve(byteCount, .memory, for: owner)
+      return try self.quotas.reserve(byteCount, .memory, for: owner.caller)
     } catch {
       // The cache may still have plans with deleted assets: sessions return plans to it later.
       let current = self.withTable { table, _ in Set(table.all.map(\.asset)) }
       self.invalidatePlans { $0.isLeased && !current.contains($0) }
-      return try self.quotas.reserve(byteCount, .memory, for: owner)
+      return try self.quotas.reserve(byteCount, .memory, for: owner.caller)
     }
   }
 
@@ -98,7 +100,7 @@ final class AssetLibrary: Sendable {
   ///
   /// - Returns: Whether it replaced another.
   /// - Throws: ``AssetError`` if the owner has too many assets.
-  func put(_ asset: StoredAsset, of owner: String) throws(AssetError) -> Bool {
+  func put(_ asset: StoredAsset, of owner: CallerIdentity) throws(AssetError) -> Bool {
     let result = self.withTable { table, now in
       Result { () throws(AssetError) in try table.put(asset, of: owner, at: now) }
     }
@@ -110,7 +112,7 @@ final class AssetLibrary: Sendable {
   /// Deletes an asset.
   ///
   /// - Returns: Whether there was one.
-  func remove(_ name: String, of owner: String) -> Bool {
+  func remove(_ name: String, of owner: CallerIdentity) -> Bool {
     let removed = self.withTable { table, _ in table.remove(name, of: owner) }
     guard let removed else { return false }
     self.invalidatePlans([removed])
@@ -140,21 +142,24 @@ final class AssetLibrary: Sendable {
   }
 }
 
-/// The assets that one caller's pipelines may name: those that the server provides, and the
-/// caller's own.
+/// The assets that pipelines of one caller or participant may name: those that the server provides,
+/// the owner's, and for a participant also its caller's.
 struct CallerAssets: AssetProvider {
   let provided: any AssetProvider
   let library: AssetLibrary
-  let owner: String
+  let owner: CallerIdentity
 
   /// Returns the asset with a name. The server's own take precedence, so that a caller cannot
-  /// replace them.
+  /// replace them; then those of a participant over those of its caller.
   func asset(named name: String) -> Asset? {
     self.provided.asset(named: name) ?? self.library.asset(named: name, of: self.owner)
+      ?? self.owner.parent.flatMap { self.library.asset(named: name, of: $0) }
   }
 
   /// All names, sorted.
   var names: [String] {
-    Set(self.provided.names).union(self.library.assets(of: self.owner).map(\.name)).sorted()
+    let owners = [self.owner] + (self.owner.parent.map { [$0] } ?? [])
+    let uploaded = owners.flatMap { self.library.assets(of: $0).map(\.name) }
+    return Set(self.provided.names).union(uploaded).sorted()
   }
 }

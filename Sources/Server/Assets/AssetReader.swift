@@ -14,8 +14,9 @@ struct AssetReader: Sendable {
   /// - Throws: ``AssetError`` for a file that differs from its header, is not a valid asset, or
   ///   exceeds a limit on memory.
   @concurrent
-  func read(_ file: AssetUpload.Contents, of owner: String) async throws(AssetError) -> StoredAsset
-  {
+  func read(
+    _ file: AssetUpload.Contents, of owner: CallerIdentity
+  ) async throws(AssetError) -> StoredAsset {
     let digest = Array(SHA256.hash(data: file.bytes))
     guard file.digest.isEmpty || file.digest == digest else {
       throw AssetError(
@@ -33,7 +34,7 @@ struct AssetReader: Sendable {
   }
 
   private func readPicture(
-    _ bytes: [UInt8], of owner: String
+    _ bytes: [UInt8], of owner: CallerIdentity
   ) throws(AssetError) -> (Asset, byteCount: Int) {
     let limits = ImageLimits(maxPixels: self.library.configuration.maxPixels)
     do {
@@ -55,7 +56,7 @@ struct AssetReader: Sendable {
   }
 
   private func readTable(
-    _ bytes: [UInt8], of owner: String
+    _ bytes: [UInt8], of owner: CallerIdentity
   ) throws(AssetError) -> (Asset, byteCount: Int) {
     do {
       let shape = try CubeFile.shape(of: bytes)

@@ -1,6 +1,9 @@
 import SidelightKernels
 
-/// The assets by owner. A pure state machine; callers pass the time in.
+/// The assets by owner: a caller, or one of its participants. A pure state machine; callers pass the
+/// time in.
+///
+/// The assets of participants count in the totals of their callers.
 ///
 /// An owner's entry begins with the first asset or session. It ends when the owner has neither
 /// assets nor sessions, or after the lifetime without sessions. Methods return the assets that they
@@ -13,15 +16,17 @@ struct AssetTable: Sendable {
     var lastUse: Duration
   }
 
-  private let maxPerOwner: Int
+  private let maxPerCaller: Int
   private let maxTotal: Int
   private let lifetime: Duration
-  private var owners: [String: OwnerEntry] = [:]
+  private var owners: [CallerIdentity: OwnerEntry] = [:]
+  /// The number of assets of each caller and its participants.
+  private var callerCounts: [String: Int] = [:]
   /// The number of assets.
   private(set) var count = 0
 
   init(_ configuration: AssetConfiguration) {
-    self.maxPerOwner = configuration.maxAssetsPerCaller
+    self.maxPerCaller = configuration.maxAssetsPerCaller
     self.maxTotal = configuration.maxAssets
     self.lifetime = configuration.lifetime
   }
@@ -30,12 +35,12 @@ struct AssetTable: Sendable {
   var all: [StoredAsset] { self.owners.values.flatMap(\.assets.values) }
 
   /// Returns the assets of an owner, sorted by name.
-  func assets(of owner: String) -> [StoredAsset] {
+  func assets(of owner: CallerIdentity) -> [StoredAsset] {
     (self.owners[owner]?.assets.values).map { $0.sorted { $0.name < $1.name } } ?? []
   }
 
   /// Returns an asset of an owner, and records its use.
-  mutating func use(_ name: String, of owner: String, at now: Duration) -> StoredAsset? {
+  mutating func use(_ name: String, of owner: CallerIdentity, at now: Duration) -> StoredAsset? {
     guard let asset = self.owners[owner]?.assets[name] else { return nil }
     self.owners[owner]?.lastUse = now
     return asset
@@ -44,12 +49,12 @@ struct AssetTable: Sendable {
   /// Checks that an asset of that name can be stored.
   ///
   /// - Throws: ``AssetError`` if there are too many.
-  func checkCapacity(for name: String, of owner: String) throws(AssetError) {
-    let stored = self.owners[owner]?.assets ?? [:]
-    guard stored[name] == nil else { return }
-    guard stored.count < self.maxPerOwner else {
+  func checkCapacity(for name: String, of owner: CallerIdentity) throws(AssetError) {
+    guard self.owners[owner]?.assets[name] == nil else { return }
+    let count = self.callerCounts[owner.caller] ?? 0
+    guard count < self.maxPerCaller else {
       throw .quota(
-        of: owner, "max_assets_per_caller", value: stored.count + 1, limit: self.maxPerOwner)
+        of: owner.caller, "max_assets_per_caller", value: count + 1, limit: self.maxPerCaller)
     }
     guard self.count < self.maxTotal else {
       throw .quota(of: "server", "max_assets", value: self.count + 1, limit: self.maxTotal)
@@ -61,31 +66,31 @@ struct AssetTable: Sendable {
   /// - Returns: The asset that it replaced.
   /// - Throws: ``AssetError`` if there are too many.
   mutating func put(
-    _ asset: StoredAsset, of owner: String, at now: Duration
+    _ asset: StoredAsset, of owner: CallerIdentity, at now: Duration
   ) throws(AssetError) -> StoredAsset? {
     try self.checkCapacity(for: asset.name, of: owner)
     let old = self.owners[owner, default: OwnerEntry(lastUse: now)].assets.updateValue(
       asset, forKey: asset.name)
     self.owners[owner]?.lastUse = now
-    if old == nil { self.count += 1 }
+    if old == nil { self.countAssets(of: owner, 1) }
     return old
   }
 
   /// Removes an asset.
-  mutating func remove(_ name: String, of owner: String) -> StoredAsset? {
+  mutating func remove(_ name: String, of owner: CallerIdentity) -> StoredAsset? {
     guard let asset = self.owners[owner]?.assets.removeValue(forKey: name) else { return nil }
-    self.count -= 1
+    self.countAssets(of: owner, -1)
     self.clear(owner)
     return asset
   }
 
   /// Records that a session of the owner is open.
-  mutating func enter(_ owner: String, at now: Duration) {
+  mutating func enter(_ owner: CallerIdentity, at now: Duration) {
     self.owners[owner, default: OwnerEntry(lastUse: now)].sessions += 1
   }
 
   /// Records that a session of the owner is closed.
-  mutating func leave(_ owner: String, at now: Duration) {
+  mutating func leave(_ owner: CallerIdentity, at now: Duration) {
     self.owners[owner]?.sessions -= 1
     self.owners[owner]?.lastUse = now
     self.clear(owner)
@@ -98,18 +103,24 @@ struct AssetTable: Sendable {
     where entry.sessions == 0 && now - entry.lastUse >= self.lifetime {
       expired += entry.assets.values
       self.owners[owner] = nil
+      self.countAssets(of: owner, -entry.assets.count)
     }
-    self.count -= expired.count
     return expired
   }
 
-  private mutating func clear(_ owner: String) {
+  private mutating func countAssets(of owner: CallerIdentity, _ difference: Int) {
+    self.count += difference
+    let count = (self.callerCounts[owner.caller] ?? 0) + difference
+    self.callerCounts[owner.caller] = count > 0 ? count : nil
+  }
+
+  private mutating func clear(_ owner: CallerIdentity) {
     guard let entry = self.owners[owner], entry.assets.isEmpty, entry.sessions == 0 else { return }
     self.owners[owner] = nil
   }
 }
 
-/// An asset that a caller has uploaded.
+/// An asset that a caller has uploaded, for itself or for a participant.
 struct StoredAsset: Sendable {
   let name: String
   let asset: Asset

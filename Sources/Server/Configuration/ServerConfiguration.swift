@@ -18,8 +18,11 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var tls: ServerTLS?
   /// The scopes of callers that their connection identifies.
   public var identity = IdentityConfiguration()
-  /// The limits of each caller.
+  /// The limits of each caller, and of each participant.
   public var quotas = Quotas()
+  /// - `permissions` (default: none): the rules about the filters that callers and participants may
+  ///   use. Without rules they may use all.
+  public var permissions: [PermissionRule] = []
   /// The settings of the transport.
   public var transport = TransportConfiguration()
   /// The limits of peers.

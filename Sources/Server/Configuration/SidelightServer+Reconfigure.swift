@@ -1,4 +1,5 @@
 import SidelightTransport
+public import SidelightWire
 
 extension SidelightServer {
   /// Changes settings while the server runs. Sessions are not ended and lose no frames: a limit
@@ -11,6 +12,8 @@ extension SidelightServer {
   /// - `resumeKeys`, `resumeTokenLifetime`: for tokens that are signed or presented from now on. If
   ///   the server started without keys, open sessions get no tokens.
   /// - `quotas` of frames and bytes: immediately, also for open sessions.
+  /// - `permissions`: for new sessions and calls, and for the next change of each open session's
+  ///   pipeline. Until then a session keeps its pipeline. Call ``validate(_:)`` first.
   /// - `identity`: for new calls. ``reloadCertificates(_:)`` replaces certificates.
   /// - `guards`: the limits of connections and unfinished messages immediately, all others for new
   ///   connections and calls. The set of guards and the drain time do not change.
@@ -18,5 +21,13 @@ extension SidelightServer {
     self.engine.reconfigure(configuration)
     self.identity = configuration.identity
     self.guards.reconfigure(configuration.guards)
+  }
+
+  /// Checks the settings that depend on the server's filters.
+  ///
+  /// - Throws: `ConfigurationError` if a range of `permissions` names a filter or parameter that
+  ///   does not exist.
+  public func validate(_ configuration: ServerConfiguration) throws(ConfigurationError) {
+    try configuration.permissions.validate(with: self.engine.compiler.catalogue)
   }
 }

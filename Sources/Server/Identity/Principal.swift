@@ -1,3 +1,5 @@
+public import SidelightKernels
+
 /// An authenticated caller and its scopes.
 public struct Principal: Sendable, Hashable {
   /// The unique name of the caller for limits, asset ownership, logs and operators:
@@ -8,14 +10,21 @@ public struct Principal: Sendable, Hashable {
   /// The time since 1970 at which the credentials expire, leeway included. Calls that last until
   /// then are ended. `nil` disables expiry.
   public var expires: Duration?
+  /// The filters that the credentials permit, in addition to the rules of the configuration. `nil`
+  /// permits all.
+  public var filters: FilterNameList?
 
   /// - Parameters:
   ///   - name: The unique name of the caller.
   ///   - scopes: The scopes of the caller.
   ///   - expires: The time since 1970 at which the credentials expire. `nil` disables expiry.
-  public init(name: String, scopes: Set<Scope>, expires: Duration? = nil) {
+  ///   - filters: The filters that the credentials permit. `nil` permits all.
+  public init(
+    name: String, scopes: Set<Scope>, expires: Duration? = nil, filters: FilterNameList? = nil
+  ) {
     self.name = name
     self.scopes = scopes
     self.expires = expires
+    self.filters = filters
   }
 }

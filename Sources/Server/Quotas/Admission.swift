@@ -9,7 +9,7 @@ import SwiftProtobuf
 struct Admission: Sendable {
   /// The open sessions, and the limits on new ones.
   let sessions: SessionRegistry
-  /// The rates of frames and bytes of each caller.
+  /// The rates of frames and bytes of each caller and participant.
   let rateLimiter: RateLimiter
   /// The memory of still images.
   let stillImages: StillBudget
@@ -83,7 +83,7 @@ private struct SessionLimits: Sendable {
     self.maxConsecutiveErrors = configuration.maxConsecutiveErrors
     self.admission = SessionRegistry.Limits(
       total: configuration.maxSessions, perCaller: configuration.quotas.sessions,
-      load: configuration.maxLoad)
+      perParticipant: configuration.quotas.participant.sessions, load: configuration.maxLoad)
   }
 }
 

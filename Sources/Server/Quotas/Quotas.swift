@@ -16,6 +16,8 @@ public struct Quotas: Sendable, Hashable {
   ///   second; a larger frame passes once the bytes of one second are available, and delays the
   ///   next. Frames beyond the limit end as above.
   public var bytesPerSecond: Double?
+  /// The limits of each participant, in addition to those of its caller.
+  public var participant = ParticipantQuotas()
 
   /// The defaults.
   public init() {}
@@ -26,13 +28,32 @@ public struct Quotas: Sendable, Hashable {
   public func validate() throws(ConfigurationError) {
     for (name, value) in [
       ("framesPerSecond", self.framesPerSecond), ("bytesPerSecond", self.bytesPerSecond),
+      ("participant.framesPerSecond", self.participant.framesPerSecond),
+      ("participant.bytesPerSecond", self.participant.bytesPerSecond),
     ] {
       guard let value, !(value > 0 && value.isFinite) else { continue }
       throw ConfigurationError(setting: "quotas.\(name)", value: "\(value)", range: "more than 0")
     }
-    guard self.sessions >= 0 else {
-      throw ConfigurationError(
-        setting: "quotas.sessions", value: "\(self.sessions)", range: "0 or more")
+    for (name, value) in [
+      ("sessions", self.sessions), ("participant.sessions", self.participant.sessions ?? 0),
+    ] where value < 0 {
+      throw ConfigurationError(setting: "quotas.\(name)", value: "\(value)", range: "0 or more")
     }
   }
+}
+
+/// The limits of one participant of a caller.
+public struct ParticipantQuotas: Sendable, Hashable {
+  /// - `sessions` (count, optional, default: none, range: 0 or more): open sessions, as
+  ///   ``Quotas/sessions``. `nil` disables the limit.
+  public var sessions: Int?
+  /// - `framesPerSecond` (per second, optional, default: none, range: more than 0): frames, as
+  ///   ``Quotas/framesPerSecond``. `nil` disables the limit.
+  public var framesPerSecond: Double?
+  /// - `bytesPerSecond` (bytes per second, optional, default: none, range: more than 0): bytes of
+  ///   frames, as ``Quotas/bytesPerSecond``. `nil` disables the limit.
+  public var bytesPerSecond: Double?
+
+  /// The defaults: no limits.
+  public init() {}
 }

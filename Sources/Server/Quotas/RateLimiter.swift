@@ -4,13 +4,13 @@ import ServiceLifecycle
 package import SidelightWire
 import Synchronization
 
-/// The rate limits of all callers. It keeps the limiters of callers that have sessions or have sent
-/// something recently.
+/// The rate limits of all callers and participants. It keeps the limiters of those that have
+/// sessions or have sent something recently.
 package final class RateLimiter: Sendable {
   private struct State {
     var quotas: Quotas
-    var callers: [String: CallerRateLimiter] = [:]
-    /// The number of callers at which unused limiters are removed.
+    var limiters: [CallerIdentity: CallerRateLimiter] = [:]
+    /// The number of limiters at which unused ones are removed.
     var cleanupCount = RateLimiter.minCleanupCount
   }
 
@@ -20,122 +20,188 @@ package final class RateLimiter: Sendable {
   private let clock: SessionClock
 
   /// - Parameters:
-  ///   - quotas: The limits of each caller.
+  ///   - quotas: The limits of each caller and participant.
   ///   - clock: The clock of the rates.
   package init(_ quotas: Quotas, clock: SessionClock) {
     self.state = Mutex(State(quotas: quotas))
     self.clock = clock
   }
 
-  /// The limits of each caller. A change applies to known callers at once; open sessions continue.
+  /// The limits of each caller and participant. A change applies to known ones at once; open
+  /// sessions continue.
   package var quotas: Quotas {
     get { self.state.withLock { $0.quotas } }
     set {
       self.state.withLock { state in
-        // A change of other settings must not refill the callers' limiters.
+        // A change of other settings must not refill the limiters.
         guard state.quotas != newValue else { return }
         state.quotas = newValue
-        for limiter in state.callers.values { limiter.change(to: newValue) }
+        for (identity, limiter) in state.limiters {
+          limiter.change(to: RateLimits(newValue, for: identity))
+        }
       }
     }
   }
 
-  /// Returns the limiter of a caller, which all calls of the caller share.
-  package func limiter(of caller: String) -> CallerRateLimiter {
+  /// Returns the limiter of a caller or participant, which all of its calls share. That of a
+  /// participant also accounts to its caller's.
+  package func limiter(of identity: CallerIdentity) -> CallerRateLimiter {
     self.state.withLock { state in
-      if let limiter = state.callers[caller] { return limiter }
-      if state.callers.count >= state.cleanupCount { Self.removeUnused(&state) }
-      let limiter = CallerRateLimiter(state.quotas, clock: self.clock)
-      state.callers[caller] = limiter
-      return limiter
+      if let limiter = state.limiters[identity] { return limiter }
+      if state.limiters.count >= state.cleanupCount { Self.removeUnused(&state) }
+      let parent = identity.parent.map { self.limiter(of: $0, parent: nil, &state) }
+      return self.limiter(of: identity, parent: parent, &state)
     }
   }
 
-  /// Accounts for a still image of a caller.
+  private func limiter(
+    of identity: CallerIdentity, parent: CallerRateLimiter?, _ state: inout State
+  ) -> CallerRateLimiter {
+    if let limiter = state.limiters[identity] { return limiter }
+    let limiter = CallerRateLimiter(
+      RateLimits(state.quotas, for: identity), parent: parent, clock: self.clock)
+    state.limiters[identity] = limiter
+    return limiter
+  }
+
+  /// Accounts for a still image of a caller or participant.
   ///
   /// - Throws: RESOURCE_EXHAUSTED with the limit and the time to retry.
-  func takeStill(of byteCount: Int, by caller: String) throws(GoogleRPCStatus) {
+  func takeStill(of byteCount: Int, by identity: CallerIdentity) throws(GoogleRPCStatus) {
     do throws(CallerRateLimiter.LimitExceeded) {
-      try self.limiter(of: caller).take(frameOf: byteCount)
+      try self.limiter(of: identity).take(frameOf: byteCount)
     } catch {
+      let subject = "\(error.isParticipant ? identity : identity.parent ?? identity)"
       throw GoogleRPCStatus(
-        code: .resourceExhausted, message: "\(caller) has exceeded its rate: \(error.limit).",
-        details: .quotaFailure(violations: [.init(subject: caller, description: error.limit)]),
+        code: .resourceExhausted, message: "\(subject) has exceeded its rate: \(error.limit).",
+        details: .quotaFailure(violations: [.init(subject: subject, description: error.limit)]),
         .retryInfo(delay: error.delay))
     }
   }
 
-  /// The number of callers whose limiters are kept.
-  package var count: Int { self.state.withLock { $0.callers.count } }
+  /// The number of callers and participants whose limiters are kept.
+  package var count: Int { self.state.withLock { $0.limiters.count } }
 
   private static func removeUnused(_ state: inout State) {
-    var unused: [String] = []
-    var index = state.callers.startIndex
-    while index != state.callers.endIndex {
+    // Participants first: their limiters reference those of their callers.
+    self.removeUnused(&state) { $0.isParticipant }
+    self.removeUnused(&state) { !$0.isParticipant }
+    state.cleanupCount = max(Self.minCleanupCount, 2 * state.limiters.count)
+  }
+
+  private static func removeUnused(
+    _ state: inout State, where condition: (CallerIdentity) -> Bool
+  ) {
+    var unused: [CallerIdentity] = []
+    var index = state.limiters.startIndex
+    while index != state.limiters.endIndex {
       // A limiter that a session references stays: the caller would have two otherwise.
-      if isKnownUniquelyReferenced(&state.callers.values[index]),
-        state.callers.values[index].isUnused
+      if condition(state.limiters.keys[index]),
+        isKnownUniquelyReferenced(&state.limiters.values[index]),
+        state.limiters.values[index].isUnused
       {
-        unused.append(state.callers.keys[index])
+        unused.append(state.limiters.keys[index])
       }
-      index = state.callers.index(after: index)
+      index = state.limiters.index(after: index)
     }
-    for caller in unused { state.callers[caller] = nil }
-    state.cleanupCount = max(Self.minCleanupCount, 2 * state.callers.count)
+    for identity in unused { state.limiters[identity] = nil }
   }
 }
 
-/// The rate limits of one caller, shared by all of its sessions and still images.
+/// The rates of a caller or of a participant.
+struct RateLimits: Sendable, Hashable {
+  let isParticipant: Bool
+  let framesPerSecond: Double?
+  let bytesPerSecond: Double?
+
+  /// - Parameter identity: The caller or participant that the limits are for.
+  init(_ quotas: Quotas, for identity: CallerIdentity) {
+    self.isParticipant = identity.isParticipant
+    self.framesPerSecond =
+      identity.isParticipant ? quotas.participant.framesPerSecond : quotas.framesPerSecond
+    self.bytesPerSecond =
+      identity.isParticipant ? quotas.participant.bytesPerSecond : quotas.bytesPerSecond
+  }
+}
+
+/// The rate limits of one caller or participant, shared by all of its sessions and still images.
 package final class CallerRateLimiter: Sendable {
   /// The limit that is exceeded.
   struct LimitExceeded: Error, Sendable, Hashable {
     /// The limit's name and value, for clients.
     let limit: String
+    /// Whether it is a limit of a participant.
+    let isParticipant: Bool
     /// The time after which the same request would be accepted.
     let delay: Duration
   }
 
   private struct State {
-    var quotas: Quotas
+    var limits: RateLimits
     var frames: TokenBucket?
     var bytes: TokenBucket?
 
-    init(_ quotas: Quotas, at now: Duration) {
-      self.quotas = quotas
-      self.frames = quotas.framesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
-      self.bytes = quotas.bytesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
+    init(_ limits: RateLimits, at now: Duration) {
+      self.limits = limits
+      self.frames = limits.framesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
+      self.bytes = limits.bytesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
+    }
+
+    /// Returns the limit that a frame would exceed; `nil` if there is none.
+    mutating func limitExceeded(byFrameOf byteCount: Int, at now: Duration) -> LimitExceeded? {
+      let delays = (
+        frames: self.frames?.delay(for: 1, at: now) ?? .zero,
+        bytes: self.bytes?.delay(for: Double(byteCount), at: now) ?? .zero
+      )
+      let prefix = self.limits.isParticipant ? "participant_" : ""
+      if delays.frames > .zero, delays.frames >= delays.bytes {
+        return LimitExceeded(
+          limit: "\(prefix)frames_per_second is \(self.limits.framesPerSecond ?? 0)",
+          isParticipant: self.limits.isParticipant, delay: delays.frames)
+      }
+      guard delays.bytes > .zero else { return nil }
+      return LimitExceeded(
+        limit: "\(prefix)bytes_per_second is \(self.limits.bytesPerSecond ?? 0)",
+        isParticipant: self.limits.isParticipant, delay: delays.bytes)
+    }
+
+    mutating func take(frameOf byteCount: Int) {
+      self.frames?.take(1)
+      self.bytes?.take(Double(byteCount))
     }
   }
 
   private let state: Mutex<State>
+  /// The limiter of a participant's caller, which accounts for the participant's frames too.
+  private let parent: CallerRateLimiter?
   private let clock: SessionClock
 
-  init(_ quotas: Quotas, clock: SessionClock) {
-    self.state = Mutex(State(quotas, at: clock.now()))
+  init(_ limits: RateLimits, parent: CallerRateLimiter?, clock: SessionClock) {
+    self.state = Mutex(State(limits, at: clock.now()))
+    self.parent = parent
     self.clock = clock
   }
 
   /// Accounts for a frame. Takes nothing if a limit is exceeded.
   func take(frameOf byteCount: Int) throws(LimitExceeded) {
-    let now = self.clock.now()
-    let exceeded: LimitExceeded? = self.state.withLock { state in
-      let delays = (
-        frames: state.frames?.delay(for: 1, at: now) ?? .zero,
-        bytes: state.bytes?.delay(for: Double(byteCount), at: now) ?? .zero
-      )
-      if delays.frames > .zero, delays.frames >= delays.bytes {
-        let limit = state.quotas.framesPerSecond ?? 0
-        return LimitExceeded(limit: "frames_per_second is \(limit)", delay: delays.frames)
-      }
-      if delays.bytes > .zero {
-        let limit = state.quotas.bytesPerSecond ?? 0
-        return LimitExceeded(limit: "bytes_per_second is \(limit)", delay: delays.bytes)
-      }
-      state.frames?.take(1)
-      state.bytes?.take(Double(byteCount))
-      return nil
+    if let exceeded = self.limitExceeded(takingFrameOf: byteCount, at: self.clock.now()) {
+      throw exceeded
     }
-    if let exceeded { throw exceeded }
+  }
+
+  /// Accounts for a frame, if neither a limit of the participant nor one of the caller is exceeded.
+  ///
+  /// The participant's lock is held while the caller's is taken, and never the other way round.
+  private func limitExceeded(
+    takingFrameOf byteCount: Int, at now: Duration
+  ) -> LimitExceeded? {
+    self.state.withLock { state in
+      let exceeded =
+        state.limitExceeded(byFrameOf: byteCount, at: now)
+        ?? self.parent?.limitExceeded(takingFrameOf: byteCount, at: now)
+      if exceeded == nil { state.take(frameOf: byteCount) }
+      return exceeded
+    }
   }
 
   /// Accounts for a frame, after waiting for the budgets if `waiting` is set.
@@ -164,8 +230,8 @@ package final class CallerRateLimiter: Sendable {
   }
 
   /// Changes the limits, and fills all budgets.
-  func change(to quotas: Quotas) {
+  func change(to limits: RateLimits) {
     let now = self.clock.now()
-    self.state.withLock { $0 = State(quotas, at: now) }
+    self.state.withLock { $0 = State(limits, at: now) }
   }
 }

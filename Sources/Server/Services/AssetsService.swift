@@ -19,18 +19,19 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     request: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, context: ServerContext
   ) async throws -> Sidelight_V1_PutAssetResponse {
     let caller = context.caller
-    let (stored, isReplaced) = try await self.put(
-      request, of: caller.name, cancellation: context.cancellation)
+    let (upload, isReplaced) = try await self.put(
+      request, by: caller, cancellation: context.cancellation)
+    let (stored, owner) = (upload.asset, upload.owner)
     self.engine.observability.logger.info(
       "asset put",
       metadata: [
         "name": "\(stored.name)", "kind": "\(stored.asset.kind)",
         "file_bytes": "\(stored.fileByteCount)", "memory_bytes": "\(stored.memoryByteCount)",
         "by": "\(caller)",
-      ])
+      ].addingParticipant(owner.participant))
     let now = self.engine.clock.now()
     return .with {
-      $0.asset = Sidelight_V1_Asset(stored, at: now)
+      $0.asset = Sidelight_V1_Asset(stored, of: owner, at: now)
       $0.replaced = isReplaced
     }
   }
@@ -41,11 +42,18 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     let now = self.engine.clock.now()
     let provided = self.engine.compiler.catalogue.assets
     let names = Set(provided.names)
-    let uploaded = self.engine.assets.assets(of: context.caller.name)
-      .filter { !names.contains($0.name) }
+    let caller = try context.caller(actingFor: request.participant, field: "participant")
+    let owner = caller.identity
+    let own = self.engine.assets.assets(of: owner).filter { !names.contains($0.name) }
+    // A participant's own asset hides that of its caller.
+    let hidden = names.union(own.map(\.name))
+    let inherited = owner.parent.map { parent in
+      self.engine.assets.assets(of: parent).filter { !hidden.contains($0.name) }
+        .map { Sidelight_V1_Asset($0, of: parent, at: now) }
+    }
     return .with {
       $0.assets =
-        (uploaded.map { Sidelight_V1_Asset($0, at: now) }
+        (own.map { Sidelight_V1_Asset($0, of: owner, at: now) } + (inherited ?? [])
         + names.compactMap { name in
           provided.asset(named: name).map { Sidelight_V1_Asset($0, named: name) }
         }).sorted { $0.name < $1.name }
@@ -55,23 +63,32 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
   func deleteAsset(
     request: Sidelight_V1_DeleteAssetRequest, context: ServerContext
   ) async throws -> Sidelight_V1_DeleteAssetResponse {
-    let caller = context.caller
+    let caller = try context.caller(actingFor: request.participant, field: "participant")
     try AssetName.checkLength(request.name, field: "name")
-    guard self.engine.assets.remove(request.name, of: caller.name) else {
+    guard self.engine.assets.remove(request.name, of: caller.identity) else {
       let isProvided = self.engine.compiler.catalogue.assets.asset(named: request.name) != nil
       throw AssetError(
         reason: .notFound, field: "name",
         description: isProvided
           ? "\"\(request.name)\" is provided by the server and cannot be deleted"
-          : "you have no asset \"\(request.name)\"",
+          : "\(caller.participant.isEmpty ? "you have" : "the participant has") no asset "
+            + "\"\(request.name)\"",
         value: request.name)
     }
     self.engine.observability.logger.info(
-      "asset deleted", metadata: ["name": "\(request.name)", "by": "\(caller)"])
+      "asset deleted",
+      metadata: ["name": "\(request.name)", "by": "\(caller)"]
+        .addingParticipant(caller.participant))
     return Sidelight_V1_DeleteAssetResponse()
   }
 
   // MARK: Uploads
+
+  /// A decoded asset, and the caller or participant that owns it.
+  private struct DecodedUpload: Sendable {
+    let asset: StoredAsset
+    let owner: CallerIdentity
+  }
 
   /// Receives a file, decodes it, and stores the asset.
   ///
@@ -79,13 +96,13 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
   /// - Throws: ``AssetError``; CANCELLED if the client disconnects; UNAVAILABLE if the server shuts
   ///   down.
   private func put(
-    _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, of owner: String,
+    _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, by caller: Caller,
     cancellation: ServerContext.RPCCancellationHandle
-  ) async throws -> (StoredAsset, isReplaced: Bool) {
+  ) async throws -> (DecodedUpload, isReplaced: Bool) {
     let timeout = self.engine.assets.configuration.uploadTimeout
-    return try await withThrowingTaskGroup(of: StoredAsset?.self) { group in
+    return try await withThrowingTaskGroup(of: DecodedUpload?.self) { group in
       defer { group.cancelAll() }
-      group.addTask { try await self.receive(messages, of: owner) }
+      group.addTask { try await self.receive(messages, from: caller) }
       group.addTask {
         // Neither a client that disconnects nor a shutdown ends a handler by itself.
         try await cancellation.cancelled
@@ -102,9 +119,9 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
         }
         return nil
       }
-      while let asset = try await group.next() {
-        guard let asset else { continue }
-        return (asset, try self.engine.assets.put(asset, of: owner))
+      while let upload = try await group.next() {
+        guard let upload else { continue }
+        return (upload, try self.engine.assets.put(upload.asset, of: upload.owner))
       }
       throw CancellationError()
     }
@@ -112,12 +129,15 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
 
   /// Receives a file, and decodes it when the scheduler grants a turn.
   private func receive(
-    _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, of owner: String
-  ) async throws -> StoredAsset {
+    _ messages: RPCAsyncSequence<Sidelight_V1_PutAssetRequest, any Error>, from caller: Caller
+  ) async throws -> DecodedUpload {
     let library = self.engine.assets
     var iterator = messages.makeAsyncIterator()
-    var upload = try AssetUpload(
-      try await iterator.next(), maxFileBytes: library.configuration.maxFileBytes)
+    let first = try await iterator.next()
+    var upload = try AssetUpload(first, maxFileBytes: library.configuration.maxFileBytes)
+    let participant = first?.header.participant ?? ""
+    try ParticipantName.check(participant, field: "header.participant")
+    let owner = caller.acting(for: participant).identity
     guard self.engine.compiler.catalogue.assets.asset(named: upload.name) == nil else {
       throw AssetError(
         reason: .nameTaken, field: "header.name",
@@ -127,13 +147,13 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     let lease = try library.reserveUpload(upload, of: owner)
     defer { extendLifetime(lease) }
     while let message = try await iterator.next() { try upload.append(message) }
-    return try await self.decode(try upload.finish(), of: owner)
+    return DecodedUpload(asset: try await self.decode(try upload.finish(), of: owner), owner: owner)
   }
 
   /// Decodes a file on the compute threads. The scheduler grants all uploads turns like those of
   /// one session.
   private func decode(
-    _ file: AssetUpload.Contents, of owner: String
+    _ file: AssetUpload.Contents, of owner: CallerIdentity
   ) async throws -> StoredAsset {
     let reader = AssetReader(library: self.engine.assets, clock: self.engine.clock)
     return try await self.engine.processing.scheduler.withTurn(
@@ -153,9 +173,9 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
 
 extension Sidelight_V1_Asset {
   /// Describes an asset that a caller has uploaded.
-  fileprivate init(_ stored: StoredAsset, at now: Duration) {
+  fileprivate init(_ stored: StoredAsset, of owner: CallerIdentity, at now: Duration) {
     self.init(stored.asset, named: stored.name)
-    self.origin = .caller
+    self.origin = owner.isParticipant ? .participant : .caller
     self.fileBytes = UInt64(stored.fileByteCount)
     self.memoryBytes = UInt64(stored.memoryByteCount)
     self.sha256 = Data(stored.digest)

@@ -1,5 +1,6 @@
 import GRPCCore
 package import SidelightTransport
+import SidelightWire
 
 /// The caller of an RPC, as identified by its credentials or its connection.
 package struct Caller: Sendable, Hashable, CustomStringConvertible {
@@ -15,6 +16,8 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
   package let credentials: PeerCredentials?
   /// The authenticated caller; `nil` if the call is not authenticated.
   package let principal: Principal?
+  /// The participant for which the caller acts; empty for the caller itself.
+  package private(set) var participant = ""
 
   /// - Parameters:
   ///   - peer: The address in the form that gRPC uses: `ipv4:192.0.2.1:50123`.
@@ -29,6 +32,18 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
     self.description = peer + known + (principal.map { " as \($0.name)" } ?? "")
     self.name =
       principal?.name ?? credentials.map { "unix:uid=\($0.uid)" } ?? Self.address(ofPeer: peer)
+  }
+
+  /// Returns the caller, acting for one of its participants.
+  package func acting(for participant: String) -> Caller {
+    var caller = self
+    caller.participant = participant
+    return caller
+  }
+
+  /// The name under which sessions, rates and assets count.
+  package var identity: CallerIdentity {
+    CallerIdentity(caller: self.name, participant: self.participant)
   }
 
   private static func address(ofPeer peer: String) -> String {
@@ -70,6 +85,15 @@ extension ServerContext {
     Caller(
       peer: self.remotePeer, credentials: self.callOrigin?.connection.credentials,
       principal: (self.transportSpecific as? AuthenticatedCall)?.principal)
+  }
+
+  /// Returns the caller, acting for the participant that a request names.
+  ///
+  /// - Parameter field: The field of the request that names the participant.
+  /// - Throws: ``FieldViolation`` if the name is invalid.
+  func caller(actingFor participant: String, field: String) throws(FieldViolation) -> Caller {
+    try ParticipantName.check(participant, field: field)
+    return self.caller.acting(for: participant)
   }
 
   /// Returns a store for the call's large messages; `nil` if another transport carries the call.

@@ -64,14 +64,15 @@ struct FrameFilterService: RegistrableRPCService {
         code: .failedPrecondition, field: "open", reason: "must be the first message")
     }
     let sessions = self.engine.admission.sessions
-    let caller = context.caller
-    try await sessions.withAdmission(for: caller.name) { number in
+    let caller = try context.caller(actingFor: open.participant, field: "open.participant")
+    try await sessions.withAdmission(for: caller.identity) { number in
+      let options = try SessionOptions(
+        open, framesInFlight: self.engine.admission.framesInFlight,
+        limits: self.engine.admission.frameLimits)
       let session = try Session(
-        number: number, caller: caller,
-        options: try SessionOptions(
-          open, framesInFlight: self.engine.admission.framesInFlight,
-          limits: self.engine.admission.frameLimits),
-        catalogue: self.engine.catalogue(for: caller), engine: self.engine,
+        number: number, caller: caller, options: options,
+        catalogue: self.engine.catalogue(for: caller, allowedFilters: options.allowedFilters),
+        engine: self.engine,
         callContext: self.engine.observability.tracing.context(of: request.metadata))
       sessions.add(session.handle)
       // Shared memory that the client has not fetched is revoked. Memory in use lives until its
@@ -79,7 +80,7 @@ struct FrameFilterService: RegistrableRPCService {
       defer { self.engine.rings?.revoke(session.handle.id) }
       let logger = self.logOpened(session, caller)
       defer { self.logEnded(session, logger) }
-      try await self.engine.assets.withSession(of: caller.name) {
+      try await self.engine.assets.withSession(of: caller.identity) {
         try await session.run(
           messages: messages, writer: writer, callMessages: context.makeCallMessages(),
           cancellation: context.cancellation)
@@ -90,6 +91,7 @@ struct FrameFilterService: RegistrableRPCService {
   private func logOpened(_ session: Session, _ caller: Caller) -> Logger {
     var logger = self.engine.observability.logger
     logger[metadataKey: "session"] = "\(session.handle.id)"
+    if !caller.participant.isEmpty { logger[metadataKey: "participant"] = "\(caller.participant)" }
     logger.info(
       "session opened",
       metadata: ["peer": "\(caller)", "label": "\(session.options.label)"])
@@ -113,7 +115,8 @@ struct FrameFilterService: RegistrableRPCService {
   ) async throws -> ServerResponse<Sidelight_V1_ListFiltersResponse> {
     let category = request.message.category
     try ContractLimits.check(category, atMost: Pipeline.maxNameBytes, field: "category")
-    let descriptions = self.engine.compiler.catalogue.descriptions
+    let caller = try context.caller(actingFor: request.message.participant, field: "participant")
+    let catalogue = self.engine.permittedCatalogue(for: caller)
     guard category.isEmpty || FilterDescription.Category(rawValue: category) != nil else {
       let categories = FilterDescription.Category.allCases.map(\.rawValue).joined(separator: ", ")
       throw FieldViolation(
@@ -122,7 +125,7 @@ struct FrameFilterService: RegistrableRPCService {
     }
     let response = Sidelight_V1_ListFiltersResponse.with {
       $0.filters =
-        descriptions
+        catalogue.permittedDescriptions
         .filter { category.isEmpty || $0.category.rawValue == category }
         .map(Sidelight_V1_FilterDescription.init)
     }
@@ -133,7 +136,7 @@ struct FrameFilterService: RegistrableRPCService {
     request: ServerRequest<Sidelight_V1_DescribeFilterRequest>, context: ServerContext
   ) async throws -> ServerResponse<Sidelight_V1_DescribeFilterResponse> {
     let name = request.message.name
-    let catalogue = self.engine.compiler.catalogue
+    let catalogue = self.engine.permittedCatalogue(for: context.caller)
     try ContractLimits.check(name, atMost: Pipeline.maxNameBytes, field: "name")
     guard let description = catalogue.description(named: name) else {
       let suggestion = catalogue.nearestName(to: name)
@@ -143,8 +146,13 @@ struct FrameFilterService: RegistrableRPCService {
         reason: "there is no filter '\(name)'\(hint ?? "")",
         info: .unknown(name, suggestion: suggestion))
     }
+    guard let permitted = catalogue.permitted(description) else {
+      throw FieldViolation(
+        code: .permissionDenied, field: "name",
+        reason: "the filter '\(description.name)' is not permitted")
+    }
     return ServerResponse(
-      message: .with { $0.filter = Sidelight_V1_FilterDescription(description) })
+      message: .with { $0.filter = Sidelight_V1_FilterDescription(permitted) })
   }
 
   // MARK: The server
@@ -179,11 +187,12 @@ struct FrameFilterService: RegistrableRPCService {
 
   /// The optional features of the contract that this build supports.
   private static let features = [
-    "apply.jpeg", "apply.png", "assets", "output", "process.accepted", "process.activate",
-    "process.allow_degraded", "process.analysis", "process.analysis_only", "process.budget",
-    "process.failure_policy", "process.jpeg", "process.max_fps", "process.output_window",
-    "process.pause", "process.pipeline_text", "process.resume_token", "process.stats_interval",
-    "process.unmodified", "process.update", "sessions",
+    "apply.jpeg", "apply.png", "assets", "assets.participant", "output", "process.accepted",
+    "process.activate", "process.allow_degraded", "process.allowed_filters", "process.analysis",
+    "process.analysis_only", "process.budget", "process.failure_policy", "process.jpeg",
+    "process.max_fps", "process.output_window", "process.participant", "process.pause",
+    "process.pipeline_text", "process.resume_token", "process.stats_interval",
+    "process.unmodified", "process.update", "sessions", "sessions.participant",
   ]
 }
 

@@ -25,17 +25,24 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     }
     try ContractLimits.check(
       request.label, atMost: ContractLimits.maxLabelBytes, field: "label")
+    try ParticipantName.check(request.participant, field: "participant")
     let last =
       request.pageToken.isEmpty
-      ? nil : try SessionPageToken(request.pageToken, label: request.label).number
+      ? nil
+      : try SessionPageToken(
+        request.pageToken, label: request.label, participant: request.participant
+      ).number
     let (handles, isLast) = self.engine.admission.sessions.page(
-      after: last, label: request.label,
+      after: last, label: request.label, participant: request.participant,
       count: request.pageSize == 0 ? ContractLimits.defaultPageSize : Int(request.pageSize))
     let now = self.engine.clock.now()
     return .with {
       $0.sessions = handles.map { $0.info(at: now) }
       if !isLast, let number = handles.last?.number {
-        $0.nextPageToken = SessionPageToken(after: number, label: request.label).text
+        $0.nextPageToken =
+          SessionPageToken(
+            after: number, label: request.label, participant: request.participant
+          ).text
       }
     }
   }
@@ -49,7 +56,9 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       ? try Duration(
         request.interval, field: "interval", in: .milliseconds(100) ... .seconds(3600))
       : .seconds(1)
-    if !request.sessionID.isEmpty { _ = try self.handle(request.sessionID) }
+    if !request.sessionID.isEmpty {
+      _ = try self.engine.admission.sessions.session(request.sessionID)
+    }
     try await withThrowingTaskGroup(of: Void.self) { group in
       // Neither a client that disconnects nor a shutdown ends a handler by itself.
       group.addTask { try? await context.cancellation.cancelled }
@@ -82,58 +91,45 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   func overrideSession(
     request: Sidelight_V1_OverrideSessionRequest, context: ServerContext
   ) async throws -> Sidelight_V1_OverrideSessionResponse {
-    let handle = try self.handle(request.sessionID)
+    let target = try OverrideTarget(request, in: self.engine.admission.sessions)
     let now = self.engine.clock.now()
     guard let source = request.pipelineSource else {
-      self.engine.resumption.overrides.lift(handle.lineage, at: now)
-      for other in self.otherSessions(like: handle) { _ = other.endOverride() }
-      return .with { $0.revision = handle.endOverride() }
+      return target.response(try target.end(at: now, in: self.engine))
     }
     try ContractLimits.check(
       request.reason, atMost: ContractLimits.maxReasonBytes, field: "reason")
     let timeToLive = try Duration(
       request.timeToLive, field: "time_to_live", in: .seconds(1) ... .seconds(86400))
     let requested = try RequestedPipeline(source)
-    let pipeline = requested.pipeline
-    let revision: UInt64
+    let changed: [Sidelight_V1_OverrideSessionResponse.SessionRevision]
     do {
-      // A decision must be valid for every session that it will apply to.
-      _ = try requested.resolved(in: self.engine.compiler.catalogue)
-      let end = now + timeToLive
-      // Stored first, so that a session that opens at this moment finds it.
-      try self.engine.resumption.overrides.record(
-        .forced(pipeline, reason: request.reason, until: end), for: handle.lineage,
-        track: .init(caller: handle.caller, label: handle.label), at: now)
-      for other in self.otherSessions(like: handle) {
-        _ = try other.override(with: pipeline, reason: request.reason, until: end)
-      }
-      revision = try handle.override(with: pipeline, reason: request.reason, until: end)
+      // A decision must be permitted to the operator, and valid for every session that it will
+      // apply to.
+      _ = try requested.resolved(in: self.engine.permittedCatalogue(for: context.caller))
+      changed = try target.force(
+        requested.pipeline, reason: request.reason, until: now + timeToLive, at: now,
+        in: self.engine)
     } catch let error as PipelineError {
       throw requested.violation(of: error)
     }
     self.engine.observability.logger.notice(
       "session overridden",
-      metadata: [
-        "session": "\(handle.id)", "reason": "\(request.reason)", "by": "\(context.caller)",
-      ])
-    return .with { $0.revision = revision }
+      metadata: target.logMetadata.merging(
+        ["reason": request.reason, "by": "\(context.caller)"]
+      ) { one, _ in one }.mapValues { "\($0)" })
+    return target.response(changed)
   }
+}
 
-  /// Returns the other sessions of the same lineage. There are two if a client has reconnected
-  /// before the server has detected that the old connection is dead.
-  private func otherSessions(like handle: SessionHandle) -> [SessionHandle] {
-    self.engine.admission.sessions.handles.filter {
-      $0.lineage == handle.lineage && $0.id != handle.id
+extension OverrideTarget {
+  /// Returns the response with the sessions that a request changed.
+  fileprivate func response(
+    _ changed: [Sidelight_V1_OverrideSessionResponse.SessionRevision]
+  ) -> Sidelight_V1_OverrideSessionResponse {
+    .with {
+      if case .session(let handle) = self { $0.revision = handle.revision }
+      $0.sessions = Array(changed.prefix(ContractLimits.maxPageSize))
     }
-  }
-
-  private func handle(_ id: String) throws(FieldViolation) -> SessionHandle {
-    try ContractLimits.check(id, atMost: Pipeline.maxNameBytes, field: "session_id")
-    guard let handle = self.engine.admission.sessions.handle(id) else {
-      throw FieldViolation(
-        code: .notFound, field: "session_id", reason: "there is no session \"\(id)\"")
-    }
-    return handle
   }
 }
 
@@ -153,35 +149,41 @@ extension Sidelight_V1_WatchSessionsResponse {
   }
 }
 
-/// The `page_token` of `ListSessions`: the last session of a page, and the requested label.
+/// The `page_token` of `ListSessions`: the last session of a page, and the requested label and
+/// participant.
 ///
-/// The text is 32 hexadecimal digits: the session's number, and a check value of number and label.
-/// It is not a secret; the check value detects invalid tokens, and tokens of other requests.
+/// The text is 32 hexadecimal digits: the session's number, and a check value of all three. It is
+/// not a secret; the check value detects invalid tokens, and tokens of other requests.
 package struct SessionPageToken: Sendable, Hashable {
   /// The number of the page's last session.
   package let number: UInt64
   /// The requested label; empty for all sessions.
   package let label: String
+  /// The requested participant; empty for all sessions.
+  package let participant: String
 
-  package init(after number: UInt64, label: String) {
+  package init(after number: UInt64, label: String, participant: String = "") {
     self.number = number
     self.label = label
+    self.participant = participant
   }
 
   /// Parses a token.
   ///
-  /// - Throws: ``FieldViolation`` that names `page_token` if the text is not a token for this
-  ///   label.
-  package init(_ text: String, label: String) throws(FieldViolation) {
+  /// - Throws: ``FieldViolation`` that names `page_token` if the text is not a token for this label
+  ///   and participant.
+  package init(
+    _ text: String, label: String, participant: String = ""
+  ) throws(FieldViolation) {
     if text.utf8.count == 32, let number = UInt64(text.prefix(16), radix: 16) {
-      self.init(after: number, label: label)
+      self.init(after: number, label: label, participant: participant)
       if self.text == text { return }
     }
     throw FieldViolation(
       field: "page_token",
       reason:
-        "is not the next_page_token of an earlier response with the same label; send none for "
-        + "the first page")
+        "is not the next_page_token of an earlier response with the same label and participant; "
+        + "send none for the first page")
   }
 
   /// The token's text.
@@ -191,7 +193,10 @@ package struct SessionPageToken: Sendable, Hashable {
   private var checkValue: UInt64 {
     var value: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in Self.digits(self.number).utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    for byte in self.label.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    // A byte that no text contains separates label and participant.
+    for byte in Array(self.label.utf8) + [0xFF] + Array(self.participant.utf8) {
+      value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
     return value
   }
 

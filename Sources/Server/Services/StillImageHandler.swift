@@ -5,6 +5,7 @@ import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
+import Tracing
 
 /// Handles `Apply` and `CheckPipeline`: work that runs on the compute threads without a session.
 ///
@@ -35,9 +36,13 @@ struct StillImageHandler: Sendable {
         field: "image.shared_memory", reason: "names a slot, and only sessions have a ring")
     }
     let admission = self.engine.admission
-    let caller = context.caller
+    let caller = try context.caller(actingFor: request.participant, field: "participant")
     let byteCount = request.image.inline.count
-    try admission.rateLimiter.takeStill(of: byteCount, by: caller.name)
+    try admission.rateLimiter.takeStill(of: byteCount, by: caller.identity)
+    if !caller.participant.isEmpty {
+      let span = ServiceContext.current?[CurrentCallSpan.self]
+      span?.attributes["sidelight.participant"] = caller.participant
+    }
     let pipeline = try RequestedPipeline(request.pipelineSource)
     let output: OutputShape
     do throws(FieldViolation) {
@@ -109,8 +114,9 @@ struct StillImageHandler: Sendable {
   ) async throws -> ServerResponse<Sidelight_V1_CheckPipelineResponse> {
     let request = request.message
     let geometry = try self.geometry(of: request)
+    let caller = try context.caller(actingFor: request.participant, field: "participant")
     let requested = try RequestedPipeline(request.source)
-    let resolved = try requested.resolved(in: self.engine.catalogue(for: context.caller))
+    let resolved = try requested.resolved(in: self.engine.catalogue(for: caller))
     let (processing, maxBytes) = (self.engine.processing, self.engine.compiler.maxPlanBytes)
     let deadline = self.engine.clock.now() + Self.defaultBudget
     // Compilation takes time and memory, so it waits for a turn.

@@ -31,7 +31,7 @@ struct Session: Sendable {
   let outcomes: FrameOutcomeQueue
   /// Gives frames their outcomes.
   let resolver: FrameResolver
-  /// The rate limiter that all calls of the caller share.
+  /// The rate limiter that all calls of the caller or participant share.
   let rateLimiter: CallerRateLimiter
   /// The next frame to analyze; a newer one displaces it.
   let analysisJobs = Mailbox<AnalysisJob>()
@@ -59,7 +59,7 @@ struct Session: Sendable {
     self.options = options
     self.engine = engine
     self.account = SchedulerAccount(number: number, scheduler: engine.processing.scheduler)
-    self.rateLimiter = engine.admission.rateLimiter.limiter(of: caller.name)
+    self.rateLimiter = engine.admission.rateLimiter.limiter(of: caller.identity)
     self.callContext = callContext
     self.mailbox = Mailbox(
       depth: options.mailboxDepth, policy: options.dropPolicy, evictionPriority: \.evictionPriority)
@@ -74,7 +74,8 @@ struct Session: Sendable {
         frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
         quality.recordLostAtOutput()
       })
-    let tokens = engine.resumption.tokens.bound(to: caller.principal?.name)
+    let tokens = engine.resumption.tokens.bound(
+      to: caller.principal?.name, participant: caller.participant)
     let (pipelineState, lineage) = try Self.makePipelineState(
       options, catalogue, engine, tokens, caller)
     self.handle = SessionHandle(
@@ -291,7 +292,7 @@ struct Session: Sendable {
   // MARK: Opening
 
   /// Applies an operator's decision about an earlier session of the same lineage, which may be
-  /// newer than the token that this session resumes from.
+  /// newer than the token that this session resumes from, or about the participant.
   ///
   /// Call it after the registry has added the session: it then receives all later decisions itself.
   ///
@@ -300,7 +301,8 @@ struct Session: Sendable {
   private func applyStoredOverride() throws {
     let now = self.engine.clock.now()
     guard
-      let decision = self.engine.resumption.overrides.decision(for: self.handle.lineage, at: now)
+      let decision = self.engine.resumption.overrides.decision(
+        for: self.handle.lineage, of: self.handle.identity, at: now)
     else { return }
     do throws(PipelineError) {
       try self.handle.apply(decision)
@@ -331,7 +333,7 @@ struct Session: Sendable {
       let pipelineState = try PipelineState(
         pipeline: options.pipeline.pipeline, catalogue: catalogue,
         overrideCatalogue: engine.compiler.catalogue)
-      let track = OverrideStore.Track(caller: caller.name, label: options.label)
+      let track = OverrideStore.Track(identity: caller.identity, label: options.label)
       let lineage = engine.resumption.overrides.lineage(ofTrack: track, at: now)
       return (pipelineState, lineage ?? SessionLineage())
     } catch {

@@ -39,8 +39,8 @@ final class SessionHandle: Sendable {
   /// Identifies the session together with its predecessors and successors.
   let lineage: SessionLineage
   let label: String
-  /// The caller's name for limits and ownership.
-  let caller: String
+  /// The caller, or the participant for which it acts, for limits and ownership.
+  let identity: CallerIdentity
   /// The caller's description for logs and operators.
   let peer: String
   let opened: Duration
@@ -58,7 +58,7 @@ final class SessionHandle: Sendable {
     self.number = number
     self.lineage = lineage
     self.label = label
-    self.caller = caller.name
+    self.identity = caller.identity
     self.peer = caller.description
     self.opened = clock.now()
     self.outcomes = outcomes
@@ -80,7 +80,10 @@ final class SessionHandle: Sendable {
   }
 
   /// Whether an operator's override is active.
-  var isOverridden: Bool { self.state.withLock { $0.pipelineState.override != nil } }
+  var isOverridden: Bool { self.overrideEnd != nil }
+
+  /// The end time of the operator's override; `nil` if none is active.
+  var overrideEnd: Duration? { self.state.withLock { $0.pipelineState.override?.end } }
 
   /// Whether frames that arrive now are filtered, dropped or passed through.
   var pause: PipelineState.Pause { self.state.withLock { $0.pipelineState.pause } }
@@ -252,6 +255,8 @@ final class SessionHandle: Sendable {
       }
       $0.lastTotalUs = total.wireMicroseconds
       $0.overrideReason = pipelineState.override?.reason ?? ""
+      $0.participant = self.identity.participant
+      $0.caller = self.identity.listedCaller
     }
   }
 

@@ -34,6 +34,8 @@ struct SessionOptions: Sendable {
   var statsInterval: Duration?
   /// The shared memory that the client requests; `nil` if it requests none.
   var sharedMemory: RingLayout?
+  /// The only filters that pipelines may use; `nil` permits all.
+  var allowedFilters: FilterNameList?
   /// The first pipeline.
   var pipeline: RequestedPipeline
   /// Restores the state of an earlier session instead of `pipeline`.
@@ -118,6 +120,7 @@ struct SessionOptions: Sendable {
         info: .outOfRange(open.resumeToken.count, limit: limit))
     }
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
+    self.allowedFilters = try .allowed(open.allowedFilters, field: "open.allowed_filters")
     do throws(FieldViolation) {
       self.pipeline = try RequestedPipeline(open.pipelineSource)
     } catch {

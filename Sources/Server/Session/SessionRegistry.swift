@@ -10,6 +10,8 @@ final class SessionRegistry: Sendable {
     var total: Int
     /// The sessions of one caller.
     var perCaller: Int
+    /// The sessions of one participant. `nil` disables the limit.
+    var perParticipant: Int?
     /// The load at which sessions are refused, relative to the capacity of the compute threads.
     /// `nil` disables the limit.
     var load: Double?
@@ -19,6 +21,8 @@ final class SessionRegistry: Sendable {
     var limits: Limits
     /// The open and opening sessions, by caller.
     var callers: [String: Int] = [:]
+    /// The open and opening sessions of participants.
+    var participants: [CallerIdentity: Int] = [:]
     var handles: [UInt64: SessionHandle] = [:]
     var nextNumber: UInt64 = 0
     /// The counts of closed sessions.
@@ -51,13 +55,16 @@ final class SessionRegistry: Sendable {
   /// - Parameters:
   ///   - number: The number of the last session of the page before; `nil` for the first page.
   ///   - label: The sessions' label; empty for all sessions.
+  ///   - participant: The sessions' participant; empty for all sessions.
   ///   - count: The most sessions of the page.
   /// - Returns: The page, and whether no session follows it.
   func page(
-    after number: UInt64?, label: String, count: Int
+    after number: UInt64?, label: String, participant: String, count: Int
   ) -> (handles: [SessionHandle], isLast: Bool) {
     let handles = self.handles.filter { handle in
-      (label.isEmpty || handle.label == label) && number.map { handle.number > $0 } ?? true
+      (label.isEmpty || handle.label == label)
+        && (participant.isEmpty || handle.identity.participant == participant)
+        && number.map { handle.number > $0 } ?? true
     }
     return (Array(handles.prefix(count)), handles.count <= count)
   }
@@ -84,27 +91,31 @@ final class SessionRegistry: Sendable {
   /// Admits a session for as long as `body` serves it.
   ///
   /// - Parameters:
-  ///   - caller: The caller's name.
+  ///   - identity: The caller, or the participant for which it acts.
   ///   - body: Receives the session's number for the scheduler.
   /// - Throws: RESOURCE_EXHAUSTED with `RetryInfo` if a limit is reached.
   func withAdmission<Result>(
-    for caller: String, _ body: (_ number: UInt64) async throws -> Result
+    for identity: CallerIdentity, _ body: (_ number: UInt64) async throws -> Result
   ) async throws -> Result {
     let load = self.scheduler.load
     let admission: Swift.Result<UInt64, GRPCProtobuf.GoogleRPCStatus> = self.state.withLock {
       state in
-      if let (limit, refusal) = Self.refusal(of: caller, load: load, state) {
+      if let (limit, refusal) = Self.refusal(of: identity, load: load, state) {
         state.refused[limit, default: 0] += 1
         return .failure(refusal)
       }
-      state.callers[caller, default: 0] += 1
+      state.callers[identity.caller, default: 0] += 1
+      if identity.isParticipant { state.participants[identity, default: 0] += 1 }
       defer { state.nextNumber += 1 }
       return .success(state.nextNumber)
     }
     let number = try admission.get()
     defer {
       self.state.withLock { state in
-        state.callers[caller] = state.callers[caller].flatMap { $0 > 1 ? $0 - 1 : nil }
+        state.callers[identity.caller] =
+          state.callers[identity.caller].flatMap { $0 > 1 ? $0 - 1 : nil }
+        state.participants[identity] =
+          state.participants[identity].flatMap { $0 > 1 ? $0 - 1 : nil }
         if let handle = state.handles.removeValue(forKey: number) {
           state.closedSessionCounts.add(handle.outcomes.counts.decided)
         }
@@ -119,7 +130,7 @@ final class SessionRegistry: Sendable {
   }
 
   private static func refusal(
-    of caller: String, load: Double, _ state: borrowing State
+    of identity: CallerIdentity, load: Double, _ state: borrowing State
   ) -> (AdmissionLimit, GoogleRPCStatus)? {
     let limits = state.limits
     let total = state.callers.values.reduce(0, +)
@@ -128,6 +139,7 @@ final class SessionRegistry: Sendable {
         .sessions, subject: "server", limit: "max_sessions is \(limits.total)",
         message: "The server has \(total) sessions; the limit (max_sessions) is \(limits.total).")
     }
+    let caller = identity.caller
     let open = state.callers[caller] ?? 0
     if open >= limits.perCaller {
       return Self.refusal(
@@ -135,6 +147,14 @@ final class SessionRegistry: Sendable {
         limit: "max_sessions_per_caller is \(limits.perCaller)",
         message: "\(caller) has \(open) sessions; the limit (max_sessions_per_caller) is "
           + "\(limits.perCaller).")
+    }
+    let openOfParticipant = state.participants[identity] ?? 0
+    if identity.isParticipant, let limit = limits.perParticipant, openOfParticipant >= limit {
+      return Self.refusal(
+        .sessionsPerParticipant, subject: "\(identity)",
+        limit: "max_sessions_per_participant is \(limit)",
+        message: "The \(identity) has \(openOfParticipant) sessions; the limit "
+          + "(max_sessions_per_participant) is \(limit).")
     }
     if let limit = limits.load, load >= limit {
       let percent = Int(load * 100)
@@ -165,6 +185,8 @@ package enum AdmissionLimit: String, Sendable, Hashable, CaseIterable {
   case sessions = "max_sessions"
   /// The sessions of one caller.
   case sessionsPerCaller = "max_sessions_per_caller"
+  /// The sessions of one participant.
+  case sessionsPerParticipant = "max_sessions_per_participant"
   /// The load of the open sessions.
   case load = "max_load"
 }

@@ -41,20 +41,24 @@ package struct FrameTracing: Sendable {
     _ frame: Sidelight_V1_Frame, byteCount: Int, in session: Session
   ) -> FrameSpan {
     self.startFrame(
-      frame, byteCount: byteCount, session: session.handle.id, callContext: session.callContext)
+      frame, byteCount: byteCount, session: session.handle.id,
+      participant: session.handle.identity.participant, callContext: session.callContext)
   }
 
   /// Starts the span of a frame that arrives.
   package func startFrame(
-    _ frame: Sidelight_V1_Frame, byteCount: Int, session: String, callContext: ServiceContext
+    _ frame: Sidelight_V1_Frame, byteCount: Int, session: String, participant: String = "",
+    callContext: ServiceContext
   ) -> FrameSpan {
     let span = self.span(
-      of: frame, byteCount: byteCount, session: session, callContext: callContext)
+      of: frame, byteCount: byteCount, session: session, participant: participant,
+      callContext: callContext)
     return FrameSpan(span: span, tracer: self.tracer, metrics: self.metrics, clock: self.clock)
   }
 
   private func span(
-    of frame: Sidelight_V1_Frame, byteCount: Int, session: String, callContext: ServiceContext
+    of frame: Sidelight_V1_Frame, byteCount: Int, session: String, participant: String,
+    callContext: ServiceContext
   ) -> (any Span)? {
     guard let tracer else { return nil }
     var context = callContext
@@ -68,6 +72,7 @@ package struct FrameTracing: Sendable {
       "sidelight.sequence": .int64(Int64(clamping: frame.sequence)),
       "sidelight.bytes": .int64(Int64(byteCount)),
     ]
+    if !participant.isEmpty { span.attributes["sidelight.participant"] = participant }
     return span
   }
 }

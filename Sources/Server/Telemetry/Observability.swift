@@ -25,6 +25,13 @@ struct Observability: Sendable {
   }
 }
 
+extension Logger.Metadata {
+  /// Returns the metadata with a participant's name, if there is one.
+  func addingParticipant(_ name: String) -> Logger.Metadata {
+    name.isEmpty ? self : self.merging(["participant": "\(name)"]) { own, _ in own }
+  }
+}
+
 extension Engine {
   /// Returns the server's current status.
   func status(in phase: ServerPhase) -> ServerStatus {
@@ -63,7 +70,8 @@ extension SessionHandle {
   ) -> ServerStatus.SessionStatus {
     let info = self.info(at: now)
     return ServerStatus.SessionStatus(
-      id: self.id, label: self.label, peer: info.peer, state: "\(info.state)",
+      id: self.id, label: self.label, participant: self.identity.participant, peer: info.peer,
+      state: "\(info.state)",
       pipeline: info.pipeline,
       picture: info.width == 0 ? "" : "\(info.width)x\(info.height) \(info.format)",
       age: (now - self.opened) / .seconds(1), latency: Double(info.lastTotalUs) / 1000,

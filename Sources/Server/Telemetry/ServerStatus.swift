@@ -6,6 +6,8 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var id: String
     /// The client's name for it.
     public var label: String
+    /// The participant that the caller named; empty if it named none.
+    public var participant: String
     /// The caller's address.
     public var peer: String
     /// `running`, `paused` or `overridden`.

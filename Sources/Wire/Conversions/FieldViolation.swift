@@ -167,9 +167,14 @@ extension FieldViolation {
 }
 
 extension PipelineError {
-  /// The status code: FAILED_PRECONDITION if another server may accept the pipeline.
+  /// The status code: FAILED_PRECONDITION if another server may accept the pipeline,
+  /// PERMISSION_DENIED if another caller may use it.
   package var statusCode: RPCError.Code {
-    self.code == .unavailableFilter ? .failedPrecondition : .invalidArgument
+    switch self.code {
+    case .unavailableFilter: .failedPrecondition
+    case .notPermitted: .permissionDenied
+    default: .invalidArgument
+    }
   }
 }
 

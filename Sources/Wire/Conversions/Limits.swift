@@ -14,6 +14,10 @@ package enum ContractLimits {
   package static let maxPipelineTextBytes = PipelineText.maxLength
   /// The maximum length of a session's label, in bytes.
   package static let maxLabelBytes = 128
+  /// The maximum length of a participant's name, in bytes.
+  package static let maxParticipantBytes = 128
+  /// The maximum number of filters that a session may be limited to.
+  package static let maxAllowedFilters = 256
   /// The maximum number of tags of a frame.
   package static let maxTags = 16
   /// The maximum length of all keys and values of a frame's tags, in bytes.
@@ -115,6 +119,8 @@ extension Sidelight_V1_Limits {
     self.maxPipelineBytes = UInt32(ContractLimits.maxPipelineBytes)
     self.maxPipelineTextBytes = UInt32(ContractLimits.maxPipelineTextBytes)
     self.maxLabelBytes = UInt32(ContractLimits.maxLabelBytes)
+    self.maxParticipantBytes = UInt32(ContractLimits.maxParticipantBytes)
+    self.maxAllowedFilters = UInt32(ContractLimits.maxAllowedFilters)
     self.maxTags = UInt32(ContractLimits.maxTags)
     self.maxTagBytes = UInt32(ContractLimits.maxTagBytes)
     self.maxReasonBytes = UInt32(ContractLimits.maxReasonBytes)

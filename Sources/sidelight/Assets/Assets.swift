@@ -12,6 +12,8 @@ struct Assets: AsyncParsableCommand {
 
         sidelight assets put hat images/hat.png --server 127.0.0.1:50051
         sidelight stream in.y4m out.y4m --server 127.0.0.1:50051 --pipeline 'overlay(asset: hat)'
+
+      With --participant an asset belongs to a participant of the caller.
       """,
     subcommands: [AssetsPut.self, AssetsList.self, AssetsDelete.self])
 }
@@ -38,10 +40,13 @@ struct AssetsPut: AsyncParsableCommand {
 
   @OptionGroup var address: AssetServerOption
 
+  @OptionGroup var participant: ParticipantOption
+
   func run() async throws {
     let contents = try FileContents.read(self.file)
     let asset = try await SidelightClient.connect(to: self.address.server) { client in
-      try await client.putAsset(named: self.name, contents: contents)
+      try await client.putAsset(
+        named: self.name, contents: contents, participant: self.participant.name)
     }
     print(asset.line)
   }
@@ -55,9 +60,11 @@ struct AssetsList: AsyncParsableCommand {
 
   @OptionGroup var address: AssetServerOption
 
+  @OptionGroup var participant: ParticipantOption
+
   func run() async throws {
     let assets = try await SidelightClient.connect(to: self.address.server) { client in
-      try await client.listAssets()
+      try await client.listAssets(participant: self.participant.name)
     }
     for asset in assets { print(asset.line) }
   }
@@ -73,9 +80,10 @@ extension AssetDescription {
       case .curves(let entries): "curves of \(entries) entries"
       case nil: "unknown"
       }
+    let origin = self.isOfParticipant ? "\tof the participant" : ""
     return self.isProvidedByServer
       ? "\(self.name)\t\(kind)\tprovided by the server"
-      : "\(self.name)\t\(kind)\t\(self.memoryByteCount) bytes in memory"
+      : "\(self.name)\t\(kind)\t\(self.memoryByteCount) bytes in memory\(origin)"
   }
 }
 
@@ -90,9 +98,11 @@ struct AssetsDelete: AsyncParsableCommand {
 
   @OptionGroup var address: AssetServerOption
 
+  @OptionGroup var participant: ParticipantOption
+
   func run() async throws {
     try await SidelightClient.connect(to: self.address.server) { client in
-      try await client.deleteAsset(named: self.name)
+      try await client.deleteAsset(named: self.name, participant: self.participant.name)
     }
   }
 }

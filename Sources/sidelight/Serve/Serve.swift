@@ -118,6 +118,7 @@ struct Serve: AsyncParsableCommand {
       }
       let rules: TokenAuthenticator.Rules? =
         if let tokens = configuration.tokens { try await authenticator?.read(tokens) } else { nil }
+      try server.validate(configuration.server)
       try server.reloadCertificates(configuration.server.tls)
       if let rules { authenticator?.setRules(rules) }
       level.level = configuration.logLevel

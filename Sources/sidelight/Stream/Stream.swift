@@ -47,6 +47,8 @@ struct Stream: AsyncParsableCommand {
     transform: Address.init(argument:))
   var server: Address
 
+  @OptionGroup var participant: ParticipantOption
+
   @OptionGroup(title: "Security") var connection: ConnectionOptions
 
   @Flag(help: "Send frames at the frame rate of the video, and drop late ones.")
@@ -67,6 +69,7 @@ struct Stream: AsyncParsableCommand {
       isLive: FileDescriptorOutput.standardError.isTerminal, start: .now)
     let options = SessionOptions(
       pipeline: first, dropPolicy: self.realtime ? .newestWins : .neverDrop, label: self.input,
+      participant: self.participant.name,
       reconnect: self.reconnect ? ReconnectPolicy(failOpen: .nothing) : nil)
     let pipelines = Pipeline(stages: ([first] + self.changes.map(\.pipeline)).flatMap(\.stages))
     try await pipelines.explainingAssets {

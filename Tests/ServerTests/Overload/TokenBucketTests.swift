@@ -49,7 +49,7 @@ import Testing
 
   @Test func `changed limits apply immediately, also to known callers`() async {
     let limiters = RateLimiter(Quotas(), clock: ManualClock().sessionClock)
-    let limiter = limiters.limiter(of: "alice")
+    let limiter = limiters.limiter(of: CallerIdentity(caller: "alice"))
     for _ in 0 ..< 100 { #expect(await limiter.takeFrame(of: 1, waiting: false)) }
     limiters.quotas.framesPerSecond = 1
     #expect(await limiter.takeFrame(of: 1, waiting: false))
@@ -63,14 +63,44 @@ import Testing
     var quotas = Quotas()
     quotas.framesPerSecond = 1
     let limiters = RateLimiter(quotas, clock: clock.sessionClock)
-    let held = limiters.limiter(of: "holder")
+    let held = limiters.limiter(of: CallerIdentity(caller: "holder", participant: "ana"))
     #expect(await held.takeFrame(of: 1, waiting: false))
-    for caller in 0 ..< 100_000 {
-      #expect(await limiters.limiter(of: "caller \(caller)").takeFrame(of: 1, waiting: false))
+    for number in 0 ..< 100_000 {
+      let caller = CallerIdentity(
+        caller: "caller \(number)", participant: number.isMultiple(of: 2) ? "ana" : "")
+      #expect(await limiters.limiter(of: caller).takeFrame(of: 1, waiting: false))
       clock.advance(by: .milliseconds(10))
     }
     #expect(limiters.count < 3000)
-    // A caller that is still there is not given a second limiter.
-    #expect(limiters.limiter(of: "holder") === held)
+    // A participant that is still there is not given a second limiter.
+    let again = limiters.limiter(of: CallerIdentity(caller: "holder", participant: "ana"))
+    #expect(again === held)
+  }
+
+  @Test func `a frame counts for a participant and its caller, or for neither`() async {
+    var quotas = Quotas()
+    quotas.framesPerSecond = 3
+    quotas.participant.framesPerSecond = 2
+    let clock = ManualClock()
+    let limiters = RateLimiter(quotas, clock: clock.sessionClock)
+    let (ana, ben, caller) = (
+      limiters.limiter(of: CallerIdentity(caller: "sfu", participant: "ana")),
+      limiters.limiter(of: CallerIdentity(caller: "sfu", participant: "ben")),
+      limiters.limiter(of: CallerIdentity(caller: "sfu"))
+    )
+    func accepted(_ limiter: CallerRateLimiter) async -> Bool {
+      await limiter.takeFrame(of: 1, waiting: false)
+    }
+    #expect(await [accepted(ana), accepted(ana), accepted(ana)] == [true, true, false])
+    // The refused frame took nothing from the caller's limit: one is left.
+    #expect(await [accepted(ben), accepted(ben)] == [true, false])
+    #expect(await !accepted(caller))
+    // Participants of the same name of another caller are others.
+    let other = limiters.limiter(of: CallerIdentity(caller: "other", participant: "ana"))
+    #expect(await accepted(other))
+    // The frame that the caller's limit refused took nothing from the participant's limit, which
+    // would otherwise have two thirds of a frame now.
+    clock.advance(by: .milliseconds(334))
+    #expect(await accepted(ben))
   }
 }

@@ -7,9 +7,12 @@ import Synchronization
 ///
 /// A client can end its session at any time, and open another with a resume token from before the
 /// override, or without a token. So the store keeps a decision by lineage, which tokens name, and
-/// finds it by caller and label for a session without a token. It keeps the decision until its end
-/// time, on this server only; on other servers the lifetime of tokens bounds the use of an old one
+/// finds it by participant and label for a session without a token. A decision about a participant
+/// applies to all of its sessions. The store keeps a decision until its end time, on this server
+/// only; on other servers the lifetime of tokens bounds the use of an old one
 /// (docs/reference/protocol.md, "Overrides").
+///
+/// If several decisions apply to a session, the last one counts.
 package final class OverrideStore: Sendable {
   /// An operator's decision.
   package enum Decision: Sendable {
@@ -26,33 +29,87 @@ package final class OverrideStore: Sendable {
     }
   }
 
-  /// A caller's track, identified by its label.
+  /// A track of a caller or participant, identified by its label.
   package struct Track: Sendable, Hashable {
-    var caller: String
+    var identity: CallerIdentity
     var label: String
 
     /// - Returns: `nil` for an empty label, which identifies no track.
-    package init?(caller: String, label: String) {
+    package init?(identity: CallerIdentity, label: String) {
       guard !label.isEmpty else { return nil }
-      self.caller = caller
+      self.identity = identity
       self.label = label
     }
   }
 
+  /// The participants of a name: of one caller, or of all callers.
+  package struct Participants: Sendable, Hashable {
+    /// The participant's name.
+    package var name: String
+    /// ``CallerIdentity/listedCaller``; `nil` for all callers.
+    package var caller: String?
+
+    package init(name: String, caller: String?) {
+      self.name = name
+      self.caller = caller
+    }
+
+    /// Returns whether a session's caller and participant are among them.
+    package func contains(_ identity: CallerIdentity) -> Bool {
+      identity.participant == self.name
+        && self.caller.map { $0 == identity.listedCaller } ?? true
+    }
+  }
+
+  /// The sessions to which a decision applies.
+  private enum Target: Sendable, Hashable {
+    case lineage(SessionLineage)
+    case participants(Participants)
+  }
+
   private struct Entry {
     var decision: Decision
-    var track: Track?
+    /// Counts the decisions.
+    var number: UInt64
   }
 
   private struct State {
-    var entries: [SessionLineage: Entry] = [:]
+    var entries: [Target: Entry] = [:]
     /// The lineage of the last decision for a track.
     var lineages: [Track: SessionLineage] = [:]
+    var count: UInt64 = 0
+
+    /// Stores a decision.
+    ///
+    /// - Returns: Whether there was room.
+    mutating func record(_ decision: Decision, for target: Target, at now: Duration) -> Bool {
+      if self.entries[target] == nil, self.entries.count >= OverrideStore.capacity {
+        self.removeExpired(at: now)
+        guard self.entries.count < OverrideStore.capacity else { return false }
+      }
+      self.count += 1
+      self.entries[target] = Entry(decision: decision, number: self.count)
+      return true
+    }
+
+    /// Returns the decision that counts for a session; `nil` if there is none.
+    func decision(
+      for lineage: SessionLineage, of identity: CallerIdentity, at now: Duration
+    ) -> Decision? {
+      var targets = [Target.lineage(lineage)]
+      if identity.isParticipant {
+        for caller in [identity.listedCaller, nil] {
+          targets.append(.participants(Participants(name: identity.participant, caller: caller)))
+        }
+      }
+      return targets.compactMap { self.entries[$0] }.filter { $0.decision.end > now }
+        .max { $0.number < $1.number }?.decision
+    }
 
     mutating func removeExpired(at now: Duration) {
       self.entries = self.entries.filter { $0.value.decision.end > now }
       let entries = self.entries
-      self.lineages = self.lineages.filter { entries[$0.value] != nil }
+      self.lineages = self.lineages.filter { entries[.lineage($0.value)] != nil }
     }
   }
 
@@ -63,42 +120,81 @@ package final class OverrideStore: Sendable {
 
   package init() {}
 
-  /// Stores a decision. Replaces an earlier one for the same lineage.
+  /// Stores a decision about a lineage. Replaces an earlier one.
   ///
   /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect.
   package func record(
     _ decision: Decision, for lineage: SessionLineage, track: Track?, at now: Duration
   ) throws {
     let hasCapacity = self.state.withLock { state in
-      if state.entries[lineage] == nil, state.entries.count >= Self.capacity {
-        state.removeExpired(at: now)
-        guard state.entries.count < Self.capacity else { return false }
-      }
-      state.entries[lineage] = Entry(decision: decision, track: track)
+      guard state.record(decision, for: .lineage(lineage), at: now) else { return false }
       if let track { state.lineages[track] = lineage }
       return true
     }
-    guard hasCapacity else {
-      throw GoogleRPCStatus(
-        code: .resourceExhausted,
-        message: "\(Self.capacity) overrides are in effect, which is the limit; end one first.")
-    }
+    guard hasCapacity else { throw Self.full }
   }
 
-  /// Records that an override was ended before its time.
-  package func lift(_ lineage: SessionLineage, at now: Duration) {
-    self.state.withLock { state in
-      guard let entry = state.entries[lineage], entry.decision.end > now else { return }
-      state.entries[lineage]?.decision = .lifted(until: entry.decision.end)
+  /// Stores a decision about all sessions of participants. Replaces an earlier one.
+  ///
+  /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect.
+  package func record(
+    _ decision: Decision, for participants: Participants, at now: Duration
+  ) throws {
+    let hasCapacity = self.state.withLock { state in
+      state.record(decision, for: .participants(participants), at: now)
     }
+    guard hasCapacity else { throw Self.full }
   }
 
-  /// Returns the decision for a lineage; `nil` if there is none, or it has expired.
-  package func decision(for lineage: SessionLineage, at now: Duration) -> Decision? {
-    self.state.withLock { state in
-      guard let decision = state.entries[lineage]?.decision, decision.end > now else { return nil }
-      return decision
+  /// Records that the override of a lineage was ended before its time.
+  ///
+  /// - Parameters:
+  ///   - identity: The caller or participant of the lineage's sessions.
+  ///   - end: The time until which the override was to last; `nil` if none is in force.
+  /// - Throws: RESOURCE_EXHAUSTED if the override is one of all sessions of the participant, and
+  ///   ``capacity`` other decisions are in effect.
+  package func lift(
+    _ lineage: SessionLineage, of identity: CallerIdentity, until end: Duration?,
+    at now: Duration
+  ) throws {
+    let hasCapacity = self.state.withLock { state in
+      let decision = state.decision(for: lineage, of: identity, at: now)
+      let last = max(decision?.end ?? now, end ?? now)
+      return last <= now || state.record(.lifted(until: last), for: .lineage(lineage), at: now)
     }
+    guard hasCapacity else { throw Self.full }
+  }
+
+  /// Records that the override of participants was ended before its time.
+  ///
+  /// - Throws: RESOURCE_EXHAUSTED if the override is one of the participants of all callers, and
+  ///   ``capacity`` other decisions are in effect.
+  package func lift(_ participants: Participants, at now: Duration) throws {
+    let hasCapacity = self.state.withLock { state in
+      let others = state.entries.compactMap { target, entry -> (Participants, Duration)? in
+        guard case .participants(let other) = target, entry.decision.end > now,
+          other.name == participants.name,
+          participants.caller == nil || other.caller == nil || other.caller == participants.caller
+        else { return nil }
+        // Other callers keep the override of the participants of all callers.
+        let lifted = other.caller == nil ? participants : other
+        return (lifted, entry.decision.end)
+      }
+      for (lifted, end) in others {
+        guard state.record(.lifted(until: end), for: .participants(lifted), at: now) else {
+          return false
+        }
+      }
+      return true
+    }
+    guard hasCapacity else { throw Self.full }
+  }
+
+  /// Returns the decision for a session; `nil` if there is none, or it has expired.
+  package func decision(
+    for lineage: SessionLineage, of identity: CallerIdentity, at now: Duration
+  ) -> Decision? {
+    self.state.withLock { $0.decision(for: lineage, of: identity, at: now) }
   }
 
   /// Returns the lineage whose override applies to a new session of a track; `nil` if there is
@@ -107,9 +203,14 @@ package final class OverrideStore: Sendable {
     guard let track else { return nil }
     return self.state.withLock { state in
       guard let lineage = state.lineages[track],
-        case .forced(_, _, let end)? = state.entries[lineage]?.decision, end > now
+        case .forced(_, _, let end)? = state.entries[.lineage(lineage)]?.decision, end > now
       else { return nil }
       return lineage
     }
   }
+
+  private static let full = GoogleRPCStatus(
+    code: .resourceExhausted,
+    message: "\(OverrideStore.capacity) overrides are in effect, which is the limit; end one first."
+  )
 }

@@ -15,6 +15,8 @@ package struct ResumeTokens: Sendable {
   private let terms: LockedValue<(keys: [ResumeKey], lifetime: Duration)>
   /// The caller for whom tokens are signed; empty if callers are not authenticated.
   private var owner = ""
+  /// The participant for whom tokens are signed; empty for the caller itself.
+  private var participant = ""
 
   /// - Parameters:
   ///   - keys: The first key signs; all are accepted. An empty list disables tokens.
@@ -31,16 +33,19 @@ package struct ResumeTokens: Sendable {
   /// The time for which a token is valid.
   package var lifetime: Duration { self.terms.value.lifetime }
 
-  /// Returns a copy whose tokens are valid for one caller only.
+  /// Returns a copy whose tokens are valid for one caller, and for one of its participants, only.
   ///
-  /// The signature covers the caller's name, but the token does not contain it, so that a token
-  /// does not reveal its owner.
+  /// The signature covers both names, but the token does not contain them, so that a token does not
+  /// reveal its owner.
   ///
-  /// - Parameter owner: The caller's authenticated name; `nil` if callers are not authenticated,
-  ///   because addresses change from one connection to the next.
-  package func bound(to owner: String?) -> ResumeTokens {
+  /// - Parameters:
+  ///   - owner: The caller's authenticated name; `nil` if callers are not authenticated, because
+  ///     addresses change from one connection to the next.
+  ///   - participant: The participant's name; empty for the caller itself.
+  package func bound(to owner: String?, participant: String = "") -> ResumeTokens {
     var tokens = self
     tokens.owner = owner ?? ""
+    tokens.participant = participant
     return tokens
   }
 
@@ -93,12 +98,23 @@ package struct ResumeTokens: Sendable {
     return state
   }
 
-  /// Returns the signed bytes: the names of key and owner with their lengths, then the state. The
-  /// lengths make the encoding unambiguous.
+  /// Returns the signed bytes: the names of key, owner and participant with their lengths, then the
+  /// state. The lengths make the encoding unambiguous.
+  ///
+  /// Without a participant the bytes are those of servers that do not know participants. With one
+  /// they begin with a length that no key's name has.
   private func message(_ key: ResumeKey, _ state: Data) -> Data {
     var message = Data()
-    for name in [key.id, self.owner] {
-      withUnsafeBytes(of: UInt32(name.utf8.count).littleEndian) { message.append(contentsOf: $0) }
+    func append(_ number: Int) {
+      withUnsafeBytes(of: UInt32(clamping: number).littleEndian) { message.append(contentsOf: $0) }
+    }
+    var names = [key.id, self.owner]
+    if !self.participant.isEmpty {
+      append(.max)
+      names.append(self.participant)
+    }
+    for name in names {
+      append(name.utf8.count)
       message.append(contentsOf: name.utf8)
     }
     message.append(state)

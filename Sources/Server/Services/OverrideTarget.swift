@@ -1,0 +1,129 @@
+import GRPCCore
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// The sessions to which an operator's override applies: those of one lineage, or all sessions of
+/// participants.
+enum OverrideTarget: Sendable {
+  /// An open session, and the others of its lineage.
+  case session(SessionHandle)
+  /// All sessions of participants, also those that open later.
+  case participants(OverrideStore.Participants)
+
+  /// Finds the target of a request.
+  ///
+  /// - Throws: ``FieldViolation`` if the request names both a session and a participant, or a
+  ///   session that is not open.
+  init(
+    _ request: Sidelight_V1_OverrideSessionRequest, in sessions: SessionRegistry
+  ) throws(FieldViolation) {
+    try ParticipantName.check(request.participant, field: "participant")
+    try ContractLimits.check(
+      request.caller, atMost: ContractLimits.maxListedPeerBytes, field: "caller")
+    guard !request.participant.isEmpty else {
+      guard request.caller.isEmpty else {
+        throw FieldViolation(
+          field: "caller", reason: "is set without a participant; set participant, or leave it out")
+      }
+      self = .session(try sessions.session(request.sessionID))
+      return
+    }
+    guard request.sessionID.isEmpty else {
+      throw FieldViolation(
+        field: "participant", reason: "is set in addition to session_id; set one of them")
+    }
+    self = .participants(
+      OverrideStore.Participants(
+        name: request.participant, caller: request.caller.isEmpty ? nil : request.caller))
+  }
+
+  /// The target in logs.
+  var logMetadata: [String: String] {
+    switch self {
+    case .session(let handle):
+      ["session": handle.id]
+        .merging(
+          handle.identity.isParticipant ? ["participant": handle.identity.participant] : [:]
+        ) { one, _ in one }
+    case .participants(let participants):
+      ["participant": participants.name]
+        .merging(participants.caller.map { ["caller": $0] } ?? [:]) { one, _ in one }
+    }
+  }
+
+  /// Returns the open sessions of the target, the oldest first. A lineage has two if a client has
+  /// reconnected before the server has detected that the old connection is dead.
+  private func handles(in sessions: SessionRegistry) -> [SessionHandle] {
+    switch self {
+    case .session(let handle): sessions.handles.filter { $0.lineage == handle.lineage }
+    case .participants(let participants):
+      sessions.handles.filter { participants.contains($0.identity) }
+    }
+  }
+
+  /// Forces a pipeline on the sessions.
+  ///
+  /// - Returns: The sessions and their revisions.
+  /// - Throws: ``PipelineError``, or RESOURCE_EXHAUSTED if too many overrides are in effect.
+  func force(
+    _ pipeline: Pipeline, reason: String, until end: Duration, at now: Duration, in engine: Engine
+  ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
+    let decision = OverrideStore.Decision.forced(pipeline, reason: reason, until: end)
+    // Stored first, so that a session that opens at this moment finds it.
+    let overrides = engine.resumption.overrides
+    switch self {
+    case .session(let handle):
+      try overrides.record(
+        decision, for: handle.lineage,
+        track: OverrideStore.Track(identity: handle.identity, label: handle.label), at: now)
+    case .participants(let participants): try overrides.record(decision, for: participants, at: now)
+    }
+    return try self.handles(in: engine.admission.sessions).map { handle in
+      let revision = try handle.override(with: pipeline, reason: reason, until: end)
+      return handle.listed(revision)
+    }
+  }
+
+  /// Ends the override of the sessions.
+  ///
+  /// - Returns: The sessions that were overridden, and their revisions.
+  /// - Throws: RESOURCE_EXHAUSTED if too many overrides are in effect to record the end of this one.
+  func end(
+    at now: Duration, in engine: Engine
+  ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
+    let overrides = engine.resumption.overrides
+    let handles = self.handles(in: engine.admission.sessions)
+    if case .participants(let participants) = self { try overrides.lift(participants, at: now) }
+    for handle in handles {
+      try overrides.lift(
+        handle.lineage, of: handle.identity, until: handle.overrideEnd, at: now)
+    }
+    return handles.filter(\.isOverridden).map { $0.listed($0.endOverride()) }
+  }
+}
+
+extension SessionHandle {
+  fileprivate func listed(
+    _ revision: UInt64
+  ) -> Sidelight_V1_OverrideSessionResponse.SessionRevision {
+    .with {
+      $0.sessionID = self.id
+      $0.revision = revision
+    }
+  }
+}
+
+extension SessionRegistry {
+  /// Returns the open session that a request names.
+  ///
+  /// - Throws: ``FieldViolation`` with NOT_FOUND if there is none.
+  func session(_ id: String) throws(FieldViolation) -> SessionHandle {
+    try ContractLimits.check(id, atMost: Pipeline.maxNameBytes, field: "session_id")
+    guard let handle = self.handle(id) else {
+      throw FieldViolation(
+        code: .notFound, field: "session_id", reason: "there is no session \"\(id)\"")
+    }
+    return handle
+  }
+}
