@@ -176,19 +176,16 @@ import Testing
     #expect(isAdopted)
     empty.frame = SimulatedScene.time(7)
     #expect(try Self.step(&stage, 7, empty) == .whole(.lost))
-    isAdopted = stage.adopt(OtherOperation(privacy: try bench.operation("faceBlur")))
+    isAdopted = stage.adopt(OtherRequest(privacy: try bench.operation("faceBlur")))
     #expect(!isAdopted)
   }
 
-  /// An operation of another type with the same stage and pass.
-  struct OtherOperation: SceneOperation {
-    let privacy: any SceneOperation
-    var summary: String { self.privacy.summary }
+  /// A request of another type for the same stage.
+  struct OtherRequest: SceneRequest {
+    let privacy: any SceneRequest
     var faces: FaceRequest? { self.privacy.faces }
+    var stepSummary: String { self.privacy.stepSummary }
     func makeStage() -> any SceneStage { self.privacy.makeStage() }
-    func makePass(_ setting: PassSetting, index: Int) -> any Pass {
-      self.privacy.makePass(setting, index: index)
-    }
   }
 
   @Test func `the filters protect, and state their settings`() throws {
