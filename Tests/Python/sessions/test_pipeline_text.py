@@ -9,7 +9,7 @@ from sidelight_testing import images
 from sidelight_testing.answers import MAX_ANSWER_BYTES, answer_bytes, error_info, violation
 from sidelight_testing.contract import frame_filter, sessions, sessions_service
 from sidelight_testing.contract import session as messages
-from sidelight_testing.session import Session, pipeline
+from sidelight_testing.session import Session, pipeline, value
 
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 PICTURE = images.noise("RGB24", 24, 16)
@@ -171,7 +171,7 @@ def test_an_error_is_under_its_character(stub, operators, place, before, rest, s
 def test_a_text_has_limits(stub, operators, info, place):
     refuse, field = PLACES[place]
     limit = info.limits.max_pipeline_text_bytes
-    for text, value, exceeded in [
+    for text, stated, exceeded in [
         ("vignette" + " " * limit, limit + 8, limit),
         (", ".join(["vignette"] * (info.limits.max_stages + 1)), None, info.limits.max_stages),
         ("[" * 20 + "vignette" + "]" * 20, None, info.limits.max_pipeline_depth),
@@ -180,7 +180,7 @@ def test_a_text_has_limits(stub, operators, info, place):
         assert violation(status).field == field
         metadata = error_info(status).metadata
         assert metadata["limit"] == str(exceeded)
-        assert value is None or metadata["value"] == str(value)
+        assert stated is None or metadata["value"] == str(stated)
     with Session(stub, pipeline_text="vignette" + " " * (limit - 8)) as session:
         session.finish()
 
@@ -207,7 +207,7 @@ def test_a_text_has_limits(stub, operators, info, place):
             'activate.stages["worm"]', "UNKNOWN_STAGE", {"value": "worm", "suggestion": "warm"},
         ),
         (
-            {"ack": {"held_slots": range(300)}},
+            {"ack": {"held_slots": list(range(300))}},
             "ack.held_slots", "OUT_OF_RANGE", {"value": "300"},
         ),
     ],
@@ -259,7 +259,7 @@ def test_changes_are_answered_at_once_in_order_without_frames(stub, is_paused):
 def test_a_slider_is_accepted_before_it_is_applied(stub):
     with Session(stub, pipeline_text="warm: sepiaTone", drop_policy=NEVER_DROP) as session:
         for number in range(1, 101):
-            stage = {"stage": "warm", "parameters": {"intensity": {"number": number / 100}}}
+            stage = {"stage": "warm", "parameters": {"intensity": value(number / 100)}}
             session.send(update=messages.Update(stages=[stage], request_id=number))
             session.send_frame(PICTURE)
         transcript = session.finish()
