@@ -29,8 +29,8 @@ public enum SessionEvent: Sendable {
   case finalCounts(SessionCounts)
 }
 
-/// A change of the pipeline that the server accepted. It reports each change that it accepts at once,
-/// also if no frame follows; ``AppliedChange`` reports the first frame.
+/// A change of the pipeline that the server accepted, reported at once, also if no frame follows.
+/// ``AppliedChange`` reports the first frame.
 ///
 /// Changes that are requested again after a lost connection are accepted again, together, under the
 /// number of the last.

@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `a text that hides faces protects before the server answers`() async throws {
+  @Test func `no original replaces a frame of a text that hides faces`() async throws {
     let shots = try (1 ... 2).map { try picture(16, 8, seed: $0) }
     try await `Protection without a connection`.lost([], .original, shots: shots) { session in
       session.select(text: "sepiaTone, hide: faceBlur")
