@@ -157,7 +157,7 @@ def test_two_participants_have_assets_of_the_same_name(connection, owners):
         assert code == INVALID and 'there is no asset named "hat"' in sentence
         code, _ = refusal(lambda: delete(owners, "hat", participant))
         assert code == grpc.StatusCode.NOT_FOUND
-    # That of the caller is seen by all, and hidden by a participant's own.
+    # All see the caller's asset, unless a participant has one of that name.
     assets.put(owners, "hat", BLUE)
     assert color(stub, "carol") == [0, 0, 255] and color(stub, "ana") == [255, 0, 0]
     assert [each.origin for each in listed(owners, "ana")] == [

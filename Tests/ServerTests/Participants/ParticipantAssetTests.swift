@@ -25,7 +25,7 @@ import Testing
     return color
   }
 
-  @Test func `participants use the same name for assets of their own`() async throws {
+  @Test func `participants use the same name for different assets`() async throws {
     try await withServer { server, address in
       try await AssetClient.with(address) { client in
         let files = try [AssetFiles.red, AssetFiles.blue].map { color throws in

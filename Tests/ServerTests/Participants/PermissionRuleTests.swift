@@ -31,7 +31,7 @@ import Testing
     ("sfu", "host", ["pixellate", "sepiaTone", "vignette"]),
     // A participant is not permitted more than its caller, and callers of other names have others.
     ("bob", "", ["vignette"]), ("bob", "guest-1", []), ("bob", "host", ["vignette"]),
-    // The rule for a scope comes first, and applies to whoever has one of its scopes.
+    // The rule for a scope comes first, and applies to callers with one of its scopes.
     ("carol", "", ["pixellate"]),
     // No rule matches.
     ("dave", "", []),
