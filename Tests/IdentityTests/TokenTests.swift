@@ -102,6 +102,14 @@ import Testing
       ("not yet", try self.token { $0.claims["nbf"] = Token.now + 61 }),
       ("a beginning beyond time", try self.token { $0.claims["nbf"] = 1e300 }),
       ("too long", try self.token { $0.claims["x"] = String(repeating: "a", count: 9000) }),
+      ("filters that are a number", try self.token { $0.claims["filters"] = 1 }),
+      ("filters that are not texts", try self.token { $0.claims["filters"] = ["a", 1] }),
+      ("an empty filter", try self.token { $0.claims["filters"] = ["sepiaTone", ""] }),
+      ("a * within a filter", try self.token { $0.claims["filters"] = ["sepia*Tone"] }),
+      (
+        "a long filter",
+        try self.token { $0.claims["filters"] = [String(repeating: "a", count: 65)] }
+      ),
     ]
     try await withServer(try await self.authenticator()) { stub in
       #expect(try await stub.refusal(good) == nil)
@@ -146,6 +154,29 @@ import Testing
       let principal = try await authenticator.authenticate(
         token: token, at: .seconds(Token.now))
       #expect(principal.scopes == scopes)
+    }
+  }
+
+  @Test func `the claim filters limits what the caller may use`() async throws {
+    defer { self.file.remove() }
+    let claims: [(claim: Any, isPermitted: Bool)] = [
+      (NSNull(), true), (["vignette", "sepiaTone"], true), ("vignette CISepia*", true), ("*", true),
+      (["vignette"], false), ([String](), false), ("", false), ("vignette", false),
+    ]
+    let cases = try claims.map { claim, isPermitted in
+      (
+        claim: "\(claim)", token: try self.token { $0.claims["filters"] = claim },
+        isPermitted: isPermitted
+      )
+    }
+    try await withServer(try await self.authenticator()) { stub in
+      for (claim, token, isPermitted) in cases {
+        let refusal = try await stub.refusal(token)
+        #expect(refusal?.code == (isPermitted ? nil : .permissionDenied), "\(claim)")
+        let listed = try await stub.listFilters(
+          .init(), metadata: ["authorization": "Bearer \(token)"])
+        #expect(listed.filters.contains { $0.name == "sepiaTone" } == isPermitted, "\(claim)")
+      }
     }
   }
 

@@ -63,7 +63,8 @@ public struct SessionOptions: Sendable, Hashable {
   /// range.
   public init(
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
-    participant: String = "", allowedFilters: [String] = [], mailboxDepth: Int? = nil, budget: Duration? = nil, maxFPS: Double? = nil,
+    participant: String = "", allowedFilters: [String] = [], mailboxDepth: Int? = nil,
+    budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
     output: OutputOptions = OutputOptions(), statsInterval: Duration? = nil,

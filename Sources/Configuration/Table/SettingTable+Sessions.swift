@@ -101,7 +101,8 @@ extension SettingTable {
         "Maximum duration of an upload."),
       Setting(
         "assets.lifetime", \.base.assets.lifetime, Format.duration(.zero ... .seconds(86400)),
-        flag: "asset-lifetime", "Time that the assets of a caller or participant without sessions are kept."),
+        flag: "asset-lifetime",
+        "Time that the assets of a caller or participant without sessions are kept."),
     ])
 
   // A number without a unit counts mebibytes, as the names say.

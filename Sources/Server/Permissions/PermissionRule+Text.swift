@@ -72,9 +72,10 @@ extension PermissionRule: CustomStringConvertible {
     }
     let filters: FilterNameList
     do throws(FilterNameError) {
-      filters = try fields["filters"].map { names throws(FilterNameError) in
-        try FilterNameList(names)
-      } ?? .all
+      filters =
+        try fields["filters"].map { names throws(FilterNameError) in
+          try FilterNameList(names)
+        } ?? .all
     } catch {
       throw ConfigurationError(
         setting: "filters[\(error.index)]", value: "invalid: it \(error.reason)",

@@ -43,8 +43,8 @@ package final class RateLimiter: Sendable {
     }
   }
 
-  /// Returns the limiter of a caller or participant, which all of its calls share. That of a
-  /// participant also accounts to its caller's.
+  /// Returns the limiter of a caller or participant, which all of its calls share. The
+  /// limiter of a participant also accounts for its frames at the limiter of its caller.
   package func limiter(of identity: CallerIdentity) -> CallerRateLimiter {
     self.state.withLock { state in
       if let limiter = state.limiters[identity] { return limiter }

@@ -91,10 +91,10 @@ struct FrameFilterService: RegistrableRPCService {
   private func logOpened(_ session: Session, _ caller: Caller) -> Logger {
     var logger = self.engine.observability.logger
     logger[metadataKey: "session"] = "\(session.handle.id)"
-    if !caller.participant.isEmpty { logger[metadataKey: "participant"] = "\(caller.participant)" }
     logger.info(
       "session opened",
-      metadata: ["peer": "\(caller)", "label": "\(session.options.label)"])
+      metadata: ["peer": "\(caller)", "label": "\(session.options.label)"]
+        .addingParticipant(caller.participant))
     return logger
   }
 
@@ -105,7 +105,7 @@ struct FrameFilterService: RegistrableRPCService {
       metadata: [
         "received": "\(counts.received)", "filtered": "\(counts.filtered)",
         "passed_through": "\(counts.passedThrough)", "dropped": "\(counts.allDropped)",
-      ])
+      ].addingParticipant(session.handle.identity.participant))
   }
 
   // MARK: The catalogue

@@ -74,7 +74,9 @@ def test_a_draining_server_is_alive_and_not_ready(server):
 def test_the_status_contains_the_sessions(server):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = service.FrameFilterStub(channel)
-        with Session(stub, pipeline=pipeline("sepiaTone"), label=LABEL) as session:
+        with Session(
+            stub, pipeline=pipeline("sepiaTone"), label=LABEL, participant="ana"
+        ) as session:
             session.send_frame(images.noise("RGB24", 64, 48))
             session.receive_until("frame")
             session.send_frame(images.messages.Image())
@@ -82,7 +84,7 @@ def test_the_status_contains_the_sessions(server):
             status = json.loads(get(server, "/status.json")[1])
             [own] = status["sessions"]
             assert own["id"] == session.opened.session_id
-            assert own["label"] == LABEL
+            assert own["label"] == LABEL and own["participant"] == "ana"
             assert own["state"] == "running" and own["pipeline"].startswith("sepiaTone")
             assert own["picture"] == "64x48 rgb24"
             assert own["latency"] > 0

@@ -35,8 +35,12 @@ struct AssetClient: Sendable {
 
   /// Puts a file in one chunk.
   @discardableResult
-  func put(_ name: String, _ file: [UInt8]) async throws -> Sidelight_V1_PutAssetResponse {
-    try await self.send([.header(name, file.count), .chunk(file)])
+  func put(
+    _ name: String, _ file: [UInt8], participant: String = ""
+  ) async throws -> Sidelight_V1_PutAssetResponse {
+    var header = Request.header(name, file.count)
+    header.header.participant = participant
+    return try await self.send([header, .chunk(file)])
   }
 
   /// Begins an upload that does not go on by itself.
@@ -54,12 +58,16 @@ struct AssetClient: Sendable {
     }
   }
 
-  func delete(_ name: String) async throws {
-    _ = try await self.assets.deleteAsset(.with { $0.name = name })
+  func delete(_ name: String, participant: String = "") async throws {
+    _ = try await self.assets.deleteAsset(
+      .with {
+        $0.name = name
+        $0.participant = participant
+      })
   }
 
-  func names() async throws -> [String] {
-    try await self.assets.listAssets(.init()).assets.map(\.name)
+  func names(participant: String = "") async throws -> [String] {
+    try await self.assets.listAssets(.with { $0.participant = participant }).assets.map(\.name)
   }
 }
 
