@@ -77,6 +77,9 @@ import Testing
         case .outcome(.filtered(let frame)):
           log.append("frame \(frame.sequence) r\(frame.revision)")
         case .outcome(.dropped(let frame)): log.append("dropped \(frame.sequence)")
+        case .accepted(let change):
+          #expect(change.requestID == accepted)
+          #expect(change.revision == 2)
         case .applied(let change):
           log.append("applied \(change.revision) \(change.requestID == accepted)")
         case .rejected(let change):
