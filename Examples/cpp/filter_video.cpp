@@ -96,6 +96,8 @@ int main(int count, char** arguments) {
   }
   try {
     std::ios::sync_with_stdio(false);
+    // Reading must not flush the output, which another thread writes.
+    std::cin.tie(nullptr);
     run(arguments[1], arguments[2]);
     std::cout.flush();
     return std::cout.good() ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -99,8 +99,7 @@ class Track {
         print("unknown command " + verb);
       }
     } catch (const Error& error) {
-      print("refused " + std::to_string(error.code()) + " field=" + error.field() +
-            " suggestion=" + error.suggestion() + " " + error.what());
+      print(describe(error));
     }
     return true;
   }
@@ -138,6 +137,17 @@ class Track {
       }
     }
     return false;
+  }
+
+  static std::string describe(const Error& error) {
+    std::ostringstream text;
+    text << "refused " << error.field();
+    if (const auto place = error.position()) text << " column " << place->column;
+    if (!error.suggestion().empty()) text << " suggestion " << error.suggestion();
+    // The further lines of the message show the place in the text.
+    const std::string message = error.what();
+    text << ": " << message.substr(0, message.find('\n'));
+    return text.str();
   }
 
   void print(const Outcome& outcome) {
@@ -208,6 +218,8 @@ int main(int count, char** arguments) {
     return EXIT_FAILURE;
   }
   try {
+    // Reading must not flush the output, which other threads write.
+    std::cin.tie(nullptr);
     run(arguments[1], arguments[2], fps);
     return EXIT_SUCCESS;
   } catch (const std::exception& error) {
