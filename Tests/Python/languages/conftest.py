@@ -32,3 +32,16 @@ def cpp_programs():
     build("cmake", "-S", REPOSITORY / "Examples/cpp", "-B", folder)
     build("cmake", "--build", folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def go_programs():
+    """The folder with the program and the tests of `Examples/go`."""
+    require_packages(
+        "gcc", "golang-go", "golang-github-golang-protobuf-1-5-dev",
+        "golang-github-pion-webrtc.v3-dev", "golang-google-grpc-dev", "libprotobuf-dev",
+        "libvpx-dev", "protobuf-compiler", "protoc-gen-go", "protoc-gen-go-grpc",
+    )
+    folder = REPOSITORY / ".build/go"
+    build(REPOSITORY / "Examples/go/build", folder)
+    return folder
