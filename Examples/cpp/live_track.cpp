@@ -5,9 +5,9 @@
 //   live_track 127.0.0.1:50051 'sepiaTone(intensity: 0.8)' 30
 //
 // The camera is generated: grey pictures whose luma is 40 + (7 * n) mod 160 in the nth frame. Each
-// line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`, `pause`,
-// `resume`, `end`. Each line of the output is an event; `frame` lines end with the luma of the
-// picture before and after.
+// line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`,
+// `activate STAGE on|off`, `pause`, `resume`, `end`. Each line of the output is an event; `frame`
+// lines end with the luma of the picture before and after.
 //
 // When the connection is lost, the camera goes on without a filter, and the program connects again
 // with the newest resume token.
@@ -36,6 +36,11 @@ class Track {
  public:
   Track(const std::string& address, SessionOptions options)
       : client_(address), options_(std::move(options)) {
+    options_.on_event = [this](const v1::ServerMessage& message) {
+      if (!message.has_applied()) return;
+      print("applied " + std::to_string(message.applied().revision()) + " " +
+            std::to_string(message.applied().first_sequence()));
+    };
     session_ = std::make_shared<Session>(client_.open(options_));
     print("opened " + std::to_string(session_->opened().revision()));
   }
@@ -89,6 +94,10 @@ class Track {
         double number = 0;
         words >> stage >> parameter >> number;
         print("accepted " + std::to_string(session->update(stage, parameter, number)));
+      } else if (verb == "activate") {
+        std::string stage, state;
+        words >> stage >> state;
+        print("accepted " + std::to_string(session->activate({{stage, state == "on"}})));
       } else if (verb == "pause") {
         session->pause();
       } else if (verb == "resume") {
@@ -143,6 +152,8 @@ class Track {
     std::ostringstream text;
     text << "refused " << error.field();
     if (const auto place = error.position()) text << " column " << place->column;
+    if (!error.value().empty()) text << " value " << error.value();
+    if (!error.limit().empty()) text << " limit " << error.limit();
     if (!error.suggestion().empty()) text << " suggestion " << error.suggestion();
     // The further lines of the message show the place in the text.
     const std::string message = error.what();

@@ -90,7 +90,7 @@ func run(address, pipeline string, fps float64) error {
 	}
 	defer mediaServer.Close()
 
-	// The media server: what the participant sends is filtered and sent back.
+	// The media server filters the participant's track, and sends it back.
 	sender, err := mediaServer.AddTrack(filter.Output().Track)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func run(address, pipeline string, fps float64) error {
 		_ = filter.Read(track, mediaServer)
 	})
 
-	// The participant: a camera, and a screen for the filtered track.
+	// The participant has a camera, and a screen for the filtered track.
 	source, err := bridge.NewWriter("camera", kilobits)
 	if err != nil {
 		return err
@@ -215,9 +215,18 @@ func sayAnswer(revision uint64, err error) {
 		say("accepted %d", revision)
 	case isError:
 		message, _, _ := strings.Cut(failure.Message, "\n")
-		say("refused %s column %d suggestion %s: %s", failure.Field, failure.Column,
-			failure.Suggestion, message)
+		say("refused %s%s%s%s%s: %s", failure.Field, part("column", failure.Column),
+			part("value", failure.Value), part("limit", failure.Limit),
+			part("suggestion", failure.Suggestion), message)
 	default:
 		say("refused %v", err)
 	}
+}
+
+// part returns a name and its value, or nothing if the value is empty.
+func part(name string, value interface{}) string {
+	if value == "" || value == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s %v", name, value)
 }

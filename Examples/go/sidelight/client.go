@@ -53,8 +53,7 @@ func Dial(address string, options ...grpc.DialOption) (*Client, error) {
 				BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, MaxDelay: time.Second,
 			},
 			MinConnectTimeout: time.Second,
-		}),
-		grpc.WithAuthority("localhost"))
+		}))
 	connection, err := grpc.Dial(address, options...)
 	if err != nil {
 		return nil, err

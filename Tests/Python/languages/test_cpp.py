@@ -1,31 +1,43 @@
 """The C++ client: the examples are built, and filter through a server."""
 
+import os
 import re
 import subprocess
 from contextlib import ExitStack
 
+import grpc
 import numpy as np
 import pytest
 
 from sidelight_testing import images
-from sidelight_testing.contract import REPOSITORY
+from sidelight_testing.contract import REPOSITORY, frame_filter
+from sidelight_testing.contract import image as image_messages
 from sidelight_testing.programs import Program
 from sidelight_testing.server import Server
+from sidelight_testing.session import pipeline
+from sidelight_testing.tokens import Issuer
 from sidelight_testing.tracks import Track, counts
 
 WIDTH, HEIGHT, FRAMES = 38, 22, 60
 HEADER = b"YUV4MPEG2 W38 H22 F30:1 Ip A1:1 C420jpeg\n"
 
 
-def filter_video(folder, server, pipeline: str, video: bytes) -> subprocess.CompletedProcess:
+def filter_video(folder, server, text: str, video: bytes) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [folder / "filter_video", server.addresses["unix"], pipeline],
+        [folder / "filter_video", server.addresses["unix"], text],
         input=video, capture_output=True, timeout=60, check=False,
     )
 
 
-def live_track(folder, address: str, pipeline: str, fps: int = 60) -> Program:
-    return Program(folder / "live_track", address, pipeline, str(fps))
+def inspect_server(folder, address: str, text: str, **environment: str):
+    return subprocess.run(
+        [folder / "inspect_server", address, text], env=os.environ | environment,
+        capture_output=True, timeout=60, check=False, text=True,
+    )
+
+
+def live_track(folder, address: str, text: str, fps: int = 60) -> Program:
+    return Program(folder / "live_track", address, text, str(fps))
 
 
 def inverted(luma: int) -> int:
@@ -59,15 +71,15 @@ def test_frames_without_a_filter_come_back_unchanged(cpp_programs, server):
 
 
 @pytest.mark.parametrize(
-    "pipeline, video, said",
+    "text, video, said",
     [
         ("sepiaTome", HEADER, "did you mean sepiaTone?"),
         ("sepiaTone(amount: 1)", HEADER, "amount"),
         ("sepiaTone", b"not a video\n", "the input is not a Y4M video in 4:2:0"),
     ],
 )
-def test_invalid_input_is_refused(cpp_programs, server, pipeline, video, said):
-    finished = filter_video(cpp_programs, server, pipeline, video)
+def test_invalid_input_is_refused(cpp_programs, server, text, video, said):
+    finished = filter_video(cpp_programs, server, text, video)
     assert finished.returncode == 1
     assert said in finished.stderr.decode()
     assert finished.stdout == b""
@@ -109,6 +121,43 @@ def test_a_selection_applies_while_frames_are_filtered(cpp_programs, server):
         assert abs(frame.after - expected) <= 1, frame
 
 
+def test_applied_names_the_first_frame_of_each_revision(cpp_programs, server):
+    with live_track(cpp_programs, server.addresses["unix"], "grayscale, colorInvert") as program:
+        for change in [
+            "activate stages[1] off", "activate stages[1] on", "select colorInvert", "select ",
+        ]:
+            program.send(change)
+            revision = program.wait_for(r"accepted (\d+)")[1]
+            program.wait_for(rf"frame \d+ \w+ {revision} .*")
+        program.send("end")
+        assert program.finish() == 0, program.tail()
+        lines = program.lines
+    applied = dict(
+        map(int, line.split()[1:]) for line in lines if line.startswith("applied ")
+    )
+    track = Track.of(lines)
+    assert set(applied) == {frame.revision for frame in track.shown} == set(range(1, 6))
+    for frame in track.shown:
+        assert frame.sequence >= applied[frame.revision]
+        assert frame.sequence < applied.get(frame.revision + 1, frame.sequence + 1)
+        is_inverted = frame.revision in (1, 3, 4)
+        expected = inverted(frame.before) if is_inverted else frame.before
+        assert abs(frame.after - expected) <= 1, frame
+
+
+def test_newer_frames_replace_the_frame_that_waits(cpp_programs, server):
+    slow = ", ".join(["gaussianBlur(radius: 30)"] * 40)
+    with live_track(cpp_programs, server.addresses["unix"], slow, fps=1000) as program:
+        program.wait_for(r"dropped \d+ \d+ SUPERSEDED_IN_CLIENT")
+        program.wait_for(r"frame .*")
+        program.send("end")
+        assert program.finish() == 0, program.tail()
+    track, totals = Track.of(program.lines), counts(program.lines)
+    assert track.order == list(range(1, totals["offered"] + 1))
+    # The last frame that was offered is never the one that is dropped.
+    assert track.shown[-1].sequence == totals["offered"]
+
+
 def test_a_misspelt_name_has_a_suggestion(cpp_programs, server):
     with live_track(cpp_programs, server.addresses["unix"], "colorInvert") as program:
         program.wait_for("opened 1")
@@ -124,8 +173,8 @@ def test_a_misspelt_name_has_a_suggestion(cpp_programs, server):
 
 @pytest.mark.parametrize("fps", [30, 1000])
 def test_every_frame_has_one_outcome_in_order(cpp_programs, server, fps):
-    pipeline = "gaussianBlur(radius: 20), pixellate(scale: 8)"
-    with live_track(cpp_programs, server.addresses["tcp"], pipeline, fps) as program:
+    text = "gaussianBlur(radius: 20), pixellate(scale: 8)"
+    with live_track(cpp_programs, server.addresses["tcp"], text, fps) as program:
         for _ in range(30):
             program.wait_for(r"frame .*")
         program.send("end")
@@ -180,6 +229,36 @@ def test_a_killed_server_is_replaced_by_the_next_one(cpp_programs, tmp_path, key
     assert after.shown and all(
         abs(frame.after - inverted(frame.before)) <= 1 for frame in after.shown
     )
+
+
+def test_a_server_is_described(cpp_programs, server, info, stub):
+    finished = inspect_server(cpp_programs, server.addresses["unix"], "CIColorInvert, grayscale")
+    assert finished.returncode == 0, finished.stderr
+    lines = finished.stdout.splitlines()
+    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    assert lines[:4] == [
+        f"version {info.version}", f"largest frame {info.limits.max_pixels} pixels",
+        f"filters {len(listed)}", "pipeline colorInvert, grayscale",
+    ]
+    assert any(line.startswith("pass ") for line in lines)
+    pixel = bytes([0x20, 0x60, 0xA0])
+    image = image_messages.Image(
+        format=image_messages.PIXEL_FORMAT_RGB24, width=1, height=1, inline=pixel)
+    request = frame_filter.ApplyRequest(image=image, pipeline=pipeline("colorInvert", "grayscale"))
+    result = stub.Apply(request, timeout=10).image.inline
+    assert lines[-1] == "pixel 32 96 160 -> " + " ".join(map(str, result))
+    assert result != pixel
+
+
+def test_a_token_is_sent(cpp_programs, tmp_path):
+    issuer = Issuer(tmp_path)
+    with Server(*issuer.options) as server:
+        address = server.addresses["tcp"]
+        refused = inspect_server(cpp_programs, address, "grayscale")
+        assert refused.returncode == 1
+        assert refused.stderr.startswith(f"error {grpc.StatusCode.UNAUTHENTICATED.value[0]}: ")
+        finished = inspect_server(cpp_programs, address, "grayscale", SIDELIGHT_TOKEN=issuer.token())
+        assert finished.returncode == 0, finished.stderr
 
 
 def test_the_readme_shows_code_of_the_examples():
