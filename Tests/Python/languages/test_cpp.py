@@ -123,6 +123,7 @@ def test_a_selection_applies_while_frames_are_filtered(cpp_programs, server):
 
 def test_applied_names_the_first_frame_of_each_revision(cpp_programs, server):
     with live_track(cpp_programs, server.addresses["unix"], "grayscale, colorInvert") as program:
+        program.wait_for("frame .*")
         for change in [
             "activate stages[1] off", "activate stages[1] on", "select colorInvert", "select ",
         ]:
@@ -232,7 +233,7 @@ def test_a_killed_server_is_replaced_by_the_next_one(cpp_programs, tmp_path, key
 
 
 def test_a_server_is_described(cpp_programs, server, info, stub):
-    finished = inspect_server(cpp_programs, server.addresses["unix"], "CIColorInvert, grayscale")
+    finished = inspect_server(cpp_programs, server.addresses["unix"], " colorInvert ,grayscale")
     assert finished.returncode == 0, finished.stderr
     lines = finished.stdout.splitlines()
     listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
