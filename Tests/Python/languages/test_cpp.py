@@ -159,15 +159,26 @@ def test_newer_frames_replace_the_frame_that_waits(cpp_programs, server):
     assert track.shown[-1].sequence == totals["offered"]
 
 
-def test_a_misspelt_name_has_a_suggestion(cpp_programs, server):
+# A command, and the field, position, value, limit and suggestion of the error.
+REFUSED = {
+    "select grayscale, sepiaTome":
+        "select.pipeline_text column 12 value sepiaTome suggestion sepiaTone: ",
+    "select sepiaTone(intensty: 1)":
+        "select.pipeline_text column 11 value intensty suggestion intensity: ",
+    "select gaussianBlur(radius: 1e9)":
+        "select.pipeline_text column 22 value 1000000000.0 limit 0.0 ... 1024.0: ",
+    "select " + ",".join(["colorInvert"] * 65): "select.pipeline_text column 769 limit 64: ",
+    "update stages[3] x 1": "update.stages[0].stage value stages[3]: ",
+}  # fmt: skip
+
+
+def test_a_refused_change_has_its_details_and_changes_nothing(cpp_programs, server):
     with live_track(cpp_programs, server.addresses["unix"], "colorInvert") as program:
-        program.wait_for("opened 1")
-        program.send("select grayscale, sepiaTome")
-        refused = program.wait_for("refused (.*)")[1]
-        assert refused.startswith("select.pipeline_text column 12 suggestion sepiaTone: "), refused
-        program.send("update stages[0] amount 1")
-        refused = program.wait_for("refused (.*)")[1]
-        assert "colorInvert" in refused and "amount" in refused
+        for command, details in REFUSED.items():
+            program.send(command)
+            refused = program.wait_for("refused (.*)")[1]
+            assert refused.startswith(details), refused
+            program.wait_for(r"frame \d+ filtered 1 .*")
         program.send("end")
         assert program.finish() == 0, program.tail()
 

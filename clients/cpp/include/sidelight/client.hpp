@@ -44,8 +44,9 @@ class Client {
     arguments.SetMaxSendMessageSize(-1);
     // Video cannot wait for gRPC's pause of up to two minutes before it connects again.
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
+    // This one is the time limit of an attempt.
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
     // Sessions of one connection share its flow control, so each client has its own connection.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     stub_ = v1::FrameFilter::NewStub(

@@ -43,8 +43,8 @@ struct SessionOptions {
   std::chrono::milliseconds answer_timeout{10'000};
   /// Receives all other messages of the server: analyses, counts, state, `applied`, advice.
   ///
-  /// The thread that reads from the server calls it: it must return quickly, and must not call the
-  /// session's methods that wait.
+  /// The thread that reads from the server calls it: it must return quickly, must not throw, and
+  /// must not call the session's methods that wait.
   std::function<void(const v1::ServerMessage&)> on_event;
 };
 
