@@ -142,7 +142,11 @@ class Track {
       } catch (const Error& error) {
         // A token is invalid on a server with another key; the pipeline is known here.
         if (error.code() == grpc::StatusCode::FAILED_PRECONDITION) options.resume_token.clear();
-        std::this_thread::sleep_for(pause);
+        if (error.code() == grpc::StatusCode::UNAVAILABLE) {
+          client_.wait_until_connected(pause);
+        } else {
+          std::this_thread::sleep_for(pause);
+        }
       }
     }
     return false;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <grpcpp/channel.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <sidelight/v1/frame_filter.grpc.pb.h>
@@ -49,8 +50,16 @@ class Client {
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
     // Sessions of one connection share its flow control, so each client has its own connection.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    stub_ = v1::FrameFilter::NewStub(
-        grpc::CreateCustomChannel(address, options_.credentials, arguments));
+    channel_ = grpc::CreateCustomChannel(address, options_.credentials, arguments);
+    stub_ = v1::FrameFilter::NewStub(channel_);
+  }
+
+  /// Waits until the server is connected, for a time. Returns whether it is.
+  ///
+  /// Use it between attempts to open a session. gRPC reads from a new connection only while a call
+  /// waits, or every five seconds, and calls to an unreachable server do not wait.
+  bool wait_until_connected(std::chrono::milliseconds time) {
+    return channel_->WaitForConnected(std::chrono::system_clock::now() + time);
   }
 
   /// Opens a session, and waits until the server confirms it.
@@ -122,6 +131,7 @@ class Client {
   }
 
   ClientOptions options_;
+  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::FrameFilter::Stub> stub_;
 };
 
