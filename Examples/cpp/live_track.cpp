@@ -69,7 +69,8 @@ class Track {
       const auto session = current();
       while (const auto outcome = session->next()) print(*outcome);
       if (is_ended_) break;
-      print("lost " + std::string(session->error() ? session->error()->what() : "the stream ended"));
+      const auto error = session->error();
+      print("lost " + std::string(error ? error->what() : "the stream ended"));
       if (!reconnect(*session)) break;
     }
     print("counts offered " + std::to_string(offered_) + " returned " + std::to_string(returned_) +

@@ -16,8 +16,9 @@ type encodedFrame struct {
 	followsLoss bool
 }
 
-// assembler puts the packets of a VP8 track into order, and joins them to frames. A frame is complete
-// with its last packet: pion's samplebuilder waits for the next frame, which costs the time of one.
+// assembler puts the packets of a VP8 track into order, and joins them to frames. A frame is
+// complete with its last packet: pion's samplebuilder waits for the next frame, which costs the time
+// of one.
 type assembler struct {
 	packets map[uint16]*rtp.Packet
 	// next is the number of the first packet that is not joined.

@@ -37,7 +37,8 @@ func newPeer() (*webrtc.PeerConnection, error) {
 	return api.NewPeerConnection(webrtc.Configuration{})
 }
 
-// connect exchanges the descriptions of two peers, with all candidates, as a signalling server would.
+// connect exchanges the descriptions of two peers, with all candidates, as a signalling server
+// would.
 func connect(offerer, answerer *webrtc.PeerConnection) error {
 	offer, err := offerer.CreateOffer(nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command call runs a call of two peers in one process: a participant with a generated camera, and a
-// media server that sends the participant's track back, filtered by Sidelight.
+// Command call runs a call of two peers in one process: a participant with a generated camera, and
+// a media server that sends the participant's track back, filtered by Sidelight.
 //
 //	call 127.0.0.1:50051 'colorInvert @region(0, 0.25h, 1w, 0.75h)' 15
 //

@@ -13,8 +13,8 @@ type answer struct {
 	err        *Error
 }
 
-// Select replaces the pipeline by its text, and returns its revision. An *Error has the position and
-// a suggestion if the text is invalid; the pipeline in force then stays.
+// Select replaces the pipeline by its text, and returns its revision. An *Error has the position
+// and a suggestion if the text is invalid; the pipeline in force then stays.
 func (s *Session) Select(ctx context.Context, pipeline string) (uint64, error) {
 	return s.change(ctx, func(id uint64) *pb.ClientMessage {
 		change := &pb.Select{
@@ -24,8 +24,8 @@ func (s *Session) Select(ctx context.Context, pipeline string) (uint64, error) {
 	})
 }
 
-// Update sets a number of a stage, by the ID or position of the stage (`stages[0]`), and returns the
-// revision.
+// Update sets a number of a stage, by the ID or position of the stage (`stages[0]`), and returns
+// the revision.
 func (s *Session) Update(
 	ctx context.Context, stage, parameter string, number float64,
 ) (uint64, error) {

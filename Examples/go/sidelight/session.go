@@ -112,8 +112,8 @@ func (s *Session) Offer(frame *pb.Frame) uint64 {
 	return s.sequence
 }
 
-// Next waits for the next outcome. After the last one it returns io.EOF if the session was finished,
-// or the reason why it ended.
+// Next waits for the next outcome. After the last one it returns io.EOF if the session was
+// finished, or the reason why it ended.
 func (s *Session) Next(ctx context.Context) (Outcome, error) {
 	err := s.wait(ctx, func() bool { return s.queue.isReady() || s.hasEnded })
 	defer s.mutex.Unlock()

@@ -7,8 +7,8 @@ type Picture struct {
 	Pixels        []byte
 }
 
-// Size returns the number of bytes of a picture. Chroma has half the width and half the height, both
-// rounded up.
+// Size returns the number of bytes of a picture. Chroma has half the width and half the height,
+// both rounded up.
 func Size(width, height int) int {
 	return width*height + 2*((width+1)/2)*((height+1)/2)
 }

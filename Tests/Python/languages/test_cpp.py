@@ -269,7 +269,8 @@ def test_a_token_is_sent(cpp_programs, tmp_path):
         refused = inspect_server(cpp_programs, address, "grayscale")
         assert refused.returncode == 1
         assert refused.stderr.startswith(f"error {grpc.StatusCode.UNAUTHENTICATED.value[0]}: ")
-        finished = inspect_server(cpp_programs, address, "grayscale", SIDELIGHT_TOKEN=issuer.token())
+        token = issuer.token()
+        finished = inspect_server(cpp_programs, address, "grayscale", SIDELIGHT_TOKEN=token)
         assert finished.returncode == 0, finished.stderr
 
 

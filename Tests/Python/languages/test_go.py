@@ -72,7 +72,8 @@ def test_a_selection_applies_from_the_frame_that_its_revision_names(go_programs,
         program.wait_for("shown .*")
         program.send("select sepiaTome")
         refused = program.wait_for("refused (.*)")[1]
-        assert refused.startswith("select.pipeline_text column 1 value sepiaTome suggestion sepiaTone: "), refused
+        details = "select.pipeline_text column 1 value sepiaTome suggestion sepiaTone: "
+        assert refused.startswith(details), refused
         program.wait_for(r"outcome \d+ \d+ FILTERED 1")
         program.send("select grayscale @region(0, 0.25h, 1w, 0.75h)")
         revision = int(program.wait_for(r"accepted (\d+)")[1])

@@ -14,7 +14,8 @@ def missing_packages(*names: str) -> list[str]:
         ["dpkg-query", "--show", "--showformat", "${Package} ${db:Status-Status}\n", *names],
         capture_output=True, text=True, timeout=60, check=False,
     )
-    installed = {line.split()[0] for line in shown.stdout.splitlines() if line.endswith(" installed")}
+    lines = shown.stdout.splitlines()
+    installed = {line.split()[0] for line in lines if line.endswith(" installed")}
     return [name for name in names if name not in installed]
 
 

@@ -4,7 +4,8 @@
 set(_sidelight_client ${CMAKE_CURRENT_LIST_DIR}/..)
 set(_sidelight_protos ${_sidelight_client}/../../Protos)
 
-# Generates one file: `generate_proto(SOURCES root name with_service)` appends the generated sources.
+# Generates one file, and appends its sources to a list:
+# `generate_proto(list root name with_service)`.
 function(generate_proto result root name with_service)
   set(base ${CMAKE_CURRENT_BINARY_DIR}/generated/${name})
   set(outputs ${base}.pb.cc)

@@ -58,8 +58,8 @@ class Session {
 
   /// Replaces the pipeline, and returns its revision. Frames that are sent afterwards have it.
   ///
-  /// Throws `Error` with the position and a suggestion if the text is invalid; the pipeline in force
-  /// then stays.
+  /// Throws `Error` with the position and a suggestion if the text is invalid; the pipeline in
+  /// force then stays.
   std::uint64_t select(const std::string& pipeline) {
     v1::ClientMessage message;
     message.mutable_select()->set_pipeline_text(pipeline);

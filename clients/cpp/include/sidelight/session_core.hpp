@@ -108,7 +108,8 @@ class SessionCore {
     if (answer.error) throw *answer.error;
     if (answer.arrived) return answer.revision;
     if (ended_) throw ended_error();
-    throw Error(grpc::StatusCode::DEADLINE_EXCEEDED, "the server did not answer the change in time");
+    throw Error(grpc::StatusCode::DEADLINE_EXCEEDED,
+                "the server did not answer the change in time");
   }
 
   std::uint64_t next_request_id() {
@@ -165,7 +166,9 @@ class SessionCore {
     for (;;) {
       const auto can_send = [&] { return waiting_ && opened_ && queue_.has_credit(); };
       const auto can_finish = [&] { return finishing_ && !waiting_ && controls_.empty(); };
-      changed_.wait(lock, [&] { return ended_ || !controls_.empty() || can_send() || can_finish(); });
+      changed_.wait(lock, [&] {
+        return ended_ || !controls_.empty() || can_send() || can_finish();
+      });
       if (ended_) return;
       v1::ClientMessage message;
       if (!controls_.empty()) {
