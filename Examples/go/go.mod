@@ -1,0 +1,3 @@
+module sidelight.example/go
+
+go 1.19
