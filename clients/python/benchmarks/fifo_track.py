@@ -40,9 +40,7 @@ class FifoTrack(MediaStreamTrack):
         """Returns the next frame of the source, filtered."""
         while self.readyState == "live":
             source = await self._source.recv()
-            with await self._session.filter(av.frame(self._session, source)) as outcome:
+            with await self._session.filter(av.frame(source)) as outcome:
                 if not isinstance(outcome, Dropped):
-                    frame = av.to_frame(outcome.image)
-                    frame.pts, frame.time_base = source.pts, source.time_base
-                    return frame
+                    return av.video_frame(outcome.image, like=source)
         raise MediaStreamError

@@ -6,7 +6,6 @@ import asyncio
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
-import aiortc
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 from aiortc.rtcrtpreceiver import RemoteStreamTrack
 from av import VideoFrame
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from .aio import Session
 
 __all__ = ["BridgeStats", "FilteredTrack"]
+
+
+_I420 = ("yuv420p", "yuvj420p")
 
 
 class _Time(NamedTuple):
@@ -39,6 +41,8 @@ class FilteredTrack(MediaStreamTrack):
     The newest frame wins everywhere, so that latency stays bounded under any load: the queue of a
     remote track, which has no bound, is read without a pause; the session drops frames that wait;
     and an encoder that is slower than the filter gets the newest frame.
+
+    The frames are I420, as aiortc's encoders need them; other formats are converted first.
 
     A frame that is dropped is not repeated: `recv()` waits for the next one. The frames keep their
     `pts` and `time_base`.
@@ -98,9 +102,10 @@ class FilteredTrack(MediaStreamTrack):
             self.stop()
             raise MediaStreamError(str(error)) from error
         with outcome:
-            frame = av.to_frame(outcome.image)
+            frame = av.video_frame(outcome.image)
         frame.pts = time.pts
-        frame.time_base = time.time_base
+        if time.time_base is not None:
+            frame.time_base = time.time_base
         return frame
 
     async def pause(self, pass_through: bool = False) -> None:
@@ -129,7 +134,15 @@ class FilteredTrack(MediaStreamTrack):
                 pass
 
     def _convert(self, source: Any) -> Tuple[Frame, _Time]:
-        return av.frame(self._session, source), _Time(source.pts, source.time_base)
+        time = _Time(source.pts, source.time_base)
+        if source.format.name not in _I420:
+            source = source.reformat(format="yuv420p")
+        color = av.color_of(source)
+        frame = self._session.frame(source.width, source.height, "i420", color=color)
+        av.copy_into(frame.image, source)
+        if time.pts is not None and time.time_base is not None:
+            frame.capture_time_ns = round(time.pts * Fraction(time.time_base) * 1_000_000_000)
+        return frame, time
 
 
 async def _discard(track: MediaStreamTrack) -> None:
