@@ -44,7 +44,16 @@ class Image:
     The pixel data is not copied. Do not change it between sending a frame and its outcome.
     """
 
-    __slots__ = ("__weakref__", "_data", "_layout", "color", "format", "height", "orientation", "width")
+    __slots__ = (
+        "__weakref__",
+        "_data",
+        "_layout",
+        "color",
+        "format",
+        "height",
+        "orientation",
+        "width",
+    )
 
     #: The format.
     format: PixelFormat

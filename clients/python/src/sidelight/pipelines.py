@@ -253,7 +253,8 @@ def source_of(pipeline: PipelineLike) -> Union[str, pipeline_pb2.Pipeline]:
     try:
         return Pipeline(pipeline).message()
     except TypeError:
-        raise invalid("pipeline", pipeline, "a text, Stage, Pipeline, list of them, or None") from None
+        requirement = "a text, Stage, Pipeline, list of them, or None"
+        raise invalid("pipeline", pipeline, requirement) from None
 
 
 def update_message(
