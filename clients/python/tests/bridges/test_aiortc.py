@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import fractions
 import os
+import runpy
 import signal
+from pathlib import Path
 
 import numpy
 import pytest
@@ -14,10 +16,12 @@ from support.running_server import RunningServer
 pytest.importorskip("aiortc")
 
 from aiortc import RTCPeerConnection, VideoStreamTrack  # noqa: E402
+from aiortc.contrib.media import MediaRelay  # noqa: E402
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack  # noqa: E402
 from av import VideoFrame  # noqa: E402
 
 import sidelight.aio  # noqa: E402
+import sidelight.errors  # noqa: E402
 from sidelight.aiortc import FilteredTrack  # noqa: E402
 
 # Of video range, so that their sum is 16 + 235.
@@ -45,8 +49,11 @@ def luma(frame: VideoFrame) -> float:
 class Camera(VideoStreamTrack):
     """A camera of 30 dark frames per second."""
 
+    sent = 0
+
     async def recv(self) -> VideoFrame:
         pts, time_base = await self.next_timestamp()
+        self.sent += 1
         frame = grey(DARK, width=320, height=240)
         frame.pts, frame.time_base = pts, time_base
         return frame
@@ -96,11 +103,13 @@ class Call:
     def __init__(self, session) -> None:
         self.caller, self.server = RTCPeerConnection(), RTCPeerConnection()
         self._returned: asyncio.Future = asyncio.get_running_loop().create_future()
-        self.caller.addTrack(Camera())
+        self.camera = Camera()
+        self.caller.addTrack(self.camera)
         self.caller.on("track", self._returned.set_result)
 
         @self.server.on("track")
         def on_track(track):
+            self.source = track
             self.filtered = FilteredTrack(track, session)
             self.server.addTrack(self.filtered)
 
@@ -158,9 +167,35 @@ def test_the_end_of_a_call_ends_the_track(running_server):
                 await ended.wait()
                 assert call.filtered.readyState == "ended" and call.filtered.error is None
                 assert session.is_connected
-            assert len(asyncio.all_tasks()) == 1 or not [
-                task for task in asyncio.all_tasks() if "_newest_wins" in repr(task)
-            ]
+            assert not [task for task in asyncio.all_tasks() if "_newest_wins" in repr(task)]
+
+    run(test())
+
+
+def test_the_queue_of_a_remote_track_stays_empty_after_a_stop(running_server):
+    async def test():
+        async with sidelight.aio.connect(running_server.unix) as server:
+            async with server.session("colorInvert") as session, Call(session) as call:
+                await call.returned.recv()
+                call.filtered.stop()
+                sent = call.camera.sent
+                await eventually(lambda: call.camera.sent >= sent + 20)
+                assert call.source._queue.qsize() < 5
+
+    run(test())
+
+
+def test_a_relay_sends_one_filtered_track_to_two_readers(running_server):
+    async def test():
+        async with sidelight.aio.connect(running_server.unix) as server:
+            async with server.session("colorInvert") as session:
+                track = FilteredTrack(Camera(), session)
+                relay = MediaRelay()
+                readers = relay.subscribe(track), relay.subscribe(track)
+                for _ in range(3):
+                    for frame in await asyncio.gather(*(reader.recv() for reader in readers)):
+                        assert luma(frame) == BRIGHT
+                track.stop()
 
     run(test())
 
@@ -318,7 +353,24 @@ def test_the_end_of_the_session_ends_the_track_with_its_error(running_server):
     run(test())
 
 
-def test_sizes_and_formats_may_change(running_server):
+def test_the_loss_of_the_session_ends_the_track_with_its_error():
+    async def test():
+        with RunningServer("--shared-memory") as running:
+            async with sidelight.aio.connect(running.unix) as server:
+                async with server.session("colorInvert", reconnect=False) as session:
+                    source = Pushed()
+                    track = FilteredTrack(source, session)
+                    source.queue.put_nowait(grey(DARK, 1))
+                    await track.recv()
+                    os.kill(running.process.pid, signal.SIGKILL)
+                    with pytest.raises(MediaStreamError):
+                        await track.recv()
+                    assert isinstance(track.error, sidelight.errors.Unavailable)
+
+    run(test())
+
+
+def test_sizes_may_change(running_server):
     async def test():
         async with sidelight.aio.connect(running_server.unix) as server:
             async with server.session("colorInvert") as session:
@@ -334,6 +386,41 @@ def test_sizes_and_formats_may_change(running_server):
                     assert (result.width, result.height, result.pts) == (width, height, width)
                     assert numpy.all(numpy.asarray(result.planes[0])[:width] == BRIGHT)
                 track.stop()
+
+    run(test())
+
+
+def test_other_formats_are_converted(running_server):
+    async def test():
+        async with sidelight.aio.connect(running_server.unix) as server:
+            async with server.session("colorInvert") as session:
+                source = Pushed()
+                track = FilteredTrack(source, session)
+                frame = VideoFrame.from_ndarray(numpy.full((48, 64, 3), 255, numpy.uint8), "rgb24")
+                frame.pts, frame.time_base = 1, fractions.Fraction(1, 30)
+                source.queue.put_nowait(frame)
+                result = await track.recv()
+                assert result.format.name == "yuv420p"
+                assert abs(luma(result) - 16) <= 1
+                track.stop()
+
+    run(test())
+
+
+def test_the_contrast_filters_every_frame_in_order(running_server):
+    path = Path(__file__).parents[2] / "benchmarks/fifo_track.py"
+    fifo_track = runpy.run_path(str(path))["FifoTrack"]
+
+    async def test():
+        async with sidelight.aio.connect(running_server.unix) as server:
+            async with server.session("colorInvert", drop_policy="never_drop") as session:
+                source = Pushed()
+                for pts in range(40):
+                    source.queue.put_nowait(grey(DARK, pts))
+                track = fifo_track(source, session)
+                frames = [await track.recv() for _ in range(40)]
+                assert [frame.pts for frame in frames] == list(range(40))
+                assert all(luma(frame) == BRIGHT for frame in frames)
 
     run(test())
 

@@ -1,4 +1,4 @@
-"""`sidelightfilter` while it plays: properties, messages, queries, flushes and the end of streams."""
+"""`sidelightfilter` while it plays: properties, messages, queries, flushes and the end."""
 
 from __future__ import annotations
 
