@@ -140,9 +140,6 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             self._budget_ms = value
             self.post_message(Gst.Message.new_latency(self))
             return
-        if spec.name == "on-error" and value not in _ON_ERROR:
-            warn(self, f"on-error is {value!r}; it must be one of {', '.join(_ON_ERROR)}")
-            return
         with self._lock:
             self._texts[spec.name] = value or ""
             session = self._session
@@ -153,6 +150,11 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
 
     def do_start(self) -> bool:
         """Prepares for streaming. The session opens with the first caps."""
+        policy = self._texts["on-error"]
+        if policy not in _ON_ERROR:
+            text = f"on-error is {policy!r}; it must be one of {', '.join(_ON_ERROR)}"
+            fail(self, Gst.LibraryError.SETTINGS, text)
+            return False
         reference = weakref.ref(self)
 
         def query(pad: Any, parent: Any, query: Any) -> bool:
@@ -190,7 +192,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         return bool(self.get_static_pad("src").peer_query(query))
 
     def do_transform_ip(self, buffer: Any) -> Any:
-        """Filters a buffer."""
+        """Filters a buffer in place."""
         from ._gst_frames import read_into, write_from
         from .errors import DeadlineExceeded, SidelightError
         from .outcomes import Dropped, PassedThrough

@@ -1,4 +1,4 @@
-"""`FilteredTrack` between real aiortc peers, and with sources that the test controls."""
+"""`FilteredTrack` with sources that the test controls."""
 
 from __future__ import annotations
 
@@ -13,176 +13,15 @@ import numpy
 import pytest
 from support.running_server import RunningServer
 
-pytest.importorskip("aiortc")
+from .aiortc_support import BRIGHT, DARK, Camera, Pushed, eventually, grey, luma, run, until
 
-from aiortc import RTCPeerConnection, VideoStreamTrack  # noqa: E402
-from aiortc.contrib.media import MediaRelay  # noqa: E402
-from aiortc.mediastreams import MediaStreamError, MediaStreamTrack  # noqa: E402
-from av import VideoFrame  # noqa: E402
+from aiortc.contrib.media import MediaRelay  # isort: skip
+from aiortc.mediastreams import MediaStreamError, MediaStreamTrack  # isort: skip
+from av import VideoFrame  # isort: skip
 
-import sidelight.aio  # noqa: E402
-import sidelight.errors  # noqa: E402
-from sidelight.aiortc import FilteredTrack  # noqa: E402
-
-# Of video range, so that their sum is 16 + 235.
-DARK, BRIGHT = 60, 191
-SECONDS = 60
-
-
-def run(test):
-    """Runs an asynchronous test with a time limit."""
-    return asyncio.run(asyncio.wait_for(test, SECONDS))
-
-
-def grey(luma: int, pts: int = 0, width: int = 64, height: int = 48) -> VideoFrame:
-    planes = numpy.full((height * 3 // 2, width), 128, numpy.uint8)
-    planes[:height] = luma
-    frame = VideoFrame.from_ndarray(planes, format="yuv420p")
-    frame.pts, frame.time_base = pts, fractions.Fraction(1, 90000)
-    return frame
-
-
-def luma(frame: VideoFrame) -> float:
-    return float(frame.to_ndarray()[: frame.height, : frame.width].mean())
-
-
-class Camera(VideoStreamTrack):
-    """A camera of 30 dark frames per second."""
-
-    sent = 0
-
-    async def recv(self) -> VideoFrame:
-        pts, time_base = await self.next_timestamp()
-        self.sent += 1
-        frame = grey(DARK, width=320, height=240)
-        frame.pts, frame.time_base = pts, time_base
-        return frame
-
-
-class Pushed(MediaStreamTrack):
-    """A track with an unbounded queue, as aiortc's remote tracks have one."""
-
-    kind = "video"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.queue: asyncio.Queue = asyncio.Queue()
-
-    async def recv(self) -> VideoFrame:
-        frame = await self.queue.get()
-        if frame is None:
-            self.stop()
-            raise MediaStreamError
-        return frame
-
-
-async def connect(offering: RTCPeerConnection, answering: RTCPeerConnection) -> None:
-    await offering.setLocalDescription(await offering.createOffer())
-    await answering.setRemoteDescription(offering.localDescription)
-    await answering.setLocalDescription(await answering.createAnswer())
-    await offering.setRemoteDescription(answering.localDescription)
-
-
-async def until(track, wanted) -> VideoFrame:
-    """Returns the first frame of a track that a condition accepts."""
-    while True:
-        frame = await track.recv()
-        if wanted(frame):
-            return frame
-
-
-async def eventually(condition) -> None:
-    """Lets the event loop run until a condition holds."""
-    while not condition():
-        await asyncio.sleep(0.001)
-
-
-class Call:
-    """A caller with a camera, and a call server that sends the filtered camera back."""
-
-    def __init__(self, session) -> None:
-        self.caller, self.server = RTCPeerConnection(), RTCPeerConnection()
-        self._returned: asyncio.Future = asyncio.get_running_loop().create_future()
-        self.camera = Camera()
-        self.caller.addTrack(self.camera)
-        self.caller.on("track", self._returned.set_result)
-
-        @self.server.on("track")
-        def on_track(track):
-            self.source = track
-            self.filtered = FilteredTrack(track, session)
-            self.server.addTrack(self.filtered)
-
-    async def __aenter__(self):
-        await connect(self.caller, self.server)
-        self.returned = await self._returned
-        return self
-
-    async def __aexit__(self, *_):
-        await self.caller.close()
-        await self.server.close()
-
-
-def test_a_call_is_filtered(running_server):
-    async def test():
-        async with sidelight.aio.connect(running_server.unix) as server:
-            async with server.session("colorInvert") as session, Call(session) as call:
-                first = await until(call.returned, lambda frame: abs(luma(frame) - BRIGHT) < 6)
-                assert (first.width, first.height) == (320, 240)
-                session.select("")
-                await until(call.returned, lambda frame: abs(luma(frame) - DARK) < 6)
-                stats = call.filtered.stats
-                assert stats.filtered and stats.passed_through and stats.delivered
-                assert stats.latency_p95 >= stats.latency_p50 > 0
-
-    run(test())
-
-
-def test_a_call_goes_on_after_a_kill_and_is_filtered_again(tmp_path):
-    async def test():
-        with RunningServer("--shared-memory") as running:
-            async with sidelight.aio.connect(running.unix) as server:
-                async with server.session("colorInvert") as session, Call(session) as call:
-                    await until(call.returned, lambda frame: abs(luma(frame) - BRIGHT) < 6)
-                    os.kill(running.process.pid, signal.SIGKILL)
-                    running.process.wait()
-                    await until(call.returned, lambda frame: abs(luma(frame) - DARK) < 6)
-                    again = RunningServer("--shared-memory")
-                    again.unix = running.unix
-                    with again:
-                        await until(call.returned, lambda frame: abs(luma(frame) - BRIGHT) < 6)
-                        assert call.filtered.readyState == "live"
-
-    run(test())
-
-
-def test_the_end_of_a_call_ends_the_track(running_server):
-    async def test():
-        async with sidelight.aio.connect(running_server.unix) as server:
-            async with server.session("colorInvert") as session:
-                async with Call(session) as call:
-                    await call.returned.recv()
-                    ended = asyncio.Event()
-                    call.filtered.on("ended", ended.set)
-                await ended.wait()
-                assert call.filtered.readyState == "ended" and call.filtered.error is None
-                assert session.is_connected
-            assert not [task for task in asyncio.all_tasks() if "_newest_wins" in repr(task)]
-
-    run(test())
-
-
-def test_the_queue_of_a_remote_track_stays_empty_after_a_stop(running_server):
-    async def test():
-        async with sidelight.aio.connect(running_server.unix) as server:
-            async with server.session("colorInvert") as session, Call(session) as call:
-                await call.returned.recv()
-                call.filtered.stop()
-                sent = call.camera.sent
-                await eventually(lambda: call.camera.sent >= sent + 20)
-                assert call.source._queue.qsize() < 5
-
-    run(test())
+import sidelight.aio
+import sidelight.errors
+from sidelight.aiortc import FilteredTrack
 
 
 def test_a_relay_sends_one_filtered_track_to_two_readers(running_server):
