@@ -15,13 +15,13 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
-import gi
+import gi  # pyright: ignore
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstBase", "1.0")
-from gi.repository import GObject, Gst, GstBase  # noqa: E402
+from gi.repository import GObject, Gst, GstBase  # pyright: ignore
 
-from ._gst_messages import STATS, fail, post, stats_of, warn, weak_callback  # noqa: E402
+from ._gst_messages import STATS, fail, post, stats_of, warn, weak_callback
 
 if not Gst.is_initialized():
     Gst.init(None)
