@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
+from collections.abc import Sequence
+from typing import Any, Callable, List, Optional, Tuple, Union
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from ._tracing import current_traceparent
 from ._validation import invalid
@@ -117,7 +119,7 @@ def error_of_call(error: Any) -> SidelightError:
             status = status_pb2.Status()
             try:
                 status.ParseFromString(value)
-            except ValueError:
+            except DecodeError:
                 break
             return error_of_status(status)
     code = error.code()

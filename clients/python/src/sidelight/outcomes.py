@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Union
 
 if TYPE_CHECKING:
     from .errors import SidelightError
@@ -126,7 +127,15 @@ class _Returned:
     """A frame that came back with a picture."""
 
     __slots__ = (
-        "sequence", "frame", "revision", "failure", "_image", "_make", "_owns_image", "_source", "_times",
+        "sequence",
+        "frame",
+        "revision",
+        "failure",
+        "_image",
+        "_make",
+        "_owns_image",
+        "_source",
+        "_times",
         "__weakref__",
     )
 

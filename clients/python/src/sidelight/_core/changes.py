@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from typing import Any, Deque, FrozenSet, Iterator, List, Optional, Tuple
+from collections.abc import Iterator
+from typing import Any, Deque, FrozenSet, List, Optional, Tuple
 
 from ..errors import SidelightError
 from ..v1 import session_pb2

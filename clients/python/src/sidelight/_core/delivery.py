@@ -32,8 +32,16 @@ _NO_INFO = FrameInfo()
 class Pending:
     """A frame whose outcome is not known, or not taken."""
 
-    __slots__ = ("sequence", "frame", "info", "submitted", "waiter", "outcome", "holds_credit",
-                 "trace")
+    __slots__ = (
+        "sequence",
+        "frame",
+        "info",
+        "submitted",
+        "waiter",
+        "outcome",
+        "holds_credit",
+        "trace",
+    )
 
     def __init__(self, sequence: int, frame: Any, info: FrameInfo, submitted: float, waiter: Any):
         self.sequence = sequence
@@ -110,7 +118,11 @@ class Delivery:
             self.degraded -= 1
         outcome.release()
         dropped = Dropped(
-            pending.sequence, pending.info, DropReason.DISCONNECTED, DropStage.CLIENT, 0.0,
+            pending.sequence,
+            pending.info,
+            DropReason.DISCONNECTED,
+            DropStage.CLIENT,
+            0.0,
             outcome.failure,
         )
         self.count(dropped)
@@ -196,6 +208,10 @@ class Delivery:
         dropped = dict(self.dropped)
         done = self.filtered + self.passed_through + self.degraded + sum(dropped.values())
         return Counts(
-            self.received, self.filtered, self.passed_through, self.degraded, dropped,
+            self.received,
+            self.filtered,
+            self.passed_through,
+            self.degraded,
+            dropped,
             self.received - done,
         )

@@ -23,9 +23,7 @@ class DescriptionCache:
     def encode(self, image: Image) -> bytes:
         """Returns the encoded fields of an image, except its pixels."""
         planes = None if image.format.is_file else image.layout.planes
-        key = (
-            image.format, image.width, image.height, planes, image.color, image.orientation
-        )
+        key = (image.format, image.width, image.height, planes, image.color, image.orientation)
         if key != self._key:
             self._encoded = description(image).SerializeToString()
             self._key = key

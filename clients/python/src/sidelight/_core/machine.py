@@ -8,28 +8,24 @@ States of the link: none -> opening -> open -> draining -> none, and from each b
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any, Deque, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ..errors import SidelightError, Unavailable, make_error
-from ..events import Event, Rejected, SessionState, Stats
+from ..events import Rejected, SessionState, Stats
 from ..images import Frame, Image
-from ..outcomes import Dropped, DropReason, DropStage, Latency
+from ..outcomes import Dropped, DropReason, DropStage
 from .changes import ChangeLog, ChangeRecord, Entry
 from .delivery import Delivery, Pending
 from .fallback import Fallback
 from .frames import info_of
+from .notices import Notices
 from .options import SessionOptions
-from .reconnect import Reconnector, Retry
+from .reconnect import Reconnector
 from .replies import client_outcome
 from .window import OPEN, PauseRequest, Window
 
 # The conditions that callers wait for.
 MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OVER, FINISHED = range(8)
-
-EVENT_LIMIT = 256
-ANALYSIS_LIMIT = 64
-LATENCY_WINDOW = 256
 
 
 class SessionMachine:
@@ -42,18 +38,12 @@ class SessionMachine:
         self.changes = ChangeLog(options.select)
         self.changes.token = options.resume_token
         self.fallback = Fallback(options.fallback)
-        self.reconnector = Reconnector(
-            options.reconnects, options.give_up_after, has_credentials
-        )
+        self.reconnector = Reconnector(options.reconnects, options.give_up_after, has_credentials)
         self.state = SessionState.RUNNING
         self.pause: Optional[PauseRequest] = None
         self.stats: Optional[Stats] = None
         self.pending: Dict[int, Pending] = {}
-        self.events: Deque[Event] = deque(maxlen=EVENT_LIMIT)
-        self.analyses: Deque[Any] = deque(maxlen=ANALYSIS_LIMIT)
-        self.dropped_analyses = 0
-        self.callbacks: List[Any] = []
-        self.times: Deque[Tuple[float, int]] = deque(maxlen=LATENCY_WINDOW)
+        self.notices = Notices()
         self.session_id = ""
         #: The revision in force, as far as it is known.
         self.revision = 0
@@ -82,9 +72,9 @@ class SessionMachine:
         if condition == OPENED:
             return self.was_opened or self.is_over
         if condition == EVENT:
-            return bool(self.events) or self.is_over
+            return bool(self.notices.events) or self.is_over
         if condition == ANALYSIS:
-            return bool(self.analyses) or self.is_over
+            return bool(self.notices.analyses) or self.is_over
         if condition == FINISHED:
             return self.window.is_drained or self.is_over
         return self.is_over
@@ -112,6 +102,10 @@ class SessionMachine:
         effects = self._effects
         if effects:
             self._effects = []
+        calls = self.notices.calls
+        if calls:
+            self.notices.calls = []
+            effects = effects + calls
         return effects
 
     # Frames
@@ -297,32 +291,7 @@ class SessionMachine:
                 "which requires a revision; it may or may not be in force",
             )
             self.fail(list(entry.records), error)
-            self.push_event(Rejected(entry.request_id, error))
-
-    # Events
-
-    def push_event(self, event: Event) -> None:
-        """Adds an event. The oldest is lost if nobody takes them."""
-        self.events.append(event)
-        for callback in self.callbacks:
-            self._effects.append((callback, event))
-
-    def push_analysis(self, analysis: Any) -> None:
-        """Adds the result of an analysis. The oldest is lost, and counted, if nobody takes them."""
-        if len(self.analyses) == ANALYSIS_LIMIT:
-            self.dropped_analyses += 1
-        self.analyses.append(analysis)
-        for callback in self.callbacks:
-            self._effects.append((callback, analysis))
-
-    def latency(self) -> Latency:
-        """Returns percentiles of the last frames' times."""
-        trips = sorted(each[0] for each in self.times)
-        server = sorted(each[1] / 1e6 for each in self.times)
-        if not trips:
-            return Latency(0.0, 0.0, 0.0, 0.0)
-        middle, high = len(trips) // 2, min(len(trips) - 1, len(trips) * 95 // 100)
-        return Latency(trips[middle], trips[high], server[middle], server[high])
+            self.notices.push_event(Rejected(entry.request_id, error))
 
     # The end
 

@@ -21,7 +21,12 @@ def analysis_of(message: Any) -> Analysis:
         dict(message.figures),
         tuple(
             Detection(
-                each.kind, each.tracking_id, each.confidence, each.x, each.y, each.width,
+                each.kind,
+                each.tracking_id,
+                each.confidence,
+                each.x,
+                each.y,
+                each.width,
                 each.height,
             )
             for each in message.detections
@@ -38,8 +43,15 @@ def stats_of(message: Any) -> Stats:
         reason = REASONS.get(each.reason, DropReason.UNKNOWN)
         dropped[reason] = dropped.get(reason, 0) + each.count
     return Stats(
-        message.received, message.filtered, message.passed_through, message.degraded, dropped,
-        message.in_flight, message.bytes_in, message.bytes_out, message.final,
+        message.received,
+        message.filtered,
+        message.passed_through,
+        message.degraded,
+        dropped,
+        message.in_flight,
+        message.bytes_in,
+        message.bytes_out,
+        message.final,
     )
 
 

@@ -46,9 +46,7 @@ def protection_of_message(pipeline: Any) -> FrozenSet[str]:
 
 
 def _opts_out(parameters: Any) -> bool:
-    values = [
-        value for key, value in parameters.items() if _canonical(key, "input") == _OPT_OUT
-    ]
+    values = [value for key, value in parameters.items() if _canonical(key, "input") == _OPT_OUT]
     return bool(values) and all(
         value.WhichOneof("kind") == "flag" and not value.flag for value in values
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, FrozenSet, Iterator, List, Tuple
+from collections.abc import Iterator
+from typing import Any, FrozenSet, List, Tuple
 
 from ..v1 import pipeline_pb2, session_pb2
 from .protection import protection_of_message, protection_of_text
@@ -48,7 +49,11 @@ class Selection:
 
     def messages(self) -> Iterator[Any]:
         """Yields copies of the messages that lead to this selection."""
-        select, update, activate = session_pb2.Select(), session_pb2.Update(), session_pb2.Activate()
+        select, update, activate = (
+            session_pb2.Select(),
+            session_pb2.Update(),
+            session_pb2.Activate(),
+        )
         select.CopyFrom(self.select)
         yield select
         if self._update.stages:

@@ -74,16 +74,13 @@ class Slots:
         self._unacknowledged += 1
         self._newest = max(self._newest, sequence)
 
-    def acknowledgement(self, in_flight: int) -> Optional[Tuple[int, Tuple[int, ...]]]:
-        """Returns the newest received frame and the slots that are still held, if the server needs
-        slots and some are unused; otherwise `None`.
+    def acknowledgement(self, needed: int) -> Optional[Tuple[int, Tuple[int, ...]]]:
+        """Returns the newest received frame and the slots that are still held, if the server may
+        have fewer free slots than `needed` and some are unused; otherwise `None`.
 
-        A message for each picture would double the number of messages, so an acknowledgement waits
-        until the server has fewer free slots than the frames in flight and one more may need.
-
-        - `in_flight`: The number of frames whose outcomes may take a slot.
+        A message for each picture would double the number of messages.
         """
-        if self.output_slots - self._unacknowledged > in_flight + 1:
+        if self.output_slots - self._unacknowledged >= needed:
             return None
         self.collect()
         if len(self._held) == self._unacknowledged:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Deque, List, NamedTuple, Optional, Union
 
+from ..v1 import session_pb2
 from .changes import Entry
 
 #: The number of changes that may wait behind a frame; further ones are refused.
@@ -24,6 +25,13 @@ class PauseRequest(NamedTuple):
 
     #: Whether frames pass through; `None` ends the pause.
     pass_through: Optional[bool]
+
+    def encode(self) -> bytes:
+        """Returns the message to send."""
+        if self.pass_through is None:
+            return session_pb2.ClientMessage(resume=session_pb2.Resume()).SerializeToString()
+        pause = session_pb2.Pause(pass_through=self.pass_through)
+        return session_pb2.ClientMessage(pause=pause).SerializeToString()
 
 
 class RawMessage(NamedTuple):
@@ -73,9 +81,7 @@ class Window:
             return True
         if self.newest_wins and self.link != OPEN:
             return True
-        return self.waiting is None and (
-            not self.newest_wins or self.outstanding < self.capacity
-        )
+        return self.waiting is None and (not self.newest_wins or self.outstanding < self.capacity)
 
     def push_frame(self, frame: Any) -> Any:
         """Adds a frame; returns the one that it replaces."""

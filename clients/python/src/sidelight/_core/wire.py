@@ -51,9 +51,7 @@ def encode_slot_frame(
     """Returns a message with a frame whose pixels are in a slot of shared memory."""
     reference = b"".join((b"\x08", varint(slot), b"\x10", varint(length)))
     image = b"".join((description, b"\x72", _SMALL[len(reference)], reference))
-    frame = b"".join(
-        (b"\x08", varint(sequence), metadata, b"\x12", varint(len(image)), image)
-    )
+    frame = b"".join((b"\x08", varint(sequence), metadata, b"\x12", varint(len(image)), image))
     return b"".join((b"\x0a", varint(len(frame)), frame))
 
 
@@ -95,9 +93,7 @@ def _split(data: bytes) -> Optional[Tuple[bytes, memoryview]]:
         return None
     pixels_tag, pixels_start, pixels_end = pixels
     description = data[image_start:pixels_tag] + data[pixels_end:image_end]
-    head = b"".join(
-        (data[start:image_tag], length_delimited(2, description), data[image_end:])
-    )
+    head = b"".join((data[start:image_tag], length_delimited(2, description), data[image_end:]))
     return head, memoryview(data)[pixels_start:pixels_end]
 
 
