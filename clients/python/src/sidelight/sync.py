@@ -104,11 +104,11 @@ class Server(ServerBase[Session]):
 
     def _check_times(self) -> None:
         while True:
-            self._closed.wait(1)
+            is_closed = self._closed.wait(1)
             with self._lock:
                 self._sessions = {each for each in self._sessions if not each._is_over}
                 sessions = list(self._sessions)
-                if not sessions:
+                if is_closed or not sessions:
                     self._watcher = None
                     return
             for session in sessions:

@@ -5,7 +5,7 @@ from support.unconnected import Answer, FakeRing, Unconnected
 
 from sidelight import Dropped, DropReason, DropStage, Filtered, Image, PassedThrough, Stage
 from sidelight._core.delivery import DROP_LIMIT, FALLBACK_LIMIT
-from sidelight._core.machine import OVER
+from sidelight._core.machine import OPENED, OVER
 from sidelight._core.notices import ANALYSIS_LIMIT, EVENT_LIMIT
 from sidelight._core.options import select_message
 from sidelight._core.reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
@@ -572,6 +572,18 @@ def test_the_end_answers_everyone():
     assert applied.values == [None] and record.error.code == "INTERNAL"
     with pytest.raises(SidelightError, match="lost"):
         session.send()
+
+
+def test_effects_that_were_taken_do_not_change():
+    session = Unconnected()
+    session.open()
+    for _ in range(2):
+        taken = session.machine.take_effects()
+        answer = Answer()
+        session.machine.wait(OPENED, answer)
+        assert not taken
+        taken = session.machine.take_effects()
+        assert taken == [(answer, None)]
 
 
 # Time, events

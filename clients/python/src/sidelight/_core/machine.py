@@ -8,6 +8,7 @@ States of the link: none -> opening -> open -> draining -> none, and from each b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Dict, List, Optional, Tuple
 
 from ..errors import SidelightError, Unavailable, make_error
@@ -92,20 +93,18 @@ class SessionMachine:
         if waiter in waiters:
             self._waiting[condition].remove(waiter)
 
-    def take_effects(self) -> List[Tuple[Any, Any]]:
+    def take_effects(self) -> Sequence[Tuple[Any, Any]]:
         """Returns the waiters to resolve, with their values."""
         waiting = self._waiting
         if waiting:
             for condition in [each for each in waiting if self.is_satisfied(each)]:
                 for waiter in waiting.pop(condition):
                     self._effects.append((waiter, None))
-        effects = self._effects
-        if effects:
-            self._effects = []
-        calls = self.notices.calls
-        if calls:
-            self.notices.calls = []
-            effects = effects + calls
+        if not self._effects and not self.notices.calls:
+            return ()
+        effects = self._effects + self.notices.calls
+        # New lists: the caller goes through the effects while other threads add more.
+        self._effects, self.notices.calls = [], []
         return effects
 
     # Frames
