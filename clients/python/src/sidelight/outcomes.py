@@ -281,5 +281,5 @@ class Dropped:
 Outcome = Union[Filtered, PassedThrough, Degraded, Dropped]
 
 #: The reasons and stages by the contract's number.
-REASONS: Dict[int, DropReason] = {each.value: each for each in DropReason if each.value < 100}
-STAGES: Dict[int, DropStage] = {each.value: each for each in DropStage if each.value < 100}
+REASONS: dict[int, DropReason] = {each.value: each for each in DropReason if each.value < 100}
+STAGES: dict[int, DropStage] = {each.value: each for each in DropStage if each.value < 100}

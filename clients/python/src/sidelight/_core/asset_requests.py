@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from ..v1 import assets_pb2
 from .requests import Operation
@@ -35,7 +35,7 @@ class Asset(NamedTuple):
     age: Optional[float]
 
 
-def asset_upload(name: str, data: Any, participant: str) -> List[Any]:
+def asset_upload(name: str, data: Any, participant: str) -> list[Any]:
     """Returns the messages of an upload.
 
     - `data`: The file's bytes, or its path.

@@ -8,7 +8,7 @@ without connection as the newest few.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Deque, Dict, List, Optional
+from typing import Any, Optional
 
 from ..outcomes import (
     Counts,
@@ -70,14 +70,14 @@ class Delivery:
     """The outcomes that wait to be taken."""
 
     def __init__(self) -> None:
-        self._queue: Deque[Any] = deque()
-        self._fallbacks: Deque[Pending] = deque()
+        self._queue: deque[Any] = deque()
+        self._fallbacks: deque[Pending] = deque()
         self._kept_drops = 0
         self.received = 0
         self.filtered = 0
         self.passed_through = 0
         self.degraded = 0
-        self.dropped: Dict[DropReason, int] = {}
+        self.dropped: dict[DropReason, int] = {}
 
     def add(self, pending: Pending) -> None:
         """Adds a frame. One with a waiter is only counted."""
@@ -194,9 +194,9 @@ class Delivery:
         """The number of outcomes that hold a credit until they are taken."""
         return sum(type(each) is Pending and each.holds_credit for each in self._queue)
 
-    def take_all(self) -> List[Any]:
+    def take_all(self) -> list[Any]:
         """Returns all frames that can be taken."""
-        taken: List[Any] = []
+        taken: list[Any] = []
         while True:
             pending = self.take()
             if pending is None:

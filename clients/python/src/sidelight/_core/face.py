@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, Generic, NamedTuple, Optional, Type, TypeVar, Union
+from typing import Any, Callable, Generic, NamedTuple, Optional, TypeVar, Union
 
 from .._channel import Endpoint
 from .._formats import Color, FormatLike, Orientation
@@ -98,7 +98,7 @@ class SessionBase(Generic[ChangeType]):
     """
 
     def __init__(
-        self, endpoint: Endpoint, options: SessionOptions, change_type: Type[ChangeType]
+        self, endpoint: Endpoint, options: SessionOptions, change_type: type[ChangeType]
     ) -> None:
         self._change_type = change_type
         self._endpoint = endpoint
@@ -138,7 +138,7 @@ class SessionBase(Generic[ChangeType]):
         refusal = None
         if opened.HasField("shared_memory_refusal"):
             refusal = error_of_status(opened.shared_memory_refusal)
-        limits: Dict[str, int] = {
+        limits: dict[str, int] = {
             field.name: getattr(opened.limits, field.name)
             for field in opened.limits.DESCRIPTOR.fields
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any
 
 from .._image_messages import description, image_of
 from ..images import Frame, Image
@@ -68,7 +68,7 @@ def metadata_of(frame: Frame, trace: Any) -> bytes:
     return b"".join(parts)
 
 
-def picture_of(source: Tuple[Any, Any]) -> Image:
+def picture_of(source: tuple[Any, Any]) -> Image:
     """Returns the picture of a reply: its description, and a view of its pixels."""
     message, view = source
     return image_of(message, view)

@@ -9,7 +9,7 @@ States of the link: none -> opening -> open -> draining -> none, and from each b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Optional
 
 from ..errors import SidelightError, Unavailable, make_error
 from ..events import Rejected, SessionState, Stats
@@ -43,7 +43,7 @@ class SessionMachine:
         self.state = SessionState.RUNNING
         self.pause: Optional[PauseRequest] = None
         self.stats: Optional[Stats] = None
-        self.pending: Dict[int, Pending] = {}
+        self.pending: dict[int, Pending] = {}
         self.notices = Notices()
         self.session_id = ""
         #: The revision in force, as far as it is known.
@@ -56,8 +56,8 @@ class SessionMachine:
         #: The error that ended the session; `None` if it ended as requested, or goes on.
         self.error: Optional[SidelightError] = None
         self._next_sequence = 1
-        self._effects: List[Tuple[Any, Any]] = []
-        self._waiting: Dict[int, List[Any]] = {}
+        self._effects: list[tuple[Any, Any]] = []
+        self._waiting: dict[int, list[Any]] = {}
         self._discards = False
 
     # Waiting
@@ -93,7 +93,7 @@ class SessionMachine:
         if waiter in waiters:
             self._waiting[condition].remove(waiter)
 
-    def take_effects(self) -> Sequence[Tuple[Any, Any]]:
+    def take_effects(self) -> Sequence[tuple[Any, Any]]:
         """Returns the waiters to resolve, with their values."""
         waiting = self._waiting
         if waiting:

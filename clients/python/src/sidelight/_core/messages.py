@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 from ..errors import error_of_status
 from ..events import Advice, Analysis, Detection, Rejected, SessionState, StateChanged, Stats
 from ..outcomes import REASONS, DropReason
 
-_STATES: Dict[int, SessionState] = {each.value: each for each in SessionState}
+_STATES: dict[int, SessionState] = {each.value: each for each in SessionState}
 
 
 def analysis_of(message: Any) -> Analysis:
@@ -38,7 +38,7 @@ def analysis_of(message: Any) -> Analysis:
 
 def stats_of(message: Any) -> Stats:
     """Returns counts."""
-    dropped: Dict[DropReason, int] = {}
+    dropped: dict[DropReason, int] = {}
     for each in message.dropped:
         reason = REASONS.get(each.reason, DropReason.UNKNOWN)
         dropped[reason] = dropped.get(reason, 0) + each.count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Deque, List, Tuple
+from typing import Any
 
 from ..events import Analysis, Event
 from ..outcomes import Latency
@@ -20,15 +20,15 @@ class Notices:
     """What happened in a session, other than outcomes. The newest are kept."""
 
     def __init__(self) -> None:
-        self.events: Deque[Event] = deque(maxlen=EVENT_LIMIT)
-        self.analyses: Deque[Analysis] = deque(maxlen=ANALYSIS_LIMIT)
+        self.events: deque[Event] = deque(maxlen=EVENT_LIMIT)
+        self.analyses: deque[Analysis] = deque(maxlen=ANALYSIS_LIMIT)
         #: The results of analyses that nobody took.
         self.dropped_analyses = 0
         #: Those who want each event: objects with a method `resolve(event)`.
-        self.callbacks: List[Any] = []
+        self.callbacks: list[Any] = []
         #: The calls that are due.
-        self.calls: List[Tuple[Any, Any]] = []
-        self._times: Deque[Tuple[float, int]] = deque(maxlen=LATENCY_WINDOW)
+        self.calls: list[tuple[Any, Any]] = []
+        self._times: deque[tuple[float, int]] = deque(maxlen=LATENCY_WINDOW)
 
     def push_event(self, event: Event) -> None:
         """Adds an event."""

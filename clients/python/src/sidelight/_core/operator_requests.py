@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional
 
 from .._formats import PixelFormat
 from .._image_messages import format_of
@@ -74,7 +74,7 @@ def list_sessions(label: str, participant: str, page_token: str) -> Operation:
         label=label, participant=participant, page_token=page_token, page_size=1000
     )
 
-    def convert(response: Any) -> Tuple[List[SessionInfo], str]:
+    def convert(response: Any) -> tuple[list[SessionInfo], str]:
         return [session_of(each) for each in response.sessions], response.next_page_token
 
     return Operation(
@@ -93,7 +93,7 @@ class Snapshots:
     """Joins the messages of snapshots."""
 
     def __init__(self) -> None:
-        self._sessions: List[SessionInfo] = []
+        self._sessions: list[SessionInfo] = []
 
     def add(self, data: bytes) -> Optional[Sequence[SessionInfo]]:
         """Adds a message; returns the snapshot that it completes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Type
+from typing import Any, Optional
 
 from ..errors import SidelightError, error_of_status
 from ..outcomes import (
@@ -19,7 +19,7 @@ from .delivery import Pending
 from .fallback import mosaic
 from .frames import picture_of, sent_picture
 
-_KINDS: Dict[int, Type[Any]] = {1: Filtered, 2: PassedThrough, 3: Degraded}
+_KINDS: dict[int, type[Any]] = {1: Filtered, 2: PassedThrough, 3: Degraded}
 _NO_TIMES = (0, 0, 0, 0.0)
 
 

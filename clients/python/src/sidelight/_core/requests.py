@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, NamedTuple, Optional
 
 from .._formats import FormatLike, PixelFormat
 from .._image_messages import format_number, image_of, message_of
@@ -37,7 +37,7 @@ class CompiledPass(NamedTuple):
     """One pass over a frame."""
 
     name: str
-    filters: Tuple[str, ...]
+    filters: tuple[str, ...]
     description: str
 
 
@@ -49,14 +49,14 @@ class CheckedPipeline(NamedTuple):
     #: The stages.
     pipeline: Pipeline
     #: The passes that it compiles to. Empty: frames pass through.
-    passes: Tuple[CompiledPass, ...]
+    passes: tuple[CompiledPass, ...]
 
 
 class ServerInfo(NamedTuple):
     """The description of a server."""
 
     version: str
-    features: Tuple[str, ...]
+    features: tuple[str, ...]
     instruction_set: str
     #: The limits by name, as in the contract's `Limits`.
     limits: Mapping[str, int]
@@ -145,7 +145,7 @@ def info() -> Operation:
     """Describes the server."""
 
     def convert(response: Any) -> ServerInfo:
-        limits: Dict[str, int] = {
+        limits: dict[str, int] = {
             field.name: getattr(response.limits, field.name)
             for field in response.limits.DESCRIPTOR.fields
         }
