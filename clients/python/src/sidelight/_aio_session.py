@@ -30,6 +30,9 @@ from .outcomes import Outcome
 
 __all__ = ["Change", "Session"]
 
+#: The end of a stream. Not in all type stubs.
+_END: Any = getattr(grpc.aio, "EOF")  # noqa: B009
+
 
 class Change(ChangeBase):
     """A requested change of the pipeline."""
@@ -166,7 +169,7 @@ class Session(SessionBase[Change]):
             writer = asyncio.get_running_loop().create_task(self._write(call, self._attempt))
             while True:
                 data = await call.read()
-                if data is grpc.aio.EOF:
+                if data is _END:
                     break
                 fetch = self._update(self._link.receive, data, now())
                 if fetch is not None:
