@@ -215,3 +215,15 @@ class Delivery:
             dropped,
             self.received - done,
         )
+
+
+class _Nobody:
+    """A caller that gave up: outcomes are released."""
+
+    def resolve(self, outcome: Any) -> None:
+        """Releases an outcome."""
+        outcome.release()
+
+
+#: The waiter of frames whose outcome nobody wants.
+NOBODY = _Nobody()

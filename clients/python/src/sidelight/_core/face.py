@@ -67,7 +67,8 @@ class ChangeBase:
     def _result(self, applied: bool) -> int:
         value = self._record.first_sequence if applied else self._record.revision
         if value is None:
-            raise self._record.error or FailedPrecondition("the change has no answer")
+            error = self._record.error or FailedPrecondition("the change has no answer")
+            raise error.with_traceback(None)
         return value
 
     def __repr__(self) -> str:
