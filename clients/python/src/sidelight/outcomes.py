@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Union
 
 if TYPE_CHECKING:
     from .errors import SidelightError
@@ -126,8 +127,16 @@ class _Returned:
     """A frame that came back with a picture."""
 
     __slots__ = (
-        "sequence", "frame", "revision", "failure", "_image", "_make", "_source", "_times",
-        "_view", "__weakref__",
+        "sequence",
+        "frame",
+        "revision",
+        "failure",
+        "_image",
+        "_make",
+        "_owns_image",
+        "_source",
+        "_times",
+        "__weakref__",
     )
 
     #: The number of the frame.
@@ -148,7 +157,7 @@ class _Returned:
         source: Any,
         times: Any,
         failure: Optional[SidelightError] = None,
-        view: Optional[memoryview] = None,
+        owns_image: bool = True,
     ) -> None:
         self.sequence = sequence
         self.frame = frame
@@ -158,7 +167,7 @@ class _Returned:
         self._make: Optional[Callable[[Any], Image]] = make
         self._source = source
         self._times = times
-        self._view = view
+        self._owns_image = owns_image
 
     @property
     def image(self) -> Image:
@@ -185,13 +194,9 @@ class _Returned:
         Arrays and planes that were made from the picture stay valid: a slot of shared memory
         returns to the server when the last of them is gone. A second call does nothing.
         """
-        view = self._view
-        self._image = self._make = self._source = self._view = None
-        if view is not None:
-            try:
-                view.release()
-            except BufferError:  # An array uses the view: it keeps the memory until it is gone.
-                pass
+        if self._owns_image and self._image is not None:
+            self._image.release()
+        self._image = self._make = self._source = None
 
     def __enter__(self) -> Any:
         return self
@@ -276,5 +281,5 @@ class Dropped:
 Outcome = Union[Filtered, PassedThrough, Degraded, Dropped]
 
 #: The reasons and stages by the contract's number.
-REASONS: Dict[int, DropReason] = {each.value: each for each in DropReason if each.value < 100}
-STAGES: Dict[int, DropStage] = {each.value: each for each in DropStage if each.value < 100}
+REASONS: dict[int, DropReason] = {each.value: each for each in DropReason if each.value < 100}
+STAGES: dict[int, DropStage] = {each.value: each for each in DropStage if each.value < 100}

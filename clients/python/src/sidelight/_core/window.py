@@ -8,8 +8,9 @@ for a credit. Pings overtake it.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Deque, List, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
+from ..v1 import session_pb2
 from .changes import Entry
 
 #: The number of changes that may wait behind a frame; further ones are refused.
@@ -25,6 +26,13 @@ class PauseRequest(NamedTuple):
     #: Whether frames pass through; `None` ends the pause.
     pass_through: Optional[bool]
 
+    def encode(self) -> bytes:
+        """Returns the message to send."""
+        if self.pass_through is None:
+            return session_pb2.ClientMessage(resume=session_pb2.Resume()).SerializeToString()
+        pause = session_pb2.Pause(pass_through=self.pass_through)
+        return session_pb2.ClientMessage(pause=pause).SerializeToString()
+
 
 class RawMessage(NamedTuple):
     """A message that is encoded already."""
@@ -39,7 +47,7 @@ class Unsent(NamedTuple):
     """The messages that a lost connection leaves behind."""
 
     waiting: Any
-    controls: List[Control]
+    controls: list[Control]
     is_kept: bool
 
 
@@ -54,8 +62,8 @@ class Window:
     def __init__(self, newest_wins: bool, limit: Optional[int] = None) -> None:
         self.newest_wins = newest_wins
         self._limit = limit
-        self._queue: Deque[Any] = deque()
-        self._urgent: Deque[bytes] = deque()
+        self._queue: deque[Any] = deque()
+        self._urgent: deque[bytes] = deque()
         self._controls = 0
         #: The frame that waits, which is in the queue; `None` if there is none.
         self.waiting: Any = None
@@ -73,9 +81,7 @@ class Window:
             return True
         if self.newest_wins and self.link != OPEN:
             return True
-        return self.waiting is None and (
-            not self.newest_wins or self.outstanding < self.capacity
-        )
+        return self.waiting is None and (not self.newest_wins or self.outstanding < self.capacity)
 
     def push_frame(self, frame: Any) -> Any:
         """Adds a frame; returns the one that it replaces."""
@@ -124,7 +130,7 @@ class Window:
 
     # The link
 
-    def open(self, capacity: int, first: List[bytes]) -> None:
+    def open(self, capacity: int, first: list[bytes]) -> None:
         """Records that the connection is open, with messages to send before all others."""
         self.link = OPEN
         granted = max(1, capacity)
@@ -145,7 +151,7 @@ class Window:
         keeps = not self.newest_wins and not self.is_finished
         waiting, queue = self.waiting, self._queue
         # Messages that repeat changes are made again for the next connection.
-        controls: List[Control] = [
+        controls: list[Control] = [
             each for each in queue if isinstance(each, (Entry, PauseRequest))
         ]
         if keeps:
