@@ -32,7 +32,7 @@ def launch(*pipeline: str, check: bool = True) -> subprocess.CompletedProcess[st
     environment = {
         **os.environ,
         "GST_PLUGIN_PATH": sidelight.gst.plugin_path(),
-        # That of the user remembers plug-in files that could not be imported once.
+        # The registry of the user remembers plug-in files that could not be imported once.
         "GST_REGISTRY": f"{_REGISTRY.name}/registry.bin",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
