@@ -70,6 +70,19 @@ class BridgeStats(NamedTuple):
     latency_p95: float
 
 
+class _Sent(Generic[M]):
+    """A frame without an outcome."""
+
+    __slots__ = ("metadata", "received", "sequence")
+
+    def __init__(self, metadata: M, received: float) -> None:
+        self.metadata = metadata
+        #: The time of receipt, in seconds of the performance counter.
+        self.received = received
+        #: `None` while it is being sent.
+        self.sequence: Optional[int] = None
+
+
 class NewestWins(Generic[S, M]):
     """Reads a source without a pause, and keeps at most one frame in front of the session (its own
     newest-wins window) and one behind it.
@@ -96,8 +109,8 @@ class NewestWins(Generic[S, M]):
         self._tasks: Tuple[asyncio.Task[None], ...] = ()
         self._changed: Optional[asyncio.Event] = None
         # Outcomes are in the order of sending. Bounded by the session's window.
-        self._sent: Deque[Tuple[M, float]] = deque()
-        self._ready: Optional[Tuple[Returned, M, float]] = None
+        self._sent: Deque[_Sent[M]] = deque()
+        self._ready: Optional[Tuple[Returned, _Sent[M]]] = None
         self._source_ended = False
         self._ended = False
         #: The error that ended the bridge; `None` while it is open, or if the source ended.
@@ -146,10 +159,10 @@ class NewestWins(Generic[S, M]):
             assert self._changed is not None
             self._changed.clear()
             await self._changed.wait()
-        (outcome, metadata, received), self._ready = self._ready, None
+        (outcome, sent), self._ready = self._ready, None
         self._delivered += 1
-        self._latencies.append(time.perf_counter() - received)
-        return outcome, metadata
+        self._latencies.append(time.perf_counter() - sent.received)
+        return outcome, sent.metadata
 
     def close(self) -> None:
         """Stops reading the source and gives up the frames in flight. The session stays open."""
@@ -189,15 +202,21 @@ class NewestWins(Generic[S, M]):
                     upcoming = asyncio.ensure_future(self._receive())
                 received = time.perf_counter()
                 frame, metadata = self._convert(source)
-                self._sent.append((metadata, received))
-                await self._session.send(frame)
+                sent = _Sent(metadata, received)
+                self._sent.append(sent)
+                sent.sequence = await self._session.send(frame)
         finally:
             if not upcoming.cancel() and not upcoming.cancelled():
                 upcoming.exception()
 
     async def _collect(self) -> None:
         async for outcome in self._session.outcomes():
-            entry = self._sent.popleft()
+            first = self._sent[0].sequence if self._sent else outcome.sequence + 1
+            if first is not None and outcome.sequence < first:
+                # A frame that an earlier bridge of the session gave up.
+                outcome.release()
+                continue
+            sent = self._sent.popleft()
             if isinstance(outcome, Dropped):
                 self._dropped[outcome.reason] = self._dropped.get(outcome.reason, 0) + 1
             else:
@@ -205,7 +224,7 @@ class NewestWins(Generic[S, M]):
                 if self._ready is not None:
                     self._overtaken += 1
                     self._ready[0].release()
-                self._ready = outcome, *entry
+                self._ready = outcome, sent
                 self._wake()
             if self._source_ended and not self._sent:
                 break

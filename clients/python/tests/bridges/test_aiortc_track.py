@@ -178,6 +178,26 @@ def test_a_stopped_track_reads_its_source_no_more(running_server):
     run(test())
 
 
+def test_a_session_serves_one_track_after_another(running_server):
+    """The frames that a stopped track gave up are not those of the next track."""
+
+    async def test():
+        async with sidelight.aio.connect(running_server.unix) as server:
+            async with server.session("colorInvert") as session:
+                for pts in range(1, 20):
+                    source = Pushed()
+                    track = FilteredTrack(source, session)
+                    source.queue.put_nowait(grey(DARK, 100 * pts))
+                    assert (await track.recv()).pts == 100 * pts
+                    received = session.counts.received
+                    source.queue.put_nowait(grey(DARK, 100 * pts + 1))
+                    while session.counts.received == received:
+                        await asyncio.sleep(0)
+                    track.stop()
+
+    run(test())
+
+
 def test_the_end_of_the_session_ends_the_track_with_its_error(running_server):
     async def test():
         async with sidelight.aio.connect(running_server.unix) as server:
