@@ -29,7 +29,7 @@ _OPTIONS: tuple[tuple[str, Any], ...] = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
     ("grpc.http2.lookahead_bytes", 4 << 20),
-    ("grpc.http2.max_frame_size", 1 << 20),
+    ("grpc.http2.max_frame_size", 4 << 20),
 )
 
 
