@@ -55,8 +55,12 @@ class Change(ChangeBase):
         waiter = Waiter()
         machine = self._session._machine
         self._session._update(machine.await_change, self._record, applied, waiter)
-        if not await waiter.wait(timeout):
-            raise DeadlineExceeded(f"change {self.request_id} has no answer after {timeout:g} s")
+        try:
+            if not await waiter.wait(timeout):
+                message = f"change {self.request_id} has no answer after {timeout:g} s"
+                raise DeadlineExceeded(message)
+        finally:
+            self._session._update(machine.stop_awaiting, self._record, waiter)
         return self._result(applied)
 
 
@@ -87,7 +91,7 @@ class Session(SessionBase[Change]):
             self._abort(None)
             raise
         if not self._machine.was_opened:
-            raise self._machine.error or Unavailable("the session ended before it was opened")
+            raise self._machine.refusal("the session ended before it was opened")
         return self
 
     async def close(self) -> None:
@@ -276,7 +280,7 @@ class Session(SessionBase[Change]):
         raise DeadlineExceeded(f"frame {pending.sequence} has no outcome after {timeout:g} s")
 
     def _abandon(self, pending: Pending, waiter: Waiter) -> None:
-        """Discards an outcome that nobody waits for."""
+        """Discards an outcome that is no longer wanted."""
         self._update(self._machine.abandon, pending)
         if not waiter.future.cancel() and not waiter.future.cancelled():
             waiter.future.result().release()
@@ -313,7 +317,7 @@ class Session(SessionBase[Change]):
             else:
                 await self._wait(OUTCOME, None)
         if self._machine.error is not None:
-            raise self._machine.error
+            raise self._machine.error.with_traceback(None)
 
     def _take_outcome(self) -> Any:
         outcome = self._machine.take_outcome()

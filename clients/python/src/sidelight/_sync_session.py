@@ -50,8 +50,12 @@ class Change(ChangeBase):
         waiter = Waiter()
         machine = self._session._machine
         self._session._update(machine.await_change, self._record, applied, waiter)
-        if not waiter.wait(timeout):
-            raise DeadlineExceeded(f"change {self.request_id} has no answer after {timeout:g} s")
+        try:
+            if not waiter.wait(timeout):
+                message = f"change {self.request_id} has no answer after {timeout:g} s"
+                raise DeadlineExceeded(message)
+        finally:
+            self._session._update(machine.stop_awaiting, self._record, waiter)
         return self._result(applied)
 
 
@@ -78,7 +82,7 @@ class Session(SessionBase[Change]):
             self._watch(self)
         self._wait(OPENED, None)
         if not self._machine.was_opened:
-            raise self._machine.error or Unavailable("the session ended before it was opened")
+            raise self._machine.refusal("the session ended before it was opened")
         return self
 
     def close(self) -> None:
@@ -243,7 +247,7 @@ class Session(SessionBase[Change]):
         raise DeadlineExceeded(f"frame {pending.sequence} has no outcome after {timeout:g} s")
 
     def _abandon(self, pending: Pending, waiter: Waiter) -> bool:
-        """Discards an outcome that nobody waits for; returns whether it came meanwhile."""
+        """Discards an outcome that is no longer wanted; returns whether it came meanwhile."""
         self._update(self._machine.abandon, pending)
         return waiter.wait(0)
 
@@ -277,7 +281,7 @@ class Session(SessionBase[Change]):
             else:
                 self._wait(OUTCOME, None)
         if self._machine.error is not None:
-            raise self._machine.error
+            raise self._machine.error.with_traceback(None)
 
     def _take_outcome(self) -> Any:
         outcome = self._machine.take_outcome()

@@ -518,6 +518,55 @@ def test_a_frame_that_may_not_be_dropped_waits_for_the_next_connection():
     assert session.sent_frames() == [2]
 
 
+def test_a_finished_session_still_sends_a_frame_that_may_not_be_dropped():
+    session = Unconnected(drop_policy="never_drop", fallback="drop")
+    session.open(capacity=1)
+    session.send()
+    session.written()
+    session.send()
+    session.machine.finish()
+    assert session.lose() is not None
+    assert [each.sequence for each in session.outcomes()] == [1]
+    session.open(capacity=1)
+    assert session.sent_frames() == [2]
+    session.filtered(2)
+    assert len(session.outcomes()) == 1 and session.link.is_over
+    assert session.lose() is None and session.machine.error is None
+
+
+def test_a_finished_session_without_frames_to_send_is_over_at_a_loss():
+    session = Unconnected()
+    session.open()
+    session.send()
+    session.written()
+    session.machine.finish()
+    assert session.lose() is None
+    assert session.machine.is_over and session.machine.error is None
+
+
+def test_those_who_stop_waiting_for_a_change_are_forgotten():
+    session = Unconnected()
+    session.open()
+    record = change(session, Stage("a"))
+    for _ in range(100):
+        answer = Answer()
+        session.machine.await_change(record, True, answer)
+        session.machine.stop_awaiting(record, answer)
+    assert record.waiters == []
+
+
+def test_an_error_that_is_raised_often_does_not_grow():
+    session = Unconnected(reconnect=False)
+    session.open()
+    session.lose("INTERNAL")
+    depths = []
+    for _ in range(20):
+        with pytest.raises(SidelightError) as raised:
+            session.send()
+        depths.append(len(raised.traceback))
+    assert len(set(depths)) == 1
+
+
 def test_credits_are_counted_right_after_a_loss_with_untaken_outcomes():
     session = Unconnected(fallback="drop")
     session.open(capacity=2)
@@ -528,12 +577,12 @@ def test_credits_are_counted_right_after_a_loss_with_untaken_outcomes():
     session.filtered(1)
     session.lose()
     session.open(capacity=2)
-    for _ in range(3):
-        session.send()
-        session.written()
-    assert session.machine.window.outstanding == 2
-    assert len(session.outcomes()) == 2
-    assert session.machine.window.outstanding == 1
+    session.send()
+    assert session.sent_frames() == [3]
+    session.send()
+    assert session.sent_frames() == []
+    assert [each.sequence for each in session.outcomes()] == [1, 2]
+    assert session.sent_frames() == [4]
 
 
 def test_an_outcome_of_a_frame_that_was_not_sent_is_ignored():

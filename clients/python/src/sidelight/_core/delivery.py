@@ -110,7 +110,7 @@ class Delivery:
             self._merge(pending, outcome)
 
     def _drop_fallback(self, pending: Pending) -> None:
-        """Replaces a picture that nobody took by a drop."""
+        """Replaces a picture that was not taken by a drop."""
         outcome = pending.outcome
         if type(outcome) is PassedThrough:
             self.passed_through -= 1
@@ -215,3 +215,15 @@ class Delivery:
             dropped,
             self.received - done,
         )
+
+
+class _Nobody:
+    """A caller that gave up: outcomes are released."""
+
+    def resolve(self, outcome: Any) -> None:
+        """Releases an outcome."""
+        outcome.release()
+
+
+#: The waiter of frames whose outcome is no longer wanted.
+NOBODY = _Nobody()

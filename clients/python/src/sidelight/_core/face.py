@@ -67,7 +67,8 @@ class ChangeBase:
     def _result(self, applied: bool) -> int:
         value = self._record.first_sequence if applied else self._record.revision
         if value is None:
-            raise self._record.error or FailedPrecondition("the change has no answer")
+            error = self._record.error or FailedPrecondition("the change has no answer")
+            raise error.with_traceback(None)
         return value
 
     def __repr__(self) -> str:
@@ -186,7 +187,7 @@ class SessionBase(Generic[ChangeType]):
 
     @property
     def dropped_analyses(self) -> int:
-        """The number of results of analyses that were lost because nobody took them."""
+        """The number of results of analyses that were lost because they were not taken in time."""
         return self._machine.notices.dropped_analyses
 
     def stats(self) -> Optional[Stats]:

@@ -16,7 +16,7 @@ from ..events import Rejected, SessionState, Stats
 from ..images import Frame, Image
 from ..outcomes import Dropped, DropReason, DropStage
 from .changes import ChangeLog, ChangeRecord, Entry
-from .delivery import Delivery, Pending
+from .delivery import NOBODY, Delivery, Pending
 from .fallback import Fallback
 from .frames import info_of
 from .notices import Notices
@@ -120,7 +120,7 @@ class SessionMachine:
             raise TypeError(f"frame is {type(frame).__name__}; it must be a Frame or an Image")
         window = self.window
         if window.is_finished or self.is_over:
-            raise self.error or Unavailable("the session is finished; it accepts no more frames")
+            raise self.refusal("the session is finished; it accepts no more frames")
         newest_wins = window.newest_wins
         if not newest_wins and window.waiting is not None:
             return None
@@ -147,9 +147,9 @@ class SessionMachine:
         return self.pending.pop(sequence)
 
     def abandon(self, pending: Pending) -> None:
-        """Records that nobody waits for an outcome any more."""
+        """Records that an outcome is no longer wanted."""
         if pending.waiter is not None:
-            pending.waiter = _NOBODY
+            pending.waiter = NOBODY
 
     def take_outcome(self) -> Any:
         """Returns the next outcome in order; `None` if there is none now."""
@@ -229,7 +229,7 @@ class SessionMachine:
         """
         window = self.window
         if window.is_finished or self.is_over:
-            raise self.error or Unavailable("the session is finished; it accepts no changes")
+            raise self.refusal("the session is finished; it accepts no changes")
         mergeable = window.last_entry if window.keeps else None
         if not self.changes.can_merge(message, is_conditional, mergeable):
             mergeable = None
@@ -264,6 +264,10 @@ class SessionMachine:
         record.waiters.append((applied, waiter))
         self.answer(record)
 
+    def stop_awaiting(self, record: ChangeRecord, waiter: Any) -> None:
+        """Removes a waiter for a change."""
+        record.waiters = [each for each in record.waiters if each[1] is not waiter]
+
     def answer(self, record: ChangeRecord) -> None:
         """Resolves those who wait for a change and have their answer."""
         kept = []
@@ -294,6 +298,11 @@ class SessionMachine:
 
     # The end
 
+    def refusal(self, message: str) -> SidelightError:
+        """Returns the error that ended the session, or one with a message, to be raised."""
+        # Without the places where it was raised before, which it would collect.
+        return (self.error or Unavailable(message)).with_traceback(None)
+
     def finish(self) -> None:
         """Refuses further frames and changes; those that wait are still sent."""
         self.window.finish()
@@ -323,21 +332,10 @@ class SessionMachine:
         if self.is_over:
             return
         self.error = error
-        self.window.finish()
+        self.window.abandon()
         self.lose_connection(error or Unavailable("the session is over"))
         self.is_over = True
         self.fail(
             list(self.changes.records()),
             error or Unavailable("the session ended before a frame was filtered with the change"),
         )
-
-
-class _Nobody:
-    """A caller that gave up: outcomes are released."""
-
-    def resolve(self, outcome: Any) -> None:
-        """Releases an outcome."""
-        outcome.release()
-
-
-_NOBODY = _Nobody()

@@ -71,6 +71,7 @@ class Window:
         self.capacity = 0
         self.outstanding = 0
         self.is_finished = False
+        self._is_abandoned = False
 
     # Offering
 
@@ -118,6 +119,10 @@ class Window:
         """Refuses further messages; those that wait are still sent."""
         self.is_finished = True
 
+    def abandon(self) -> None:
+        """Refuses further messages, and discards those that wait when the link closes."""
+        self.is_finished = self._is_abandoned = True
+
     @property
     def is_drained(self) -> bool:
         """Whether no more messages are accepted and none waits."""
@@ -148,7 +153,7 @@ class Window:
         """Records that the connection is lost. If frames may be dropped, nothing is kept."""
         self.link = NONE
         self._urgent.clear()
-        keeps = not self.newest_wins and not self.is_finished
+        keeps = not self.newest_wins and not self._is_abandoned
         waiting, queue = self.waiting, self._queue
         # Messages that repeat changes are made again for the next connection.
         controls: list[Control] = [
