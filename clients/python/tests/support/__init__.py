@@ -1,0 +1,1 @@
+"""A running server, and pictures, that the tests share."""
