@@ -92,7 +92,7 @@ def check(outcome: Any) -> None:
 def frames_of(session: Any) -> Callable[[], Any]:
     """Returns what is sent: the picture inline, or slots that hold the picture before they are sent.
 
-    In both cases the picture is in its place before the round trip begins.
+    In both cases the picture is where it is sent from before the round trip begins.
     """
     if not session.uses_shared_memory:
         image = sidelight.Image("i420", WIDTH, HEIGHT, PICTURE)
