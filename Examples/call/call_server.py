@@ -139,8 +139,7 @@ class CallServer:
 
     async def _put_asset(self, request: web.Request) -> web.Response:
         participant = self._authenticated(request)
-        name, content = request.match_info["name"], await request.read()
-        await self._server.assets.put(name, content, participant=participant.identity)
+        await participant.put_picture(request.match_info["name"], await request.read())
         return web.json_response({})
 
     async def _take_snapshot(self, request: web.Request) -> web.Response:

@@ -11,7 +11,7 @@ import { byId, element } from "./dom.js";
 
 const CHECK_DELAY_MS = 300;
 /** The number of characters that are shown on each side of an error. */
-const CONTEXT = 24;
+const CONTEXT = 16;
 
 /**
  * Shows the text of the selection, checks it while the user writes, and selects it.
@@ -54,7 +54,7 @@ export function showText(commands, selection) {
       Object.assign(problem.dataset, { line, column });
       problem.append(element("pre", { "aria-hidden": "true" }, excerpt(text, line, column)));
     }
-    problem.append(element("p", {}, message));
+    problem.append(element("p", {}, sentence(message)));
     problem.hidden = false;
     editor.setAttribute("aria-invalid", "true");
     suggestion.hidden = !(error.suggestion && line && column);
@@ -68,6 +68,7 @@ export function showText(commands, selection) {
 
   function hideError() {
     problem.hidden = true;
+    problem.replaceChildren();
     suggestion.hidden = true;
     editor.removeAttribute("aria-invalid");
   }
@@ -98,6 +99,16 @@ export function showText(commands, selection) {
     if (editor.value !== text) editor.value = text;
     showError(error, text);
   });
+}
+
+/**
+ * Returns an error's sentence, without the position and the excerpt that the page shows itself.
+ *
+ * @param {string} message
+ */
+function sentence(message) {
+  const [first] = message.split("\n");
+  return first.replace(/^.*?column \d+: /, "");
 }
 
 /**
