@@ -122,7 +122,8 @@ function excerpt(text, line, column) {
   const characters = Array.from(text.split("\n")[line - 1] ?? "");
   const start = Math.max(0, column - 1 - CONTEXT);
   const shown = characters.slice(start, column + CONTEXT).join("");
-  return `${start > 0 ? "…" : ""}${shown}\n${" ".repeat(column - 1 - start + (start > 0 ? 1 : 0))}▲`;
+  const head = start > 0 ? "…" : "";
+  return `${head}${shown}\n${" ".repeat(head.length + column - 1 - start)}▲`;
 }
 
 /**
