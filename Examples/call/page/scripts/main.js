@@ -107,7 +107,7 @@ async function start(call, camera) {
   byId("where").textContent = `${call.room} · ${call.name}`;
   showFilters(catalogue, selection, assets);
   showStages(catalogue, selection, assets, () => tiles.frameSize);
-  effects = showEffects(catalogue, selection, assets);
+  effects = showEffects(catalogue, selection, assets, call.commands);
   showText(call.commands, selection);
   showStatistics(call.commands);
   selection.announce();

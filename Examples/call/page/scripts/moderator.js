@@ -16,6 +16,7 @@
 import { byId, element, words } from "./dom.js";
 
 const RETRY_MS = 1000;
+let wasOpen = false;
 const key = new URLSearchParams(location.search).get("key") ?? "";
 
 /** Shows the sessions that the call server sends, and connects again after an interruption. */
@@ -23,7 +24,6 @@ function watch() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
   const socket = new WebSocket(
     `${scheme}//${location.host}/moderator/sessions?key=${encodeURIComponent(key)}`);
-  let wasOpen = false;
   socket.onmessage = ({ data }) => {
     wasOpen = true;
     const { sessions, error } = JSON.parse(data);
@@ -33,7 +33,7 @@ function watch() {
   socket.onclose = () => {
     showProblem(wasOpen ? "The call server is not reachable." :
       "The call server refused the connection: is the key in the address right?");
-    setTimeout(watch, RETRY_MS);
+    if (wasOpen) setTimeout(watch, RETRY_MS);
   };
 }
 
