@@ -96,7 +96,7 @@ class Commands:
     async def _select(self, command: dict[str, Any]) -> dict[str, Any]:
         revision = await self._change(command, lambda: self._session.select(command["text"]))
         checked = await self._check(command)
-        self._text = checked["text"]
+        self._text, self._plate = checked["text"], -1.0
         return {"revision": revision, **checked}
 
     async def _update(self, command: dict[str, Any]) -> dict[str, Any]:

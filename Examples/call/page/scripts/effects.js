@@ -154,7 +154,7 @@ export function showEffects(catalogue, selection, assets, commands) {
 empty room is known. Until then it is hidden.`;
   });
   selection.addEventListener("change", () => {
-    plate.hidden = true;
+    plate.hidden ||= !selection.stages.some(({ filter }) => catalogue.parameter(filter, "plate"));
     for (const button of buttons) {
       const isSelected = Boolean(selection.find({ id: button.dataset.effect }));
       button.setAttribute("aria-pressed", String(isSelected));
