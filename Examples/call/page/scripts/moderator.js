@@ -66,9 +66,9 @@ function sessionRow(session) {
     element("td", {}, element("span", { class: "badge", "data-state": state }, words(state)),
       ...(reason ? [element("small", {}, reason)] : [])),
     element("td", { class: "pipeline" }, pipeline || "none"),
-    element("td", { class: "number" }, size),
-    element("td", { class: "number" }, session.filtered.toLocaleString("en")),
-    element("td", { class: "number" }, session.dropped.toLocaleString("en")),
+    number("Size", size),
+    number("Filtered", session.filtered.toLocaleString("en")),
+    number("Dropped", session.dropped.toLocaleString("en")),
     element("td", { class: "actions" },
       isOverridden ?
         element("button", { "data-action": "end-override",
@@ -76,6 +76,11 @@ function sessionRow(session) {
           click: () => send({ participant }) }, "End") :
         element("button", { "data-action": "override", "aria-label": `Override ${participant}`,
           click: () => choose(participant) }, "Override")));
+}
+
+/** @param {string} label Shown where the table has no head. @param {string} text */
+function number(label, text) {
+  return element("td", { class: "number", "data-label": label }, text);
 }
 
 /** @param {string} participant */
