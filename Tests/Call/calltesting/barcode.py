@@ -15,7 +15,7 @@ BITS = 20
 # The part of the picture's height that the bar code takes. Filters are kept off it by
 # `@region(0, 0.15h, 1w, 0.85h)`.
 STRIP = 0.15
-OUTSIDE_STRIP = f"@region(0, {STRIP}h, 1w, {1 - STRIP}h)"
+OUTSIDE_STRIP = f" @region(0, {STRIP}h, 1w, {1 - STRIP}h)"
 # The two rows, as fractions of the strip's height. The gaps absorb the codec's block edges.
 ROWS = ((0.12, 0.45), (0.52, 0.85))
 # The part of a cell, around its centre, that a reader averages.

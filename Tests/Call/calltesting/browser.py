@@ -12,6 +12,8 @@ from collections import deque
 from pathlib import Path
 from typing import Self
 
+from websockets.exceptions import WebSocketException
+
 from .camera import Camera
 from .devtools import DevTools, PageError
 
@@ -52,18 +54,18 @@ class Browser:
     def __enter__(self) -> DevTools:
         self._start()
         try:
-            self.devtools = DevTools(self._wait_for_address())
+            self.devtools = DevTools(self._wait_for_address()).__enter__()
         except BaseException:
             self._kill()
             raise
         return self.devtools
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
             self.devtools.command("Browser.close")
-            self.devtools.close()
+            self.devtools.__exit__(*error)
             self.process.wait(STOP_SECONDS)
-        except (PageError, OSError, subprocess.TimeoutExpired):
+        except (PageError, WebSocketException, OSError, subprocess.TimeoutExpired):
             pass  # It is killed.
         finally:
             self._kill()

@@ -15,6 +15,9 @@ PATCHES = {
     "blue": ((0.55, 0.25, 0.15, 0.25), (41, 240, 110)),
     "gray": ((0.80, 0.25, 0.15, 0.25), (180, 128, 128)),
 }
+# An area of small dark and bright squares: a reader measures its contrast, which a blur removes.
+DETAIL = (0.7, 0.78, 0.25, 0.2)
+DETAIL_SQUARE = 8
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Camera:
 def record(
     path: Path, width: int = 640, height: int = 360, frames_per_second: int = 30, frames: int = 600
 ) -> Camera:
-    """Writes a video: a gradient, areas of one colour, a moving bright square, a fine texture."""
+    """Writes a video: a gradient with texture, areas of one colour, small squares, and a bright
+    square that moves."""
     rows, columns = np.mgrid[0:height, 0:width]
     texture = np.random.default_rng(1).integers(-6, 7, (height, width))
     background = 60 + 100 * columns / width + 40 * rows / height + texture
@@ -47,6 +51,9 @@ def record(
         luma[_area(x, y, w, h, width, height)] = colour[0]
         for plane, value in zip(chroma, colour[1:], strict=True):
             plane[_area(x, y, w, h, width // 2, height // 2)] = value
+    squares = (rows // DETAIL_SQUARE + columns // DETAIL_SQUARE) % 2 == 0
+    detail = _area(*DETAIL, width, height)
+    luma[detail] = np.where(squares[detail], 210, 40)
     with path.open("wb") as file:
         file.write(f"YUV4MPEG2 W{width} H{height} F{frames_per_second}:1 Ip A1:1 C420\n".encode())
         for number in range(frames):
@@ -59,6 +66,11 @@ def record(
             file.write(picture.tobytes())
             file.write(chroma.tobytes())
     return Camera(path, width, height, frames_per_second, frames)
+
+
+def areas() -> dict[str, tuple[float, float, float, float]]:
+    """Returns the areas of one colour, for a reader in the page."""
+    return {name: area for name, (area, _) in PATCHES.items()}
 
 
 def _area(x: float, y: float, w: float, h: float, width: int, height: int) -> tuple[slice, slice]:

@@ -4,7 +4,7 @@ import base64
 import json
 from collections import deque
 from importlib import resources
-from typing import Any
+from typing import Any, Self
 
 from websockets.sync.client import connect
 
@@ -24,18 +24,22 @@ class PageError(Exception):
 
 
 class DevTools:
-    """A connection to a browser."""
+    """A connection to a browser, open within a `with` block."""
 
     def __init__(self, address: str) -> None:
-        self._socket = connect(
-            address, max_size=None, compression=None, open_timeout=CONNECT_SECONDS
-        )
+        self._address = address
         self._last_id = 0
         self.console: deque[str] = deque(maxlen=CONSOLE_LINES)
 
-    def close(self) -> None:
-        """Closes the connection. The browser goes on."""
-        self._socket.close()
+    def __enter__(self) -> Self:
+        self._connection = connect(
+            self._address, max_size=None, compression=None, open_timeout=CONNECT_SECONDS
+        )
+        self._socket = self._connection.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._connection.__exit__(*error)
 
     def command(self, method: str, session: str | None = None, **parameters: object) -> Any:
         """Sends a command, and returns its result."""

@@ -37,8 +37,8 @@ window.sidelightReader = (() => {
   }
 
   class Reader {
-    constructor(video, layout, areas) {
-      Object.assign(this, { video, layout, areas, samples: [], lost: 0, stopped: false });
+    constructor(video, layout, areas, detail) {
+      Object.assign(this, { video, layout, areas, detail, samples: [], lost: 0, stopped: false });
       this.next();
     }
 
@@ -60,6 +60,7 @@ window.sidelightReader = (() => {
       return {
         number: this.number(width, height),
         colours: this.colours(),
+        contrast: this.contrast(width, height),
         // Milliseconds of the system clock, so that pages can be compared.
         shown: performance.timeOrigin + metadata.presentationTime,
         captured: metadata.captureTime === undefined
@@ -103,6 +104,21 @@ window.sidelightReader = (() => {
       }));
     }
 
+    // The mean deviation of the brightness from its mean, in the area with small squares.
+    contrast(width, height) {
+      const [x, y, w, h] = this.detail;
+      const size = [Math.floor(w * width), Math.floor(h * height)];
+      if (!this.squares || this.squares.canvas.width !== size[0]) this.squares = canvas(...size);
+      this.squares.drawImage(this.video, x * width, y * height, ...size, 0, 0, ...size);
+      const { data } = this.squares.getImageData(0, 0, ...size);
+      const pixels = data.length / 4;
+      let sum = 0;
+      for (let at = 1; at < data.length; at += 4) sum += data[at];
+      let deviation = 0;
+      for (let at = 1; at < data.length; at += 4) deviation += Math.abs(data[at] - sum / pixels);
+      return deviation / pixels;
+    }
+
     stop() {
       this.stopped = true;
       this.video.cancelVideoFrameCallback(this.handle);
@@ -111,9 +127,9 @@ window.sidelightReader = (() => {
 
   return {
     // Starts to read a video under a name; a reader of the same name ends.
-    read(name, video, layout, areas) {
+    read(name, video, layout, areas, detail) {
       readers.get(name)?.stop();
-      readers.set(name, new Reader(video, layout, areas));
+      readers.set(name, new Reader(video, layout, areas, detail));
     },
     // Returns the samples since the last call.
     take(name) {
