@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import count
 
 import pytest
 
@@ -15,6 +16,7 @@ from calltesting.programs import CallServer, Program, Sidelight
 LOG_CHARACTERS = 8_000
 # Half the rate of a usual call: the tests measure behaviour, also on a busy machine.
 FRAMES_PER_SECOND = 15
+_ROOMS = count(1)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -59,16 +61,15 @@ def call_server(sidelight: Sidelight) -> Iterator[CallServer]:
 
 @pytest.fixture
 def join(
-    browser: DevTools, call_server: CallServer, request: pytest.FixtureRequest
+    browser: DevTools, call_server: CallServer
 ) -> Iterator[Callable[..., Participant]]:
-    """Lets participants join a room of the test, and closes their pages in the end."""
+    """Lets participants join a new room, and closes their pages in the end."""
+    room = f"room-{next(_ROOMS)}"
     with ExitStack() as stack:
 
         def join(name: str, **options: object) -> Participant:
             options.setdefault("frames_per_second", FRAMES_PER_SECOND)
-            participant = Participant(
-                browser, call_server.address, name, room=request.node.name, **options
-            )
+            participant = Participant(browser, call_server.address, name, room=room, **options)
             stack.callback(participant.page.close)
             return participant
 

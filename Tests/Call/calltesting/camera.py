@@ -36,6 +36,12 @@ class Camera:
         """The duration of the video, after which the numbers repeat."""
         return self.frames / self.frames_per_second
 
+    def distance(self, first: int, second: int) -> int:
+        """Returns the frames from one number to another, the shorter way round: negative if the
+        second one is earlier."""
+        half = self.frames // 2
+        return (second - first + half) % self.frames - half
+
 
 def record(
     path: Path, width: int = 640, height: int = 360, frames_per_second: int = 30, frames: int = 600

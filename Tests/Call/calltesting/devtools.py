@@ -84,6 +84,7 @@ class Page:
         self._browser = browser
         self._target = target
         self._session = session
+        self._is_closed = False
         self.command("Page.enable")
         self.command("Runtime.enable")
 
@@ -131,8 +132,10 @@ class Page:
         return base64.b64decode(self.command("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
-        """Closes the page, as a participant who closes a tab does."""
-        self._browser.command("Target.closeTarget", targetId=self._target)
+        """Closes the page, as a participant who closes a tab does. A second call does nothing."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._browser.command("Target.closeTarget", targetId=self._target)
 
 
 def _exception(details: dict[str, Any]) -> str:

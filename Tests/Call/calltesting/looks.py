@@ -47,3 +47,16 @@ GRAYSCALE = Look(
     f"grayscale{OUTSIDE_STRIP}",
     {"red": (76, 76, 76), "green": (150, 150, 150), "blue": (29, 29, 29), "gray": (191, 191, 191)},
 )
+
+
+def closest(sample: Sample, *looks: Look) -> Look:
+    """Returns the look that a frame is most like."""
+
+    def distance(look: Look) -> int:
+        return sum(
+            abs(found - wanted)
+            for name, colour in look.colours.items()
+            for found, wanted in zip(sample["colours"][name], colour, strict=True)
+        )
+
+    return min(looks, key=distance)

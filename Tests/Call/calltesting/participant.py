@@ -3,7 +3,6 @@
 Elements are found by the selectors of `Examples/call/README.md`.
 """
 
-from typing import Any
 from urllib.parse import urlencode
 
 from . import barcode, camera
@@ -99,22 +98,11 @@ class Participant:
 
     def click(self, selector: str) -> None:
         """Clicks an element, once it is there."""
-        self.page.until("(selector) => document.querySelector(selector)", selector)
-        self.page.run("(selector) => document.querySelector(selector).click()", selector)
+        click(self.page, selector)
 
     def enter(self, selector: str, value: str) -> None:
         """Changes the value of a control, as a person who types or drags does."""
-        self.page.until("(selector) => document.querySelector(selector)", selector)
-        self.page.run(
-            """(selector, value) => {
-                const control = document.querySelector(selector);
-                control.value = value;
-                for (const type of ["input", "change"]) {
-                    control.dispatchEvent(new Event(type, { bubbles: true }));
-                }
-            }""",
-            selector, value,
-        )
+        enter(self.page, selector, value)
 
     def select(self, pipeline: str) -> None:
         """Selects a pipeline as text. Returns at once."""
@@ -205,8 +193,22 @@ class Statistics:
         )
 
 
-def observe(browser: DevTools, call: str, name: str, **options: Any) -> Participant:
-    """Returns a participant whose camera is read."""
-    participant = Participant(browser, call, name, **options)
-    participant.read()
-    return participant
+def click(page: Page, selector: str) -> None:
+    """Clicks an element of a page, once it is there."""
+    page.until("(selector) => document.querySelector(selector)", selector)
+    page.run("(selector) => document.querySelector(selector).click()", selector)
+
+
+def enter(page: Page, selector: str, value: str) -> None:
+    """Changes the value of a control of a page, once it is there."""
+    page.until("(selector) => document.querySelector(selector)", selector)
+    page.run(
+        """(selector, value) => {
+            const control = document.querySelector(selector);
+            control.value = value;
+            for (const type of ["input", "change"]) {
+                control.dispatchEvent(new Event(type, { bubbles: true }));
+            }
+        }""",
+        selector, value,
+    )

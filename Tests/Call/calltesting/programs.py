@@ -10,10 +10,14 @@ import tempfile
 import threading
 from collections import deque
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from .participant import Participant
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-CALL_SERVER = REPOSITORY / "Examples/call/call_server.py"
+# The call server of Examples/call, with a record of the frames that it sends to Sidelight.
+OBSERVED_CALL_SERVER = REPOSITORY / "Tests/Call/observed_call_server.py"
 
 START_SECONDS = 60
 STOP_SECONDS = 20
@@ -152,18 +156,24 @@ class Sidelight:
 
 
 class CallServer(Program):
-    """The call server of `Examples/call`, on a free port."""
+    """The call server of `Examples/call`, on a free port, or a variant of it."""
 
     def __init__(
         self,
         sidelight: str,
         *options: str,
-        program: Path = CALL_SERVER,
+        program: Path = OBSERVED_CALL_SERVER,
         environment: dict[str, str] | None = None,
     ) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="sidelight-frames-")
+        self._record = Path(self._folder.name) / "frames"
         super().__init__(
             sys.executable, program, "--sidelight", sidelight, "--port", "0", *options,
-            environment=environment,
+            environment={
+                "PYTHONPATH": f"{REPOSITORY}/Tests/Call",
+                "FRAME_RECORD": str(self._record),
+                **(environment or {}),
+            },
         )
 
     def __enter__(self) -> Self:
@@ -177,6 +187,18 @@ class CallServer(Program):
             self.__exit__()
             raise
         return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self._folder.cleanup()
+
+    def number_of(self, participant: "Participant", sequence: int) -> int:
+        """Returns the number in the picture that was sent to Sidelight as a participant's frame."""
+        frame = f"{participant.room}/{participant.name} {sequence} "
+        for line in self._record.read_text().splitlines():
+            if line.startswith(frame):
+                return int(line.removeprefix(frame))
+        raise LookupError(f"no frame {frame}was sent")
 
 
 def _binary() -> Path:
