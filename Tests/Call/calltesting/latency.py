@@ -30,8 +30,8 @@ class Delays:
         """The 95th percentile."""
         return percentile(self.milliseconds, 95)
 
-    def joined(self, other: "Delays") -> "Delays":
-        """Returns the delays of both directions of a call."""
+    def __add__(self, other: "Delays") -> "Delays":
+        """Returns the delays of both."""
         return Delays(
             self.milliseconds + other.milliseconds, self.unmatched + other.unmatched
         )
@@ -63,14 +63,3 @@ def delays(camera: Iterable[Sample], viewer: Iterable[Sample]) -> Delays:
         else:
             unmatched += 1
     return Delays(tuple(found), unmatched)
-
-
-def unwrapped(numbers: Iterable[int], period: int) -> list[int]:
-    """Returns the numbers of a video that repeats as numbers that increase over its end."""
-    result: list[int] = []
-    for number in numbers:
-        if result:
-            turns = round((result[-1] - number) / period)
-            number += turns * period
-        result.append(number)
-    return result

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .participant import Participant
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-# The call server of Examples/call, with a record of the frames that it sends to Sidelight.
+CALL_SERVER = REPOSITORY / "Examples/call/call_server.py"
+# The same, with a record of the frames that it sends to Sidelight.
 OBSERVED_CALL_SERVER = REPOSITORY / "Tests/Call/observed_call_server.py"
 
 START_SECONDS = 60
