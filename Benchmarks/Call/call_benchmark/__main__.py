@@ -8,16 +8,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-for folder in ("Benchmarks/Call", "Benchmarks/Shared", "Tests/Call", "Tests/Python"):
-    sys.path.insert(0, str(REPOSITORY / folder))
+from calltesting.barcode import OUTSIDE_STRIP
+from calltesting.camera import Camera, record
+from sidelight_testing.machine import Machine
 
-import report  # noqa: E402
-import soak  # noqa: E402
-import trial  # noqa: E402
-from calltesting.barcode import OUTSIDE_STRIP  # noqa: E402
-from calltesting.camera import Camera, record  # noqa: E402
-from sidelight_testing.machine import Machine  # noqa: E402
+from . import report, soak, trial
 
 PARTS = ("latency", "slow", "soak")
 PIPELINE = "sepiaTone(intensity: 0.8), vignette"

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 sys.path[:0] = [
     str(REPOSITORY / "Examples/call"), str(REPOSITORY / "clients/python/benchmarks")
 ]

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from soak import MOST_DESCRIPTORS, MOST_MIB_PER_HOUR, WARM_UP, Soak
-from trial import Result
-
 from calltesting.latency import Delays
 from reporting import table
 from sidelight_testing.machine import Machine
+
+from .soak import MOST_DESCRIPTORS, MOST_MIB_PER_HOUR, WARM_UP, Soak
+from .trial import Result
 
 MOST_P50, MOST_P95, MOST_DIFFERENCE, MOST_SHARE = 120, 200, 10, 10
 
