@@ -53,8 +53,6 @@ def test_a_wrong_name_is_shown_with_a_suggestion_and_the_call_goes_on(join):
 
     before = ana.applied()
     ana.click("#pipeline-suggestion")
-    ana.page.until("() => !document.querySelector('#pipeline-text').value.includes('graiscale')")
-    ana.click("#apply-text")
     ana.wait_for_applied(before)
     gray_inverse = "Math.abs(frame.colours.blue[0] - 226) < 40 && frame.colours.blue[2] < 255"
     ben.wait_for_look(ana.name, gray_inverse)

@@ -8,6 +8,8 @@ from math import ceil
 from statistics import median
 from typing import Any
 
+# The successive frames that a sender's tile may not show.
+MOST_MISSING = 10
 # A sample of `reader.js`.
 Sample = dict[str, Any]
 
@@ -43,12 +45,16 @@ def percentile(values: Sequence[float], percent: float) -> float:
     return ordered[max(0, ceil(len(ordered) * percent / 100) - 1)]
 
 
-def delays(camera: Iterable[Sample], viewer: Iterable[Sample]) -> Delays:
+def delays(
+    camera: Iterable[Sample], viewer: Iterable[Sample], frames_per_second: int = 30
+) -> Delays:
     """Returns the delays between a sender's camera and a viewer's tile.
 
-    The camera's time is that of the capture of the frame that the sender's own tile shows. Numbers
-    repeat when the camera's video does: a viewer's frame belongs to the last frame of its number
-    before it, so that delays must be shorter than the video.
+    The camera's time is that of the capture of the frame that the sender's own tile shows. A busy
+    page shows fewer frames than the camera delivers; the capture of one that is missing is computed
+    from the last frame before it. Numbers repeat when the camera's video does: a viewer's frame
+    belongs to the last frame of its number before it, so that delays must be shorter than the
+    video.
     """
     captured: dict[int, list[float]] = defaultdict(list)
     for sample in camera:
@@ -56,10 +62,21 @@ def delays(camera: Iterable[Sample], viewer: Iterable[Sample]) -> Delays:
             captured[sample["number"]].append(sample["captured"] or sample["shown"])
     found, unmatched = [], 0
     for sample in viewer:
-        times = captured.get(sample["number"], [])
-        before = bisect_right(times, sample["shown"])
-        if before:
-            found.append(sample["shown"] - times[before - 1])
+        time = sample["number"] is not None and _capture(captured, sample, frames_per_second)
+        if time:
+            found.append(sample["shown"] - time)
         else:
             unmatched += 1
     return Delays(tuple(found), unmatched)
+
+
+def _capture(
+    captured: dict[int, list[float]], sample: Sample, frames_per_second: int
+) -> float | None:
+    """The time of the capture of a viewer's frame; `None` if none near it was seen."""
+    for back in range(MOST_MISSING + 1):
+        times = captured.get(sample["number"] - back, [])
+        before = bisect_right(times, sample["shown"])
+        if before:
+            return times[before - 1] + back * 1000 / frames_per_second
+    return None
