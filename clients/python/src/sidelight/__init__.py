@@ -1,0 +1,104 @@
+"""Sidelight's client: sends live video to a server and gets filtered frames back.
+
+    import sidelight
+
+    with sidelight.connect("127.0.0.1:50051") as server:
+        with server.session("sepiaTone(intensity: 0.8)") as session:
+            outcome = session.filter(frame)
+
+`sidelight.aio` has the same methods for asyncio.
+"""
+
+from __future__ import annotations
+
+from . import aio, sync
+from ._core.face import Opened
+from ._core.requests import (
+    Asset,
+    CheckedPipeline,
+    CompiledPass,
+    Override,
+    ServerInfo,
+    SessionInfo,
+)
+from ._version import __version__
+from .errors import (
+    Aborted,
+    DeadlineExceeded,
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    PermissionDenied,
+    ResourceExhausted,
+    SidelightError,
+    Unauthenticated,
+    Unavailable,
+)
+from .events import (
+    Accepted,
+    Advice,
+    Analysis,
+    Applied,
+    ConnectionLost,
+    Detection,
+    Event,
+    Reconnected,
+    Rejected,
+    SessionState,
+    StateChanged,
+    Stats,
+)
+from .images import (
+    AlphaMode,
+    Color,
+    ColorMatrix,
+    ColorRange,
+    Frame,
+    Image,
+    Layout,
+    Orientation,
+    PixelFormat,
+    Plane,
+)
+from .outcomes import (
+    Counts,
+    Degraded,
+    Dropped,
+    DropReason,
+    DropStage,
+    Filtered,
+    FrameInfo,
+    Latency,
+    Outcome,
+    PassedThrough,
+    Timing,
+)
+from .output import Output
+from .pipelines import (
+    RGBA,
+    FailurePolicy,
+    Pipeline,
+    PipelineLike,
+    Point,
+    Region,
+    Stage,
+    WorkingSpace,
+    height,
+    px,
+    short_side,
+    width,
+)
+from .sync import Server, Session, connect
+
+__all__ = [
+    "RGBA", "Aborted", "Accepted", "Advice", "AlphaMode", "Analysis", "Applied", "Asset",
+    "CheckedPipeline", "Color", "ColorMatrix", "ColorRange", "CompiledPass", "ConnectionLost",
+    "Counts", "DeadlineExceeded", "Degraded", "Detection", "DropReason", "DropStage", "Dropped",
+    "Event", "FailedPrecondition", "FailurePolicy", "Filtered", "Frame", "FrameInfo", "Image",
+    "InvalidArgument", "Latency", "Layout", "NotFound", "Opened", "Orientation", "Outcome",
+    "Output", "Override", "PassedThrough", "PermissionDenied", "Pipeline", "PipelineLike",
+    "PixelFormat", "Plane", "Point", "Reconnected", "Region", "Rejected", "ResourceExhausted",
+    "Server", "ServerInfo", "Session", "SessionInfo", "SessionState", "SidelightError", "Stage",
+    "StateChanged", "Stats", "Timing", "Unauthenticated", "Unavailable", "WorkingSpace",
+    "__version__", "aio", "connect", "height", "px", "short_side", "sync", "width",
+]

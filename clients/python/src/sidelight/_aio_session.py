@@ -1,0 +1,410 @@
+"""A session of the asyncio face: tasks around the core.
+
+One task reads the server's messages and opens lost connections again. One task writes: a message
+that is written while another is being written would end the call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from typing import Any, Callable, Optional, Union
+
+import grpc
+import grpc.aio
+
+from . import _ring
+from ._channel import Endpoint, error_of_call
+from ._core.delivery import Pending
+from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
+from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OVER
+from ._core.options import SessionOptions
+from ._tracing import current_traceparent
+from .errors import DeadlineExceeded, SidelightError, Unavailable
+from .events import Analysis, Event
+from .images import Frame, Image
+from .outcomes import Outcome
+
+__all__ = ["Change", "Session"]
+
+
+class _Waiter:
+    """A task that waits for one value."""
+
+    __slots__ = ("future",)
+
+    def __init__(self) -> None:
+        self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def resolve(self, value: Any) -> None:
+        """Sets the value. Called once, on the loop's thread."""
+        if not self.future.done():
+            self.future.set_result(value)
+        elif value is not None:
+            value.release()
+
+    async def wait(self, timeout: Optional[float] = None) -> bool:
+        """Returns whether the value is set, at the latest after a number of seconds."""
+        if timeout is None:
+            await self.future
+            return True
+        done, _ = await asyncio.wait((self.future,), timeout=timeout)
+        return bool(done)
+
+
+class Change(ChangeBase):
+    """A requested change of the pipeline."""
+
+    async def accepted(self, timeout: Optional[float] = None) -> int:
+        """Waits for the server's acceptance; returns the revision.
+
+        Raises the server's error if the change is refused, `DeadlineExceeded` after `timeout`
+        seconds."""
+        return await self._wait(False, timeout)
+
+    async def applied(self, timeout: Optional[float] = None) -> int:
+        """Waits for the first frame that is filtered with the change; returns its sequence.
+
+        Raises the server's error if the change is refused, `DeadlineExceeded` after `timeout`
+        seconds."""
+        return await self._wait(True, timeout)
+
+    async def _wait(self, applied: bool, timeout: Optional[float]) -> int:
+        waiter = _Waiter()
+        machine = self._session._machine
+        self._session._update(machine.await_change, self._record, applied, waiter)
+        if not await waiter.wait(timeout):
+            raise DeadlineExceeded(f"change {self.request_id} has no answer after {timeout:g} s")
+        return self._result(applied)
+
+
+class Session(SessionBase[Change]):
+    __doc__ = SessionBase.__doc__
+
+    def __init__(
+        self, endpoint: Endpoint, options: SessionOptions, watch: Callable[[Session], None]
+    ) -> None:
+        super().__init__(endpoint, options, Change)
+        self._watch = watch
+        self._task: Optional[asyncio.Task[None]] = None
+        self._call: Any = None
+        self._attempt = 0
+        self._abort_error: Optional[SidelightError] = None
+        self._is_aborted = False
+
+    # Opening and closing
+
+    async def open(self) -> Session:
+        """Opens the session. An `async with` statement calls it."""
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+            self._watch(self)
+        try:
+            await self._wait(OPENED, None)
+        except asyncio.CancelledError:
+            self._abort(None)
+            raise
+        if not self._machine.was_opened:
+            raise self._machine.error or Unavailable("the session ended before it was opened")
+        return self
+
+    async def close(self) -> None:
+        """Ends the session after the outcomes of frames in flight, at the latest after two seconds.
+        Outcomes that are not taken are released. A second call does nothing."""
+        if self._task is None:
+            self._update(self._machine.end, None)
+            return
+        self._update(self._machine.finish)
+        self._update(self._machine.discard_outcomes)
+        try:
+            if not await self._wait(OVER, CLOSE_TIMEOUT):
+                self._abort(None)
+        except asyncio.CancelledError:
+            self._abort(None)
+            raise
+        if asyncio.current_task() is not self._task:
+            await asyncio.wait((self._task,), timeout=CLOSE_TIMEOUT)
+            self._task.cancel()
+
+    async def __aenter__(self) -> Session:
+        return await self.open()
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if error is not None:
+            self._abort(None)
+        await self.close()
+
+    def _abort(self, error: Optional[SidelightError]) -> None:
+        """Ends the current connection with an error, or without one the session."""
+        if error is None:
+            self._update(self._machine.end, None)
+        self._abort_error = error
+        self._is_aborted = True
+        call = self._call
+        if call is not None:
+            call.cancel()
+
+    def _tick(self) -> None:
+        """Checks the time limits of the connection. Called once a second."""
+        error = self._update(self._link.tick, now())
+        if error is not None:
+            self._abort(error)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._machine.is_over
+
+    # The connection
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                self._attempt += 1
+                self._update(self._link.start, now(), self._endpoint.is_local)
+                error = await self._serve()
+                delay = self._update(self._link.end, error, now(), random.random())
+                if delay is None:
+                    return
+                if await self._wait(FINISHED, delay):
+                    self._update(self._machine.end, None)
+                    return
+        finally:
+            self._update(self._machine.end, None)
+
+    async def _serve(self) -> Optional[SidelightError]:
+        """Serves one connection until it ends; returns its error."""
+        self._abort_error = None
+        self._is_aborted = False
+        channel: Any = None
+        writer: Optional[asyncio.Task[None]] = None
+        try:
+            metadata = self._endpoint.metadata()
+            channel = self._endpoint.channel(grpc.aio)
+            call = channel.stream_stream(METHOD)(metadata=metadata)
+            self._call = call
+            if self._machine.is_over:
+                call.cancel()
+            writer = asyncio.get_running_loop().create_task(self._write(call, self._attempt))
+            while True:
+                data = await call.read()
+                if data is grpc.aio.EOF:
+                    break
+                fetch = self._update(self._link.receive, data, now())
+                if fetch is not None:
+                    await self._finish_opening(fetch)
+            return None
+        except grpc.RpcError as error:
+            return self._abort_error or error_of_call(error)
+        except SidelightError as error:
+            return error
+        except asyncio.CancelledError:
+            if self._is_aborted:  # The call was cancelled, not this task.
+                return self._abort_error or Unavailable("the call was cancelled")
+            raise
+        except Exception as error:  # A reply that cannot be read, or a machine without sockets.
+            return SidelightError(f"the connection failed: {error!r}", code="INTERNAL")
+        finally:
+            if self._call is not None:
+                self._call.cancel()
+            self._call = None
+            if writer is not None:
+                writer.cancel()
+            if channel is not None:
+                await channel.close()
+
+    async def _finish_opening(self, fetch: Any) -> None:
+        ring = None
+        if _ring.is_supported:
+            loop = asyncio.get_running_loop()
+            try:
+                ring = await loop.run_in_executor(None, _ring.fetch, fetch.offer, fetch.session_id)
+            except OSError:
+                ring = None
+        self._update(self._link.finish_opening, ring, now())
+
+    async def _write(self, call: Any, attempt: int) -> None:
+        """Writes the messages of one connection."""
+        try:
+            while True:
+                message, waiter = self._update(self._next_message, attempt)
+                if message is not None:
+                    await call.write(message)
+                elif waiter is None:
+                    if attempt == self._attempt:
+                        await call.done_writing()
+                    return
+                else:
+                    await waiter.wait()
+        except (grpc.RpcError, asyncio.InvalidStateError):
+            return  # The reader reports the error of the call.
+
+    def _next_message(self, attempt: int) -> Any:
+        if attempt != self._attempt:
+            return None, None
+        message = self._link.next_message()
+        if message is not None:
+            return message, None
+        if self._link.is_over:
+            return None, None
+        waiter = _Waiter()
+        self._machine.wait(MESSAGE, waiter)
+        return None, waiter
+
+    # Waiting
+
+    async def _wait(self, condition: int, timeout: Optional[float]) -> bool:
+        """Returns whether a condition is true, at the latest after `timeout` seconds."""
+        waiter = _Waiter()
+        self._update(self._machine.wait, condition, waiter)
+        try:
+            return await waiter.wait(timeout)
+        finally:
+            self._update(self._machine.stop_waiting, condition, waiter)
+
+    # Frames
+
+    async def _offer(self, frame: Union[Frame, Image], waiter: Any) -> Pending:
+        trace = current_traceparent()
+        while True:
+            pending: Optional[Pending] = self._update(
+                self._machine.offer, frame, trace, waiter, now()
+            )
+            if pending is not None:
+                return pending
+            await self._wait(CAPACITY, None)
+
+    async def filter(
+        self, frame: Union[Frame, Image], *, timeout: Optional[float] = None
+    ) -> Outcome:
+        """Sends a frame and returns its outcome.
+
+        - `timeout`: The seconds after which `DeadlineExceeded` is raised; the frame's outcome is
+          then discarded. `None`: no limit.
+        """
+        waiter = _Waiter()
+        pending = await self._offer(frame, waiter)
+        try:
+            if await waiter.wait(timeout):
+                outcome: Outcome = waiter.future.result()
+                return outcome
+        except BaseException:
+            self._abandon(pending, waiter)
+            raise
+        self._abandon(pending, waiter)
+        raise DeadlineExceeded(f"frame {pending.sequence} has no outcome after {timeout:g} s")
+
+    def _abandon(self, pending: Pending, waiter: _Waiter) -> None:
+        """Discards an outcome that nobody waits for."""
+        self._update(self._machine.abandon, pending)
+        if not waiter.future.cancel() and not waiter.future.cancelled():
+            waiter.future.result().release()
+
+    async def filter_all(
+        self, frames: Union[AsyncIterable[Union[Frame, Image]], Iterable[Union[Frame, Image]]]
+    ) -> AsyncIterator[Outcome]:
+        """Sends frames and yields their outcomes, in order.
+
+        Frames are taken from `frames` in a separate task, as soon as the session has capacity, so
+        that a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
+        is filtered.
+        """
+        capacity = max(1, self.options.frames_in_flight)
+        waiting: asyncio.Queue[Any] = asyncio.Queue(capacity)
+
+        async def send() -> None:
+            error: Optional[BaseException] = None
+            try:
+                async for frame in _each(frames):
+                    await self._wait(CAPACITY, None)
+                    waiter = _Waiter()
+                    pending = await self._offer(frame, waiter)
+                    try:
+                        await waiting.put((pending, waiter))
+                    except asyncio.CancelledError:
+                        self._abandon(pending, waiter)
+                        raise
+            except Exception as failure:  # Raised to the caller, after the outcomes.
+                error = failure
+            await waiting.put(error)
+
+        sender = asyncio.get_running_loop().create_task(send())
+        item: Any = None
+        try:
+            while True:
+                item = await waiting.get()
+                if item is None:
+                    return
+                if isinstance(item, BaseException):
+                    raise item
+                await item[1].wait()
+                outcome, item = item[1].future.result(), None
+                yield outcome
+        finally:
+            sender.cancel()
+            if isinstance(item, tuple):
+                self._abandon(*item)
+            while not waiting.empty():
+                item = waiting.get_nowait()
+                if isinstance(item, tuple):
+                    self._abandon(*item)
+
+    async def send(self, frame: Union[Frame, Image]) -> int:
+        """Sends a frame and returns its sequence; `outcomes()` has its outcome.
+
+        Never waits under "newest_wins": without a credit the frame replaces the one that waits. The
+        other policies wait until no other frame waits. Do not change the picture before its
+        outcome. Without a reader of `outcomes()`, no more frames are sent than the server grants.
+        """
+        return (await self._offer(frame, None)).sequence
+
+    async def outcomes(self) -> AsyncIterator[Outcome]:
+        """Yields the outcomes of frames that `send` sent, in order, until the session has none
+        left: after `finish()`, or when it ends. Raises the error that ended the session."""
+        while True:
+            outcome, has_more = self._update(self._take_outcome)
+            if outcome is not None:
+                yield outcome
+            elif not has_more:
+                break
+            else:
+                await self._wait(OUTCOME, None)
+        if self._machine.error is not None:
+            raise self._machine.error
+
+    def _take_outcome(self) -> Any:
+        outcome = self._machine.take_outcome()
+        return outcome, self._machine.has_more_outcomes
+
+    # Events
+
+    def events(self) -> AsyncIterator[Event]:
+        """Yields the session's events, except analyses, until it is over. The newest 256 wait to be
+        taken."""
+        return self._drain(EVENT, self._machine.events)
+
+    def analyses(self) -> AsyncIterator[Analysis]:
+        """Yields the results of analysis stages, until the session is over. The newest 64 wait to
+        be taken; `dropped_analyses` counts the others."""
+        return self._drain(ANALYSIS, self._machine.analyses)
+
+    async def _drain(self, condition: int, items: Any) -> AsyncIterator[Any]:
+        while True:
+            try:
+                item = items.popleft()
+            except IndexError:
+                if self._machine.is_over:
+                    return
+                await self._wait(condition, None)
+                continue
+            yield item
+
+
+async def _each(frames: Any) -> AsyncIterator[Any]:
+    """Yields the elements of an asynchronous or a plain iterable."""
+    if hasattr(frames, "__aiter__"):
+        async for frame in frames:
+            yield frame
+    else:
+        for frame in frames:
+            yield frame

@@ -1,0 +1,126 @@
+"""Addresses, credentials and channels."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
+
+import grpc
+
+from ._tracing import current_traceparent
+from ._validation import invalid
+from .errors import CODE_NAMES, SidelightError, Unauthenticated, error_of_status, make_error
+
+__all__ = ["Endpoint", "Token", "error_of_call"]
+
+#: A bearer token, or a function that returns one.
+Token = Union[str, Callable[[], str]]
+
+_TARGET = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s/:\[\]]+):\d{1,5}")
+
+#: Options for messages with pictures. Every session has its own connection, so that none waits for
+#: another's frames.
+_OPTIONS: Tuple[Tuple[str, Any], ...] = (
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 2000),
+    ("grpc.http2.lookahead_bytes", 4 << 20),
+    ("grpc.http2.max_frame_size", 1 << 20),
+)
+
+
+class Endpoint:
+    """An address of a server, with what its channels and calls need."""
+
+    def __init__(
+        self,
+        address: str,
+        token: Optional[Token],
+        root_certificates: Optional[bytes],
+        certificate: Optional[bytes],
+        private_key: Optional[bytes],
+        metadata: Sequence[Tuple[str, Union[str, bytes]]],
+        options: Sequence[Tuple[str, Any]],
+    ) -> None:
+        if not isinstance(address, str):
+            raise invalid("address", address, "a text")
+        is_secure = bool(root_certificates or certificate or private_key)
+        target = address
+        if target.startswith("https://"):
+            is_secure = True
+            target = target[len("https://") :].rstrip("/")
+        elif target.startswith("http://"):
+            target = target[len("http://") :].rstrip("/")
+        is_unix = target.startswith("unix:")
+        if not is_unix and not _TARGET.fullmatch(target):
+            raise invalid("address", address, "host:port, https://host:port or unix:/path")
+        if bool(certificate) != bool(private_key):
+            raise invalid(
+                "certificate", "set without its pair", "set together with private_key, or not set"
+            )
+        host = target.rsplit(":", 1)[0].strip("[]")
+        #: Whether the server is on this host.
+        self.is_local = is_unix or host in ("localhost", "::1") or host.startswith("127.")
+        if token is not None and not is_secure and not self.is_local:
+            raise invalid(
+                "token", "set without TLS", "sent over TLS, a Unix socket or to this host"
+            )
+        self.address = address
+        self.has_credentials = token is not None
+        self._target = target
+        self._token = token
+        self._metadata = tuple(metadata)
+        self._options: List[Tuple[str, Any]] = [*_OPTIONS, *options]
+        if self.is_local and not is_unix:
+            self._options.append(("grpc.enable_http_proxy", 0))
+        self._credentials: Any = None
+        if is_secure:
+            self._credentials = grpc.ssl_channel_credentials(
+                root_certificates, private_key, certificate
+            )
+
+    def channel(self, library: Any) -> Any:
+        """Returns a new channel of `grpc` or `grpc.aio`."""
+        if self._credentials is not None:
+            return library.secure_channel(self._target, self._credentials, self._options)
+        return library.insecure_channel(self._target, self._options)
+
+    def metadata(self) -> Tuple[Tuple[str, Union[str, bytes]], ...]:
+        """Returns the metadata of a call that begins now.
+
+        Raises `Unauthenticated` if there is no token.
+        """
+        metadata = self._metadata
+        if self._token is not None:
+            token = self._token
+            if callable(token):
+                try:
+                    token = token()
+                except Exception as error:
+                    message = f"there is no token for the call: {error}"
+                    raise Unauthenticated(message) from error
+            metadata += (("authorization", f"Bearer {token}"),)
+        parent = current_traceparent()
+        if parent is not None:
+            metadata += (("traceparent", parent),)
+        return metadata
+
+
+def error_of_call(error: Any) -> SidelightError:
+    """Returns the error of a call that failed (`grpc.RpcError`)."""
+    from google.rpc import status_pb2
+
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            status = status_pb2.Status()
+            try:
+                status.ParseFromString(value)
+            except ValueError:
+                break
+            return error_of_status(status)
+    code = error.code()
+    number = code.value[0] if code is not None else 2
+    name = CODE_NAMES[number] if 0 <= number < len(CODE_NAMES) else "UNKNOWN"
+    return make_error(name, error.details() or name)

@@ -1,0 +1,309 @@
+"""The methods of a session that both faces share: those that never wait."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Any, Callable, Dict, Generic, Mapping, NamedTuple, Optional, Type, TypeVar, Union
+
+from .._channel import Endpoint
+from .._formats import Color, FormatLike, Orientation
+from ..errors import FailedPrecondition, SidelightError, error_of_status
+from ..events import Stats
+from ..images import Frame
+from ..outcomes import Counts, Latency
+from ..pipelines import PipelineLike, Updates, Value, activation, update_message
+from ..v1 import session_pb2
+from .changes import ChangeRecord
+from .link import Link
+from .machine import SessionMachine
+from .options import SessionOptions, select_message
+from .window import OPEN
+
+_LOG = logging.getLogger("sidelight")
+
+METHOD = "/sidelight.v1.FrameFilter/Process"
+#: The seconds that `close()` waits for the outcomes of frames in flight.
+CLOSE_TIMEOUT = 2.0
+
+
+class Opened(NamedTuple):
+    """The options that the server granted."""
+
+    frames_in_flight: int
+    mailbox_depth: int
+    #: The budget in seconds; `None` without a limit.
+    budget: Optional[float]
+    #: The limits of the server by name, as in the contract's `Limits`.
+    limits: Mapping[str, int]
+    #: The reason why there is no shared memory; `None` if there is, or if it was not requested.
+    shared_memory_refusal: Optional[SidelightError]
+
+
+class ChangeBase:
+    """A requested change of the pipeline."""
+
+    def __init__(self, session: Any, record: ChangeRecord) -> None:
+        self._session = session
+        self._record = record
+
+    @property
+    def request_id(self) -> int:
+        """The number that events of the change carry."""
+        return self._record.request_id
+
+    @property
+    def revision(self) -> Optional[int]:
+        """The revision that includes the change; `None` until it is accepted."""
+        return self._record.revision
+
+    @property
+    def error(self) -> Optional[SidelightError]:
+        """The reason why the change was refused; `None` if it was not, or not yet."""
+        return self._record.error
+
+    def _result(self, applied: bool) -> int:
+        value = self._record.first_sequence if applied else self._record.revision
+        if value is None:
+            raise self._record.error or FailedPrecondition("the change has no answer")
+        return value
+
+    def __repr__(self) -> str:
+        return f"<Change {self.request_id}, revision {self.revision}>"
+
+
+class _Callback:
+    """A function that is called with each event."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+
+    def resolve(self, event: Any) -> None:
+        """Calls the function, and logs its error."""
+        try:
+            self._function(event)
+        except Exception:
+            _LOG.exception("a callback of a session failed for %r", event)
+
+
+ChangeType = TypeVar("ChangeType", bound=ChangeBase)
+
+
+class SessionBase(Generic[ChangeType]):
+    """A session: one track of video, filtered by one pipeline at a time.
+
+    Every frame has exactly one outcome, in the order of sending.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, options: SessionOptions, change_type: Type[ChangeType]
+    ) -> None:
+        self._change_type = change_type
+        self._endpoint = endpoint
+        self._lock = threading.Lock()
+        self._machine = SessionMachine(options, endpoint.has_credentials)
+        self._link = Link(self._machine)
+
+    def _update(self, operation: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a method of the machine or the link, and resolves those who waited for it."""
+        self._lock.acquire()
+        try:
+            return operation(*arguments)
+        finally:
+            effects = self._machine.take_effects()
+            self._lock.release()
+            for waiter, value in effects:
+                waiter.resolve(value)
+
+    # State
+
+    @property
+    def id(self) -> str:
+        """The name of the session at the server. Changes with the connection."""
+        return self._machine.session_id
+
+    @property
+    def revision(self) -> int:
+        """The revision of the pipeline in force; 0 before the session is open."""
+        return self._machine.revision
+
+    @property
+    def options(self) -> Opened:
+        """The options that the server granted."""
+        opened = self._link.opened
+        if opened is None:
+            raise FailedPrecondition("the session is not open; open it with `with` or open()")
+        refusal = None
+        if opened.HasField("shared_memory_refusal"):
+            refusal = error_of_status(opened.shared_memory_refusal)
+        limits: Dict[str, int] = {
+            field.name: getattr(opened.limits, field.name)
+            for field in opened.limits.DESCRIPTOR.fields
+        }
+        return Opened(
+            opened.frames_in_flight,
+            opened.mailbox_depth,
+            opened.budget_us / 1e6 if opened.budget_us else None,
+            limits,
+            refusal,
+        )
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection that takes frames."""
+        return self._machine.window.link == OPEN
+
+    @property
+    def uses_shared_memory(self) -> bool:
+        """Whether pixels travel in shared memory."""
+        return self._link.ring is not None
+
+    @property
+    def error(self) -> Optional[SidelightError]:
+        """The error that ended the session; `None` if it goes on or ended as requested."""
+        return self._machine.error
+
+    @property
+    def resume_token(self) -> bytes:
+        """The newest token, with which `Server.session` continues this session elsewhere."""
+        return self._machine.changes.token
+
+    @property
+    def counts(self) -> Counts:
+        """The outcomes so far.
+
+        `received` is the sum of all others, including those that wait to be taken."""
+        with self._lock:
+            return self._machine.delivery.counts()
+
+    @property
+    def latency(self) -> Latency:
+        """Percentiles of the times of the last 256 frames that came back."""
+        with self._lock:
+            return self._machine.latency()
+
+    @property
+    def dropped_analyses(self) -> int:
+        """The number of results of analyses that were lost because nobody took them."""
+        return self._machine.dropped_analyses
+
+    def stats(self) -> Optional[Stats]:
+        """Returns the server's last counts; `None` before the first.
+
+        They come every `stats_interval` seconds, and at the end."""
+        return self._machine.stats
+
+    # Frames
+
+    def frame(
+        self,
+        width: int,
+        height: int,
+        format: FormatLike = "i420",
+        *,
+        color: Optional[Color] = None,
+        orientation: Optional[Orientation] = None,
+    ) -> Frame:
+        """Returns a frame to write a picture into, which is then sent without a copy.
+
+        It is in shared memory if there is any and a slot is free. Its bytes are those of an earlier
+        picture, or 0. The frame keeps its slot until it and all its planes are gone, so create it
+        when its picture is about to be written.
+        """
+        result: Frame = self._update(
+            self._link.lend_frame, width, height, format, color, orientation
+        )
+        return result
+
+    # Changes
+
+    def select(self, pipeline: PipelineLike, *, if_revision: Optional[int] = None) -> ChangeType:
+        """Replaces the pipeline for the frames that are sent after this call. Returns at once.
+
+        - `pipeline`: A text, a stage, a list of stages, a `Pipeline`, or `None`.
+        - `if_revision`: The revision that must be in force; otherwise the change is refused.
+        """
+        return self._change(select_message(pipeline, if_revision))
+
+    def update(
+        self,
+        changes: Union[str, Updates],
+        value: Optional[Value] = None,
+        *,
+        if_revision: Optional[int] = None,
+    ) -> ChangeType:
+        """Changes parameters of stages, which keep their state. Returns at once.
+
+        `update("s0.scale", 24)` or `update({"s0": {"scale": 24}})`: all are changed, or none.
+        Updates that wait to be sent are merged, so a slider may call this as often as it moves.
+        """
+        message = session_pb2.Update(stages=update_message(changes, value))
+        if if_revision is not None:
+            message.if_revision = if_revision
+        return self._change(message)
+
+    def activate(
+        self,
+        changes: Union[str, Mapping[str, bool]],
+        active: Optional[bool] = None,
+        *,
+        if_revision: Optional[int] = None,
+    ) -> ChangeType:
+        """Turns stages on and off; they keep their state. Returns at once.
+
+        `activate("s0", False)` or `activate({"s0": False})`: all are changed, or none.
+        """
+        message = session_pb2.Activate(stages=activation(changes, active))
+        if if_revision is not None:
+            message.if_revision = if_revision
+        return self._change(message)
+
+    def _change(self, message: Any) -> ChangeType:
+        is_conditional = message.HasField("if_revision")
+        record = self._update(self._machine.change, message, is_conditional)
+        return self._change_type(self, record)
+
+    def pause(self, pass_through: bool = False) -> None:
+        """Stops filtering until `resume()`.
+
+        - `pass_through`: Whether frames come back unchanged; otherwise they are dropped.
+        """
+        self._update(self._machine.request_pause, bool(pass_through))
+
+    def resume(self) -> None:
+        """Ends a pause."""
+        self._update(self._machine.request_pause, None)
+
+    # Events and the end
+
+    def on_event(self, callback: Callable[[Any], Any]) -> Callable[[], None]:
+        """Calls a function with every event and analysis, on the thread that reads them.
+
+        The function must return soon, must not call the session's waiting methods, and its errors
+        are logged. Returns a function that ends the calls.
+        """
+        entry = _Callback(callback)
+        with self._lock:
+            self._machine.callbacks.append(entry)
+
+        def remove() -> None:
+            with self._lock:
+                if entry in self._machine.callbacks:
+                    self._machine.callbacks.remove(entry)
+
+        return remove
+
+    def finish(self) -> None:
+        """Refuses further frames and changes. The session ends when those that were sent have
+        their outcomes."""
+        self._update(self._machine.finish)
+
+    def __repr__(self) -> str:
+        state = "over" if self._machine.is_over else "open" if self.is_connected else "connecting"
+        return f"<Session {self.id or 'unopened'}, {state}>"
+
+
+def now() -> float:
+    """Returns the time of the monotonic clock, in seconds."""
+    return time.monotonic()

@@ -1,0 +1,352 @@
+"""The side of a session that faces its connection: opening, messages in both directions, loss."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+from ..errors import DeadlineExceeded, SidelightError, Unavailable, error_of_status
+from ..events import Accepted, Applied, ConnectionLost, Reconnected, SessionState
+from ..images import Frame, FormatLike, Image, PixelFormat
+from ..outcomes import DropReason, DropStage
+from ..v1 import session_pb2
+from .delivery import Pending
+from .frames import DescriptionCache, metadata_of
+from .machine import SessionMachine
+from .messages import advice_of, analysis_of, rejected_of, state_of, stats_of
+from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
+from .replies import dropped_outcome, returned_outcome
+from .slots import Slots
+from .window import OPEN, OPENING, Entry, PauseRequest, RawMessage
+from .wire import decode_reply, encode_ack, encode_frame, encode_slot_frame
+
+_PING = session_pb2.ClientMessage(ping=session_pb2.Ping()).SerializeToString()
+#: The seconds between pings of a silent connection.
+PING_INTERVAL = 5.0
+
+
+class FetchRing(NamedTuple):
+    """A ring to fetch; `Link.finish_opening` takes it."""
+
+    offer: Any
+    session_id: str
+
+
+class Link:
+    """The current connection of a session."""
+
+    def __init__(self, machine: SessionMachine) -> None:
+        self._machine = machine
+        self._descriptions = DescriptionCache()
+        self._open_message: Optional[bytes] = None
+        self._opened: Any = None
+        self._presented_token = False
+        self._started = 0.0
+        self._last_activity = 0.0
+        self._pinged: Optional[float] = None
+        #: The ring of this connection; `None` if pixels travel inline.
+        self.ring: Any = None
+        self.slots: Optional[Slots] = None
+        #: The server's answer to `open`; `None` before the first.
+        self.opened: Any = None
+
+    # Opening
+
+    def start(self, now: float, is_local: bool) -> None:
+        """Begins to open a connection.
+
+        - `is_local`: Whether the server is on this host, so that shared memory can be requested.
+        """
+        machine = self._machine
+        token = machine.changes.token if machine.reconnector.uses_token else b""
+        self._presented_token = bool(token)
+        self._open_message = machine.options.open_message(
+            machine.changes.selection(), token, is_local and machine.options.wants_shared_memory
+        )
+        self._opened = None
+        self._started = self._last_activity = now
+        self._pinged = None
+        self.ring = self.slots = None
+        machine.window.link = OPENING
+
+    def finish_opening(self, ring: Any, now: float) -> None:
+        """Records that the connection is open.
+
+        - `ring`: The memory of the ring; `None` if pixels travel inline.
+        """
+        machine, opened = self._machine, self._opened
+        self.opened = opened
+        if ring is not None:
+            self.ring = ring
+            self.slots = Slots(ring.input_slots, ring.output_slots)
+        machine.session_id = opened.session_id
+        machine.revision = opened.revision
+        machine.changes.token = opened.resume_token
+        machine.fallback.reconnect()
+        machine.state = SessionState.RUNNING
+        machine.link_error = None
+        machine.reconnector.open(now)
+        first = machine.changes.replay(self._presented_token)
+        if machine.pause is not None:
+            first.append(_encode_pause(machine.pause))
+        machine.window.open(opened.frames_in_flight, first)
+        if machine.was_opened:
+            machine.push_event(Reconnected(opened.session_id, self._presented_token))
+        machine.was_opened = True
+
+    # To the server
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether `next_message` returns a message, or `is_over` is true."""
+        return self._open_message is not None or self._machine.window.is_ready
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is sent on this connection."""
+        return self._machine.window.is_over
+
+    def next_message(self) -> Optional[bytes]:
+        """Returns the next message to write; `None` if there is none now."""
+        if self._open_message is not None:
+            message, self._open_message = self._open_message, None
+            return message
+        machine = self._machine
+        window = machine.window
+        if not window.is_ready:
+            return None
+        if self.slots is not None:
+            # Before a frame, so that the server knows its free slots when it filters the frame.
+            acknowledgement = self.slots.acknowledgement(window.outstanding)
+            if acknowledgement is not None:
+                return encode_ack(*acknowledgement)
+        while True:
+            element = window.next()
+            if element is None:
+                return None
+            if type(element) is Pending:
+                element.holds_credit = True
+                try:
+                    return self._encode(element)
+                except (ValueError, TypeError, SidelightError) as error:
+                    self._refuse(element, error)
+                continue
+            if isinstance(element, Entry):
+                element.is_sent = True
+                return element.encode()
+            if isinstance(element, PauseRequest):
+                machine.pause = element
+                return _encode_pause(element)
+            data: bytes = element.data
+            return data
+
+    def _encode(self, pending: Pending) -> bytes:
+        frame: Frame = pending.frame
+        image = frame.image
+        data = image.data
+        description = self._descriptions.encode(image)
+        metadata = metadata_of(frame, pending.trace)
+        slots, ring = self.slots, self.ring
+        if slots is not None and data.nbytes <= ring.slot_bytes:
+            slot = ring.input_slot(data)
+            if slot is None or not slots.send(slot, pending.sequence):
+                slot = slots.lend()
+                if slot is not None:
+                    ring.view(slot, data.nbytes, -1, slots.returned)[:] = data
+                    slots.send(slot, pending.sequence)
+            if slot is not None:
+                return encode_slot_frame(
+                    pending.sequence, metadata, description, slot, data.nbytes
+                )
+        return encode_frame(pending.sequence, metadata, description, data)
+
+    def _refuse(self, pending: Pending, error: Exception) -> None:
+        """Drops a frame that cannot be sent, for example because its picture is released."""
+        machine = self._machine
+        machine.pending.pop(pending.sequence, None)
+        machine.window.outstanding -= 1
+        if not isinstance(error, SidelightError):
+            error = SidelightError(str(error), code="INVALID_ARGUMENT", field="frame.image")
+        machine.settle_at_client(pending, DropReason.INVALID_FRAME, DropStage.CLIENT, error)
+
+    def lend_frame(
+        self, width: int, height: int, format: FormatLike, color: Any, orientation: Any
+    ) -> Frame:
+        """Returns a frame in a free slot; in other memory if none is free or large enough."""
+        slots, ring = self.slots, self.ring
+        kind = PixelFormat.of(format)
+        if slots is not None:
+            size = Image.packed_size(kind, width, height)
+            slot = slots.lend() if size <= ring.slot_bytes else None
+            if slot is not None:
+                view = ring.view(slot, size, -1, slots.returned)
+                return Frame(
+                    Image(kind, width, height, view, color=color, orientation=orientation)
+                )
+        return Frame(Image.allocate(kind, width, height, color=color, orientation=orientation))
+
+    # From the server
+
+    def receive(self, data: bytes, now: float) -> Optional[FetchRing]:
+        """Handles a message; returns a ring to fetch before `finish_opening`, if there is one."""
+        self._last_activity = now
+        reply, pixels = decode_reply(data)
+        kind = reply.WhichOneof("kind")
+        if kind == "frame":
+            self._receive_frame(reply.frame, pixels, now)
+        elif kind == "dropped":
+            self._receive_dropped(reply.dropped)
+        elif kind == "opened":
+            self._opened = reply.opened
+            if reply.opened.HasField("shared_memory"):
+                return FetchRing(reply.opened.shared_memory, reply.opened.session_id)
+            self.finish_opening(None, now)
+        elif kind is not None:
+            self._receive_notice(kind, reply)
+        return None
+
+    def _receive_frame(self, message: Any, pixels: Optional[memoryview], now: float) -> None:
+        machine, slots = self._machine, self.slots
+        sequence = message.sequence
+        pending = machine.pending.pop(sequence, None)
+        if slots is not None:
+            slots.settle(sequence, sequence)
+        view = pixels
+        where = None if view is not None else message.image.WhichOneof("pixels")
+        if where == "shared_memory":
+            if slots is None:
+                raise SidelightError("the server names a slot without a ring", code="INTERNAL")
+            reference = message.image.shared_memory
+            slot, length = reference.slot, reference.length
+            # A picture in an input slot is the frame that was sent.
+            if slot >= slots.input_slots:
+                if slot >= slots.input_slots + slots.output_slots or not (
+                    0 < length <= self.ring.slot_bytes
+                ):
+                    raise SidelightError("the server names an invalid slot", code="INTERNAL")
+                slots.receive(slot, sequence)
+                view = self.ring.view(slot, length, sequence, slots.returned)
+        elif where == "inline":
+            view = memoryview(message.image.inline)
+        if pending is None:
+            return
+        round_trip = now - pending.submitted
+        machine.times.append((round_trip, message.timing.total_us))
+        machine.settle(pending, returned_outcome(pending, message, view, round_trip))
+
+    def _receive_dropped(self, message: Any) -> None:
+        first, last = message.first_sequence, message.last_sequence
+        if self.slots is not None:
+            self.slots.settle(first, last)
+        error = error_of_status(message.diagnostic) if message.HasField("diagnostic") else None
+        pending = self._machine.pending
+        for sequence in [each for each in pending if first <= each <= last]:
+            frame = pending.pop(sequence)
+            self._machine.settle(frame, dropped_outcome(frame, message, error))
+
+    def _receive_notice(self, kind: str, reply: Any) -> None:
+        machine = self._machine
+        if kind == "analysis":
+            machine.push_analysis(analysis_of(reply.analysis))
+        elif kind == "accepted":
+            accepted = reply.accepted
+            for record in machine.changes.accept(accepted.request_id):
+                record.revision = accepted.revision
+                machine.answer(record)
+            machine.push_event(Accepted(accepted.request_id, accepted.revision))
+        elif kind == "applied":
+            self._apply(reply.applied)
+        elif kind == "error":
+            rejected = rejected_of(reply.error)
+            machine.fail(list(machine.changes.reject(rejected.request_id)), rejected.error)
+            machine.push_event(rejected)
+        elif kind == "state":
+            self._change_state(reply.state)
+        elif kind == "stats":
+            machine.stats = stats_of(reply.stats)
+            machine.push_event(machine.stats)
+        elif kind == "advice":
+            machine.push_event(advice_of(reply.advice))
+
+    def _apply(self, applied: Any) -> None:
+        machine = self._machine
+        machine.revision = applied.revision
+        if applied.resume_token:
+            machine.changes.token = applied.resume_token
+        for record in machine.changes.apply(applied.request_id):
+            if record.revision is None:
+                record.revision = applied.revision
+            record.first_sequence = applied.first_sequence
+            machine.answer(record)
+        machine.fallback.apply()
+        machine.push_event(Applied(applied.revision, applied.first_sequence, applied.request_id))
+
+    def _change_state(self, message: Any) -> None:
+        machine = self._machine
+        changed = state_of(message)
+        if message.resume_token:
+            machine.changes.token = message.resume_token
+        machine.revision = changed.revision or machine.revision
+        if changed.state is SessionState.OVERRIDDEN:
+            machine.fallback.set_override(True)
+        elif changed.state in (SessionState.RUNNING, SessionState.PAUSED):
+            machine.fallback.set_override(False)
+        elif changed.state is SessionState.DRAINING and machine.options.reconnects:
+            machine.window.drain()
+        if changed.state is not machine.state:
+            machine.state = changed.state
+            machine.push_event(changed)
+
+    # Time and loss
+
+    def tick(self, now: float) -> Optional[SidelightError]:
+        """Pings a silent server. Returns the error of a connection that does not open in time, or
+        on which the server does not answer; it is to be ended. Call it about once a second."""
+        link = self._machine.window.link
+        if link == OPENING and now - self._started > OPEN_TIMEOUT:
+            return DeadlineExceeded(f"the session was not opened within {OPEN_TIMEOUT:g} s")
+        if link != OPEN:
+            return None
+        if self._pinged is not None and self._last_activity >= self._pinged:
+            self._pinged = None
+        if self._pinged is None:
+            if now - self._last_activity >= PING_INTERVAL:
+                self._pinged = now
+                self._machine.window.push_urgent(_PING)
+        elif now - self._pinged >= SILENCE_LIMIT:
+            return Unavailable(f"the server has been silent for {SILENCE_LIMIT:g} s")
+        return None
+
+    def end(
+        self, error: Optional[SidelightError], now: float, random: float
+    ) -> Optional[float]:
+        """Records that the connection ended; `None` without an error.
+
+        Returns the seconds after which `start` opens another one; `None` if the session is over.
+
+        - `random`: A uniform random number from 0 to 1.
+        """
+        machine = self._machine
+        self.ring = self.slots = None
+        if error is None or machine.is_over or not machine.was_opened:
+            machine.end(error)
+            return None
+        retry = machine.reconnector.lose(error, now, random, self._presented_token)
+        if retry is None:
+            machine.end(error)
+            return None
+        machine.lose_connection(error)
+        if machine.window.is_drained:
+            machine.end(None)
+            return None
+        machine.push_event(ConnectionLost(error, retry.number, retry.delay))
+        return retry.delay
+
+
+def _encode_pause(request: PauseRequest) -> bytes:
+    if request.pass_through is None:
+        return session_pb2.ClientMessage(resume=session_pb2.Resume()).SerializeToString()
+    pause = session_pb2.Pause(pass_through=request.pass_through)
+    return session_pb2.ClientMessage(pause=pause).SerializeToString()
+
+
+__all__ = ["FetchRing", "Link", "RawMessage"]

@@ -1,0 +1,366 @@
+"""A session without I/O: events in, messages and effects out. Times are parameters.
+
+A face calls the methods under one lock, and afterwards performs `take_effects()` without it: pairs
+of a waiter, which has a method `resolve(value)`, and its value.
+
+States of the link: none -> opening -> open -> draining -> none, and from each back to none.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Deque, Dict, List, Optional, Tuple
+
+from ..errors import SidelightError, Unavailable, make_error
+from ..events import Event, Rejected, SessionState, Stats
+from ..images import Frame, Image
+from ..outcomes import Dropped, DropReason, DropStage, Latency
+from .changes import ChangeLog, ChangeRecord, Entry
+from .delivery import Delivery, Pending
+from .fallback import Fallback
+from .frames import info_of
+from .options import SessionOptions
+from .reconnect import Reconnector, Retry
+from .replies import client_outcome
+from .window import OPEN, PauseRequest, Window
+
+# The conditions that callers wait for.
+MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OVER, FINISHED = range(8)
+
+EVENT_LIMIT = 256
+ANALYSIS_LIMIT = 64
+LATENCY_WINDOW = 256
+
+
+class SessionMachine:
+    """The state of one session: what waits to be sent, what is in flight, what is known."""
+
+    def __init__(self, options: SessionOptions, has_credentials: bool = False) -> None:
+        self.options = options
+        self.window = Window(options.newest_wins, options.frames_in_flight)
+        self.delivery = Delivery()
+        self.changes = ChangeLog(options.select)
+        self.changes.token = options.resume_token
+        self.fallback = Fallback(options.fallback)
+        self.reconnector = Reconnector(
+            options.reconnects, options.give_up_after, has_credentials
+        )
+        self.state = SessionState.RUNNING
+        self.pause: Optional[PauseRequest] = None
+        self.stats: Optional[Stats] = None
+        self.pending: Dict[int, Pending] = {}
+        self.events: Deque[Event] = deque(maxlen=EVENT_LIMIT)
+        self.analyses: Deque[Any] = deque(maxlen=ANALYSIS_LIMIT)
+        self.dropped_analyses = 0
+        self.callbacks: List[Any] = []
+        self.times: Deque[Tuple[float, int]] = deque(maxlen=LATENCY_WINDOW)
+        self.session_id = ""
+        #: The revision in force, as far as it is known.
+        self.revision = 0
+        #: Whether a connection was opened once.
+        self.was_opened = False
+        #: The error of the last connection; `None` while there is one.
+        self.link_error: Optional[SidelightError] = None
+        self.is_over = False
+        #: The error that ended the session; `None` if it ended as requested, or goes on.
+        self.error: Optional[SidelightError] = None
+        self._next_sequence = 1
+        self._effects: List[Tuple[Any, Any]] = []
+        self._waiting: Dict[int, List[Any]] = {}
+        self._discards = False
+
+    # Waiting
+
+    def is_satisfied(self, condition: int) -> bool:
+        """Whether a condition is true."""
+        if condition == MESSAGE:
+            return self.window.is_ready
+        if condition == OUTCOME:
+            return self.delivery.is_ready or self.is_over or self._has_last_outcome
+        if condition == CAPACITY:
+            return self.is_over or self.window.has_capacity
+        if condition == OPENED:
+            return self.was_opened or self.is_over
+        if condition == EVENT:
+            return bool(self.events) or self.is_over
+        if condition == ANALYSIS:
+            return bool(self.analyses) or self.is_over
+        if condition == FINISHED:
+            return self.window.is_drained or self.is_over
+        return self.is_over
+
+    def wait(self, condition: int, waiter: Any) -> None:
+        """Resolves a waiter as soon as a condition is true."""
+        if self.is_satisfied(condition):
+            self._effects.append((waiter, None))
+        else:
+            self._waiting.setdefault(condition, []).append(waiter)
+
+    def stop_waiting(self, condition: int, waiter: Any) -> None:
+        """Removes a waiter."""
+        waiters = self._waiting.get(condition, ())
+        if waiter in waiters:
+            self._waiting[condition].remove(waiter)
+
+    def take_effects(self) -> List[Tuple[Any, Any]]:
+        """Returns the waiters to resolve, with their values."""
+        waiting = self._waiting
+        if waiting:
+            for condition in [each for each in waiting if self.is_satisfied(each)]:
+                for waiter in waiting.pop(condition):
+                    self._effects.append((waiter, None))
+        effects = self._effects
+        if effects:
+            self._effects = []
+        return effects
+
+    # Frames
+
+    def offer(self, frame: Any, trace: Any, waiter: Any, now: float) -> Optional[Pending]:
+        """Accepts a frame; returns `None` if its policy requires to wait for capacity.
+
+        Raises the session's error if it is over.
+        """
+        if isinstance(frame, Image):
+            frame = Frame(frame)
+        elif not isinstance(frame, Frame):
+            raise TypeError(f"frame is {type(frame).__name__}; it must be a Frame or an Image")
+        window = self.window
+        if window.is_finished or self.is_over:
+            raise self.error or Unavailable("the session is finished; it accepts no more frames")
+        newest_wins = window.newest_wins
+        if not newest_wins and window.waiting is not None:
+            return None
+        sequence = self._next_sequence
+        self._next_sequence = sequence + 1
+        pending = Pending(sequence, frame, info_of(frame), now, waiter)
+        pending.trace = frame.trace or trace
+        self.delivery.add(pending)
+        if newest_wins and window.link != OPEN:
+            self.settle_at_client(pending, DropReason.DISCONNECTED, DropStage.CLIENT)
+            return pending
+        self.pending[sequence] = pending
+        displaced = window.push_frame(pending)
+        if displaced is not None:
+            del self.pending[displaced.sequence]
+            self.settle_at_client(displaced, DropReason.SUPERSEDED, DropStage.CLIENT)
+        return pending
+
+    def abandon(self, pending: Pending) -> None:
+        """Records that nobody waits for an outcome any more."""
+        if pending.waiter is not None:
+            pending.waiter = _NOBODY
+
+    def take_outcome(self) -> Any:
+        """Returns the next outcome in order; `None` if there is none now."""
+        pending = self.delivery.take()
+        if pending is None:
+            return None
+        self._return_credit(pending)
+        return pending.outcome
+
+    @property
+    def _has_last_outcome(self) -> bool:
+        """Whether no outcome is due and none follows."""
+        return self.window.is_finished and self.delivery.is_empty
+
+    @property
+    def has_more_outcomes(self) -> bool:
+        """Whether outcomes may follow."""
+        return not self.delivery.is_empty or not (self.window.is_finished or self.is_over)
+
+    def _return_credit(self, pending: Pending) -> None:
+        if pending.holds_credit:
+            pending.holds_credit = False
+            self.window.outstanding = max(0, self.window.outstanding - 1)
+
+    def settle(self, pending: Pending, outcome: Any) -> None:
+        """Sets the outcome of a frame that was sent. It is in `pending` no longer."""
+        self.delivery.count(outcome)
+        pending.frame = None
+        waiter = pending.waiter
+        if waiter is not None:
+            self._return_credit(pending)
+            self._effects.append((waiter, outcome))
+            return
+        pending.outcome = outcome
+        if self._discards:
+            self.discard_outcomes()
+
+    def settle_at_client(
+        self,
+        pending: Pending,
+        reason: DropReason,
+        stage: DropStage,
+        error: Optional[SidelightError] = None,
+    ) -> None:
+        """Sets the outcome of a frame that the server did not decide."""
+        outcome: Any
+        if reason is DropReason.DISCONNECTED:
+            error = error or self.error or self.link_error
+            policy = self.fallback.choose(self.changes.protection)
+            outcome = client_outcome(pending, policy, stage, error)
+        else:
+            outcome = Dropped(pending.sequence, pending.info, reason, stage, 0.0, error)
+        self.delivery.count(outcome)
+        pending.frame = None
+        pending.holds_credit = False
+        if pending.waiter is not None:
+            self._effects.append((pending.waiter, outcome))
+        else:
+            self.delivery.settle_at_client(pending, outcome)
+            if self._discards:
+                self.discard_outcomes()
+
+    def discard_outcomes(self) -> None:
+        """Takes and releases all outcomes, now and later, so that frames that wait for their
+        credits are sent."""
+        self._discards = True
+        for pending in self.delivery.take_all():
+            self._return_credit(pending)
+            pending.outcome.release()
+
+    # Changes
+
+    def change(self, message: Any, is_conditional: bool) -> ChangeRecord:
+        """Requests a change of the pipeline.
+
+        Raises `ResourceExhausted` if too many changes wait to be sent.
+        """
+        window = self.window
+        if window.is_finished or self.is_over:
+            raise self.error or Unavailable("the session is finished; it accepts no changes")
+        mergeable = window.last_entry if window.keeps else None
+        if window.is_full_of_controls and mergeable is None:
+            raise make_error(
+                "RESOURCE_EXHAUSTED",
+                "64 changes wait to be sent; it must be fewer. Take outcomes, so that frames "
+                "before them can be sent",
+                limit="64",
+            )
+        entry, record = self.changes.record(message, is_conditional, mergeable)
+        if entry is None:
+            return record
+        if window.keeps:
+            window.push(entry)
+        else:
+            # Requested when the session is open again.
+            entry.is_sent = True
+            self.reject_lost_changes()
+        return record
+
+    def request_pause(self, pass_through: Optional[bool]) -> None:
+        """Requests a pause, or with `None` its end."""
+        request = PauseRequest(pass_through)
+        if self.window.keeps and not self.window.is_full_of_controls:
+            self.window.push(request)
+        else:
+            self.pause = request
+
+    def await_change(self, record: ChangeRecord, applied: bool, waiter: Any) -> None:
+        """Resolves a waiter when a change is accepted or applied, or refused."""
+        record.waiters.append((applied, waiter))
+        self.answer(record)
+
+    def answer(self, record: ChangeRecord) -> None:
+        """Resolves those who wait for a change and have their answer."""
+        kept = []
+        for applied, waiter in record.waiters:
+            known = record.first_sequence if applied else record.revision
+            if record.error is not None or known is not None:
+                self._effects.append((waiter, None))
+            else:
+                kept.append((applied, waiter))
+        record.waiters = kept
+
+    def fail(self, records: Any, error: SidelightError) -> None:
+        """Records that changes are refused."""
+        for record in records:
+            if record.first_sequence is None and record.error is None:
+                record.error = error
+            self.answer(record)
+
+    def reject_lost_changes(self) -> None:
+        for entry in self.changes.lose():
+            error = make_error(
+                "ABORTED",
+                f"the connection was lost before the server answered change {entry.request_id}, "
+                "which requires a revision; it may or may not be in force",
+            )
+            self.fail(list(entry.records), error)
+            self.push_event(Rejected(entry.request_id, error))
+
+    # Events
+
+    def push_event(self, event: Event) -> None:
+        """Adds an event. The oldest is lost if nobody takes them."""
+        self.events.append(event)
+        for callback in self.callbacks:
+            self._effects.append((callback, event))
+
+    def push_analysis(self, analysis: Any) -> None:
+        """Adds the result of an analysis. The oldest is lost, and counted, if nobody takes them."""
+        if len(self.analyses) == ANALYSIS_LIMIT:
+            self.dropped_analyses += 1
+        self.analyses.append(analysis)
+        for callback in self.callbacks:
+            self._effects.append((callback, analysis))
+
+    def latency(self) -> Latency:
+        """Returns percentiles of the last frames' times."""
+        trips = sorted(each[0] for each in self.times)
+        server = sorted(each[1] / 1e6 for each in self.times)
+        if not trips:
+            return Latency(0.0, 0.0, 0.0, 0.0)
+        middle, high = len(trips) // 2, min(len(trips) - 1, len(trips) * 95 // 100)
+        return Latency(trips[middle], trips[high], server[middle], server[high])
+
+    # The end
+
+    def finish(self) -> None:
+        """Refuses further frames and changes; those that wait are still sent."""
+        self.window.finish()
+
+    def lose_connection(self, error: SidelightError) -> None:
+        """Records that the connection is lost. Frames in flight get their outcomes, and changes
+        that waited are requested again when the session continues."""
+        self.link_error = error
+        unsent = self.window.close()
+        for control in unsent.controls:
+            if isinstance(control, PauseRequest):
+                self.pause = control
+            elif isinstance(control, Entry):
+                control.is_sent = True
+        self.reject_lost_changes()
+        kept = unsent.waiting if unsent.is_kept else None
+        for pending in list(self.pending.values()):
+            if pending is not kept:
+                del self.pending[pending.sequence]
+                stage = DropStage.CLIENT if pending is unsent.waiting else DropStage.UNKNOWN
+                self.settle_at_client(pending, DropReason.DISCONNECTED, stage)
+        # Outcomes that arrived and are not taken keep their credits.
+        self.window.outstanding = self.delivery.credits
+
+    def end(self, error: Optional[SidelightError]) -> None:
+        """Ends the session. Frames without outcome get theirs."""
+        if self.is_over:
+            return
+        self.error = error
+        self.window.finish()
+        self.lose_connection(error or Unavailable("the session is over"))
+        self.is_over = True
+        self.fail(
+            list(self.changes.records()),
+            error or Unavailable("the session ended before a frame was filtered with the change"),
+        )
+
+
+class _Nobody:
+    """A caller that gave up: outcomes are released."""
+
+    def resolve(self, outcome: Any) -> None:
+        """Releases an outcome."""
+        outcome.release()
+
+
+_NOBODY = _Nobody()

@@ -1,0 +1,100 @@
+"""Decides whether, when and with which token a lost session is opened again. Pure; times and random
+numbers are parameters.
+
+Waits are random between half a ceiling and the ceiling, which doubles from attempt to attempt.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+from ..errors import SidelightError
+
+#: The ceiling of the first wait, in seconds.
+INITIAL_DELAY = 0.05
+#: The highest ceiling, in seconds. A connection that is open for as long ends the series of
+#: attempts.
+MAX_DELAY = 2.0
+#: The time limit of an attempt, in seconds.
+OPEN_TIMEOUT = 5.0
+#: The seconds without an answer to a ping after which the connection counts as lost.
+SILENCE_LIMIT = 10.0
+
+_TRANSIENT = frozenset(
+    ("UNAVAILABLE", "CANCELLED", "UNKNOWN", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED")
+)
+
+
+class Retry(NamedTuple):
+    """Another attempt."""
+
+    #: The number of the attempt after a loss, from 1.
+    number: int
+    #: The seconds to wait.
+    delay: float
+
+
+class Reconnector:
+    """The series of attempts of a session.
+
+    - `is_enabled`: Whether a lost session is opened again.
+    - `give_up_after`: The seconds after a loss at which attempts stop; `None` disables the limit.
+    - `has_credentials`: Whether calls carry tokens, which may expire.
+    """
+
+    def __init__(
+        self, is_enabled: bool, give_up_after: Optional[float], has_credentials: bool
+    ) -> None:
+        self._is_enabled = is_enabled
+        self._give_up_after = give_up_after
+        self._has_credentials = has_credentials
+        self._opened: Optional[float] = None
+        self._lost: Optional[float] = None
+        self._number = 0
+        #: Whether the next attempt presents the resume token.
+        self.uses_token = True
+
+    def open(self, now: float) -> None:
+        """Records that an attempt succeeded."""
+        self._opened = now
+        self.uses_token = True
+
+    def lose(
+        self, error: SidelightError, now: float, random: float, presented_token: bool
+    ) -> Optional[Retry]:
+        """Records that the connection is lost or an attempt failed; returns the next attempt.
+
+        - `random`: A uniform random number from 0 to 1.
+        - `presented_token`: Whether the failed attempt presented a resume token.
+        """
+        opened, self._opened = self._opened, None
+        if not self._is_enabled:
+            return None
+        # A connection that is lost soon after it opened belongs to the series before it.
+        if opened is not None and (self._lost is None or now - opened >= MAX_DELAY):
+            self._number = 0
+            self._lost = None
+        delay = 0.0
+        if error.code == "FAILED_PRECONDITION":
+            if opened is not None or not presented_token:
+                return None
+            self.uses_token = False
+            return Retry(self._number, 0.0)
+        if error.code == "RESOURCE_EXHAUSTED":
+            # Without a delay, the session itself exceeds a limit.
+            if error.retry_after is None:
+                return None
+            delay = error.retry_after
+        elif error.code == "UNAUTHENTICATED":
+            # A token that was accepted has expired; the next call asks for a new one.
+            if opened is None or not self._has_credentials:
+                return None
+        elif error.code not in _TRANSIENT:
+            return None
+        if self._lost is None:
+            self._lost = now
+        if self._give_up_after is not None and now - self._lost >= self._give_up_after:
+            return None
+        ceiling: float = min(MAX_DELAY, INITIAL_DELAY * 2 ** min(self._number, 16))
+        self._number += 1
+        return Retry(self._number, delay + ceiling * (0.5 + random / 2))

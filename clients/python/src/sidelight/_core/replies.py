@@ -1,0 +1,75 @@
+"""The outcomes of frames, made from the server's messages or without a connection."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Type
+
+from ..errors import SidelightError, error_of_status
+from ..outcomes import (
+    REASONS,
+    STAGES,
+    Degraded,
+    Dropped,
+    DropReason,
+    DropStage,
+    Filtered,
+    PassedThrough,
+)
+from .delivery import Pending
+from .fallback import mosaic
+from .frames import picture_of, sent_picture
+
+_KINDS: Dict[int, Type[Any]] = {1: Filtered, 2: PassedThrough, 3: Degraded}
+_NO_TIMES = (0, 0, 0, 0.0)
+
+
+def returned_outcome(
+    pending: Pending, message: Any, view: Optional[memoryview], round_trip: float
+) -> Any:
+    """Returns the outcome of a frame that came back.
+
+    - `message`: The `FilteredFrame`.
+    - `view`: Its pixels; `None` if they are those of the frame that was sent.
+    """
+    timing = message.timing
+    times = (timing.queue_us, timing.process_us, timing.total_us, round_trip)
+    failure = error_of_status(message.failure) if message.HasField("failure") else None
+    kind = _KINDS.get(message.disposition, Filtered)
+    if view is None:
+        return kind(
+            pending.sequence, pending.info, message.revision, sent_picture, pending.frame.image,
+            times, failure,
+        )
+    return kind(
+        pending.sequence, pending.info, message.revision, picture_of, (message.image, view), times,
+        failure,
+    )
+
+
+def dropped_outcome(pending: Pending, message: Any, error: Optional[SidelightError]) -> Dropped:
+    """Returns the outcome of a frame that the server dropped."""
+    return Dropped(
+        pending.sequence,
+        pending.info,
+        REASONS.get(message.reason, DropReason.UNKNOWN),
+        STAGES.get(message.stage, DropStage.UNKNOWN),
+        message.late_us / 1e6,
+        error,
+    )
+
+
+def client_outcome(
+    pending: Pending, policy: str, stage: DropStage, error: Optional[SidelightError]
+) -> Any:
+    """Returns the outcome of a frame without connection, as the fallback policy says."""
+    image = pending.frame.image
+    if policy == "pass_through":
+        return PassedThrough(
+            pending.sequence, pending.info, 0, sent_picture, image, _NO_TIMES, error
+        )
+    if policy == "blur" and not image.format.is_file:
+        # Made now, because the program may write the next picture into the memory of this one.
+        return Degraded(
+            pending.sequence, pending.info, 0, sent_picture, mosaic(image), _NO_TIMES, error
+        )
+    return Dropped(pending.sequence, pending.info, DropReason.DISCONNECTED, stage, 0.0, error)

@@ -1,0 +1,197 @@
+"""The messages that wait to be sent: frames wait for a credit, and the newest replaces the one that
+waits. A pure state machine.
+
+Messages are sent in order, so a change applies to the frames after it. A frame at the head waits
+for a credit. Pings overtake it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Deque, List, NamedTuple, Optional, Union
+
+from .changes import Entry
+
+#: The number of changes that may wait behind a frame; further ones are refused.
+CONTROL_LIMIT = 64
+
+# The states of the link.
+NONE, OPENING, OPEN, DRAINING = range(4)
+
+
+class PauseRequest(NamedTuple):
+    """A message that pauses filtering, or ends a pause."""
+
+    #: Whether frames pass through; `None` ends the pause.
+    pass_through: Optional[bool]
+
+
+class RawMessage(NamedTuple):
+    """A message that is encoded already."""
+
+    data: bytes
+
+
+Control = Union[Entry, PauseRequest, RawMessage]
+
+
+class Unsent(NamedTuple):
+    """The messages that a lost connection leaves behind."""
+
+    waiting: Any
+    controls: List[Control]
+    is_kept: bool
+
+
+class Window:
+    """The queue of outgoing messages.
+
+    - `newest_wins`: Whether a newer frame replaces the one that waits. Otherwise at most one waits,
+      also for the next connection.
+    - `limit`: The client's own limit of frames in flight; `None` for the server's alone.
+    """
+
+    def __init__(self, newest_wins: bool, limit: Optional[int] = None) -> None:
+        self.newest_wins = newest_wins
+        self._limit = limit
+        self._queue: Deque[Any] = deque()
+        self._urgent: Deque[bytes] = deque()
+        self._controls = 0
+        #: The frame that waits, which is in the queue; `None` if there is none.
+        self.waiting: Any = None
+        self.link = NONE
+        self.capacity = 0
+        self.outstanding = 0
+        self.is_finished = False
+
+    # Offering
+
+    @property
+    def has_capacity(self) -> bool:
+        """Whether an offered frame is refused, or accepted without displacing another."""
+        if self.is_finished:
+            return True
+        if self.newest_wins and self.link != OPEN:
+            return True
+        return self.waiting is None and (
+            not self.newest_wins or self.outstanding < self.capacity
+        )
+
+    def push_frame(self, frame: Any) -> Any:
+        """Adds a frame; returns the one that it replaces."""
+        displaced = self.waiting
+        if displaced is not None:
+            self._queue.remove(displaced)
+        self.waiting = frame
+        self._queue.append(frame)
+        return displaced
+
+    @property
+    def is_full_of_controls(self) -> bool:
+        """Whether no more changes may wait."""
+        return self._controls >= CONTROL_LIMIT
+
+    @property
+    def last_entry(self) -> Optional[Entry]:
+        """The change at the end of the queue; `None` if something else is there."""
+        last = self._queue[-1] if self._queue else None
+        return last if isinstance(last, Entry) else None
+
+    def push(self, control: Control) -> None:
+        """Adds a message after those that wait."""
+        if not self.is_finished:
+            self._queue.append(control)
+            self._controls += 1
+
+    def push_urgent(self, data: bytes) -> None:
+        """Adds a message that overtakes a waiting frame; at most one waits."""
+        if self.link in (OPEN, DRAINING) and not self._urgent:
+            self._urgent.append(data)
+
+    def finish(self) -> None:
+        """Refuses further messages; those that wait are still sent."""
+        self.is_finished = True
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether no more messages are accepted and none waits."""
+        return self.is_finished and not self._queue
+
+    @property
+    def keeps(self) -> bool:
+        """Whether a message that is added now waits to be sent."""
+        return self.link == OPEN or not self.newest_wins
+
+    # The link
+
+    def open(self, capacity: int, first: List[bytes]) -> None:
+        """Records that the connection is open, with messages to send before all others."""
+        self.link = OPEN
+        granted = max(1, capacity)
+        self.capacity = granted if self._limit is None else min(granted, self._limit)
+        for data in reversed(first):
+            self._queue.appendleft(RawMessage(data))
+            self._controls += 1
+
+    def drain(self) -> None:
+        """Records that the server accepts no more frames."""
+        if self.link == OPEN:
+            self.link = DRAINING
+
+    def close(self) -> Unsent:
+        """Records that the connection is lost. If frames may be dropped, nothing is kept."""
+        self.link = NONE
+        self._urgent.clear()
+        keeps = not self.newest_wins and not self.is_finished
+        waiting, queue = self.waiting, self._queue
+        # Messages that repeat changes are made again for the next connection.
+        controls: List[Control] = [
+            each for each in queue if isinstance(each, (Entry, PauseRequest))
+        ]
+        if keeps:
+            self._queue = deque(each for each in queue if not isinstance(each, RawMessage))
+            self._controls = len(controls)
+            return Unsent(waiting, [], True)
+        self._queue = deque()
+        self._controls = 0
+        self.waiting = None
+        return Unsent(waiting, controls, False)
+
+    # Sending
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether `next()` returns a message, or `is_over` is true."""
+        if self.link in (NONE, OPENING):
+            return self.link == NONE
+        if self._urgent:
+            return True
+        if self.link == DRAINING:
+            return False
+        if not self._queue:
+            return self.is_finished
+        return self._queue[0] is not self.waiting or self.outstanding < self.capacity
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is sent on this connection."""
+        return self.link == NONE or (self.link == OPEN and self.is_drained and not self._urgent)
+
+    def next(self) -> Any:
+        """Returns the next message; `None` if there is none now."""
+        if self.link in (NONE, OPENING):
+            return None
+        if self._urgent:
+            return RawMessage(self._urgent.popleft())
+        queue = self._queue
+        if self.link == DRAINING or not queue:
+            return None
+        head = queue[0]
+        if head is self.waiting:
+            if self.outstanding >= self.capacity:
+                return None
+            self.outstanding += 1
+            self.waiting = None
+        else:
+            self._controls -= 1
+        return queue.popleft()

@@ -1,0 +1,356 @@
+"""A session of the synchronous face: threads around the core.
+
+One thread reads the server's messages and opens lost connections again; gRPC's own thread writes.
+"""
+
+from __future__ import annotations
+
+import queue
+import random
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any, Callable, Optional, Union
+
+import grpc
+
+from . import _ring
+from ._channel import Endpoint, error_of_call
+from ._core.blocking import Waiter
+from ._core.delivery import Pending
+from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
+from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OVER
+from ._core.options import SessionOptions
+from ._tracing import current_traceparent
+from .errors import DeadlineExceeded, SidelightError, Unavailable
+from .events import Analysis, Event
+from .images import Frame, Image
+from .outcomes import Outcome
+
+__all__ = ["Change", "Session"]
+
+
+class Change(ChangeBase):
+    """A requested change of the pipeline."""
+
+    def accepted(self, timeout: Optional[float] = None) -> int:
+        """Waits for the server's acceptance; returns the revision.
+
+        Raises the server's error if the change is refused, `DeadlineExceeded` after `timeout`
+        seconds."""
+        return self._wait(False, timeout)
+
+    def applied(self, timeout: Optional[float] = None) -> int:
+        """Waits for the first frame that is filtered with the change; returns its sequence.
+
+        Raises the server's error if the change is refused, `DeadlineExceeded` after `timeout`
+        seconds."""
+        return self._wait(True, timeout)
+
+    def _wait(self, applied: bool, timeout: Optional[float]) -> int:
+        waiter = Waiter()
+        machine = self._session._machine
+        self._session._update(machine.await_change, self._record, applied, waiter)
+        if not waiter.wait(timeout):
+            raise DeadlineExceeded(f"change {self.request_id} has no answer after {timeout:g} s")
+        return self._result(applied)
+
+
+class Session(SessionBase[Change]):
+    __doc__ = SessionBase.__doc__
+
+    def __init__(
+        self, endpoint: Endpoint, options: SessionOptions, watch: Callable[[Session], None]
+    ) -> None:
+        super().__init__(endpoint, options, Change)
+        self._watch = watch
+        self._thread: Optional[threading.Thread] = None
+        self._call: Any = None
+        self._attempt = 0
+        self._abort_error: Optional[SidelightError] = None
+
+    # Opening and closing
+
+    def open(self) -> Session:
+        """Opens the session. A `with` statement calls it."""
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._run, name="sidelight session", daemon=True
+            )
+            self._thread.start()
+            self._watch(self)
+        self._wait(OPENED, None)
+        if not self._machine.was_opened:
+            raise self._machine.error or Unavailable("the session ended before it was opened")
+        return self
+
+    def close(self) -> None:
+        """Ends the session after the outcomes of frames in flight, at the latest after two seconds.
+        Outcomes that are not taken are released. A second call does nothing."""
+        if self._thread is None:
+            self._update(self._machine.end, None)
+            return
+        self._update(self._machine.finish)
+        self._update(self._machine.discard_outcomes)
+        if not self._wait(OVER, CLOSE_TIMEOUT):
+            self._abort(None)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(CLOSE_TIMEOUT)
+
+    def __enter__(self) -> Session:
+        return self.open()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if error is not None:
+            self._abort(None)
+        self.close()
+
+    def _abort(self, error: Optional[SidelightError]) -> None:
+        """Ends the current connection with an error, or without one the session."""
+        if error is None:
+            self._update(self._machine.end, None)
+        self._abort_error = error
+        call = self._call
+        if call is not None:
+            call.cancel()
+
+    def _tick(self) -> None:
+        """Checks the time limits of the connection. Called once a second."""
+        error = self._update(self._link.tick, now())
+        if error is not None:
+            self._abort(error)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._machine.is_over
+
+    # The connection
+
+    def _run(self) -> None:
+        while True:
+            self._attempt += 1
+            self._update(self._link.start, now(), self._endpoint.is_local)
+            error = self._serve()
+            delay = self._update(self._link.end, error, now(), random.random())
+            if delay is None:
+                return
+            if self._wait(FINISHED, delay):
+                self._update(self._machine.end, None)
+                return
+
+    def _serve(self) -> Optional[SidelightError]:
+        """Serves one connection until it ends; returns its error."""
+        self._abort_error = None
+        channel: Any = None
+        try:
+            metadata = self._endpoint.metadata()
+            channel = self._endpoint.channel(grpc)
+            call = channel.stream_stream(METHOD)(self._messages(self._attempt), metadata=metadata)
+            self._call = call
+            if self._machine.is_over:
+                call.cancel()
+            for data in call:
+                fetch = self._update(self._link.receive, data, now())
+                if fetch is not None:
+                    self._finish_opening(fetch)
+            return None
+        except grpc.RpcError as error:
+            return self._abort_error or error_of_call(error)
+        except SidelightError as error:
+            return error
+        except Exception as error:  # A reply that cannot be read, or a machine without sockets.
+            return SidelightError(f"the connection failed: {error!r}", code="INTERNAL")
+        finally:
+            if self._call is not None:
+                self._call.cancel()
+            self._call = None
+            if channel is not None:
+                channel.close()
+
+    def _finish_opening(self, fetch: Any) -> None:
+        ring = None
+        if _ring.is_supported:
+            try:
+                ring = _ring.fetch(fetch.offer, fetch.session_id)
+            except OSError:
+                ring = None
+        self._update(self._link.finish_opening, ring, now())
+
+    def _messages(self, attempt: int) -> Iterator[bytes]:
+        """Yields the messages of one connection. Runs on gRPC's thread."""
+        while True:
+            message, waiter = self._update(self._next_message, attempt)
+            if message is not None:
+                yield message
+            elif waiter is None:
+                return
+            else:
+                waiter.wait()
+
+    def _next_message(self, attempt: int) -> Any:
+        if attempt != self._attempt:
+            return None, None
+        message = self._link.next_message()
+        if message is not None:
+            return message, None
+        if self._link.is_over:
+            return None, None
+        waiter = Waiter()
+        self._machine.wait(MESSAGE, waiter)
+        return None, waiter
+
+    # Waiting
+
+    def _wait(self, condition: int, timeout: Optional[float]) -> bool:
+        """Returns whether a condition is true, at the latest after `timeout` seconds."""
+        waiter = Waiter()
+        self._update(self._machine.wait, condition, waiter)
+        try:
+            if waiter.wait(timeout):
+                return True
+        except BaseException:
+            self._update(self._machine.stop_waiting, condition, waiter)
+            raise
+        self._update(self._machine.stop_waiting, condition, waiter)
+        return False
+
+    # Frames
+
+    def _offer(self, frame: Union[Frame, Image], waiter: Any) -> Pending:
+        trace = current_traceparent()
+        while True:
+            pending: Optional[Pending] = self._update(
+                self._machine.offer, frame, trace, waiter, now()
+            )
+            if pending is not None:
+                return pending
+            self._wait(CAPACITY, None)
+
+    def filter(self, frame: Union[Frame, Image], *, timeout: Optional[float] = None) -> Outcome:
+        """Sends a frame and returns its outcome.
+
+        - `timeout`: The seconds after which `DeadlineExceeded` is raised; the frame's outcome is
+          then discarded. `None`: no limit.
+        """
+        waiter = Waiter()
+        pending = self._offer(frame, waiter)
+        try:
+            if waiter.wait(timeout):
+                outcome: Outcome = waiter.value
+                return outcome
+        except BaseException:
+            self._abandon(pending, waiter)
+            raise
+        if self._abandon(pending, waiter):
+            return waiter.value  # type: ignore[no-any-return]
+        raise DeadlineExceeded(f"frame {pending.sequence} has no outcome after {timeout:g} s")
+
+    def _abandon(self, pending: Pending, waiter: Waiter) -> bool:
+        """Discards an outcome that nobody waits for; returns whether it came meanwhile."""
+        self._update(self._machine.abandon, pending)
+        return waiter.wait(0)
+
+    def filter_all(self, frames: Iterable[Union[Frame, Image]]) -> Iterator[Outcome]:
+        """Sends frames and yields their outcomes, in order.
+
+        Frames are taken from `frames` on a separate thread, as soon as the session has capacity, so
+        that a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
+        is filtered.
+        """
+        capacity = max(1, self.options.frames_in_flight)
+        waiting: queue.Queue[Any] = queue.Queue(capacity)
+        stopped = threading.Event()
+
+        def put(item: Any) -> bool:
+            while not stopped.is_set():
+                try:
+                    waiting.put(item, timeout=0.5)
+                    return True
+                except queue.Full:
+                    continue
+            return False
+
+        def send() -> None:
+            error: Optional[BaseException] = None
+            try:
+                for frame in frames:
+                    self._wait(CAPACITY, None)
+                    if stopped.is_set():
+                        return
+                    waiter = Waiter()
+                    pending = self._offer(frame, waiter)
+                    if not put((pending, waiter)):
+                        self._abandon(pending, waiter)
+                        return
+            except BaseException as failure:  # Raised to the caller, after the outcomes.
+                error = failure
+            put(error)
+
+        sender = threading.Thread(target=send, name="sidelight frames", daemon=True)
+        sender.start()
+        try:
+            while True:
+                item = waiting.get()
+                if item is None:
+                    return
+                if isinstance(item, BaseException):
+                    raise item
+                item[1].wait()
+                yield item[1].value
+        finally:
+            stopped.set()
+            while not waiting.empty():
+                item = waiting.get_nowait()
+                if isinstance(item, tuple):
+                    self._abandon(*item)
+
+    def send(self, frame: Union[Frame, Image]) -> int:
+        """Sends a frame and returns its sequence; `outcomes()` has its outcome.
+
+        Never waits under "newest_wins": without a credit the frame replaces the one that waits. The
+        other policies wait until no other frame waits. Do not change the picture before its
+        outcome. Without a reader of `outcomes()`, no more frames are sent than the server grants.
+        """
+        return self._offer(frame, None).sequence
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yields the outcomes of frames that `send` sent, in order, until the session has none
+        left: after `finish()`, or when it ends. Raises the error that ended the session."""
+        while True:
+            outcome, has_more = self._update(self._take_outcome)
+            if outcome is not None:
+                yield outcome
+            elif not has_more:
+                break
+            else:
+                self._wait(OUTCOME, None)
+        if self._machine.error is not None:
+            raise self._machine.error
+
+    def _take_outcome(self) -> Any:
+        outcome = self._machine.take_outcome()
+        return outcome, self._machine.has_more_outcomes
+
+    # Events
+
+    def events(self) -> Iterator[Event]:
+        """Yields the session's events, except analyses, until it is over. The newest 256 wait to be
+        taken."""
+        return self._drain(EVENT, self._machine.events)
+
+    def analyses(self) -> Iterator[Analysis]:
+        """Yields the results of analysis stages, until the session is over. The newest 64 wait to
+        be taken; `dropped_analyses` counts the others."""
+        return self._drain(ANALYSIS, self._machine.analyses)
+
+    def _drain(self, condition: int, items: Any) -> Iterator[Any]:
+        while True:
+            try:
+                item = items.popleft()
+            except IndexError:
+                if self._machine.is_over:
+                    return
+                self._wait(condition, None)
+                continue
+            yield item
+
+

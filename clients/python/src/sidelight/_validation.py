@@ -1,0 +1,51 @@
+"""Errors of arguments that the package refuses before it sends anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from .errors import InvalidArgument
+
+__all__ = ["finite", "integer", "invalid", "one_of"]
+
+
+def invalid(field: str, value: object, requirement: str) -> InvalidArgument:
+    """Returns the error of an argument: `field is value; it must be requirement`."""
+    shown = repr(value)
+    if len(shown) > 80:
+        shown = f"{shown[:77]}..."
+    return InvalidArgument(
+        f"{field} is {shown}; it must be {requirement}", field=field, value=shown, limit=requirement
+    )
+
+
+def integer(field: str, value: object, low: int, high: int) -> int:
+    """Returns an integer of a range, both ends included."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise invalid(field, value, f"an integer from {low} to {high}")
+    number: int = value.__index__()
+    if not low <= number <= high:
+        raise invalid(field, number, f"an integer from {low} to {high}")
+    return number
+
+
+def finite(field: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
+    """Returns a finite number of a range, both ends included."""
+    requirement = "a finite number"
+    if math.isfinite(low) or math.isfinite(high):
+        requirement += f" from {low:g} to {high:g}"
+    if isinstance(value, (bool, str, bytes)):
+        raise invalid(field, value, requirement)
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise invalid(field, value, requirement) from None
+    if not math.isfinite(number) or not low <= number <= high:
+        raise invalid(field, value, requirement)
+    return number
+
+
+def one_of(field: str, value: object, names: Iterable[str]) -> InvalidArgument:
+    """Returns the error of a name that is not one of a few."""
+    return invalid(field, value, "one of " + ", ".join(names))

@@ -1,0 +1,3 @@
+"""The version of the package, by Semantic Versioning."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,163 @@
+"""The events of a session other than the outcomes of frames."""
+
+from __future__ import annotations
+
+import enum
+from typing import Mapping, NamedTuple, Optional, Sequence, Union
+
+from .errors import SidelightError
+from .outcomes import DropReason
+
+__all__ = [
+    "Accepted",
+    "Advice",
+    "Analysis",
+    "Applied",
+    "ConnectionLost",
+    "Detection",
+    "Event",
+    "Reconnected",
+    "Rejected",
+    "SessionState",
+    "StateChanged",
+    "Stats",
+]
+
+
+class Accepted(NamedTuple):
+    """A change that the server accepted."""
+
+    #: The number of the change.
+    request_id: int
+    #: The revision that the change created.
+    revision: int
+
+
+class Applied(NamedTuple):
+    """A change that is in force."""
+
+    #: The revision in force.
+    revision: int
+    #: The first frame that was filtered with it.
+    first_sequence: int
+    #: The number of the change; 0 for the first pipeline and for an operator's override.
+    request_id: int
+
+
+class Rejected(NamedTuple):
+    """A change that was refused; the pipeline before it stays in force."""
+
+    #: The number of the change.
+    request_id: int
+    #: The reason.
+    error: SidelightError
+
+
+class Detection(NamedTuple):
+    """An object that an analysis detected, in pixels of the frame."""
+
+    kind: str
+    tracking_id: int
+    #: 0 to 1.
+    confidence: float
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Analysis(NamedTuple):
+    """The result of an analysis stage for one frame."""
+
+    #: The frame.
+    sequence: int
+    #: The id of the stage, or its position if it has none.
+    stage: str
+    #: The name of the filter.
+    filter: str
+    #: The seconds from receipt of the frame to the result.
+    age: float
+    #: Numbers by name.
+    figures: Mapping[str, float]
+    #: Detected objects.
+    detections: Sequence[Detection]
+    #: Lists of numbers by name, such as a histogram.
+    rows: Mapping[str, Sequence[float]]
+    #: Texts by name.
+    words: Mapping[str, str]
+
+
+class Advice(NamedTuple):
+    """A recommendation of the server at which no frames would be lost."""
+
+    #: The pass that takes the most time, "queue", or "output".
+    bottleneck: str
+    #: Frames per second; `None` without a recommendation.
+    suggested_fps: Optional[float]
+    #: The scale of width and height; `None` without a recommendation.
+    suggested_scale: Optional[float]
+
+
+class SessionState(enum.Enum):
+    """The state of a session."""
+
+    #: A state of a newer server.
+    UNKNOWN = 0
+    #: Frames are filtered.
+    RUNNING = 1
+    #: Frames are not filtered.
+    PAUSED = 2
+    #: The server is shutting down.
+    DRAINING = 3
+    #: An operator's override is in force.
+    OVERRIDDEN = 4
+
+
+class StateChanged(NamedTuple):
+    """A change of the session's state."""
+
+    state: SessionState
+    #: The reason, for a person.
+    message: str
+    #: The revision in force.
+    revision: int
+
+
+class Stats(NamedTuple):
+    """The server's counts of a session; since the last connection was opened."""
+
+    received: int
+    filtered: int
+    passed_through: int
+    degraded: int
+    dropped: Mapping[DropReason, int]
+    in_flight: int
+    bytes_in: int
+    bytes_out: int
+    #: Whether these are the last counts.
+    final: bool
+
+
+class ConnectionLost(NamedTuple):
+    """The loss of the connection, or a failed attempt to open it again."""
+
+    error: SidelightError
+    #: The number of the attempt that follows, counted from 1.
+    attempt: int
+    #: The seconds until that attempt.
+    retry_in: float
+
+
+class Reconnected(NamedTuple):
+    """A connection that was opened again."""
+
+    session_id: str
+    #: Whether the server restored its state, including an operator's override. Otherwise the
+    #: session was opened again with the pipeline that was selected last.
+    resumed: bool
+
+
+#: An event of a session.
+Event = Union[
+    Accepted, Applied, Rejected, Analysis, Advice, StateChanged, Stats, ConnectionLost, Reconnected
+]

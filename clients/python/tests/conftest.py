@@ -1,0 +1,31 @@
+"""One server for the whole run, with the assets that filters of the catalogue need."""
+
+from __future__ import annotations
+
+import os
+
+# Some tests start processes while calls are open. gRPC's own handlers of `fork` fail then.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+import pytest
+
+from support.running_server import REPOSITORY, RunningServer
+
+
+@pytest.fixture(scope="session")
+def running_server(tmp_path_factory):
+    """A running server, which must still run after all tests."""
+    table = tmp_path_factory.mktemp("assets") / "look.cube"
+    rows = "\n".join(f"{r} {g} {b}" for b in (0, 1) for g in (0, 1) for r in (0, 1))
+    table.write_text(f"LUT_3D_SIZE 2\n{rows}\n")
+    image = REPOSITORY / "Examples/media/hat.png"
+    assets = ["--asset", f"look.cube={table}", "--asset", f"hat.png={image}"]
+    with RunningServer("--shared-memory", *assets) as server:
+        yield server
+        assert server.process.poll() is None, f"the server ended:\n{server.log}"
+
+
+@pytest.fixture(scope="session")
+def address(running_server):
+    """The server's address on a loopback port."""
+    return running_server.tcp

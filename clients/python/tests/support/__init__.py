@@ -1,0 +1,1 @@
+"""What the tests share: a running server, and pictures."""

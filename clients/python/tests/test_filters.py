@@ -1,0 +1,144 @@
+"""The typed filters and the descriptions of the catalogue, compared with a server's."""
+
+import inspect
+import re
+
+import grpc
+import pytest
+
+from sidelight import filters, pipelines
+from sidelight.catalogue import Fidelity, Filter, ParameterKind, Reach
+from sidelight.pipelines import RGBA, Pipeline, Point, Stage, height, width
+from sidelight.v1 import frame_filter_pb2
+
+# A pipeline may not enlarge frames beyond the server's limit, whatever the limits of `scale` are.
+TOO_LARGE = "produces frames of"
+
+
+def call(channel, name, request, response):
+    method = channel.unary_unary(
+        f"/sidelight.v1.FrameFilter/{name}",
+        request_serializer=type(request).SerializeToString,
+        response_deserializer=response.FromString,
+    )
+    return method(request, timeout=30)
+
+
+@pytest.fixture(scope="module")
+def channel(address):
+    with grpc.insecure_channel(address) as channel:
+        yield channel
+
+
+@pytest.fixture(scope="module")
+def catalogue(channel):
+    request = frame_filter_pb2.ListFiltersRequest()
+    answer = call(channel, "ListFilters", request, frame_filter_pb2.ListFiltersResponse)
+    return {message.name: Filter.of(message) for message in answer.filters}
+
+
+@pytest.fixture(scope="module")
+def builders(catalogue):
+    """The functions by the name of the filter, for the filters that this server has."""
+    functions = {}
+    for name in filters.__all__:
+        required = {
+            parameter.name: "look.cube" if name == "color_cube" else "hat.png"
+            for parameter in inspect.signature(getattr(filters, name)).parameters.values()
+            if parameter.default is inspect.Parameter.empty
+        }
+        build = getattr(filters, name)
+        stage = build(**required)
+        functions[stage.content] = (build, required)
+    return {name: functions[name] for name in catalogue}
+
+
+@pytest.fixture(scope="module")
+def check(channel):
+    def check(stage):
+        request = frame_filter_pb2.CheckPipelineRequest(pipeline=Pipeline([stage]).message())
+        response = frame_filter_pb2.CheckPipelineResponse
+        return call(channel, "CheckPipeline", request, response)
+
+    return check
+
+
+def values_of(parameter):
+    """The extremes of a parameter, and one value of each form that its type allows."""
+    low, high = -1e6, 1e6
+    if parameter.limits:
+        low, high = parameter.limits.minimum, parameter.limits.maximum
+    kind = parameter.kind
+    if kind is ParameterKind.NUMBER:
+        return [low, high]
+    if kind is ParameterKind.LENGTH:
+        return [low, high, width(0.01), height(0.01)]
+    if kind is ParameterKind.POINT:
+        return [Point(0, 0), Point(width(1), height(1)), Point(-5, 5.5)]
+    if kind is ParameterKind.COLOR:
+        return [RGBA(0, 0, 0), RGBA(1, 1, 1, 0.5)]
+    if kind is ParameterKind.VECTOR:
+        return [[low] * parameter.vector_length, [high] * parameter.vector_length]
+    if kind is ParameterKind.FLAG:
+        return [True, False]
+    if kind is ParameterKind.CHOICE:
+        return list(parameter.choices)
+    assert kind is ParameterKind.ASSET
+    return []
+
+
+def test_every_filter_has_a_function(catalogue, builders):
+    for name, (build, _) in builders.items():
+        wire = [pipelines.wire_name(each) for each in inspect.signature(build).parameters]
+        assert set(wire) == set(catalogue[name].parameters), name
+        assert build.__doc__.startswith(catalogue[name].summary.split()[0]), name
+
+
+def test_every_function_is_accepted_with_its_defaults(builders, check):
+    for name, (build, required) in builders.items():
+        answer = check(build(**required))
+        assert Pipeline.of(answer.pipeline).stages[0].content == name
+
+
+def test_every_function_is_accepted_with_extreme_values(catalogue, builders, check):
+    accepted, refused = 0, []
+    for name, (build, required) in builders.items():
+        for keyword in inspect.signature(build).parameters:
+            parameter = catalogue[name].parameters[pipelines.wire_name(keyword)]
+            for value in values_of(parameter):
+                try:
+                    check(build(**{**required, keyword: value}))
+                    accepted += 1
+                except grpc.RpcError as error:
+                    if TOO_LARGE in error.details():
+                        continue
+                    refused.append(f"{name}({keyword}={value!r}): {error.details()}")
+    assert not refused, "\n".join(refused)
+    assert accepted > 2 * len(builders)
+
+
+def test_values_beyond_the_limits_are_refused_by_the_server(check):
+    with pytest.raises(grpc.RpcError) as raised:
+        check(filters.sepia_tone(intensity=1000))
+    assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "intensity" in raised.value.details()
+
+
+def test_parameters_are_keywords():
+    with pytest.raises(TypeError):
+        filters.sepia_tone(0.5)  # type: ignore[misc]
+    assert filters.sepia_tone() == Stage("sepiaTone", {"intensity": None})
+    assert not filters.sepia_tone().message().filter.parameters
+
+
+def test_descriptions_are_complete(catalogue):
+    for name, each in catalogue.items():
+        assert each.summary and each.category and re.fullmatch(r"[a-z]\w+", name)
+        assert each.reach is not Reach.UNKNOWN and each.fidelity is not Fidelity.UNKNOWN
+        for parameter in each.parameters.values():
+            assert parameter.kind is not ParameterKind.UNKNOWN
+            assert (parameter.kind is ParameterKind.CHOICE) == bool(parameter.choices)
+            assert (parameter.kind is ParameterKind.VECTOR) == bool(parameter.vector_length)
+    assert catalogue["colorCube"].parameters["asset"].is_required
+    intensity = catalogue["sepiaTone"].parameters["intensity"]
+    assert intensity.default == 1 and not intensity.is_required
