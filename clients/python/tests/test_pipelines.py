@@ -102,7 +102,7 @@ def test_names_with_underscores_are_those_of_the_contract():
             "pipeline.stages[1].pipeline.stages[0].filter.parameters['origin'].y is 'left'",
         ),
         (Stage("any", {"value": [1, "x"]}), "parameters['value'][1] is 'x'"),
-        (Stage("any", {"value": object}), "it must be a number, Length, Point"),
+        (Stage("any", {"value": object}), "it must be a finite number, Length, Point"),
         (Stage("any").region(0, 0, math.inf, 1), "pipeline.stages[0].region.width is inf"),
     ],
 )

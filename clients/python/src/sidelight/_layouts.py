@@ -124,7 +124,8 @@ class Layout:
                     spans[second].start,
                     f"at least {spans[first].stop}, where plane {first} ends",
                 )
-        return max(span.stop for span in spans)
+        end: int = max(span.stop for span in spans)
+        return end
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Layout):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 
 from .errors import InvalidArgument
@@ -22,17 +23,26 @@ def invalid(field: str, value: object, requirement: str) -> InvalidArgument:
 
 def integer(field: str, value: object, low: int, high: int) -> int:
     """Returns an integer of a range, both ends included."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise invalid(field, value, f"an integer from {low} to {high}")
-    number: int = value.__index__()
+    requirement = f"an integer from {low} to {high}"
+    if isinstance(value, bool):
+        raise invalid(field, value, requirement)
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise invalid(field, value, requirement) from None
     if not low <= number <= high:
-        raise invalid(field, number, f"an integer from {low} to {high}")
+        raise invalid(field, number, requirement)
     return number
 
 
-def finite(field: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
+def finite(
+    field: str,
+    value: object,
+    low: float = -math.inf,
+    high: float = math.inf,
+    requirement: str = "a finite number",
+) -> float:
     """Returns a finite number of a range, both ends included."""
-    requirement = "a finite number"
     if math.isfinite(low) or math.isfinite(high):
         requirement += f" from {low:g} to {high:g}"
     if isinstance(value, (bool, str, bytes)):

@@ -132,6 +132,7 @@ _UNITS: dict[LengthUnit, pipeline_pb2.LengthUnit] = {
     LengthUnit.HEIGHT: pipeline_pb2.LENGTH_UNIT_HEIGHT,
     LengthUnit.SHORT_SIDE: pipeline_pb2.LENGTH_UNIT_SHORT_SIDE,
 }
+_VALUE = "a finite number, Length, Point, RGBA, list of numbers, bool or str"
 _UNIT_OF = {number: unit for unit, number in _UNITS.items()}
 
 
@@ -182,15 +183,13 @@ def value_message(field: str, value: Value) -> pipeline_pb2.ParameterValue:
                 alpha=finite(f"{field}.alpha", value.alpha),
             )
         )
-    elif hasattr(value, "__float__"):
-        message.number = finite(field, value)
-    elif isinstance(value, Sequence) or hasattr(value, "__iter__"):
+    elif isinstance(value, (int, float)) or not hasattr(value, "__iter__"):
+        message.number = finite(field, value, requirement=_VALUE)
+    else:
         numbers = [finite(f"{field}[{index}]", each) for index, each in enumerate(value)]
         message.vector.values.extend(numbers)
         # An empty vector must be sent as a vector too.
         message.vector.SetInParent()
-    else:
-        raise invalid(field, value, "a number, Length, Point, RGBA, list of numbers, bool or str")
     return message
 
 

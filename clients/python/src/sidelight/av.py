@@ -140,8 +140,10 @@ def frame(
 ) -> Frame:
     """Returns the image of a frame of PyAV with its presentation time as the capture time."""
     capture_time = None
-    if video.pts is not None and video.time_base is not None:
-        capture_time = round(video.pts * Fraction(video.time_base) * _NANOSECONDS)
+    unit = video.time_base
+    if video.pts is not None and unit is not None:
+        seconds = video.pts * Fraction(unit.numerator, unit.denominator)
+        capture_time = round(seconds * _NANOSECONDS)
     return Frame(image(video, color=color, orientation=orientation), capture_time_ns=capture_time)
 
 

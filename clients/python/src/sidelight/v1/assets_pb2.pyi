@@ -38,7 +38,7 @@ class Asset(_message.Message):
     origin: AssetOrigin
     sha256: bytes
     width: int
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[AssetKind, str]] = ..., origin: _Optional[_Union[AssetOrigin, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., entries: _Optional[int] = ..., is_cube: bool = ..., file_bytes: _Optional[int] = ..., memory_bytes: _Optional[int] = ..., sha256: _Optional[bytes] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[AssetKind, str]] = ..., origin: _Optional[_Union[AssetOrigin, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., entries: _Optional[int] = ..., is_cube: bool = ..., file_bytes: _Optional[int] = ..., memory_bytes: _Optional[int] = ..., sha256: _Optional[bytes] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
 
 class AssetHeader(_message.Message):
     __slots__ = ["name", "participant", "sha256", "size_bytes"]
@@ -76,7 +76,7 @@ class AssetLimits(_message.Message):
     max_upload_bytes: int
     max_upload_bytes_per_caller: int
     upload_timeout: _duration_pb2.Duration
-    def __init__(self, max_file_bytes: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_assets_per_caller: _Optional[int] = ..., max_assets: _Optional[int] = ..., max_memory_bytes_per_caller: _Optional[int] = ..., max_memory_bytes: _Optional[int] = ..., max_upload_bytes_per_caller: _Optional[int] = ..., max_upload_bytes: _Optional[int] = ..., max_chunks: _Optional[int] = ..., upload_timeout: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., lifetime: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, max_file_bytes: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_assets_per_caller: _Optional[int] = ..., max_assets: _Optional[int] = ..., max_memory_bytes_per_caller: _Optional[int] = ..., max_memory_bytes: _Optional[int] = ..., max_upload_bytes_per_caller: _Optional[int] = ..., max_upload_bytes: _Optional[int] = ..., max_chunks: _Optional[int] = ..., upload_timeout: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., lifetime: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
 
 class DeleteAssetRequest(_message.Message):
     __slots__ = ["name", "participant"]
@@ -87,7 +87,7 @@ class DeleteAssetRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ..., participant: _Optional[str] = ...) -> None: ...
 
 class DeleteAssetResponse(_message.Message):
-    __slots__ = []
+    __slots__: list[str] = []
     def __init__(self) -> None: ...
 
 class ListAssetsRequest(_message.Message):
@@ -100,7 +100,7 @@ class ListAssetsResponse(_message.Message):
     __slots__ = ["assets"]
     ASSETS_FIELD_NUMBER: _ClassVar[int]
     assets: _containers.RepeatedCompositeFieldContainer[Asset]
-    def __init__(self, assets: _Optional[_Iterable[_Union[Asset, _Mapping]]] = ...) -> None: ...
+    def __init__(self, assets: _Optional[_Iterable[_Union[Asset, _Mapping[str, object]]]] = ...) -> None: ...
 
 class PutAssetRequest(_message.Message):
     __slots__ = ["chunk", "header"]
@@ -108,7 +108,7 @@ class PutAssetRequest(_message.Message):
     HEADER_FIELD_NUMBER: _ClassVar[int]
     chunk: bytes
     header: AssetHeader
-    def __init__(self, header: _Optional[_Union[AssetHeader, _Mapping]] = ..., chunk: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, header: _Optional[_Union[AssetHeader, _Mapping[str, object]]] = ..., chunk: _Optional[bytes] = ...) -> None: ...
 
 class PutAssetResponse(_message.Message):
     __slots__ = ["asset", "replaced"]
@@ -116,10 +116,10 @@ class PutAssetResponse(_message.Message):
     REPLACED_FIELD_NUMBER: _ClassVar[int]
     asset: Asset
     replaced: bool
-    def __init__(self, asset: _Optional[_Union[Asset, _Mapping]] = ..., replaced: bool = ...) -> None: ...
+    def __init__(self, asset: _Optional[_Union[Asset, _Mapping[str, object]]] = ..., replaced: bool = ...) -> None: ...
 
 class AssetKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class AssetOrigin(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []

@@ -46,7 +46,7 @@ class FilterDescription(_message.Message):
     parameters: _containers.RepeatedCompositeFieldContainer[ParameterDescription]
     reach: Reach
     summary: str
-    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., category: _Optional[str] = ..., reach: _Optional[_Union[Reach, str]] = ..., fidelity: _Optional[_Union[Fidelity, str]] = ..., formula: _Optional[str] = ..., parameters: _Optional[_Iterable[_Union[ParameterDescription, _Mapping]]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., category: _Optional[str] = ..., reach: _Optional[_Union[Reach, str]] = ..., fidelity: _Optional[_Union[Fidelity, str]] = ..., formula: _Optional[str] = ..., parameters: _Optional[_Iterable[_Union[ParameterDescription, _Mapping[str, object]]]] = ...) -> None: ...
 
 class NumberRange(_message.Message):
     __slots__ = ["maximum", "minimum"]
@@ -76,16 +76,16 @@ class ParameterDescription(_message.Message):
     summary: str
     unit: ParameterUnit
     vector_length: int
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[ParameterKind, str]] = ..., default_value: _Optional[_Union[_pipeline_pb2.ParameterValue, _Mapping]] = ..., slider: _Optional[_Union[NumberRange, _Mapping]] = ..., limits: _Optional[_Union[NumberRange, _Mapping]] = ..., unit: _Optional[_Union[ParameterUnit, str]] = ..., choices: _Optional[_Iterable[str]] = ..., vector_length: _Optional[int] = ..., summary: _Optional[str] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[ParameterKind, str]] = ..., default_value: _Optional[_Union[_pipeline_pb2.ParameterValue, _Mapping[str, object]]] = ..., slider: _Optional[_Union[NumberRange, _Mapping[str, object]]] = ..., limits: _Optional[_Union[NumberRange, _Mapping[str, object]]] = ..., unit: _Optional[_Union[ParameterUnit, str]] = ..., choices: _Optional[_Iterable[str]] = ..., vector_length: _Optional[int] = ..., summary: _Optional[str] = ...) -> None: ...
 
 class Fidelity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class Reach(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class ParameterKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class ParameterUnit(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []

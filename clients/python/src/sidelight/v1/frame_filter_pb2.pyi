@@ -42,7 +42,7 @@ class ApplyRequest(_message.Message):
     participant: str
     pipeline: _pipeline_pb2.Pipeline
     pipeline_text: str
-    def __init__(self, image: _Optional[_Union[_image_pb2.Image, _Mapping]] = ..., pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping]] = ..., pipeline_text: _Optional[str] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping]] = ..., frame_index: _Optional[int] = ..., participant: _Optional[str] = ...) -> None: ...
+    def __init__(self, image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., frame_index: _Optional[int] = ..., participant: _Optional[str] = ...) -> None: ...
 
 class ApplyResponse(_message.Message):
     __slots__ = ["disposition", "image", "timing"]
@@ -52,7 +52,7 @@ class ApplyResponse(_message.Message):
     disposition: _session_pb2.Disposition
     image: _image_pb2.Image
     timing: _session_pb2.FrameTiming
-    def __init__(self, image: _Optional[_Union[_image_pb2.Image, _Mapping]] = ..., disposition: _Optional[_Union[_session_pb2.Disposition, str]] = ..., timing: _Optional[_Union[_session_pb2.FrameTiming, _Mapping]] = ...) -> None: ...
+    def __init__(self, image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., disposition: _Optional[_Union[_session_pb2.Disposition, str]] = ..., timing: _Optional[_Union[_session_pb2.FrameTiming, _Mapping[str, object]]] = ...) -> None: ...
 
 class CheckPipelineRequest(_message.Message):
     __slots__ = ["color", "format", "height", "participant", "pipeline", "text", "width"]
@@ -70,7 +70,7 @@ class CheckPipelineRequest(_message.Message):
     pipeline: _pipeline_pb2.Pipeline
     text: str
     width: int
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping]] = ..., text: _Optional[str] = ..., format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., color: _Optional[_Union[_image_pb2.ColorDescription, _Mapping]] = ..., participant: _Optional[str] = ...) -> None: ...
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., text: _Optional[str] = ..., format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., color: _Optional[_Union[_image_pb2.ColorDescription, _Mapping[str, object]]] = ..., participant: _Optional[str] = ...) -> None: ...
 
 class CheckPipelineResponse(_message.Message):
     __slots__ = ["estimated_cost_us", "omitted_passes", "passes", "pipeline", "text"]
@@ -84,7 +84,7 @@ class CheckPipelineResponse(_message.Message):
     passes: _containers.RepeatedCompositeFieldContainer[CompiledPass]
     pipeline: _pipeline_pb2.Pipeline
     text: str
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping]] = ..., text: _Optional[str] = ..., passes: _Optional[_Iterable[_Union[CompiledPass, _Mapping]]] = ..., estimated_cost_us: _Optional[int] = ..., omitted_passes: _Optional[int] = ...) -> None: ...
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., text: _Optional[str] = ..., passes: _Optional[_Iterable[_Union[CompiledPass, _Mapping[str, object]]]] = ..., estimated_cost_us: _Optional[int] = ..., omitted_passes: _Optional[int] = ...) -> None: ...
 
 class CompiledPass(_message.Message):
     __slots__ = ["description", "filters", "name"]
@@ -106,10 +106,10 @@ class DescribeFilterResponse(_message.Message):
     __slots__ = ["filter"]
     FILTER_FIELD_NUMBER: _ClassVar[int]
     filter: _catalogue_pb2.FilterDescription
-    def __init__(self, filter: _Optional[_Union[_catalogue_pb2.FilterDescription, _Mapping]] = ...) -> None: ...
+    def __init__(self, filter: _Optional[_Union[_catalogue_pb2.FilterDescription, _Mapping[str, object]]] = ...) -> None: ...
 
 class GetServerInfoRequest(_message.Message):
-    __slots__ = []
+    __slots__: list[str] = []
     def __init__(self) -> None: ...
 
 class GetServerInfoResponse(_message.Message):
@@ -128,7 +128,7 @@ class GetServerInfoResponse(_message.Message):
     load: Load
     transport: TransportSettings
     version: str
-    def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[_session_pb2.Limits, _Mapping]] = ..., features: _Optional[_Iterable[str]] = ..., load: _Optional[_Union[Load, _Mapping]] = ..., instruction_set: _Optional[str] = ..., transport: _Optional[_Union[TransportSettings, _Mapping]] = ..., asset_limits: _Optional[_Union[_assets_pb2.AssetLimits, _Mapping]] = ...) -> None: ...
+    def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[_session_pb2.Limits, _Mapping[str, object]]] = ..., features: _Optional[_Iterable[str]] = ..., load: _Optional[_Union[Load, _Mapping[str, object]]] = ..., instruction_set: _Optional[str] = ..., transport: _Optional[_Union[TransportSettings, _Mapping[str, object]]] = ..., asset_limits: _Optional[_Union[_assets_pb2.AssetLimits, _Mapping[str, object]]] = ...) -> None: ...
 
 class ListFiltersRequest(_message.Message):
     __slots__ = ["category", "participant"]
@@ -142,7 +142,7 @@ class ListFiltersResponse(_message.Message):
     __slots__ = ["filters"]
     FILTERS_FIELD_NUMBER: _ClassVar[int]
     filters: _containers.RepeatedCompositeFieldContainer[_catalogue_pb2.FilterDescription]
-    def __init__(self, filters: _Optional[_Iterable[_Union[_catalogue_pb2.FilterDescription, _Mapping]]] = ...) -> None: ...
+    def __init__(self, filters: _Optional[_Iterable[_Union[_catalogue_pb2.FilterDescription, _Mapping[str, object]]]] = ...) -> None: ...
 
 class Load(_message.Message):
     __slots__ = ["asset_bytes", "assets", "compute_threads", "frames", "pool_bytes_idle", "pool_bytes_in_use", "pool_hit_rate", "scheduler_load", "sessions", "shared_memory_bytes"]
@@ -166,7 +166,7 @@ class Load(_message.Message):
     scheduler_load: float
     sessions: int
     shared_memory_bytes: int
-    def __init__(self, sessions: _Optional[int] = ..., compute_threads: _Optional[int] = ..., pool_bytes_in_use: _Optional[int] = ..., pool_bytes_idle: _Optional[int] = ..., pool_hit_rate: _Optional[float] = ..., scheduler_load: _Optional[float] = ..., frames: _Optional[_Union[_session_pb2.Stats, _Mapping]] = ..., shared_memory_bytes: _Optional[int] = ..., assets: _Optional[int] = ..., asset_bytes: _Optional[int] = ...) -> None: ...
+    def __init__(self, sessions: _Optional[int] = ..., compute_threads: _Optional[int] = ..., pool_bytes_in_use: _Optional[int] = ..., pool_bytes_idle: _Optional[int] = ..., pool_hit_rate: _Optional[float] = ..., scheduler_load: _Optional[float] = ..., frames: _Optional[_Union[_session_pb2.Stats, _Mapping[str, object]]] = ..., shared_memory_bytes: _Optional[int] = ..., assets: _Optional[int] = ..., asset_bytes: _Optional[int] = ...) -> None: ...
 
 class TransportSettings(_message.Message):
     __slots__ = ["allocator", "event_loops", "executor", "flush_bytes", "flush_delay_us", "http2_frame_bytes", "max_concurrent_streams", "max_message_bytes", "profile", "receive_buffer_bytes", "stream_window_bytes", "unix_socket_buffer_bytes"]
@@ -194,7 +194,7 @@ class TransportSettings(_message.Message):
     receive_buffer_bytes: int
     stream_window_bytes: int
     unix_socket_buffer_bytes: int
-    def __init__(self, profile: _Optional[str] = ..., max_message_bytes: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., flush_delay_us: _Optional[int] = ..., flush_bytes: _Optional[int] = ..., executor: _Optional[_Union[TransportExecutor, str]] = ..., event_loops: _Optional[int] = ..., unix_socket_buffer_bytes: _Optional[int] = ..., allocator: _Optional[_Union[AllocatorSettings, _Mapping]] = ...) -> None: ...
+    def __init__(self, profile: _Optional[str] = ..., max_message_bytes: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., flush_delay_us: _Optional[int] = ..., flush_bytes: _Optional[int] = ..., executor: _Optional[_Union[TransportExecutor, str]] = ..., event_loops: _Optional[int] = ..., unix_socket_buffer_bytes: _Optional[int] = ..., allocator: _Optional[_Union[AllocatorSettings, _Mapping[str, object]]] = ...) -> None: ...
 
 class TransportExecutor(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []

@@ -57,7 +57,7 @@ class Image(_message.Message):
     planes: _containers.RepeatedCompositeFieldContainer[Plane]
     shared_memory: SharedMemorySlot
     width: int
-    def __init__(self, format: _Optional[_Union[PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., planes: _Optional[_Iterable[_Union[Plane, _Mapping]]] = ..., color: _Optional[_Union[ColorDescription, _Mapping]] = ..., orientation: _Optional[_Union[Orientation, _Mapping]] = ..., inline: _Optional[bytes] = ..., shared_memory: _Optional[_Union[SharedMemorySlot, _Mapping]] = ...) -> None: ...
+    def __init__(self, format: _Optional[_Union[PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., planes: _Optional[_Iterable[_Union[Plane, _Mapping[str, object]]]] = ..., color: _Optional[_Union[ColorDescription, _Mapping[str, object]]] = ..., orientation: _Optional[_Union[Orientation, _Mapping[str, object]]] = ..., inline: _Optional[bytes] = ..., shared_memory: _Optional[_Union[SharedMemorySlot, _Mapping[str, object]]] = ...) -> None: ...
 
 class Orientation(_message.Message):
     __slots__ = ["mirrored", "rotation"]
@@ -84,16 +84,16 @@ class SharedMemorySlot(_message.Message):
     def __init__(self, slot: _Optional[int] = ..., length: _Optional[int] = ...) -> None: ...
 
 class PixelFormat(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class ColorRange(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class ColorMatrix(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class AlphaMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class Rotation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []

@@ -47,7 +47,7 @@ class Filter(_message.Message):
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: ParameterValue
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[ParameterValue, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[ParameterValue, _Mapping[str, object]]] = ...) -> None: ...
     NAME_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_FIELD_NUMBER: _ClassVar[int]
     name: str
@@ -96,7 +96,7 @@ class ParameterValue(_message.Message):
     point: Point
     text: str
     vector: Vector
-    def __init__(self, number: _Optional[float] = ..., length: _Optional[_Union[Length, _Mapping]] = ..., point: _Optional[_Union[Point, _Mapping]] = ..., color: _Optional[_Union[Color, _Mapping]] = ..., vector: _Optional[_Union[Vector, _Mapping]] = ..., flag: bool = ..., text: _Optional[str] = ...) -> None: ...
+    def __init__(self, number: _Optional[float] = ..., length: _Optional[_Union[Length, _Mapping[str, object]]] = ..., point: _Optional[_Union[Point, _Mapping[str, object]]] = ..., color: _Optional[_Union[Color, _Mapping[str, object]]] = ..., vector: _Optional[_Union[Vector, _Mapping[str, object]]] = ..., flag: bool = ..., text: _Optional[str] = ...) -> None: ...
 
 class Pipeline(_message.Message):
     __slots__ = ["stages", "working_space"]
@@ -104,7 +104,7 @@ class Pipeline(_message.Message):
     WORKING_SPACE_FIELD_NUMBER: _ClassVar[int]
     stages: _containers.RepeatedCompositeFieldContainer[Stage]
     working_space: WorkingSpace
-    def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ..., working_space: _Optional[_Union[WorkingSpace, str]] = ...) -> None: ...
+    def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping[str, object]]]] = ..., working_space: _Optional[_Union[WorkingSpace, str]] = ...) -> None: ...
 
 class Point(_message.Message):
     __slots__ = ["x", "y"]
@@ -112,7 +112,7 @@ class Point(_message.Message):
     Y_FIELD_NUMBER: _ClassVar[int]
     x: Length
     y: Length
-    def __init__(self, x: _Optional[_Union[Length, _Mapping]] = ..., y: _Optional[_Union[Length, _Mapping]] = ...) -> None: ...
+    def __init__(self, x: _Optional[_Union[Length, _Mapping[str, object]]] = ..., y: _Optional[_Union[Length, _Mapping[str, object]]] = ...) -> None: ...
 
 class Region(_message.Message):
     __slots__ = ["height", "origin", "width"]
@@ -122,7 +122,7 @@ class Region(_message.Message):
     height: Length
     origin: Point
     width: Length
-    def __init__(self, origin: _Optional[_Union[Point, _Mapping]] = ..., width: _Optional[_Union[Length, _Mapping]] = ..., height: _Optional[_Union[Length, _Mapping]] = ...) -> None: ...
+    def __init__(self, origin: _Optional[_Union[Point, _Mapping[str, object]]] = ..., width: _Optional[_Union[Length, _Mapping[str, object]]] = ..., height: _Optional[_Union[Length, _Mapping[str, object]]] = ...) -> None: ...
 
 class Stage(_message.Message):
     __slots__ = ["active", "failure_policy", "filter", "id", "mix", "pipeline", "region"]
@@ -140,7 +140,7 @@ class Stage(_message.Message):
     mix: float
     pipeline: Pipeline
     region: Region
-    def __init__(self, id: _Optional[str] = ..., active: bool = ..., mix: _Optional[float] = ..., region: _Optional[_Union[Region, _Mapping]] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., pipeline: _Optional[_Union[Pipeline, _Mapping]] = ..., failure_policy: _Optional[_Union[FailurePolicy, str]] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., active: bool = ..., mix: _Optional[float] = ..., region: _Optional[_Union[Region, _Mapping[str, object]]] = ..., filter: _Optional[_Union[Filter, _Mapping[str, object]]] = ..., pipeline: _Optional[_Union[Pipeline, _Mapping[str, object]]] = ..., failure_policy: _Optional[_Union[FailurePolicy, str]] = ...) -> None: ...
 
 class Vector(_message.Message):
     __slots__ = ["values"]
@@ -149,16 +149,16 @@ class Vector(_message.Message):
     def __init__(self, values: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class WorkingSpace(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class FailurePolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class LengthUnit(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class FitMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class ChromaSubsampling(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []

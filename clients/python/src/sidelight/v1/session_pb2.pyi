@@ -99,7 +99,7 @@ class Analysis(_message.Message):
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: _pipeline_pb2.Vector
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_pipeline_pb2.Vector, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_pipeline_pb2.Vector, _Mapping[str, object]]] = ...) -> None: ...
     class WordsEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -123,7 +123,7 @@ class Analysis(_message.Message):
     sequence: int
     stage: str
     words: _containers.ScalarMap[str, str]
-    def __init__(self, sequence: _Optional[int] = ..., stage: _Optional[str] = ..., filter: _Optional[str] = ..., age_us: _Optional[int] = ..., figures: _Optional[_Mapping[str, float]] = ..., detections: _Optional[_Iterable[_Union[Detection, _Mapping]]] = ..., rows: _Optional[_Mapping[str, _pipeline_pb2.Vector]] = ..., words: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., stage: _Optional[str] = ..., filter: _Optional[str] = ..., age_us: _Optional[int] = ..., figures: _Optional[_Mapping[str, float]] = ..., detections: _Optional[_Iterable[_Union[Detection, _Mapping[str, object]]]] = ..., rows: _Optional[_Mapping[str, _pipeline_pb2.Vector]] = ..., words: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class Applied(_message.Message):
     __slots__ = ["first_sequence", "request_id", "resume_token", "revision"]
@@ -157,7 +157,7 @@ class ClientMessage(_message.Message):
     resume: Resume
     select: Select
     update: Update
-    def __init__(self, frame: _Optional[_Union[Frame, _Mapping]] = ..., ack: _Optional[_Union[Ack, _Mapping]] = ..., open: _Optional[_Union[Open, _Mapping]] = ..., select: _Optional[_Union[Select, _Mapping]] = ..., update: _Optional[_Union[Update, _Mapping]] = ..., activate: _Optional[_Union[Activate, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ...) -> None: ...
+    def __init__(self, frame: _Optional[_Union[Frame, _Mapping[str, object]]] = ..., ack: _Optional[_Union[Ack, _Mapping[str, object]]] = ..., open: _Optional[_Union[Open, _Mapping[str, object]]] = ..., select: _Optional[_Union[Select, _Mapping[str, object]]] = ..., update: _Optional[_Union[Update, _Mapping[str, object]]] = ..., activate: _Optional[_Union[Activate, _Mapping[str, object]]] = ..., pause: _Optional[_Union[Pause, _Mapping[str, object]]] = ..., resume: _Optional[_Union[Resume, _Mapping[str, object]]] = ..., ping: _Optional[_Union[Ping, _Mapping[str, object]]] = ...) -> None: ...
 
 class Detection(_message.Message):
     __slots__ = ["confidence", "height", "kind", "tracking_id", "width", "x", "y"]
@@ -193,7 +193,7 @@ class Dropped(_message.Message):
     late_us: int
     reason: DropReason
     stage: DropStage
-    def __init__(self, first_sequence: _Optional[int] = ..., last_sequence: _Optional[int] = ..., count: _Optional[int] = ..., reason: _Optional[_Union[DropReason, str]] = ..., stage: _Optional[_Union[DropStage, str]] = ..., late_us: _Optional[int] = ..., diagnostic: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    def __init__(self, first_sequence: _Optional[int] = ..., last_sequence: _Optional[int] = ..., count: _Optional[int] = ..., reason: _Optional[_Union[DropReason, str]] = ..., stage: _Optional[_Union[DropStage, str]] = ..., late_us: _Optional[int] = ..., diagnostic: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
 
 class Error(_message.Message):
     __slots__ = ["request_id", "status"]
@@ -201,7 +201,7 @@ class Error(_message.Message):
     STATUS_FIELD_NUMBER: _ClassVar[int]
     request_id: int
     status: _status_pb2.Status
-    def __init__(self, request_id: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
 
 class FilteredFrame(_message.Message):
     __slots__ = ["capture_time_ns", "disposition", "failure", "image", "revision", "rtp_timestamp", "sequence", "tags", "timing", "unmodified"]
@@ -232,7 +232,7 @@ class FilteredFrame(_message.Message):
     tags: _containers.ScalarMap[str, str]
     timing: FrameTiming
     unmodified: bool
-    def __init__(self, sequence: _Optional[int] = ..., image: _Optional[_Union[_image_pb2.Image, _Mapping]] = ..., capture_time_ns: _Optional[int] = ..., rtp_timestamp: _Optional[int] = ..., revision: _Optional[int] = ..., disposition: _Optional[_Union[Disposition, str]] = ..., unmodified: bool = ..., timing: _Optional[_Union[FrameTiming, _Mapping]] = ..., tags: _Optional[_Mapping[str, str]] = ..., failure: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., capture_time_ns: _Optional[int] = ..., rtp_timestamp: _Optional[int] = ..., revision: _Optional[int] = ..., disposition: _Optional[_Union[Disposition, str]] = ..., unmodified: bool = ..., timing: _Optional[_Union[FrameTiming, _Mapping[str, object]]] = ..., tags: _Optional[_Mapping[str, str]] = ..., failure: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
 
 class Frame(_message.Message):
     __slots__ = ["budget_us", "capture_time_ns", "image", "must_process", "priority", "rtp_timestamp", "sequence", "tags", "trace"]
@@ -261,7 +261,7 @@ class Frame(_message.Message):
     sequence: int
     tags: _containers.ScalarMap[str, str]
     trace: TraceContext
-    def __init__(self, sequence: _Optional[int] = ..., image: _Optional[_Union[_image_pb2.Image, _Mapping]] = ..., capture_time_ns: _Optional[int] = ..., rtp_timestamp: _Optional[int] = ..., budget_us: _Optional[int] = ..., trace: _Optional[_Union[TraceContext, _Mapping]] = ..., priority: _Optional[int] = ..., must_process: bool = ..., tags: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., capture_time_ns: _Optional[int] = ..., rtp_timestamp: _Optional[int] = ..., budget_us: _Optional[int] = ..., trace: _Optional[_Union[TraceContext, _Mapping[str, object]]] = ..., priority: _Optional[int] = ..., must_process: bool = ..., tags: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class FrameTiming(_message.Message):
     __slots__ = ["process_us", "queue_us", "total_us"]
@@ -369,7 +369,7 @@ class Open(_message.Message):
     resume_token: bytes
     shared_memory: SharedMemoryRequest
     stats_interval: _duration_pb2.Duration
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping]] = ..., pipeline_text: _Optional[str] = ..., label: _Optional[str] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping]] = ..., allow_unmodified: bool = ..., analysis_only: bool = ..., failure_policy: _Optional[_Union[_pipeline_pb2.FailurePolicy, str]] = ..., allow_degraded: bool = ..., max_fps: _Optional[float] = ..., stats_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., output_window: _Optional[int] = ..., shared_memory: _Optional[_Union[SharedMemoryRequest, _Mapping]] = ..., resume_token: _Optional[bytes] = ..., participant: _Optional[str] = ..., allowed_filters: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., label: _Optional[str] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., allow_unmodified: bool = ..., analysis_only: bool = ..., failure_policy: _Optional[_Union[_pipeline_pb2.FailurePolicy, str]] = ..., allow_degraded: bool = ..., max_fps: _Optional[float] = ..., stats_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., output_window: _Optional[int] = ..., shared_memory: _Optional[_Union[SharedMemoryRequest, _Mapping[str, object]]] = ..., resume_token: _Optional[bytes] = ..., participant: _Optional[str] = ..., allowed_filters: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Opened(_message.Message):
     __slots__ = ["budget_us", "drop_policy", "frames_in_flight", "limits", "mailbox_depth", "output_window", "resume_token", "revision", "session_id", "shared_memory", "shared_memory_refusal"]
@@ -395,7 +395,7 @@ class Opened(_message.Message):
     session_id: str
     shared_memory: SharedMemoryOffer
     shared_memory_refusal: _status_pb2.Status
-    def __init__(self, session_id: _Optional[str] = ..., frames_in_flight: _Optional[int] = ..., revision: _Optional[int] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output_window: _Optional[int] = ..., resume_token: _Optional[bytes] = ..., shared_memory: _Optional[_Union[SharedMemoryOffer, _Mapping]] = ..., shared_memory_refusal: _Optional[_Union[_status_pb2.Status, _Mapping]] = ...) -> None: ...
+    def __init__(self, session_id: _Optional[str] = ..., frames_in_flight: _Optional[int] = ..., revision: _Optional[int] = ..., limits: _Optional[_Union[Limits, _Mapping[str, object]]] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output_window: _Optional[int] = ..., resume_token: _Optional[bytes] = ..., shared_memory: _Optional[_Union[SharedMemoryOffer, _Mapping[str, object]]] = ..., shared_memory_refusal: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
 
 class Pause(_message.Message):
     __slots__ = ["pass_through"]
@@ -424,7 +424,7 @@ class Pong(_message.Message):
     def __init__(self, id: _Optional[int] = ..., client_time_ns: _Optional[int] = ..., server_received_ns: _Optional[int] = ..., server_sent_ns: _Optional[int] = ...) -> None: ...
 
 class Resume(_message.Message):
-    __slots__ = []
+    __slots__: list[str] = []
     def __init__(self) -> None: ...
 
 class Select(_message.Message):
@@ -437,7 +437,7 @@ class Select(_message.Message):
     pipeline: _pipeline_pb2.Pipeline
     pipeline_text: str
     request_id: int
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping]] = ..., pipeline_text: _Optional[str] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
 
 class ServerMessage(_message.Message):
     __slots__ = ["accepted", "advice", "analysis", "applied", "dropped", "error", "frame", "opened", "pong", "state", "stats"]
@@ -463,7 +463,7 @@ class ServerMessage(_message.Message):
     pong: Pong
     state: State
     stats: Stats
-    def __init__(self, frame: _Optional[_Union[FilteredFrame, _Mapping]] = ..., dropped: _Optional[_Union[Dropped, _Mapping]] = ..., analysis: _Optional[_Union[Analysis, _Mapping]] = ..., opened: _Optional[_Union[Opened, _Mapping]] = ..., applied: _Optional[_Union[Applied, _Mapping]] = ..., stats: _Optional[_Union[Stats, _Mapping]] = ..., advice: _Optional[_Union[Advice, _Mapping]] = ..., state: _Optional[_Union[State, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., accepted: _Optional[_Union[Accepted, _Mapping]] = ...) -> None: ...
+    def __init__(self, frame: _Optional[_Union[FilteredFrame, _Mapping[str, object]]] = ..., dropped: _Optional[_Union[Dropped, _Mapping[str, object]]] = ..., analysis: _Optional[_Union[Analysis, _Mapping[str, object]]] = ..., opened: _Optional[_Union[Opened, _Mapping[str, object]]] = ..., applied: _Optional[_Union[Applied, _Mapping[str, object]]] = ..., stats: _Optional[_Union[Stats, _Mapping[str, object]]] = ..., advice: _Optional[_Union[Advice, _Mapping[str, object]]] = ..., state: _Optional[_Union[State, _Mapping[str, object]]] = ..., error: _Optional[_Union[Error, _Mapping[str, object]]] = ..., pong: _Optional[_Union[Pong, _Mapping[str, object]]] = ..., accepted: _Optional[_Union[Accepted, _Mapping[str, object]]] = ...) -> None: ...
 
 class SharedMemoryOffer(_message.Message):
     __slots__ = ["input_slots", "output_slots", "slot_bytes", "socket_path", "token"]
@@ -530,7 +530,7 @@ class Stats(_message.Message):
     in_flight: int
     passed_through: int
     received: int
-    def __init__(self, received: _Optional[int] = ..., filtered: _Optional[int] = ..., passed_through: _Optional[int] = ..., degraded: _Optional[int] = ..., dropped: _Optional[_Iterable[_Union[Stats.DropCount, _Mapping]]] = ..., in_flight: _Optional[int] = ..., ignored_messages: _Optional[int] = ..., bytes_in: _Optional[int] = ..., bytes_out: _Optional[int] = ..., final: bool = ...) -> None: ...
+    def __init__(self, received: _Optional[int] = ..., filtered: _Optional[int] = ..., passed_through: _Optional[int] = ..., degraded: _Optional[int] = ..., dropped: _Optional[_Iterable[_Union[Stats.DropCount, _Mapping[str, object]]]] = ..., in_flight: _Optional[int] = ..., ignored_messages: _Optional[int] = ..., bytes_in: _Optional[int] = ..., bytes_out: _Optional[int] = ..., final: bool = ...) -> None: ...
 
 class TraceContext(_message.Message):
     __slots__ = ["traceparent", "tracestate"]
@@ -550,7 +550,7 @@ class Update(_message.Message):
             VALUE_FIELD_NUMBER: _ClassVar[int]
             key: str
             value: _pipeline_pb2.ParameterValue
-            def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_pipeline_pb2.ParameterValue, _Mapping]] = ...) -> None: ...
+            def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_pipeline_pb2.ParameterValue, _Mapping[str, object]]] = ...) -> None: ...
         PARAMETERS_FIELD_NUMBER: _ClassVar[int]
         STAGE_FIELD_NUMBER: _ClassVar[int]
         parameters: _containers.MessageMap[str, _pipeline_pb2.ParameterValue]
@@ -562,19 +562,19 @@ class Update(_message.Message):
     if_revision: int
     request_id: int
     stages: _containers.RepeatedCompositeFieldContainer[Update.StageParameters]
-    def __init__(self, stages: _Optional[_Iterable[_Union[Update.StageParameters, _Mapping]]] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
+    def __init__(self, stages: _Optional[_Iterable[_Union[Update.StageParameters, _Mapping[str, object]]]] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
 
 class DropPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class Disposition(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class DropReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class DropStage(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []
 
 class SessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
-    __slots__ = []
+    __slots__: list[str] = []

@@ -27,7 +27,7 @@ class ListSessionsResponse(_message.Message):
     SESSIONS_FIELD_NUMBER: _ClassVar[int]
     next_page_token: str
     sessions: _containers.RepeatedCompositeFieldContainer[SessionInfo]
-    def __init__(self, sessions: _Optional[_Iterable[_Union[SessionInfo, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, sessions: _Optional[_Iterable[_Union[SessionInfo, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class OverrideSessionRequest(_message.Message):
     __slots__ = ["caller", "participant", "pipeline", "pipeline_text", "reason", "session_id", "time_to_live"]
@@ -45,7 +45,7 @@ class OverrideSessionRequest(_message.Message):
     reason: str
     session_id: str
     time_to_live: _duration_pb2.Duration
-    def __init__(self, session_id: _Optional[str] = ..., pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping]] = ..., pipeline_text: _Optional[str] = ..., time_to_live: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., reason: _Optional[str] = ..., participant: _Optional[str] = ..., caller: _Optional[str] = ...) -> None: ...
+    def __init__(self, session_id: _Optional[str] = ..., pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., time_to_live: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., reason: _Optional[str] = ..., participant: _Optional[str] = ..., caller: _Optional[str] = ...) -> None: ...
 
 class OverrideSessionResponse(_message.Message):
     __slots__ = ["revision", "sessions"]
@@ -60,7 +60,7 @@ class OverrideSessionResponse(_message.Message):
     SESSIONS_FIELD_NUMBER: _ClassVar[int]
     revision: int
     sessions: _containers.RepeatedCompositeFieldContainer[OverrideSessionResponse.SessionRevision]
-    def __init__(self, revision: _Optional[int] = ..., sessions: _Optional[_Iterable[_Union[OverrideSessionResponse.SessionRevision, _Mapping]]] = ...) -> None: ...
+    def __init__(self, revision: _Optional[int] = ..., sessions: _Optional[_Iterable[_Union[OverrideSessionResponse.SessionRevision, _Mapping[str, object]]]] = ...) -> None: ...
 
 class SessionInfo(_message.Message):
     __slots__ = ["age", "caller", "format", "height", "label", "last_total_us", "override_reason", "participant", "peer", "pipeline", "revision", "session_id", "state", "stats", "width"]
@@ -94,7 +94,7 @@ class SessionInfo(_message.Message):
     state: _session_pb2.SessionState
     stats: _session_pb2.Stats
     width: int
-    def __init__(self, session_id: _Optional[str] = ..., label: _Optional[str] = ..., peer: _Optional[str] = ..., state: _Optional[_Union[_session_pb2.SessionState, str]] = ..., pipeline: _Optional[str] = ..., revision: _Optional[int] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., stats: _Optional[_Union[_session_pb2.Stats, _Mapping]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., last_total_us: _Optional[int] = ..., override_reason: _Optional[str] = ..., participant: _Optional[str] = ..., caller: _Optional[str] = ...) -> None: ...
+    def __init__(self, session_id: _Optional[str] = ..., label: _Optional[str] = ..., peer: _Optional[str] = ..., state: _Optional[_Union[_session_pb2.SessionState, str]] = ..., pipeline: _Optional[str] = ..., revision: _Optional[int] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., stats: _Optional[_Union[_session_pb2.Stats, _Mapping[str, object]]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., last_total_us: _Optional[int] = ..., override_reason: _Optional[str] = ..., participant: _Optional[str] = ..., caller: _Optional[str] = ...) -> None: ...
 
 class WatchSessionsRequest(_message.Message):
     __slots__ = ["interval", "session_id"]
@@ -102,7 +102,7 @@ class WatchSessionsRequest(_message.Message):
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     interval: _duration_pb2.Duration
     session_id: str
-    def __init__(self, interval: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., session_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, interval: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., session_id: _Optional[str] = ...) -> None: ...
 
 class WatchSessionsResponse(_message.Message):
     __slots__ = ["continues", "sessions"]
@@ -110,4 +110,4 @@ class WatchSessionsResponse(_message.Message):
     SESSIONS_FIELD_NUMBER: _ClassVar[int]
     continues: bool
     sessions: _containers.RepeatedCompositeFieldContainer[SessionInfo]
-    def __init__(self, sessions: _Optional[_Iterable[_Union[SessionInfo, _Mapping]]] = ..., continues: bool = ...) -> None: ...
+    def __init__(self, sessions: _Optional[_Iterable[_Union[SessionInfo, _Mapping[str, object]]]] = ..., continues: bool = ...) -> None: ...
