@@ -1,0 +1,226 @@
+"""The movement of live frames from a source through a session to one reader, without a queue."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from typing import (
+    TYPE_CHECKING,
+    Awaitable,
+    Callable,
+    Deque,
+    Dict,
+    Generic,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+)
+
+from .outcomes import Degraded, Dropped, DropReason, Filtered, PassedThrough
+
+if TYPE_CHECKING:
+    from .aio import Session
+    from .images import Frame
+
+__all__ = ["BridgeStats", "EndOfFrames", "NewestWins"]
+
+#: The number of frames that are skipped at once before one is sent all the same, so that a source
+#: that never waits is filtered too.
+_MAX_SKIPPED = 30
+_LATENCIES = 256
+
+S = TypeVar("S")
+M = TypeVar("M")
+
+#: An outcome with a picture.
+Returned = Union[Filtered, PassedThrough, Degraded]
+
+
+class EndOfFrames(Exception):
+    """The end of the source, or of the bridge."""
+
+
+class BridgeStats(NamedTuple):
+    """The frames of a bridge so far.
+
+    Without frames in flight, `received` is the sum of `skipped`, `filtered`, `passed_through`,
+    `degraded` and `dropped`; the frames that came back are `delivered`, `overtaken` or waiting.
+    """
+
+    #: From the source.
+    received: int
+    #: Not sent, because the source had a newer frame already.
+    skipped: int
+    filtered: int
+    passed_through: int
+    degraded: int
+    dropped: Mapping[DropReason, int]
+    #: Came back, but were replaced by a newer frame before the reader asked.
+    overtaken: int
+    #: Taken by the reader.
+    delivered: int
+    #: The median time from receipt to delivery of the last frames, in seconds; 0 without frames.
+    latency_p50: float
+    #: The 95th percentile of that time, in seconds.
+    latency_p95: float
+
+
+class NewestWins(Generic[S, M]):
+    """Reads a source without a pause, and keeps at most one frame in front of the session (its own
+    newest-wins window) and one behind it.
+
+    All members belong to one event loop. The session serves no other frames meanwhile, and stays
+    open afterwards.
+
+    - `receive`: Returns the next frame of the source.
+    - `ends`: The exceptions of `receive` that mark the end of the source.
+    - `convert`: Returns the frame to send, and what the reader needs to know about the source.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        receive: Callable[[], Awaitable[S]],
+        ends: Tuple[Type[BaseException], ...],
+        convert: Callable[[S], Tuple[Frame, M]],
+    ) -> None:
+        self._session = session
+        self._receive = receive
+        self._ends = ends
+        self._convert = convert
+        self._tasks: Tuple[asyncio.Task[None], ...] = ()
+        self._changed: Optional[asyncio.Event] = None
+        # Outcomes are in the order of sending. Bounded by the session's window.
+        self._sent: Deque[Tuple[M, float]] = deque()
+        self._ready: Optional[Tuple[Returned, M, float]] = None
+        self._source_ended = False
+        self._ended = False
+        #: The error that ended the bridge; `None` while it is open, and after the end of the source.
+        self.error: Optional[BaseException] = None
+        self._received = self._skipped = self._overtaken = self._delivered = 0
+        self._returned: Dict[type, int] = {Filtered: 0, PassedThrough: 0, Degraded: 0}
+        self._dropped: Dict[DropReason, int] = {}
+        self._latencies: Deque[float] = deque(maxlen=_LATENCIES)
+
+    @property
+    def stats(self) -> BridgeStats:
+        """The frames so far."""
+        ordered = sorted(self._latencies) or [0.0]
+        return BridgeStats(
+            self._received,
+            self._skipped,
+            self._returned[Filtered],
+            self._returned[PassedThrough],
+            self._returned[Degraded],
+            dict(self._dropped),
+            self._overtaken,
+            self._delivered,
+            ordered[len(ordered) // 2],
+            ordered[min(len(ordered) - 1, len(ordered) * 95 // 100)],
+        )
+
+    def start(self) -> None:
+        """Starts reading the source, in the running event loop. A second call does nothing."""
+        if self._tasks or self._ended:
+            return
+        self._changed = asyncio.Event()
+        self._tasks = (
+            asyncio.ensure_future(self._run(self._read())),
+            asyncio.ensure_future(self._run(self._collect())),
+        )
+
+    async def next(self) -> Tuple[Returned, M]:
+        """Returns the newest frame that came back, when there is one that was not returned yet.
+
+        Raises `EndOfFrames`, or the error that ended the session.
+        """
+        self.start()
+        while self._ready is None:
+            if self._ended:
+                raise self.error or EndOfFrames()
+            assert self._changed is not None
+            self._changed.clear()
+            await self._changed.wait()
+        (outcome, metadata, received), self._ready = self._ready, None
+        self._delivered += 1
+        self._latencies.append(time.perf_counter() - received)
+        return outcome, metadata
+
+    def close(self) -> None:
+        """Stops reading the source and gives up the frames in flight. The session stays open."""
+        self._end(None)
+        if self._ready is not None:
+            self._ready[0].release()
+            self._ready = None
+
+    async def _run(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except self._ends:
+            self._source_ended = True
+            if not self._sent:
+                self._end(None)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            self._end(error)
+
+    async def _read(self) -> None:
+        upcoming = asyncio.ensure_future(self._receive())
+        try:
+            while True:
+                source = await upcoming
+                self._received += 1
+                for _ in range(_MAX_SKIPPED):
+                    upcoming = asyncio.ensure_future(self._receive())
+                    # A source with a backlog returns its next frame without waiting.
+                    await asyncio.sleep(0)
+                    if not upcoming.done() or upcoming.exception() is not None:
+                        break
+                    source = upcoming.result()
+                    self._received += 1
+                    self._skipped += 1
+                else:
+                    upcoming = asyncio.ensure_future(self._receive())
+                received = time.perf_counter()
+                frame, metadata = self._convert(source)
+                self._sent.append((metadata, received))
+                await self._session.send(frame)
+        finally:
+            upcoming.cancel()
+
+    async def _collect(self) -> None:
+        async for outcome in self._session.outcomes():
+            entry = self._sent.popleft()
+            if isinstance(outcome, Dropped):
+                self._dropped[outcome.reason] = self._dropped.get(outcome.reason, 0) + 1
+            else:
+                self._returned[type(outcome)] += 1
+                if self._ready is not None:
+                    self._overtaken += 1
+                    self._ready[0].release()
+                self._ready = outcome, *entry
+                self._wake()
+            if self._source_ended and not self._sent:
+                break
+        self._end(None)
+
+    def _end(self, error: Optional[BaseException]) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        self.error = error
+        current = asyncio.current_task() if self._tasks else None
+        for task in self._tasks:
+            if task is not current:
+                task.cancel()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._changed is not None:
+            self._changed.set()

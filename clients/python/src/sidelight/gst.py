@@ -1,0 +1,379 @@
+"""The GStreamer element `sidelightfilter`: filters raw video through a Sidelight server.
+
+    export GST_PLUGIN_PATH=$(python3 -m sidelight.gst)
+    gst-launch-1.0 videotestsrc ! sidelightfilter pipeline="sepiaTone" ! autovideosink
+
+The loader of Python plug-ins (Debian: `gstreamer1.0-python3-plugin-loader`) finds the element on
+that path. A Python program needs no loader: it calls `register()`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional
+
+import gi
+
+gi.require_version("Gst", "1.0")
+gi.require_version("GstBase", "1.0")
+from gi.repository import GLib, GObject, Gst, GstBase  # noqa: E402
+
+if not Gst.is_initialized():
+    Gst.init(None)
+
+if TYPE_CHECKING:
+    from . import Server, Session
+    from ._gst_frames import VideoFormat
+    from .events import Event
+    from .outcomes import Dropped, Outcome
+
+__all__ = ["SidelightFilter", "plugin_path", "register"]
+
+_NAME = "sidelightfilter"
+_CAPS = (
+    "video/x-raw, format=(string){ I420, NV12, BGRA, RGBA, RGB, GRAY8 }, "
+    "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0/1, 2147483647/1]"
+)
+#: The time to wait for an outcome beyond the budget, in seconds, until the server counts as stuck.
+_PATIENCE = 2.0
+_MS = 1_000_000
+_ON_ERROR = ("pass-through", "drop", "blur", "fail")
+
+_READY = GObject.ParamFlags.READWRITE | Gst.PARAM_MUTABLE_READY
+_PLAYING = GObject.ParamFlags.READWRITE | Gst.PARAM_MUTABLE_PLAYING
+
+
+class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
+    """A transform that sends each buffer to a server and replaces its pixels in place.
+
+    One frame is in flight at a time, so the element works like any synchronous filter: order, flow
+    and timestamps do not change. A `queue leaky=downstream max-size-buffers=1` in front lets the
+    newest frame win.
+    """
+
+    __gtype_name__ = "SidelightFilter"
+    __gstmetadata__ = (
+        "Sidelight filter",
+        "Filter/Effect/Video",
+        "Filters video through a Sidelight server",
+        "The Sidelight authors",
+    )
+    __gsttemplates__ = tuple(
+        Gst.PadTemplate.new(name, direction, Gst.PadPresence.ALWAYS, Gst.Caps.from_string(_CAPS))
+        for name, direction in (("sink", Gst.PadDirection.SINK), ("src", Gst.PadDirection.SRC))
+    )
+    __gproperties__ = {
+        "address": (
+            str,
+            "Address",
+            "Address of the server: HOST:PORT, https://HOST:PORT or unix:PATH",
+            "127.0.0.1:50051",
+            _READY,
+        ),
+        "pipeline": (str, "Pipeline", "Filters as text, such as sepiaTone, vignette", "", _PLAYING),
+        "budget": (
+            GObject.TYPE_UINT,
+            "Budget",
+            "Time after which the output of a frame is useless, in milliseconds; late frames are "
+            "dropped (0 = no limit)",
+            0,
+            4_294_967,
+            0,
+            _PLAYING,
+        ),
+        "on-error": (
+            str,
+            "On error",
+            "Handling of frames that cannot be filtered: pass-through, drop, blur or fail",
+            "pass-through",
+            _READY,
+        ),
+        "label": (str, "Label", "Name of the stream, for the server's operators", "", _READY),
+        "participant": (str, "Participant", "Participant whose video this is", "", _READY),
+        "token": (
+            str,
+            "Token",
+            "Bearer token that the server demands",
+            "",
+            GObject.ParamFlags.WRITABLE | Gst.PARAM_MUTABLE_READY,
+        ),
+        "stats": (
+            Gst.Structure,
+            "Statistics",
+            "Frames by outcome, and latencies in seconds",
+            GObject.ParamFlags.READABLE,
+        ),
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._values = {
+            "address": "127.0.0.1:50051",
+            "pipeline": "",
+            "budget": 0,
+            "on-error": "pass-through",
+            "label": "",
+            "participant": "",
+            "token": "",
+        }
+        self._server: Optional[Server] = None
+        self._session: Optional[Session] = None
+        self._video: Optional[VideoFormat] = None
+        self._last_stats: Any = None
+
+    # Properties
+
+    def do_get_property(self, spec: Any) -> Any:
+        """Returns the value of a property."""
+        if spec.name == "stats":
+            return self._stats()
+        return self._values[spec.name]
+
+    def do_set_property(self, spec: Any, value: Any) -> None:
+        """Sets a property. A change of `pipeline` is sent to the server at once."""
+        if spec.name == "on-error" and value not in _ON_ERROR:
+            self._warn(f"on-error is {value!r}; it must be one of {', '.join(_ON_ERROR)}")
+            return
+        with self._lock:
+            self._values[spec.name] = value if spec.name == "budget" else value or ""
+            session = self._session
+        if spec.name == "pipeline" and session is not None:
+            from .errors import SidelightError
+
+            try:
+                session.select(value or "")
+            except SidelightError as error:
+                self._warn(f"pipeline: {error}")
+        elif spec.name == "budget":
+            self.post_message(Gst.Message.new_latency(self))
+
+    # The transform
+
+    def do_start(self) -> bool:
+        """Prepares for streaming. The session opens with the first caps."""
+        reference = weakref.ref(self)
+
+        def query(pad: Any, parent: Any, query: Any) -> bool:
+            element = reference()
+            return element is not None and element._query(pad, parent, query)
+
+        self.get_static_pad("src").set_query_function_full(query)
+        return True
+
+    def do_stop(self) -> bool:
+        """Closes the session."""
+        with self._lock:
+            session, self._session = self._session, None
+            server, self._server = self._server, None
+        if session is not None:
+            session.close()
+            self._last_stats = _structure(session)
+        if server is not None:
+            server.close()
+        self._video = None
+        return True
+
+    def do_set_caps(self, incaps: Any, outcaps: Any) -> bool:
+        """Takes the format of the following frames, and opens the session if none is open."""
+        from ._gst_frames import UnsupportedColorimetry, VideoFormat
+
+        try:
+            self._video = VideoFormat.of_caps(incaps)
+        except UnsupportedColorimetry as error:
+            self._fail(Gst.StreamError.FORMAT, "gst-stream-error-quark", str(error))
+            return False
+        return self._session is not None or self._open(self._video.size)
+
+    def do_propose_allocation(self, decide_query: Any, query: Any) -> bool:
+        """Lets the elements before this one write into the memory of the elements after it."""
+        return bool(self.get_static_pad("src").peer_query(query))
+
+    def do_transform_ip(self, buffer: Any) -> Any:
+        """Filters a buffer."""
+        from ._gst_frames import read_into, write_from
+        from .errors import SidelightError
+        from .images import Frame
+        from .outcomes import Dropped, PassedThrough
+
+        session, video = self._session, self._video
+        if session is None or video is None:
+            return Gst.FlowReturn.NOT_NEGOTIATED
+        layout, budget = video.layout, self._values["budget"] / 1e3
+        try:
+            frame: Frame = session.frame(
+                layout.width, layout.height, layout.format, color=video.color
+            )
+            read_into(frame.image, buffer, video)
+            frame.budget = budget
+            if buffer.pts != Gst.CLOCK_TIME_NONE and buffer.pts < 2**63:
+                frame.capture_time_ns = buffer.pts
+            with session.filter(frame, timeout=budget + _PATIENCE) as outcome:
+                if isinstance(outcome, Dropped):
+                    return self._dropped(outcome, buffer)
+                failure = outcome.failure
+                if failure is not None and self._values["on-error"] == "fail":
+                    raise failure
+                if not isinstance(outcome, PassedThrough):
+                    write_from(outcome.image, buffer, video)
+        except SidelightError as error:
+            return self._failed(error)
+        return Gst.FlowReturn.OK
+
+    # The session
+
+    def _open(self, size: int) -> bool:
+        from . import connect
+        from .errors import SidelightError
+
+        values = self._values
+        policy = {"pass-through": "pass_through", "blur": "blur"}.get(values["on-error"], "drop")
+        try:
+            server = connect(values["address"], token=values["token"] or None)
+            try:
+                session = server.session(
+                    values["pipeline"],
+                    label=values["label"],
+                    participant=values["participant"],
+                    budget=values["budget"] / 1e3 or None,
+                    failure_policy=policy,
+                    fallback=policy,
+                    reconnect=values["on-error"] != "fail",
+                    slot_bytes=size,
+                )
+            except BaseException:
+                server.close()
+                raise
+        except SidelightError as error:
+            self._fail(Gst.ResourceError.OPEN_READ_WRITE, "gst-resource-error-quark", str(error))
+            return False
+        session.on_event(_weak(self._on_event))
+        with self._lock:
+            self._server, self._session = server, session
+            current = self._values["pipeline"]
+        if current != values["pipeline"]:
+            session.select(current)
+        return True
+
+    def _on_event(self, event: Event) -> None:
+        from .events import Applied, ConnectionLost, Reconnected, Rejected
+
+        if isinstance(event, Rejected):
+            self._warn(f"pipeline: {event.error}")
+        elif isinstance(event, Applied):
+            self._post("sidelight-applied", revision=event.revision)
+        elif isinstance(event, ConnectionLost):
+            self._post("sidelight-connection", connected=False, error=str(event.error))
+        elif isinstance(event, Reconnected):
+            self._post("sidelight-connection", connected=True, error="")
+
+    def _dropped(self, outcome: Dropped, buffer: Any) -> Any:
+        if outcome.error is not None and self._values["on-error"] == "fail":
+            return self._failed(outcome.error)
+        self._post(
+            "sidelight-dropped",
+            timestamp=GObject.Value(GObject.TYPE_UINT64, buffer.pts),
+            reason=outcome.reason.name.lower(),
+            stage=outcome.stage.name.lower(),
+            late=outcome.late,
+        )
+        return GstBase.BASE_TRANSFORM_FLOW_DROPPED
+
+    def _failed(self, error: Exception) -> Any:
+        self._fail(Gst.ResourceError.FAILED, "gst-resource-error-quark", str(error))
+        return Gst.FlowReturn.ERROR
+
+    # Queries and messages
+
+    def _query(self, pad: Any, parent: Any, query: Any) -> bool:
+        if query.type != Gst.QueryType.LATENCY:
+            return bool(pad.query_default(parent, query))
+        if not pad.query_default(parent, query):
+            return False
+        live, least, most = query.parse_latency()
+        video = self._video
+        own = self._values["budget"] * _MS or (video.duration_ns if video else 0)
+        if most != Gst.CLOCK_TIME_NONE:
+            most += own
+        query.set_latency(live, least + own, most)
+        return True
+
+    def _stats(self) -> Any:
+        session = self._session
+        if session is not None:
+            return _structure(session)
+        return self._last_stats or Gst.Structure.new_empty("sidelight-stats")
+
+    def _post(self, name: str, **fields: Any) -> None:
+        structure = Gst.Structure.new_empty(name)
+        for key, value in fields.items():
+            structure.set_value(key, value)
+        self.post_message(Gst.Message.new_element(self, structure))
+
+    def _warn(self, text: str) -> None:
+        self._message(
+            Gst.MessageType.WARNING, Gst.LibraryError.SETTINGS, "gst-library-error-quark", text
+        )
+
+    def _fail(self, code: Any, domain: str, text: str) -> None:
+        self._message(Gst.MessageType.ERROR, code, domain, text)
+
+    def _message(self, kind: Any, code: Any, domain: str, text: str) -> None:
+        quark = GLib.quark_from_string(domain)
+        self.message_full(kind, quark, int(code), text, None, _NAME, self.get_name(), 0)
+
+
+def _weak(method: Any) -> Any:
+    """Returns a callback that does not keep the method's object alive."""
+    reference = weakref.WeakMethod(method)
+
+    def call(event: Any) -> None:
+        target = reference()
+        if target is not None:
+            target(event)
+
+    return call
+
+
+def _structure(session: Session) -> Any:
+    """Returns the counts of a session as a structure."""
+    counts, latency = session.counts, session.latency
+    structure = Gst.Structure.new_empty("sidelight-stats")
+    numbers = {
+        "received": counts.received,
+        "filtered": counts.filtered,
+        "passed-through": counts.passed_through,
+        "degraded": counts.degraded,
+        "dropped": sum(counts.dropped.values()),
+    }
+    for reason, count in counts.dropped.items():
+        numbers["dropped-" + reason.name.lower().replace("_", "-")] = count
+    for name, number in numbers.items():
+        structure.set_value(name, GObject.Value(GObject.TYPE_UINT64, number))
+    structure.set_value("round-trip-p50", latency.p50)
+    structure.set_value("round-trip-p95", latency.p95)
+    structure.set_value("server-p50", latency.server_p50)
+    structure.set_value("server-p95", latency.server_p95)
+    return structure
+
+
+#: The registration that the loader of Python plug-ins reads.
+__gstelementfactory__ = (_NAME, Gst.Rank.NONE, SidelightFilter)
+
+
+def register() -> None:
+    """Registers the element in this process, so that `Gst.parse_launch` finds it."""
+    if not Gst.Element.register(None, *__gstelementfactory__):
+        raise RuntimeError(f"GStreamer refused to register {_NAME}")
+
+
+def plugin_path() -> str:
+    """Returns the folder for `GST_PLUGIN_PATH`, with the file that the plug-in loader reads."""
+    return str(Path(__file__).parent / "_gst_plugin")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(plugin_path() + "\n")
