@@ -1,0 +1,168 @@
+"""The data channel of a participant: commands of its page, and events and statistics for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from aiortc import RTCDataChannel
+
+import tracing
+from descriptions import error_json, value_of
+from sidelight import SidelightError, events
+
+if TYPE_CHECKING:
+    from rooms import Participant
+
+_STATS_SECONDS = 0.5
+# The commands that may wait; further ones are refused.
+_MAX_WAITING = 64
+# The time in which Sidelight answers a change, unless it is not reachable.
+_ANSWER_SECONDS = 2
+
+
+class Commands:
+    """Runs a page's commands in order, and sends it events."""
+
+    def __init__(self, participant: Participant) -> None:
+        self._participant = participant
+        self._session = participant.session
+        self._channel: RTCDataChannel | None = None
+        self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_MAX_WAITING)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._text = ""
+        self._session.on_event(self._on_event)
+
+    def use(self, channel: RTCDataChannel, closed: Callable[[], Awaitable[None]]) -> None:
+        """Uses a channel that the page opened.
+
+        - closed: Called when the page closes it.
+        """
+        self._channel = channel
+        channel.on("message", self._on_message)
+        channel.on("close", closed)
+        self._tasks = [asyncio.create_task(each) for each in (self._run(), self._send_stats())]
+        self._send({"event": "pipeline", "text": self._text})
+
+    async def close(self) -> None:
+        """Ends the commands that wait."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _on_message(self, text: str) -> None:
+        try:
+            command = json.loads(text)
+            if not isinstance(command, dict):
+                raise ValueError("a command must be an object")
+            self._waiting.put_nowait(command)
+        except asyncio.QueueFull:
+            message = f"more than {_MAX_WAITING} commands wait; send fewer"
+            error = {"code": "RESOURCE_EXHAUSTED", "message": message}
+            self._send({"reply": command.get("id"), "error": error})
+        except ValueError as error:
+            self._send({"reply": None, "error": error_json(error)})
+
+    async def _run(self) -> None:
+        kinds = {
+            "select": self._select, "update": self._update, "activate": self._activate,
+            "check": self._check, "preview": self._preview, "span": self._span,
+            "pause": lambda _: self._pause(True), "resume": lambda _: self._pause(False),
+        }
+        while True:
+            command = await self._waiting.get()
+            try:
+                run = kinds.get(command.get("command", ""))
+                if run is None:
+                    raise ValueError(f"unknown command; known are {', '.join(kinds)}")
+                answer = await run(command) or {}
+            except asyncio.TimeoutError:
+                message = "Sidelight is not reachable; the change is made when it is back."
+                answer = {"error": {"code": "UNAVAILABLE", "message": message}}
+            except KeyError as error:
+                answer = {"error": error_json(ValueError(f"the command has no {error}"))}
+            except (SidelightError, TypeError, ValueError) as error:
+                answer = {"error": error_json(error)}
+            if "id" in command:
+                self._send({"reply": command["id"], **answer})
+
+    async def _select(self, command: dict[str, Any]) -> dict[str, Any]:
+        revision = await self._change(command, lambda: self._session.select(command["text"]))
+        return {"revision": revision, **await self._check(command)}
+
+    async def _update(self, command: dict[str, Any]) -> dict[str, Any]:
+        values = {name: value_of(value) for name, value in command["values"].items()}
+        changes = {command["stage"]: values}
+        return {"revision": await self._change(command, lambda: self._session.update(changes))}
+
+    async def _activate(self, command: dict[str, Any]) -> dict[str, Any]:
+        stages = command["stages"]
+        return {"revision": await self._change(command, lambda: self._session.activate(stages))}
+
+    async def _change(self, command: dict[str, Any], change: Callable[[], Any]) -> int:
+        """Makes a change within a span of the page's trace; returns its revision."""
+        with tracing.span(command["command"], command.get("traceparent")):
+            return await asyncio.wait_for(change().accepted(), _ANSWER_SECONDS)
+
+    async def _check(self, command: dict[str, Any]) -> dict[str, Any]:
+        participant = self._participant
+        checked = await participant.server.check(
+            command["text"], participant=participant.identity
+        )
+        return {"text": checked.text}
+
+    async def _preview(self, command: dict[str, Any]) -> None:
+        self._participant.show_preview(bool(command["on"]))
+
+    async def _pause(self, is_paused: bool) -> None:
+        await self._participant.set_paused(is_paused)
+
+    async def _span(self, command: dict[str, Any]) -> None:
+        tracing.report(
+            command["name"], command["traceparent"], command["start"], command["end"]
+        )
+
+    def _on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Applied):
+            self._send({
+                "event": "applied", "revision": event.revision,
+                "sequence": event.first_sequence,
+            })
+        elif isinstance(event, events.StateChanged):
+            self._send_state(event.state.name.lower(), event.message)
+        elif isinstance(event, events.ConnectionLost):
+            self._send_state("disconnected", "Sidelight is not reachable.")
+        elif isinstance(event, events.Reconnected):
+            self._send_state("running", "")
+
+    def _send_state(self, state: str, message: str) -> None:
+        self._send({"event": "state", "state": state, "message": message})
+
+    async def _send_stats(self) -> None:
+        returned, then = 0, time.monotonic()
+        while True:
+            await asyncio.sleep(_STATS_SECONDS)
+            counts, latency, now = self._session.counts, self._session.latency, time.monotonic()
+            back = counts.filtered + counts.passed_through + counts.degraded
+            rate = round((back - returned) / (now - then), 1)
+            returned, then = back, now
+            self._send({
+                "event": "stats",
+                "latency-p50": latency.p50 * 1000,
+                "latency-p95": latency.p95 * 1000,
+                "server-p95": latency.server_p95 * 1000,
+                "rate": rate,
+                "received": counts.received,
+                "filtered": counts.filtered,
+                "passed-through": counts.passed_through,
+                "degraded": counts.degraded,
+                "dropped": sum(counts.dropped.values()),
+                "reasons": {reason.name: count for reason, count in counts.dropped.items()},
+            })
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._channel is not None and self._channel.readyState == "open":
+            self._channel.send(json.dumps(message))

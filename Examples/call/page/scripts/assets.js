@@ -1,0 +1,69 @@
+/** Pictures of the participant at the server. */
+
+/** Pictures that the call server offers, by asset name. */
+const OFFERED = {
+  glasses: "/media/glasses.png", moustache: "/media/moustache.png", hat: "/media/hat.png",
+  logo: "/media/logo.png", office: "/media/office.jpg", gradient: "/media/gradient.jpg",
+};
+
+/** The participant's assets. Pictures are uploaded when they are used for the first time. */
+export class Assets {
+  /** @type {Map<string, Promise<void>>} */
+  #uploads = new Map();
+
+  /** @param {string} resources The path of the participant's resources. */
+  constructor(resources) {
+    this.resources = resources;
+  }
+
+  /** The names of the uploaded pictures. */
+  get names() {
+    return [...this.#uploads.keys()];
+  }
+
+  /**
+   * Uploads one of the offered pictures, unless it was uploaded before.
+   *
+   * @param {string} name
+   */
+  async offered(name) {
+    let upload = this.#uploads.get(name);
+    if (!upload) {
+      upload = this.#fetchAndPut(name);
+      this.#uploads.set(name, upload);
+    }
+    try {
+      await upload;
+    } catch (error) {
+      this.#uploads.delete(name);
+      throw error;
+    }
+  }
+
+  /** Returns the name of a picture; uploads one if there is none. */
+  async any() {
+    const [first] = this.names;
+    if (!first) await this.offered("gradient");
+    return first ?? "gradient";
+  }
+
+  /**
+   * Uploads a picture, and replaces the one of the same name.
+   *
+   * @param {string} name
+   * @param {Blob} picture
+   */
+  async put(name, picture) {
+    const response = await fetch(
+      `${this.resources}/assets/${encodeURIComponent(name)}`, { method: "PUT", body: picture });
+    if (!response.ok) throw new Error((await response.json()).error.message);
+    this.#uploads.set(name, Promise.resolve());
+  }
+
+  /** @param {string} name */
+  async #fetchAndPut(name) {
+    const response = await fetch(OFFERED[/** @type {keyof typeof OFFERED} */ (name)]);
+    if (!response.ok) throw new Error(`The picture ${name} is not available.`);
+    await this.put(name, await response.blob());
+  }
+}

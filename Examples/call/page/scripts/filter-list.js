@@ -1,0 +1,77 @@
+/**
+ * The list of supported filters: a button each, which selects and deselects the filter.
+ *
+ * @import {Catalogue} from "./catalogue.js"
+ * @import {Selection} from "./selection.js"
+ * @import {Assets} from "./assets.js"
+ */
+
+import { byId, element, words } from "./dom.js";
+import { quoted } from "./pipeline.js";
+
+/**
+ * Fills the list.
+ *
+ * @param {Catalogue} catalogue
+ * @param {Selection} selection
+ * @param {Assets} assets
+ */
+export function showFilters(catalogue, selection, assets) {
+  const list = byId("filters");
+  const search = byId("filter-search");
+  /** @type {HTMLButtonElement[]} */
+  const buttons = [];
+
+  list.replaceChildren();
+  for (const [category, filters] of catalogue.byCategory()) {
+    const group = element("div", { class: "chips", role: "group", "aria-label": words(category) });
+    for (const filter of filters) {
+      const { name, summary } = filter;
+      const button = element("button", { "data-filter": name, "aria-pressed": "false",
+        title: summary, click: () => toggle(name) }, words(name));
+      buttons.push(button);
+      group.append(button);
+    }
+    list.append(element("section", {}, element("h3", {}, words(category)), group));
+  }
+
+  /** @param {string} name */
+  async function toggle(name) {
+    const selected = selection.find({ filter: name });
+    if (selected) return selection.remove(selected.path);
+    return selection.add(name, { values: await required(name) });
+  }
+
+  /**
+   * Returns values for the parameters without a default: they name pictures.
+   *
+   * @param {string} name
+   */
+  async function required(name) {
+    /** @type {Record<string, string>} */
+    const values = {};
+    for (const parameter of catalogue.filters.get(name)?.parameters ?? []) {
+      if (parameter.kind !== "asset" || parameter.default !== null) continue;
+      values[parameter.name] = quoted(await assets.any());
+    }
+    return values;
+  }
+
+  search.oninput = () => {
+    const wanted = search.value.trim().toLowerCase().replace(/\s+/g, "");
+    for (const button of buttons) {
+      const text = `${button.dataset.filter}${button.title}`.toLowerCase().replace(/\s+/g, "");
+      button.hidden = !text.includes(wanted);
+    }
+    for (const section of list.children) {
+      section.hidden = !section.querySelector("button:not([hidden])");
+    }
+  };
+
+  selection.addEventListener("change", () => {
+    for (const button of buttons) {
+      const isSelected = Boolean(selection.find({ filter: button.dataset.filter }));
+      button.setAttribute("aria-pressed", String(isSelected));
+    }
+  });
+}

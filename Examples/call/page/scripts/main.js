@@ -1,0 +1,118 @@
+/** The page of a call: the form for joining, then the parts of the call. */
+
+import { Assets } from "./assets.js";
+import { Call } from "./call.js";
+import { Catalogue } from "./catalogue.js";
+import { byId } from "./dom.js";
+import { showEffects } from "./effects.js";
+import { showFilters } from "./filter-list.js";
+import { Selection } from "./selection.js";
+import { showStages } from "./stage-list.js";
+import { showStatistics } from "./statistics.js";
+import { showText } from "./text-editor.js";
+import { Tiles } from "./tiles.js";
+import { showToolbar } from "./toolbar.js";
+
+const parameters = new URLSearchParams(location.search);
+const form = byId("join-form");
+const problem = byId("join-error");
+
+/** @param {"left"|"joining"|"joined"} state */
+function setState(state) {
+  document.documentElement.dataset.call = state;
+  byId("lobby").hidden = state === "joined";
+  byId("call").hidden = state !== "joined";
+  byId("join").disabled = state === "joining";
+  byId("where").hidden = state !== "joined";
+  byId("status").hidden = true;
+}
+
+/** Returns the camera's stream. */
+async function openCamera() {
+  const [width, height] = byId("camera-size").value.split("x").map(Number);
+  const wanted = {
+    width: { ideal: Number(parameters.get("width") ?? width) },
+    height: { ideal: Number(parameters.get("height") ?? height) },
+    frameRate: { ideal: Number(parameters.get("rate") ?? 30) },
+    facingMode: "user",
+  };
+  try {
+    return await navigator.mediaDevices.getUserMedia({ video: wanted, audio: false });
+  } catch (error) {
+    throw new Error(`The camera is not available: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/** @param {CustomEvent} event */
+function showStatus({ detail: { state, message } }) {
+  const banner = byId("status");
+  banner.hidden = state === "running";
+  banner.dataset.state = state;
+  banner.textContent = message;
+}
+
+async function join() {
+  setState("joining");
+  problem.hidden = true;
+  let call;
+  try {
+    const camera = await openCamera();
+    call = new Call(byId("room").value.trim(), byId("name").value.trim(), camera);
+    await start(call, camera);
+    setState("joined");
+  } catch (error) {
+    call?.leave();
+    setState("left");
+    problem.textContent = error instanceof Error ? error.message : String(error);
+    problem.hidden = false;
+  }
+}
+
+/**
+ * Joins a call and shows its parts.
+ *
+ * @param {Call} call
+ * @param {MediaStream} camera
+ */
+async function start(call, camera) {
+  /** @type {ReturnType<typeof showEffects>} */
+  let effects;
+  const tiles = new Tiles(call.name, (picture) => effects.useOwnPicture(picture));
+  const selection = new Selection(call.commands);
+  call.addEventListener("room", (event) =>
+    tiles.update(/** @type {CustomEvent} */ (event).detail));
+  call.addEventListener("video", (event) => {
+    const { name, stream } = /** @type {CustomEvent} */ (event).detail;
+    tiles.play(name, stream);
+  });
+  call.addEventListener("end", () => {
+    tiles.clear();
+    setState("left");
+  });
+  call.commands.addEventListener("state", (event) =>
+    showStatus(/** @type {CustomEvent} */ (event)));
+
+  await call.join();
+  const catalogue = await Catalogue.load(call.resources);
+  const assets = new Assets(call.resources);
+  byId("where").textContent = `${call.room} · ${call.name}`;
+  showFilters(catalogue, selection, assets);
+  showStages(catalogue, selection, assets, () => tiles.frameSize);
+  effects = showEffects(catalogue, selection, assets);
+  showText(call.commands, selection);
+  showStatistics(call.commands);
+  selection.announce();
+  const facing = camera.getVideoTracks()[0].getSettings().facingMode;
+  showToolbar(call, tiles, {
+    preview: parameters.get("preview") !== "off", isFrontCamera: facing !== "environment" });
+}
+
+byId("room").value = parameters.get("room") ?? "lounge";
+byId("name").value = parameters.get("name") ?? "";
+form.addEventListener("submit", (/** @type {Event} */ event) => {
+  event.preventDefault();
+  join();
+});
+setState("left");
+if (parameters.has("join")) join();
+else byId(byId("name").value ? "join" : "name").focus();

@@ -1,0 +1,235 @@
+/**
+ * The selected pipeline: the state of the server, and the commands that change it.
+ *
+ * @import {Commands} from "./commands.js"
+ * @import {CommandError, Stage, Value} from "./types.js"
+ */
+
+import { Refusal } from "./commands.js";
+import { format, parse, quoted } from "./pipeline.js";
+import { Span } from "./trace.js";
+
+/** Traces that wait for their frame. */
+const MAX_TRACES = 16;
+
+/**
+ * The selection. Dispatches `change` after another pipeline was accepted, `values` after a change
+ * of parameters or activation, `applied` when a revision is in force, and `refusal`.
+ */
+export class Selection extends EventTarget {
+  text = "";
+  space = "";
+  /** @type {Stage[]} */
+  stages = [];
+  /** @type {Map<number, Span>} Spans of changes that no frame shows yet, by revision. */
+  #spans = new Map();
+  /** @type {Map<string, {stage: Stage, values: Record<string, Value>}>} */
+  #updates = new Map();
+  #isUpdating = false;
+  /** @type {Promise<unknown>} The last change; the next one begins after it. */
+  #last = Promise.resolve();
+  /** @type {Commands} */
+  #commands;
+
+  /** @param {Commands} commands */
+  constructor(commands) {
+    super();
+    this.#commands = commands;
+    commands.addEventListener("applied", (event) =>
+      this.#onApplied(/** @type {CustomEvent} */ (event).detail));
+    commands.addEventListener("pipeline", (event) =>
+      this.#take(/** @type {CustomEvent} */ (event).detail.text));
+  }
+
+  /**
+   * Returns the first stage of a filter, or the stage with an ID.
+   *
+   * @param {{filter?: string, id?: string}} wanted
+   */
+  find({ filter, id }) {
+    return this.stages.find((stage) => (id ? stage.id === id : stage.filter === filter));
+  }
+
+  /**
+   * Selects a pipeline as text.
+   *
+   * @param {string} text
+   * @returns {Promise<CommandError|null>} The error, if it is refused.
+   */
+  select(text) {
+    return this.#inTurn(() => this.#select(text));
+  }
+
+  /**
+   * Adds a stage, at the end or at the beginning.
+   *
+   * @param {string} filter
+   * @param {{id?: string, values?: Record<string, string>, isFirst?: boolean}} [options]
+   */
+  add(filter, { id = this.#newId(), values = {}, isFirst = false } = {}) {
+    /** @type {Stage} */
+    const stage = { path: id, id, filter, values: new Map(Object.entries(values)), content: "",
+      attributes: [], active: true };
+    return this.#edit((stages) => (isFirst ? [stage, ...stages] : [...stages, stage]));
+  }
+
+  /** @param {string} path */
+  remove(path) {
+    return this.#edit((stages) => stages.filter((stage) => stage.path !== path));
+  }
+
+  /** Dispatches `change` for listeners that were added after the call began. */
+  announce() {
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** Removes all stages. */
+  clear() {
+    return this.select("");
+  }
+
+  /**
+   * Moves a stage.
+   *
+   * @param {string} path
+   * @param {number} by -1: one place earlier; 1: one place later.
+   */
+  move(path, by) {
+    return this.#edit((stages) => {
+      const from = stages.findIndex((stage) => stage.path === path);
+      const moved = [...stages];
+      moved.splice(from + by, 0, ...moved.splice(from, 1));
+      return moved;
+    });
+  }
+
+  /**
+   * Activates or deactivates a stage. It keeps its parameters and its state.
+   *
+   * @param {Stage} stage
+   * @param {boolean} active
+   */
+  activate(stage, active) {
+    return this.#inTurn(async () => {
+      const accepted = await this.#send(
+        "activate", { stages: { [stage.path]: active } }, new Span("activate"));
+      if (!accepted) return;
+      stage.active = active;
+      this.#valuesChanged();
+    });
+  }
+
+  /**
+   * Sets a parameter. While one update is on its way only the newest values wait, so that a slider
+   * never queues.
+   *
+   * @param {Stage} stage
+   * @param {string} name
+   * @param {string} text The value in text form.
+   * @param {Value} value
+   */
+  set(stage, name, text, value) {
+    stage.values.set(name, text);
+    const waiting = this.#updates.get(stage.path) ?? { stage, values: {} };
+    waiting.values[name] = value;
+    this.#updates.set(stage.path, waiting);
+    this.#valuesChanged();
+    if (!this.#isUpdating) this.#inTurn(() => this.#sendUpdates());
+  }
+
+  async #sendUpdates() {
+    this.#isUpdating = true;
+    for (const [path, { values }] of this.#updates) {
+      this.#updates.delete(path);
+      await this.#send("update", { stage: path, values });
+    }
+    this.#isUpdating = false;
+  }
+
+  /** @param {(stages: Stage[]) => Stage[]} change */
+  #edit(change) {
+    return this.#inTurn(() =>
+      this.#select(format({ space: this.space, stages: change(this.stages) })));
+  }
+
+  /** @param {string} text @returns {Promise<CommandError|null>} */
+  async #select(text) {
+    const span = new Span("select");
+    try {
+      const answer = await this.#commands.send(
+        { command: "select", text, traceparent: span.traceparent });
+      this.#await(answer.revision, span);
+      this.#take(answer.text);
+      return null;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.dispatchEvent(new CustomEvent("refusal", { detail: { error: error.error, text } }));
+      return error.error;
+    }
+  }
+
+  /** @param {string} command @param {Record<string, unknown>} content @param {Span} [span] */
+  async #send(command, content, span) {
+    try {
+      const answer = await this.#commands.send(
+        { command, ...content, ...(span && { traceparent: span.traceparent }) });
+      if (span) this.#await(answer.revision, span);
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const detail = { error: error.error, text: this.text };
+      this.dispatchEvent(new CustomEvent("refusal", { detail }));
+      return false;
+    }
+  }
+
+  /** @param {string} text */
+  #take(text) {
+    this.text = text;
+    Object.assign(this, parse(text));
+    this.#updates.clear();
+    this.dispatchEvent(new Event("change"));
+  }
+
+  #valuesChanged() {
+    this.text = format(this);
+    this.dispatchEvent(new Event("values"));
+  }
+
+  /**
+   * Runs changes one after the other, because each builds on the one before.
+   *
+   * @template T
+   * @param {() => Promise<T>} change
+   * @returns {Promise<T>}
+   */
+  #inTurn(change) {
+    const turn = this.#last.then(change);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** @param {number} revision @param {Span} span */
+  #await(revision, span) {
+    this.#spans.set(revision, span);
+    if (this.#spans.size > MAX_TRACES) this.#spans.delete(this.#spans.keys().next().value ?? 0);
+  }
+
+  /** @param {{revision: number, sequence: number}} applied */
+  #onApplied(applied) {
+    for (const [revision, span] of this.#spans) {
+      if (revision > applied.revision) continue;
+      this.#commands.notify(span.end());
+      this.#spans.delete(revision);
+    }
+    this.dispatchEvent(new CustomEvent("applied", { detail: applied }));
+  }
+
+  /** Returns an ID that no stage has. */
+  #newId() {
+    for (let number = 1; ; number += 1) {
+      const id = `s${number}`;
+      if (!this.stages.some((stage) => quoted(stage.id) === id)) return id;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The selected stages in order, each with its switch and the controls of its parameters.
+ *
+ * @import {Catalogue} from "./catalogue.js"
+ * @import {Selection} from "./selection.js"
+ * @import {Assets} from "./assets.js"
+ * @import {Stage} from "./types.js"
+ */
+
+import { control } from "./controls.js";
+import { byId, element, words } from "./dom.js";
+
+/**
+ * Shows the stages, after each change of the selection.
+ *
+ * @param {Catalogue} catalogue
+ * @param {Selection} selection
+ * @param {Assets} assets
+ * @param {() => {width: number, height: number}} frameSize
+ */
+export function showStages(catalogue, selection, assets, frameSize) {
+  const list = byId("selected");
+  const applied = byId("applied");
+  byId("clear").onclick = () => selection.clear();
+
+  /** @param {Stage} stage @param {number} index */
+  function item(stage, index) {
+    const name = stage.filter ? words(stage.filter) : stage.content;
+    const last = selection.stages.length - 1;
+    const active = element("input", { type: "checkbox", role: "switch", "data-action": "active",
+      "aria-label": `${name}: active`, title: "Active",
+      change: () => selection.activate(stage, active.checked) });
+    active.checked = stage.active;
+    return element("li", { "data-stage": stage.path, "data-filter": stage.filter },
+      element("div", { class: "stage" },
+        active,
+        element("span", { class: "stage-name" }, name),
+        ...stage.attributes.map((text) => element("code", {}, text)),
+        action("earlier", "↑", `Move ${name} earlier`, index === 0, () =>
+          selection.move(stage.path, -1)),
+        action("later", "↓", `Move ${name} later`, index === last, () =>
+          selection.move(stage.path, 1)),
+        action("remove", "×", `Remove ${name}`, false, () => selection.remove(stage.path))),
+      ...controls(stage));
+  }
+
+  /** @param {Stage} stage */
+  function controls(stage) {
+    const parameters = catalogue.filters.get(stage.filter)?.parameters ?? [];
+    return parameters.map((parameter) =>
+      control(parameter, stage.values.get(parameter.name), {
+        prefix: `stage-${stage.path}`,
+        frameSize,
+        assets: () => assets.names,
+        change: (text, value) => selection.set(stage, parameter.name, text, value),
+      }));
+  }
+
+  selection.addEventListener("change", () => {
+    const focused = document.activeElement?.closest("[data-action]");
+    const place = focused && list.contains(focused) &&
+      [focused.closest("li")?.dataset.stage, focused.dataset.action];
+    list.replaceChildren(...selection.stages.map(item));
+    byId("nothing-selected").hidden = selection.stages.length > 0;
+    byId("clear").hidden = selection.stages.length === 0;
+    if (place) {
+      list.querySelector(`[data-stage="${CSS.escape(place[0])}"] [data-action="${place[1]}"]`)
+        ?.focus();
+    }
+  });
+
+  selection.addEventListener("applied", (event) => {
+    const { revision, sequence } = /** @type {CustomEvent} */ (event).detail;
+    Object.assign(applied.dataset, { revision, sequence });
+    applied.textContent = `Revision ${revision}, in force from frame ${sequence}`;
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {string} sign
+ * @param {string} label
+ * @param {boolean} disabled
+ * @param {() => void} click
+ */
+function action(name, sign, label, disabled, click) {
+  return element("button", { class: "icon", "data-action": name, "aria-label": label,
+    title: label, disabled, click }, sign);
+}

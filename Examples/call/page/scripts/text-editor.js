@@ -1,0 +1,132 @@
+/**
+ * The pipeline as text, with the error under its character and the suggestion.
+ *
+ * @import {Commands} from "./commands.js"
+ * @import {Selection} from "./selection.js"
+ * @import {CommandError} from "./types.js"
+ */
+
+import { Refusal } from "./commands.js";
+import { byId, element } from "./dom.js";
+
+const CHECK_DELAY_MS = 300;
+/** The number of characters that are shown on each side of an error. */
+const CONTEXT = 24;
+
+/**
+ * Shows the text of the selection, checks it while the user writes, and selects it.
+ *
+ * @param {Commands} commands
+ * @param {Selection} selection
+ */
+export function showText(commands, selection) {
+  const editor = byId("pipeline-text");
+  const problem = byId("pipeline-error");
+  const suggestion = byId("pipeline-suggestion");
+  const applyButton = byId("apply-text");
+  let isEdited = false;
+  let timer = 0;
+
+  async function apply() {
+    clearTimeout(timer);
+    isEdited = false;
+    if (await selection.select(editor.value)) isEdited = true;
+  }
+
+  async function check() {
+    const text = editor.value;
+    try {
+      await commands.send({ command: "check", text });
+      if (text === editor.value) hideError();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (text === editor.value) showError(error.error, text);
+    }
+  }
+
+  /** @param {CommandError} error @param {string} text */
+  function showError(error, text) {
+    const { line, column, message } = error;
+    problem.replaceChildren();
+    delete problem.dataset.line;
+    delete problem.dataset.column;
+    if (line && column) {
+      Object.assign(problem.dataset, { line, column });
+      problem.append(element("pre", { "aria-hidden": "true" }, excerpt(text, line, column)));
+    }
+    problem.append(element("p", {}, message));
+    problem.hidden = false;
+    editor.setAttribute("aria-invalid", "true");
+    suggestion.hidden = !(error.suggestion && line && column);
+    suggestion.textContent = `Use ${error.suggestion}`;
+    suggestion.dataset.suggestion = error.suggestion ?? "";
+    suggestion.onclick = () => {
+      editor.value = replaced(text, line ?? 1, column ?? 1, error.suggestion ?? "");
+      apply();
+    };
+  }
+
+  function hideError() {
+    problem.hidden = true;
+    suggestion.hidden = true;
+    editor.removeAttribute("aria-invalid");
+  }
+
+  editor.oninput = () => {
+    isEdited = true;
+    clearTimeout(timer);
+    timer = setTimeout(check, CHECK_DELAY_MS);
+  };
+  /** @param {KeyboardEvent} event */
+  editor.onkeydown = (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    apply();
+  };
+  applyButton.onclick = apply;
+
+  selection.addEventListener("change", () => {
+    editor.value = selection.text;
+    isEdited = false;
+    hideError();
+  });
+  selection.addEventListener("values", () => {
+    if (!isEdited) editor.value = selection.text;
+  });
+  selection.addEventListener("refusal", (event) => {
+    const { error, text } = /** @type {CustomEvent} */ (event).detail;
+    if (editor.value !== text) editor.value = text;
+    showError(error, text);
+  });
+}
+
+/**
+ * Returns the part of a text around a position, with a caret under the character.
+ *
+ * @param {string} text
+ * @param {number} line
+ * @param {number} column
+ */
+function excerpt(text, line, column) {
+  const characters = Array.from(text.split("\n")[line - 1] ?? "");
+  const start = Math.max(0, column - 1 - CONTEXT);
+  const shown = characters.slice(start, column + CONTEXT).join("");
+  return `${start > 0 ? "…" : ""}${shown}\n${" ".repeat(column - 1 - start + (start > 0 ? 1 : 0))}▲`;
+}
+
+/**
+ * Returns a text with another word at a position.
+ *
+ * @param {string} text
+ * @param {number} line
+ * @param {number} column
+ * @param {string} word
+ */
+function replaced(text, line, column, word) {
+  const lines = text.split("\n");
+  const characters = Array.from(lines[line - 1]);
+  const before = characters.slice(0, column - 1).join("");
+  const rest = characters.slice(column - 1).join("");
+  lines[line - 1] = before + rest.replace(/^("[^"]*"|[A-Za-z0-9_.\-]*)/, word);
+  return lines.join("\n");
+}

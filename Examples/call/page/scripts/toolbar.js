@@ -1,0 +1,57 @@
+/**
+ * The buttons below the tiles.
+ *
+ * @import {Call} from "./call.js"
+ * @import {Tiles} from "./tiles.js"
+ */
+
+import { byId, save } from "./dom.js";
+
+/**
+ * Connects the buttons.
+ *
+ * @param {Call} call
+ * @param {Tiles} tiles
+ * @param {{preview: boolean, isFrontCamera: boolean}} options
+ */
+export function showToolbar(call, tiles, options) {
+  const list = byId("tiles");
+
+  toggle("pause-video", false, async (isPaused) => {
+    // Nothing leaves the device: the camera's frames are black while the track is off.
+    for (const track of call.camera.getVideoTracks()) track.enabled = !isPaused;
+    await call.commands.send({ command: isPaused ? "pause" : "resume" });
+  });
+  toggle("preview", options.preview, async (isOn) => {
+    await call.commands.send({ command: "preview", on: isOn });
+    tiles.play(call.name, isOn ? call.preview : call.camera);
+  });
+  toggle("mirror", options.isFrontCamera, (isOn) => {
+    tiles.own.classList.toggle("mirrored", isOn);
+  });
+  toggle("fit", false, (isFilled) => list.classList.toggle("filled", isFilled));
+
+  byId("snapshot").onclick = async () => {
+    const response = await fetch(`${call.resources}/snapshot`);
+    if (response.ok) save(await response.blob(), `${call.name}.png`);
+  };
+  byId("leave").onclick = () => call.leave();
+}
+
+/**
+ * Connects a button with two states.
+ *
+ * @param {string} id
+ * @param {boolean} isOn The first state.
+ * @param {(isOn: boolean) => unknown} change Called for the first and each further state.
+ */
+function toggle(id, isOn, change) {
+  const button = byId(id);
+  button.setAttribute("aria-pressed", String(isOn));
+  change(isOn);
+  button.onclick = () => {
+    const next = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(next));
+    change(next);
+  };
+}

@@ -1,0 +1,187 @@
+"""Rooms and their participants."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+from aiortc import (
+    MediaStreamTrack,
+    RTCConfiguration,
+    RTCPeerConnection,
+    RTCRtpSender,
+    RTCSessionDescription,
+)
+from aiortc.contrib.media import MediaRelay
+from aiortc.mediastreams import MediaStreamError
+from av import VideoFrame
+
+import bit_rates
+from commands import Commands
+from sidelight.aio import Server, Session
+
+# Connections on loopback and in one network need no STUN server.
+_CONFIGURATION = RTCConfiguration(iceServers=[])
+_SEND_SECONDS = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of all calls."""
+
+    #: The seconds in which a frame is useful; later ones are dropped.
+    budget: float
+    bits_per_second: int
+    #: The filters that participants may use; empty: all.
+    allowed_filters: tuple[str, ...]
+    #: Makes the track that is sent to others of a participant's track and session.
+    filtered_track: Callable[[MediaStreamTrack, Session], MediaStreamTrack]
+
+
+class Room:
+    """The participants of a call, by name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.participants: dict[str, Participant] = {}
+
+    async def add(self, participant: Participant) -> None:
+        self.participants[participant.name] = participant
+        await self.announce()
+
+    async def remove(self, participant: Participant) -> None:
+        """Removes a participant, and ends the connections that receive its video."""
+        if self.participants.pop(participant.name, None) is None:
+            return
+        await self.announce()
+        views = [other.views.pop(participant.name, None) for other in self.participants.values()]
+        await asyncio.gather(*(view.close() for view in views if view))
+
+    async def announce(self) -> None:
+        """Sends the list of participants to all of them."""
+        everyone = list(self.participants.values())
+        content = [{"name": each.name, "paused": each.is_paused} for each in everyone]
+        message = {"event": "room", "participants": content}
+        await asyncio.gather(*(each.tell(message) for each in everyone))
+
+
+class Participant:
+    """A participant: its session at Sidelight, and its connections."""
+
+    def __init__(
+        self, room: Room, name: str, server: Server, socket: web.WebSocketResponse,
+        settings: Settings,
+    ) -> None:
+        self.room = room
+        self.name = name
+        self.server = server
+        #: The name under which Sidelight knows the participant.
+        self.identity = f"{room.name}/{name}"
+        #: The path component of the participant's resources; only its page knows it.
+        self.secret = secrets.token_urlsafe(16)
+        self.is_paused = False
+        #: The connections that receive the videos of others, by their names.
+        self.views: dict[str, RTCPeerConnection] = {}
+        #: The newest filtered frame.
+        self.newest: VideoFrame | None = None
+        self._socket = socket
+        self._settings = settings
+        self._relay = MediaRelay()
+        self._resources = AsyncExitStack()
+
+    async def join(self, sdp: str) -> str:
+        """Opens the session and the connection of the participant's video; returns the answer."""
+        settings = self._settings
+        self.session = await self._resources.enter_async_context(
+            self.server.session(
+                label=self.name, participant=self.identity, budget=settings.budget,
+                allowed_filters=settings.allowed_filters, failure_policy="pass_through",
+            )
+        )
+        self._connection = RTCPeerConnection(_CONFIGURATION)
+        self._resources.push_async_callback(self._connection.close)
+        commands = Commands(self)
+        self._resources.push_async_callback(commands.close)
+        self._connection.on("datachannel", lambda channel: commands.use(channel, self.hang_up))
+        self._connection.on("connectionstatechange", self._on_state)
+
+        offer = RTCSessionDescription(sdp, "offer")
+        await self._connection.setRemoteDescription(offer)
+        transceivers = self._connection.getTransceivers()
+        if [each.kind for each in transceivers] != ["video"]:
+            raise ValueError(f"the offer has {len(transceivers)} media; it must have one video")
+        self._transceiver = transceivers[0]
+        self._transceiver.direction = "sendrecv"
+        self.video = settings.filtered_track(self._transceiver.receiver.track, self.session)
+        self._resources.callback(self.video.stop)
+        watching = asyncio.create_task(self._keep_newest())
+        self._resources.callback(watching.cancel)
+        self.show_preview(True)
+        return await bit_rates.answer(self._connection, offer, settings.bits_per_second)
+
+    async def watch(self, name: str, sdp: str) -> str:
+        """Opens a connection that receives the video of another participant."""
+        other = self.room.participants.get(name)
+        if other is None:
+            raise ValueError(f"there is no participant {name!r} in the room")
+        connection = RTCPeerConnection(_CONFIGURATION)
+        if former := self.views.pop(name, None):
+            await former.close()
+        self.views[name] = connection
+        offer = RTCSessionDescription(sdp, "offer")
+        await connection.setRemoteDescription(offer)
+        for transceiver in connection.getTransceivers():
+            transceiver.direction = "sendonly"
+            transceiver.sender.replaceTrack(other.newest_first())
+        return await bit_rates.answer(connection, offer, self._settings.bits_per_second)
+
+    async def leave(self) -> None:
+        """Ends the participation. Frees the place in the room at once, then the resources."""
+        await self.room.remove(self)
+        await asyncio.gather(*(view.close() for view in self.views.values()))
+        self.views.clear()
+        await self._resources.aclose()
+
+    def newest_first(self) -> MediaStreamTrack:
+        """Returns a track for one receiver. A slow receiver skips frames."""
+        return self._relay.subscribe(self.video, buffered=False)
+
+    def show_preview(self, is_on: bool) -> None:
+        """Starts or ends sending the filtered video back to the participant."""
+        self._transceiver.sender.replaceTrack(self.newest_first() if is_on else None)
+
+    async def set_paused(self, is_paused: bool) -> None:
+        """Pauses or resumes the video, and shows it to the others."""
+        self.is_paused = is_paused
+        if is_paused:
+            self.session.pause()
+        else:
+            self.session.resume()
+        await self.room.announce()
+
+    async def tell(self, message: dict[str, Any]) -> None:
+        """Sends a message of the signalling. A page that does not read it leaves the call."""
+        try:
+            await asyncio.wait_for(self._socket.send_json(message), _SEND_SECONDS)
+        except (asyncio.TimeoutError, ConnectionError):
+            await self._socket.close()
+
+    async def hang_up(self) -> None:
+        """Ends the signalling, and with it the participation."""
+        await self._socket.close()
+
+    async def _on_state(self) -> None:
+        if self._connection.connectionState in ("closed", "failed"):
+            await self.hang_up()
+
+    async def _keep_newest(self) -> None:
+        """Keeps the newest frame for snapshots; also reads the track if there is no receiver."""
+        track = self.newest_first()
+        with suppress(MediaStreamError):
+            while True:
+                self.newest = await track.recv()
