@@ -110,7 +110,7 @@ class Endpoint:
 
 def error_of_call(error: Any) -> SidelightError:
     """Returns the error of a call that failed (`grpc.RpcError`)."""
-    from google.rpc import status_pb2
+    from google.rpc import status_pb2  # type: ignore[import-untyped]
 
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin":

@@ -36,7 +36,7 @@ class UnsupportedColorimetry(ValueError):
 class VideoFormat(NamedTuple):
     """The format of frames, as caps describe it."""
 
-    #: The layout of buffers without video metadata of their own.
+    #: The layout of buffers without separate video metadata.
     layout: Layout
     #: The range and matrix.
     color: Color

@@ -58,7 +58,7 @@ class Ring:
         if kind is None:
             if len(self._kinds) >= 64:
                 self._kinds.clear()
-            kind = type("SlotBytes", (ctypes.c_ubyte * length,), {})
+            kind = _slot_type(length)
             self._kinds[length] = kind
         # Views of an exporter refer to it, and it knows when the last of them is gone.
         exporter = kind.from_buffer(self._memory, slot * self.slot_bytes)
@@ -75,11 +75,16 @@ class Ring:
 
     def input_slot(self, view: memoryview) -> Optional[int]:
         """Returns the input slot of which a view shows the pixels; `None` if there is none."""
-        exporter = view.obj
+        exporter: Any = view.obj
         if getattr(exporter, "ring", None) is not self or view.nbytes != ctypes.sizeof(exporter):
             return None
         slot: int = exporter.slot
         return slot if slot < self.input_slots else None
+
+
+def _slot_type(length: int) -> Any:
+    """Returns a type of bytes in a slot, whose instances take attributes."""
+    return type("SlotBytes", (ctypes.c_ubyte * length,), {})
 
 
 def fetch(offer: Any, session_id: str) -> Ring:
@@ -106,6 +111,7 @@ def fetch(offer: Any, session_id: str) -> Ring:
 
 
 def _fetch_descriptor(path: str, token: bytes, name: bytes) -> int:
+    answer = b""
     for _ in range(_ATTEMPTS):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(TIMEOUT)

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 _trace: Any
 try:
-    from opentelemetry import trace as _trace
+    from opentelemetry import trace as _trace  # type: ignore[import-not-found, unused-ignore]
 except ImportError:
     _trace = None
 

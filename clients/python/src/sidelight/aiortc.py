@@ -47,7 +47,7 @@ class FilteredTrack(MediaStreamTrack):
     A frame that is dropped is not repeated: `recv()` waits for the next one. The frames keep their
     `pts` and `time_base`.
 
-    The track needs a session of its own. It does not close the session.
+    The session serves this track only. The track does not close it.
     """
 
     kind = "video"
@@ -108,14 +108,14 @@ class FilteredTrack(MediaStreamTrack):
             frame.time_base = time.time_base
         return frame
 
-    async def pause(self, pass_through: bool = False) -> None:
-        """Pauses filtering. Frames are dropped as `PAUSED`, and the track stands still; or, with
+    def pause(self, pass_through: bool = False) -> None:
+        """Pauses filtering. Frames are dropped as `PAUSED`, so that the picture freezes; or, with
         `pass_through`, they come back unchanged."""
-        await self._session.pause(pass_through)
+        self._session.pause(pass_through)
 
-    async def resume(self) -> None:
+    def resume(self) -> None:
         """Ends a pause."""
-        await self._session.resume()
+        self._session.resume()
 
     def stop(self) -> None:
         """Ends the track, and gives up the frames in flight.

@@ -167,7 +167,7 @@ def make_error(code: str, message: str, **facts: Any) -> SidelightError:
 
 def error_of_status(status: Any) -> SidelightError:
     """Returns the error of a `google.rpc.Status` message, with the facts of its details."""
-    from google.rpc import error_details_pb2
+    from google.rpc import error_details_pb2  # type: ignore[import-untyped]
 
     facts: Dict[str, Any] = {}
     for detail in status.details:

@@ -25,10 +25,9 @@ if not Gst.is_initialized():
     Gst.init(None)
 
 if TYPE_CHECKING:
-    from . import Server, Session
     from ._gst_frames import VideoFormat
     from .events import Event
-    from .outcomes import Dropped, Outcome
+    from .sync import Server, Session
 
 __all__ = ["SidelightFilter", "plugin_path", "register"]
 
@@ -37,8 +36,8 @@ _CAPS = (
     "video/x-raw, format=(string){ I420, NV12, BGRA, RGBA, RGB, GRAY8 }, "
     "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0/1, 2147483647/1]"
 )
-#: The time to wait for an outcome beyond the budget, in seconds, until the server counts as stuck.
-_PATIENCE = 2.0
+#: The time to wait for an outcome, in seconds: beyond a budget, and without one.
+_PATIENCE, _PATIENCE_WITHOUT_BUDGET = 0.5, 10.0
 _MS = 1_000_000
 _ON_ERROR = ("pass-through", "drop", "blur", "fail")
 
@@ -164,16 +163,15 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         self.get_static_pad("src").set_query_function_full(query)
         return True
 
+    def do_change_state(self, transition: Any) -> Any:
+        """Closes the session before streaming stops, so that no thread waits for an outcome."""
+        if transition == Gst.StateChange.PAUSED_TO_READY:
+            self._close()
+        return GstBase.BaseTransform.do_change_state(self, transition)
+
     def do_stop(self) -> bool:
-        """Closes the session."""
-        with self._lock:
-            session, self._session = self._session, None
-            server, self._server = self._server, None
-        if session is not None:
-            session.close()
-            self._last_stats = _structure(session)
-        if server is not None:
-            server.close()
+        """Releases what streaming needed."""
+        self._close()
         self._video = None
         return True
 
@@ -195,39 +193,45 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
     def do_transform_ip(self, buffer: Any) -> Any:
         """Filters a buffer."""
         from ._gst_frames import read_into, write_from
-        from .errors import SidelightError
-        from .images import Frame
+        from .errors import DeadlineExceeded, SidelightError
         from .outcomes import Dropped, PassedThrough
 
         session, video = self._session, self._video
         if session is None or video is None:
             return Gst.FlowReturn.NOT_NEGOTIATED
         layout, budget = video.layout, self._values["budget"] / 1e3
+        patience = budget + _PATIENCE if budget else _PATIENCE_WITHOUT_BUDGET
+        fails = self._values["on-error"] == "fail"
         try:
-            frame: Frame = session.frame(
-                layout.width, layout.height, layout.format, color=video.color
-            )
+            frame = session.frame(layout.width, layout.height, layout.format, color=video.color)
             read_into(frame.image, buffer, video)
             frame.budget = budget
             if buffer.pts != Gst.CLOCK_TIME_NONE and buffer.pts < 2**63:
                 frame.capture_time_ns = buffer.pts
-            with session.filter(frame, timeout=budget + _PATIENCE) as outcome:
+            with session.filter(frame, timeout=patience) as outcome:
                 if isinstance(outcome, Dropped):
-                    return self._dropped(outcome, buffer)
-                failure = outcome.failure
-                if failure is not None and self._values["on-error"] == "fail":
-                    raise failure
+                    if outcome.error is not None and fails:
+                        raise outcome.error
+                    reason, stage = outcome.reason.name.lower(), outcome.stage.name.lower()
+                    return self._dropped(buffer, reason, stage, outcome.late)
+                if outcome.failure is not None and fails:
+                    raise outcome.failure
                 if not isinstance(outcome, PassedThrough):
                     write_from(outcome.image, buffer, video)
         except SidelightError as error:
-            return self._failed(error)
+            if self._session is not session:
+                return Gst.FlowReturn.FLUSHING
+            if isinstance(error, DeadlineExceeded) and not fails:
+                return self._dropped(buffer, "no_answer", "unknown", 0.0)
+            self._fail(Gst.ResourceError.FAILED, "gst-resource-error-quark", str(error))
+            return Gst.FlowReturn.ERROR
         return Gst.FlowReturn.OK
 
     # The session
 
     def _open(self, size: int) -> bool:
-        from . import connect
         from .errors import SidelightError
+        from .sync import connect
 
         values = self._values
         policy = {"pass-through": "pass_through", "blur": "blur"}.get(values["on-error"], "drop")
@@ -243,7 +247,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                     fallback=policy,
                     reconnect=values["on-error"] != "fail",
                     slot_bytes=size,
-                )
+                ).open()
             except BaseException:
                 server.close()
                 raise
@@ -258,6 +262,16 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             session.select(current)
         return True
 
+    def _close(self) -> None:
+        with self._lock:
+            session, self._session = self._session, None
+            server, self._server = self._server, None
+        if session is not None:
+            session.close()
+            self._last_stats = _structure(session)
+        if server is not None:
+            server.close()
+
     def _on_event(self, event: Event) -> None:
         from .events import Applied, ConnectionLost, Reconnected, Rejected
 
@@ -270,21 +284,10 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         elif isinstance(event, Reconnected):
             self._post("sidelight-connection", connected=True, error="")
 
-    def _dropped(self, outcome: Dropped, buffer: Any) -> Any:
-        if outcome.error is not None and self._values["on-error"] == "fail":
-            return self._failed(outcome.error)
-        self._post(
-            "sidelight-dropped",
-            timestamp=GObject.Value(GObject.TYPE_UINT64, buffer.pts),
-            reason=outcome.reason.name.lower(),
-            stage=outcome.stage.name.lower(),
-            late=outcome.late,
-        )
+    def _dropped(self, buffer: Any, reason: str, stage: str, late: float) -> Any:
+        timestamp = GObject.Value(GObject.TYPE_UINT64, buffer.pts)
+        self._post("sidelight-dropped", timestamp=timestamp, reason=reason, stage=stage, late=late)
         return GstBase.BASE_TRANSFORM_FLOW_DROPPED
-
-    def _failed(self, error: Exception) -> Any:
-        self._fail(Gst.ResourceError.FAILED, "gst-resource-error-quark", str(error))
-        return Gst.FlowReturn.ERROR
 
     # Queries and messages
 

@@ -78,7 +78,7 @@ class VideoProcessor:
     The newest frame wins, in front of the session and behind it, so nothing queues. Give the stream
     a `capacity`: the SDK's default is a queue without a bound.
 
-    The processor needs a session of its own. It does not close the session.
+    The session serves this processor only. The processor does not close it.
     """
 
     def __init__(self, session: Session) -> None:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy
 import pytest
 
 gi = pytest.importorskip("gi", reason="PyGObject comes with the system's Python only")
-gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
+with warnings.catch_warnings():
+    # PyGObject's importer is older than this Python.
+    warnings.simplefilter("ignore", ImportWarning)
+    gi.require_version("Gst", "1.0")
+    from gi.repository import Gst
 
-import sidelight.gst  # noqa: E402
+    import sidelight._gst_frames
+    import sidelight.gst
 
 sidelight.gst.register()
 
-SECONDS = 60
+SECONDS = 20
 
 
 def launch(*pipeline: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -43,7 +48,7 @@ class Player:
 
     def __init__(self, caps: str, **properties: object) -> None:
         self.pipeline = Gst.parse_launch(
-            f"appsrc name=source format=time caps={caps!r} ! sidelightfilter name=filter "
+            f"appsrc name=source format=time caps=\"{caps}\" ! sidelightfilter name=filter "
             "! appsink name=sink sync=false max-buffers=4 emit-signals=false"
         )
         self.source, self.filter, self.sink = (

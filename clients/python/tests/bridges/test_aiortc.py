@@ -231,12 +231,12 @@ def test_dropped_frames_are_not_repeated(running_server):
                 track = FilteredTrack(source, session)
                 source.queue.put_nowait(grey(DARK, 1))
                 assert (await track.recv()).pts == 1
-                await track.pause()
+                track.pause()
                 waiting = asyncio.ensure_future(track.recv())
                 source.queue.put_nowait(grey(DARK, 2))
                 await eventually(lambda: track.stats.dropped)
                 assert not waiting.done()
-                await track.resume()
+                track.resume()
                 source.queue.put_nowait(grey(DARK, 3))
                 assert (await waiting).pts == 3
                 check_sum(track.stats)
@@ -251,10 +251,10 @@ def test_a_pause_may_pass_frames_through(running_server):
             async with server.session("colorInvert") as session:
                 source = Pushed()
                 track = FilteredTrack(source, session)
-                await track.pause(pass_through=True)
+                track.pause(pass_through=True)
                 source.queue.put_nowait(grey(DARK, 1))
                 assert luma(await track.recv()) == DARK
-                await track.resume()
+                track.resume()
                 source.queue.put_nowait(grey(DARK, 2))
                 assert luma(await track.recv()) == BRIGHT
                 track.stop()

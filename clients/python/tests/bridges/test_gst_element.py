@@ -49,9 +49,10 @@ def test_applied_changes_are_announced(player):
     player.filtered(GREY)
     player.filter.set_property("pipeline", "sepiaTone")
     player.filtered(GREY)
-    message = player.message(Gst.MessageType.ELEMENT, "sidelight-applied")
-    assert message.src == player.filter
-    assert message.get_structure().get_value("revision") == 2
+    for revision in (1, 2):
+        message = player.message(Gst.MessageType.ELEMENT, "sidelight-applied")
+        assert message.src == player.filter
+        assert message.get_structure().get_value("revision") == revision
 
 
 def test_an_invalid_policy_warns_and_keeps_the_old_one(player):
@@ -74,7 +75,7 @@ def test_the_buffer_keeps_its_times_and_flags(player):
 def test_the_input_of_other_readers_is_not_changed(running_server):
     """A buffer that `tee` shares is not writable; the other branch must keep its pixels."""
     pipeline = Gst.parse_launch(
-        f"appsrc name=source format=time caps={CAPS!r} ! tee name=t "
+        f"appsrc name=source format=time caps=\"{CAPS}\" ! tee name=t "
         f"t. ! queue ! appsink name=plain sync=false t. ! queue ! sidelightfilter "
         f"address={running_server.unix} pipeline=colorInvert ! appsink name=filtered sync=false"
     )
@@ -110,9 +111,10 @@ def test_late_frames_are_dropped_and_announced(running_server):
 
 @pytest.mark.parametrize("budget, own", [(70, 70 * Gst.MSECOND), (0, Gst.SECOND // 30)])
 def test_latency_is_that_of_the_source_and_the_budget(running_server, budget, own):
-    with Player(CAPS, address=running_server.unix, budget=budget) as player:
-        player.source.set_property("is-live", True)
-        player.source.set_property("min-latency", 5 * Gst.MSECOND)
+    player = Player(CAPS, address=running_server.unix, budget=budget)
+    player.source.set_property("is-live", True)
+    player.source.set_property("min-latency", 5 * Gst.MSECOND)
+    with player:
         player.filtered(GREY)
         query = Gst.Query.new_latency()
         assert player.filter.get_static_pad("src").query(query)
@@ -122,7 +124,7 @@ def test_latency_is_that_of_the_source_and_the_budget(running_server, budget, ow
 
 def test_other_queries_are_answered_too(player):
     player.filtered(GREY)
-    query = Gst.Query.new_caps(None)
+    query = Gst.Query.new_caps(Gst.Caps.new_any())
     assert player.filter.get_static_pad("src").query(query)
     assert "GRAY8" in query.parse_caps_result().to_string()
 
@@ -137,15 +139,21 @@ def test_the_end_of_the_stream_follows_all_frames(player):
     assert stats.get_value("received") == 3 == stats.get_value("filtered")
 
 
-def test_frames_flow_again_after_a_flush(player):
-    assert player.filtered(GREY) == INVERTED
-    pad = player.filter.get_static_pad("sink")
-    segment = Gst.Segment()
-    segment.init(Gst.Format.TIME)
-    assert pad.send_event(Gst.Event.new_flush_start())
-    assert pad.send_event(Gst.Event.new_flush_stop(True))
-    assert pad.send_event(Gst.Event.new_segment(segment))
-    assert player.filtered(GREY) == INVERTED
+def test_frames_flow_again_after_a_flushing_seek(running_server):
+    player = Player(CAPS, address=running_server.unix, pipeline="colorInvert")
+    player.source.set_property("stream-type", 1)
+    player.source.connect("seek-data", lambda source, position: True)
+    with player:
+        assert player.filtered(GREY) == INVERTED
+        for _ in range(5):
+            player.push(GREY)
+            assert player.pipeline.seek_simple(Gst.Format.TIME, Gst.SeekFlags.FLUSH, 0)
+            time = player.push(GREY)
+            while True:
+                at, data = player.pull()
+                assert data == INVERTED
+                if at == time:
+                    break
 
 
 def test_a_restarted_element_opens_a_new_session(player):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from typing import Any, Deque, FrozenSet, Iterator, List, Optional
+from typing import Any, Deque, FrozenSet, Iterator, List, Optional, Tuple
 
 from ..errors import SidelightError
 from ..v1 import session_pb2
@@ -70,7 +70,9 @@ class ChangeLog:
 
     # Requests
 
-    def record(self, message: Any, is_conditional: bool, mergeable: Optional[Entry]) -> Any:
+    def record(
+        self, message: Any, is_conditional: bool, mergeable: Optional[Entry]
+    ) -> Tuple[Optional[Entry], ChangeRecord]:
         """Records a change; returns its entry and its record.
 
         - `mergeable`: The last entry that was not sent. An update that follows an update is merged

@@ -184,7 +184,7 @@ class Delivery:
 
     def take_all(self) -> List[Any]:
         """Returns all frames that can be taken."""
-        taken = []
+        taken: List[Any] = []
         while True:
             pending = self.take()
             if pending is None:

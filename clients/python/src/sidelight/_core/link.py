@@ -9,6 +9,7 @@ from ..events import Accepted, Applied, ConnectionLost, Reconnected, SessionStat
 from ..images import Frame, FormatLike, Image, PixelFormat
 from ..outcomes import DropReason, DropStage
 from ..v1 import session_pb2
+from .changes import Entry
 from .delivery import Pending
 from .frames import DescriptionCache, metadata_of
 from .machine import SessionMachine
@@ -16,7 +17,7 @@ from .messages import advice_of, analysis_of, rejected_of, state_of, stats_of
 from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
 from .replies import dropped_outcome, returned_outcome
 from .slots import Slots
-from .window import OPEN, OPENING, Entry, PauseRequest, RawMessage
+from .window import OPEN, OPENING, PauseRequest
 from .wire import decode_reply, encode_ack, encode_frame, encode_slot_frame
 
 _PING = session_pb2.ClientMessage(ping=session_pb2.Ping()).SerializeToString()
@@ -348,5 +349,3 @@ def _encode_pause(request: PauseRequest) -> bytes:
     pause = session_pb2.Pause(pass_through=request.pass_through)
     return session_pb2.ClientMessage(pause=pause).SerializeToString()
 
-
-__all__ = ["FetchRing", "Link", "RawMessage"]

@@ -48,11 +48,15 @@ class Selection:
 
     def messages(self) -> Iterator[Any]:
         """Yields copies of the messages that lead to this selection."""
-        for message in (self.select, self._update, self._activate):
-            if message is self.select or message.stages:
-                copy = type(message)()
-                copy.CopyFrom(message)
-                yield copy
+        select, update, activate = session_pb2.Select(), session_pb2.Update(), session_pb2.Activate()
+        select.CopyFrom(self.select)
+        yield select
+        if self._update.stages:
+            update.CopyFrom(self._update)
+            yield update
+        if self._activate.stages:
+            activate.CopyFrom(self._activate)
+            yield activate
 
     @property
     def protection(self) -> FrozenSet[str]:
