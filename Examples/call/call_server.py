@@ -22,6 +22,7 @@ from aiohttp import web
 
 import bit_rates
 import sidelight.aio
+import tracing
 from descriptions import error_json, filter_json, session_json
 from rooms import Participant, Room, Settings
 from sidelight import SidelightError
@@ -110,7 +111,9 @@ class CallServer:
         name = content["name"]
         if name in room.participants:
             raise ValueError(f"the name {name!r} is taken in this room; choose another one")
-        return Participant(room, name, self._server, socket, self._settings)
+        participant = Participant(room, name, self._server, socket, self._settings)
+        room.participants[name] = participant
+        return participant
 
     async def _join(self, participant: Participant, sdp: str) -> dict[str, Any]:
         self._participants[participant.secret] = participant
@@ -227,6 +230,7 @@ def _png(frame: av.VideoFrame) -> bytes:
 async def _serve(options: argparse.Namespace) -> None:
     bits_per_second = options.bit_rate * 1000
     bit_rates.pin(bits_per_second)
+    tracing.start()
     settings = Settings(
         options.budget / 1000, bits_per_second, tuple(options.allow or ()), FilteredTrack
     )

@@ -12,7 +12,7 @@ from aiortc import RTCDataChannel
 
 import tracing
 from descriptions import error_json, value_of
-from sidelight import SidelightError, events
+from sidelight import DeadlineExceeded, SidelightError, events
 
 if TYPE_CHECKING:
     from rooms import Participant
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _STATS_SECONDS = 0.5
 # The commands that may wait; further ones are refused.
 _MAX_WAITING = 64
+# The filters without which nothing is sent.
+_PROTECTING = ("faceBlur", "facePixellate", "virtualBackground", "backgroundBlur")
 # The time in which Sidelight answers a change, unless it is not reachable.
 _ANSWER_SECONDS = 2
 
@@ -34,6 +36,7 @@ class Commands:
         self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_MAX_WAITING)
         self._tasks: list[asyncio.Task[None]] = []
         self._text = ""
+        self._is_overridden = False
         self._session.on_event(self._on_event)
 
     def use(self, channel: RTCDataChannel, closed: Callable[[], Awaitable[None]]) -> None:
@@ -79,7 +82,7 @@ class Commands:
                 if run is None:
                     raise ValueError(f"unknown command; known are {', '.join(kinds)}")
                 answer = await run(command) or {}
-            except asyncio.TimeoutError:
+            except DeadlineExceeded:
                 message = "Sidelight is not reachable; the change is made when it is back."
                 answer = {"error": {"code": "UNAVAILABLE", "message": message}}
             except KeyError as error:
@@ -91,7 +94,9 @@ class Commands:
 
     async def _select(self, command: dict[str, Any]) -> dict[str, Any]:
         revision = await self._change(command, lambda: self._session.select(command["text"]))
-        return {"revision": revision, **await self._check(command)}
+        checked = await self._check(command)
+        self._text = checked["text"]
+        return {"revision": revision, **checked}
 
     async def _update(self, command: dict[str, Any]) -> dict[str, Any]:
         values = {name: value_of(value) for name, value in command["values"].items()}
@@ -104,8 +109,10 @@ class Commands:
 
     async def _change(self, command: dict[str, Any], change: Callable[[], Any]) -> int:
         """Makes a change within a span of the page's trace; returns its revision."""
-        with tracing.span(command["command"], command.get("traceparent")):
-            return await asyncio.wait_for(change().accepted(), _ANSWER_SECONDS)
+        with tracing.span(command["command"], command.get("traceparent")) as traceparent:
+            requested = change()
+            self._session.trace_next_frame(traceparent)
+            return await requested.accepted(timeout=_ANSWER_SECONDS)
 
     async def _check(self, command: dict[str, Any]) -> dict[str, Any]:
         participant = self._participant
@@ -132,11 +139,18 @@ class Commands:
                 "sequence": event.first_sequence,
             })
         elif isinstance(event, events.StateChanged):
+            self._is_overridden = event.state is events.SessionState.OVERRIDDEN
             self._send_state(event.state.name.lower(), event.message)
         elif isinstance(event, events.ConnectionLost):
-            self._send_state("disconnected", "Sidelight is not reachable.")
+            self._send_state("disconnected", self._loss())
         elif isinstance(event, events.Reconnected):
             self._send_state("running", "")
+
+    def _loss(self) -> str:
+        """Returns the effect of a lost connection, for the participant."""
+        if self._is_overridden or any(name in self._text for name in _PROTECTING):
+            return "Sidelight is not reachable. The others do not see your video meanwhile."
+        return "Sidelight is not reachable. The others see your camera's picture, unfiltered."
 
     def _send_state(self, state: str, message: str) -> None:
         self._send({"event": "state", "state": state, "message": message})

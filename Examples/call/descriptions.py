@@ -43,7 +43,6 @@ def session_json(session: Any) -> dict[str, Any]:
         "height": session.height,
         "filtered": session.stats.filtered,
         "dropped": sum(session.stats.dropped.values()),
-        "milliseconds": session.last_total * 1000,
     }
 
 

@@ -24,6 +24,7 @@ from av import VideoFrame
 import bit_rates
 from commands import Commands
 from sidelight.aio import Server, Session
+from tracing import TracedSession
 
 # Connections on loopback and in one network need no STUN server.
 _CONFIGURATION = RTCConfiguration(iceServers=[])
@@ -50,24 +51,23 @@ class Room:
         self.name = name
         self.participants: dict[str, Participant] = {}
 
-    async def add(self, participant: Participant) -> None:
-        self.participants[participant.name] = participant
-        await self.announce()
+    @property
+    def visible(self) -> list[Participant]:
+        """The participants whose video can be received."""
+        return [each for each in self.participants.values() if each.video]
 
     async def remove(self, participant: Participant) -> None:
         """Removes a participant, and ends the connections that receive its video."""
-        if self.participants.pop(participant.name, None) is None:
-            return
+        del self.participants[participant.name]
         await self.announce()
         views = [other.views.pop(participant.name, None) for other in self.participants.values()]
         await asyncio.gather(*(view.close() for view in views if view))
 
     async def announce(self) -> None:
         """Sends the list of participants to all of them."""
-        everyone = list(self.participants.values())
-        content = [{"name": each.name, "paused": each.is_paused} for each in everyone]
+        content = [{"name": each.name, "paused": each.is_paused} for each in self.visible]
         message = {"event": "room", "participants": content}
-        await asyncio.gather(*(each.tell(message) for each in everyone))
+        await asyncio.gather(*(each.tell(message) for each in self.visible))
 
 
 class Participant:
@@ -87,6 +87,8 @@ class Participant:
         self.is_paused = False
         #: The connections that receive the videos of others, by their names.
         self.views: dict[str, RTCPeerConnection] = {}
+        #: The filtered video; `None` until the participant has joined.
+        self.video: MediaStreamTrack | None = None
         #: The newest filtered frame.
         self.newest: VideoFrame | None = None
         self._socket = socket
@@ -97,12 +99,13 @@ class Participant:
     async def join(self, sdp: str) -> str:
         """Opens the session and the connection of the participant's video; returns the answer."""
         settings = self._settings
-        self.session = await self._resources.enter_async_context(
+        session = await self._resources.enter_async_context(
             self.server.session(
                 label=self.name, participant=self.identity, budget=settings.budget,
                 allowed_filters=settings.allowed_filters, failure_policy="pass_through",
             )
         )
+        self.session = TracedSession(session)
         self._connection = RTCPeerConnection(_CONFIGURATION)
         self._resources.push_async_callback(self._connection.close)
         commands = Commands(self)
@@ -127,7 +130,7 @@ class Participant:
     async def watch(self, name: str, sdp: str) -> str:
         """Opens a connection that receives the video of another participant."""
         other = self.room.participants.get(name)
-        if other is None:
+        if other is None or other.video is None:
             raise ValueError(f"there is no participant {name!r} in the room")
         connection = RTCPeerConnection(_CONFIGURATION)
         if former := self.views.pop(name, None):

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sidelight import Frame
+    from sidelight.aio import Session
 
 try:
     from opentelemetry import trace
@@ -36,14 +40,40 @@ def start() -> None:
     trace.set_tracer_provider(provider)
 
 
+class TracedSession:
+    """A session whose next frame can be traced below a span."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._parent: str | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def trace_next_frame(self, traceparent: str | None) -> None:
+        """Makes the next frame's spans children of a span. `None` changes nothing."""
+        self._parent = traceparent or self._parent
+
+    async def send(self, frame: Frame) -> int:
+        """Sends a frame, as `Session.send`."""
+        if self._parent:
+            frame.trace, self._parent = self._parent, None
+        return await self._session.send(frame)
+
+
 @contextmanager
-def span(name: str, traceparent: str | None) -> Iterator[None]:
-    """Records a span below one of the page. Without a parent there is no span."""
+def span(name: str, traceparent: str | None) -> Iterator[str | None]:
+    """Records a span below one of the page, and yields its `traceparent`.
+
+    Without OpenTelemetry it yields that of the page; without a parent there is no span.
+    """
     if trace is None or not traceparent:
-        yield
+        yield traceparent
         return
     with trace.get_tracer("call").start_as_current_span(name, _context(traceparent)):
-        yield
+        carrier: dict[str, str] = {}
+        TraceContextTextMapPropagator().inject(carrier)
+        yield carrier.get("traceparent", traceparent)
 
 
 def report(name: str, traceparent: str, start_ms: float, end_ms: float) -> None:

@@ -44,7 +44,7 @@ export function control(parameter, text, context) {
 function slider(parameter, value, { prefix, change }) {
   const { name, unit, kind } = parameter;
   const range = parameter.slider ?? parameter.limits ?? { minimum: 0, maximum: 1 };
-  const shownUnit = kind === "length" ? "pixels" : unit;
+  const shownUnit = kind === "length" ? "px" : unit;
   return sliderRow(parameter, { id: `${prefix}-${name}`, label: words(name), range, value,
     shown: (number) => withUnit(number, shownUnit), onInput: (number) =>
       change(String(number), number) });
@@ -160,9 +160,9 @@ function pixels(text, { width, height }) {
 /** @param {number} number @param {string} unit */
 function withUnit(number, unit) {
   switch (unit) {
-    case "radians": return `${Math.round(number * 180 / Math.PI)}°`;
-    case "kelvin": return `${Math.round(number)} K`;
-    case "pixels": return `${rounded(number)} px`;
+    case "rad": return `${Math.round(number * 180 / Math.PI)}°`;
+    case "K": return `${Math.round(number)} K`;
+    case "px": return `${rounded(number)} px`;
     default: return String(rounded(number));
   }
 }

@@ -10,6 +10,20 @@ import { byId, element, words } from "./dom.js";
 import { quoted } from "./pipeline.js";
 
 /**
+ * The first values of filters whose defaults change nothing, so that a press of their button shows.
+ *
+ * @type {Record<string, Record<string, string>>}
+ */
+const FIRST_VALUES = {
+  colorControls: { saturation: "1.6", contrast: "1.1" },
+  exposureAdjust: { ev: "0.7" },
+  hueAdjust: { angle: "1" },
+  temperatureAndTint: { targetNeutral: "[4500, 0]" },
+  vibrance: { amount: "0.8" },
+  vignette: { intensity: "1", radius: "1.5" },
+};
+
+/**
  * Fills the list.
  *
  * @param {Catalogue} catalogue
@@ -39,7 +53,7 @@ export function showFilters(catalogue, selection, assets) {
   async function toggle(name) {
     const selected = selection.find({ filter: name });
     if (selected) return selection.remove(selected.path);
-    return selection.add(name, { values: await required(name) });
+    return selection.add(name, { values: { ...FIRST_VALUES[name], ...await required(name) } });
   }
 
   /**

@@ -11,7 +11,6 @@
  * @property {number} height
  * @property {number} filtered
  * @property {number} dropped
- * @property {number} milliseconds The time of the last filtered frame.
  */
 
 import { byId, element, words } from "./dom.js";
@@ -70,7 +69,6 @@ function sessionRow(session) {
     element("td", { class: "number" }, size),
     element("td", { class: "number" }, session.filtered.toLocaleString("en")),
     element("td", { class: "number" }, session.dropped.toLocaleString("en")),
-    element("td", { class: "number" }, `${session.milliseconds.toFixed(1)} ms`),
     element("td", { class: "actions" },
       isOverridden ?
         element("button", { "data-action": "end-override",

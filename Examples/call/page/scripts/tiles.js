@@ -9,6 +9,7 @@ import { byId, element, save } from "./dom.js";
 /** The tiles. The own tile is the first. */
 export class Tiles {
   #list = byId("tiles");
+  #grid = /** @type {HTMLElement} */ (this.#list.firstElementChild);
   /** @type {Map<string, HTMLElement>} */
   #tiles = new Map();
 
@@ -78,7 +79,7 @@ export class Tiles {
 
   /** Removes all tiles. */
   clear() {
-    this.#list.replaceChildren();
+    this.#grid.replaceChildren();
   }
 
   /** @param {string} name @returns {HTMLElement} */
@@ -101,7 +102,7 @@ export class Tiles {
           "aria-label": `Save a picture of ${name}`, click: () => saveFrame(made, name) }, "⤓")));
     video(made).muted = true;
     this.#tiles.set(name, made);
-    this.#list.append(made);
+    this.#grid.append(made);
     return made;
   }
 }

@@ -9,7 +9,7 @@
  * @property {string|null} default The value in text form; `null`: required.
  * @property {Range|null} slider The range for a slider.
  * @property {Range|null} limits The range of valid values.
- * @property {string} unit The unit of a number: `radians`, `kelvin`, `stops`, `pixels`, or empty.
+ * @property {string} unit The unit of a number: `rad`, `K`, `stops`, `px`, or empty.
  * @property {string[]} choices
  * @property {string} summary
  *
