@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Examples/call"))
 
 import call_server
+import sidelight.numpy
 from calltesting import barcode
 from sidelight.aio import Server, Session
 
@@ -31,7 +30,7 @@ def _open_named_session(self: Server, *arguments: Any, **options: Any) -> Sessio
 
 async def _send_recorded(self: Session, frame: Any) -> int:
     # Before the frame is sent: its pixels belong to the session then.
-    number = barcode.read(np.asarray(frame.image.plane(0)))
+    number = barcode.read(sidelight.numpy.planes(frame.image)[0])
     sequence = await _send(self, frame)
     print(_participants.get(self, ""), sequence, number, file=_record)
     return sequence

@@ -9,8 +9,9 @@ from calltesting.participant import CAMERA
 SLIDE_SECONDS, STEPS_PER_SECOND = 3, 30
 # The frames on each side of a selection that must have come before it is examined.
 FRAMES = 8
-# The brightness at which the slider ends, and the least increase that a viewer sees then.
-LAST_BRIGHTNESS, LEAST_INCREASE = 0.2, 25
+# The brightness at which the slider starts and ends (not past 0, which has no effect: frames would
+# pass through), and the least increase that a viewer sees then.
+FIRST_BRIGHTNESS, LAST_BRIGHTNESS, LEAST_INCREASE = -0.4, -0.05, 40
 
 
 def test_a_selection_takes_effect_on_exactly_the_frame_that_applied_names(
@@ -60,21 +61,21 @@ def test_a_wrong_name_is_shown_with_a_suggestion_and_the_call_goes_on(join):
 
 def test_a_slider_that_moves_thirty_times_a_second_loses_no_frame(join):
     ana, ben = join("ana"), join("ben")
-    ana.select_and_wait("colorControls(brightness: -0.2)")
+    ana.select_and_wait(f"colorControls(brightness: {FIRST_BRIGHTNESS})")
     ben.read(ana.name)
     ben.wait_for_frames(ana.name, FRAMES)
-    (dark,) = {frame["colours"]["gray"][1] for frame in ben.take(ana.name)[-1:]}
+    dark = ben.take(ana.name)[-1]["colours"]["gray"][1]
 
     before, applied = ana.statistics(), ana.applied()
     slider = '#selected [data-filter="colorControls"] [data-parameter="brightness"]'
     ana.page.until("(selector) => document.querySelector(selector)", slider)
     steps = ana.page.run(
-        """(selector, count, milliseconds, last) => new Promise((resolve) => {
+        """(selector, count, milliseconds, first, last) => new Promise((resolve) => {
             const slider = document.querySelector(selector);
             let step = 0;
             const timer = setInterval(() => {
                 step++;
-                slider.value = last * (2 * step / count - 1);
+                slider.value = first + (last - first) * step / count;
                 slider.dispatchEvent(new Event("input", { bubbles: true }));
                 if (step < count) return;
                 clearInterval(timer);
@@ -82,7 +83,8 @@ def test_a_slider_that_moves_thirty_times_a_second_loses_no_frame(join):
                 resolve(step);
             }, milliseconds);
         })""",
-        slider, SLIDE_SECONDS * STEPS_PER_SECOND, 1000 / STEPS_PER_SECOND, LAST_BRIGHTNESS,
+        slider, SLIDE_SECONDS * STEPS_PER_SECOND, 1000 / STEPS_PER_SECOND,
+        FIRST_BRIGHTNESS, LAST_BRIGHTNESS,
     )
     ben.wait_for_look(ana.name, f"frame.colours.gray[1] > {dark + LEAST_INCREASE}")
 
