@@ -66,7 +66,7 @@ class CallServer:
         ])
         return application
 
-    # --- Participants -------------------------------------------------------------------------------
+    # --- Participants ----------------------------------------------------------------------------
 
     async def _signal(self, request: web.Request) -> web.WebSocketResponse:
         """Serves a page from its request to join until it leaves."""
@@ -90,8 +90,11 @@ class CallServer:
                 except (SidelightError, ValueError) as error:
                     answer = {"error": error_json(error)}
                 await socket.send_json({"reply": content["id"], **answer})
-                if participant and content["request"] == "join" and "error" not in answer:
+                if participant and content["request"] == "join" and participant.video:
                     await participant.room.announce()
+        except (ConnectionError, KeyError, TypeError, ValueError):
+            # The page has left meanwhile, or it is not a page of this server.
+            await socket.close()
         finally:
             if participant:
                 await self._leave(participant)
@@ -139,8 +142,7 @@ class CallServer:
 
     async def _put_asset(self, request: web.Request) -> web.Response:
         participant = self._authenticated(request)
-        name, content = request.match_info["name"], await request.read()
-        await self._server.assets.put(name, content, participant=participant.identity)
+        await participant.put_picture(request.match_info["name"], await request.read())
         return web.json_response({})
 
     async def _take_snapshot(self, request: web.Request) -> web.Response:
@@ -151,7 +153,7 @@ class CallServer:
         picture = await asyncio.get_running_loop().run_in_executor(None, _png, frame)
         return web.Response(body=picture, content_type="image/png")
 
-    # --- Moderators -------------------------------------------------------------------------------
+    # --- Moderators ------------------------------------------------------------------------------
 
     async def _watch_sessions(self, request: web.Request) -> web.WebSocketResponse:
         """Sends the list of sessions once a second."""

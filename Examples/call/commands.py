@@ -142,6 +142,8 @@ class Commands:
             self._is_overridden = event.state is events.SessionState.OVERRIDDEN
             self._send_state(event.state.name.lower(), event.message)
         elif isinstance(event, events.ConnectionLost):
+            if event.attempt == 1:
+                self._tasks.append(asyncio.create_task(self._participant.restore_pictures()))
             self._send_state("disconnected", self._loss())
         elif isinstance(event, events.Reconnected):
             self._send_state("running", "")

@@ -23,12 +23,16 @@ from av import VideoFrame
 
 import bit_rates
 from commands import Commands
+from sidelight import Unavailable
 from sidelight.aio import Server, Session
 from tracing import TracedSession
 
 # Connections on loopback and in one network need no STUN server.
 _CONFIGURATION = RTCConfiguration(iceServers=[])
 _SEND_SECONDS = 1
+_RETRY_SECONDS = 0.05
+# The size of the pictures that are uploaded again after a restart of Sidelight.
+_MAX_PICTURE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,7 @@ class Participant:
         self.video: MediaStreamTrack | None = None
         #: The newest filtered frame.
         self.newest: VideoFrame | None = None
+        self._pictures: dict[str, bytes] = {}
         self._socket = socket
         self._settings = settings
         self._relay = MediaRelay()
@@ -167,6 +172,25 @@ class Participant:
             self.session.resume()
         await self.room.announce()
 
+    async def put_picture(self, name: str, content: bytes) -> None:
+        """Uploads a picture that the participant's pipelines can name."""
+        others = sum(len(each) for other, each in self._pictures.items() if other != name)
+        if others + len(content) > _MAX_PICTURE_BYTES:
+            raise ValueError(f"all pictures together take more than {_MAX_PICTURE_BYTES} bytes")
+        await self.server.assets.put(name, content, participant=self.identity)
+        self._pictures[name] = content
+
+    async def restore_pictures(self) -> None:
+        """Uploads the pictures again: a server that was started again does not have them."""
+        waiting = dict(self._pictures)
+        while waiting:
+            name = next(iter(waiting))
+            try:
+                await self.server.assets.put(name, waiting[name], participant=self.identity)
+                del waiting[name]
+            except Unavailable:
+                await asyncio.sleep(_RETRY_SECONDS)
+
     async def tell(self, message: dict[str, Any]) -> None:
         """Sends a message of the signalling. A page that does not read it leaves the call."""
         try:
@@ -188,3 +212,4 @@ class Participant:
         with suppress(MediaStreamError):
             while True:
                 self.newest = await track.recv()
+        await self.hang_up()

@@ -4,6 +4,8 @@
  * @import {Filter, Parameter} from "./types.js"
  */
 
+/** The order of the list; others follow. */
+const ORDER = ["effect", "color", "stylize", "blur", "sharpen", "distortion", "compositing"];
 /** Analyses change no pixel; the page has no place for their results. */
 const HIDDEN_CATEGORIES = ["analysis"];
 
@@ -34,7 +36,9 @@ export class Catalogue {
       const filters = categories.get(filter.category) ?? [];
       categories.set(filter.category, [...filters, filter]);
     }
-    return categories;
+    /** @param {string} category */
+    const rank = (category) => (ORDER.includes(category) ? ORDER.indexOf(category) : ORDER.length);
+    return new Map([...categories].sort(([one], [other]) => rank(one) - rank(other)));
   }
 
   /**

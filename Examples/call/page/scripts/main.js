@@ -43,12 +43,21 @@ async function openCamera() {
   }
 }
 
+/** @type {Record<string, (message: string) => string>} The banner's text by the session's state. */
+const STATUS = {
+  running: () => "",
+  paused: () => "Your video is paused.",
+  overridden: (reason) => `A moderator has changed your filter. ${reason}`,
+  draining: () => "Sidelight is shutting down.",
+  disconnected: (effect) => effect,
+};
+
 /** @param {CustomEvent} event */
 function showStatus({ detail: { state, message } }) {
   const banner = byId("status");
   banner.hidden = state === "running";
   banner.dataset.state = state;
-  banner.textContent = message;
+  banner.textContent = (STATUS[state] ?? String)(message);
 }
 
 async function join() {

@@ -11,7 +11,7 @@ import { byId, element } from "./dom.js";
 
 const CHECK_DELAY_MS = 300;
 /** The number of characters that are shown on each side of an error. */
-const CONTEXT = 24;
+const CONTEXT = 16;
 
 /**
  * Shows the text of the selection, checks it while the user writes, and selects it.
@@ -54,7 +54,7 @@ export function showText(commands, selection) {
       Object.assign(problem.dataset, { line, column });
       problem.append(element("pre", { "aria-hidden": "true" }, excerpt(text, line, column)));
     }
-    problem.append(element("p", {}, message));
+    problem.append(element("p", {}, sentence(message)));
     problem.hidden = false;
     editor.setAttribute("aria-invalid", "true");
     suggestion.hidden = !(error.suggestion && line && column);
@@ -68,6 +68,7 @@ export function showText(commands, selection) {
 
   function hideError() {
     problem.hidden = true;
+    problem.replaceChildren();
     suggestion.hidden = true;
     editor.removeAttribute("aria-invalid");
   }
@@ -101,6 +102,16 @@ export function showText(commands, selection) {
 }
 
 /**
+ * Returns an error's sentence, without the position and the excerpt that the page shows itself.
+ *
+ * @param {string} message
+ */
+function sentence(message) {
+  const [first] = message.split("\n");
+  return first.replace(/^.*?column \d+: /, "");
+}
+
+/**
  * Returns the part of a text around a position, with a caret under the character.
  *
  * @param {string} text
@@ -111,7 +122,8 @@ function excerpt(text, line, column) {
   const characters = Array.from(text.split("\n")[line - 1] ?? "");
   const start = Math.max(0, column - 1 - CONTEXT);
   const shown = characters.slice(start, column + CONTEXT).join("");
-  return `${start > 0 ? "…" : ""}${shown}\n${" ".repeat(column - 1 - start + (start > 0 ? 1 : 0))}▲`;
+  const head = start > 0 ? "…" : "";
+  return `${head}${shown}\n${" ".repeat(head.length + column - 1 - start)}▲`;
 }
 
 /**

@@ -16,6 +16,10 @@ import { byId, save } from "./dom.js";
  */
 export function showToolbar(call, tiles, options) {
   const list = byId("tiles");
+  list.classList.remove("filled");
+  tiles.own.classList.toggle("mirrored", options.isFrontCamera);
+  tiles.play(call.name, options.preview ? call.preview : call.camera);
+  if (!options.preview) call.commands.notify({ command: "preview", on: false });
 
   toggle("pause-video", false, async (isPaused) => {
     // Nothing leaves the device: the camera's frames are black while the track is off.
@@ -43,15 +47,18 @@ export function showToolbar(call, tiles, options) {
  *
  * @param {string} id
  * @param {boolean} isOn The first state.
- * @param {(isOn: boolean) => unknown} change Called for the first and each further state.
+ * @param {(isOn: boolean) => unknown} change Changes the state. If it fails, the button goes back.
  */
 function toggle(id, isOn, change) {
   const button = byId(id);
   button.setAttribute("aria-pressed", String(isOn));
-  change(isOn);
-  button.onclick = () => {
+  button.onclick = async () => {
     const next = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(next));
-    change(next);
+    try {
+      await change(next);
+    } catch {
+      button.setAttribute("aria-pressed", String(!next));
+    }
   };
 }
