@@ -1,4 +1,5 @@
-"""Filters a video through a Sidelight server, and drops no frame.
+"""Filters a video through a Sidelight server, and drops no frame: from the contract alone, for authors
+of clients. Users of Python have the package in clients/python.
 
     ffmpeg -i in.mp4 -pix_fmt yuv420p -f yuv4mpegpipe - |
       python filter_video.py 127.0.0.1:50051 'sepiaTone(intensity: 0.8), vignette(intensity: 1)' |

@@ -1,4 +1,7 @@
-"""The Python examples: their results, and the README, which shows one of them."""
+"""The Python examples: their results, and the README, which shows one of them.
+
+The tests of the Python package, clients/python/tests, run the other examples of the package.
+"""
 
 import os
 import re
@@ -14,7 +17,8 @@ from sidelight_testing import images, portraits
 from sidelight_testing.contract import GENERATED, REPOSITORY, frame_filter
 
 EXAMPLE = REPOSITORY / "Examples/python/filter_video.py"
-ATTENDANCE = REPOSITORY / "Examples/python/attendance.py"
+PACKAGE = REPOSITORY / "clients/python/src"
+ATTENDANCE = REPOSITORY / "clients/python/examples/attendance.py"
 WIDTH, HEIGHT, FRAMES = 38, 22, 12
 HEADER = b"YUV4MPEG2 W38 H22 F30:1 Ip A1:1 C420jpeg\n"
 
@@ -65,7 +69,7 @@ def test_attendance_is_reported(server, vision):
     with subprocess.Popen(
         [sys.executable, ATTENDANCE, server.addresses["tcp"]],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=False,
-        env={**os.environ, "PYTHONPATH": str(GENERATED)},
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
     ) as process:
         is_present = threading.Event()
         lines = []
@@ -98,7 +102,7 @@ def test_attendance_reports_a_server_without_vision(server, has_vision):
     finished = subprocess.run(
         [sys.executable, ATTENDANCE, server.addresses["tcp"]],
         input=HEADER, capture_output=True, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(GENERATED)},
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
     )
     assert finished.returncode == 1 and b"built without Vision" in finished.stderr
 

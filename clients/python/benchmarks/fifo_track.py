@@ -40,6 +40,8 @@ class FifoTrack(MediaStreamTrack):
         """Returns the next frame of the source, filtered."""
         while self.readyState == "live":
             source = await self._source.recv()
+            if not isinstance(source, VideoFrame):
+                raise TypeError(f"the source sends {type(source).__name__}; it must be VideoFrame")
             with await self._session.filter(av.frame(source)) as outcome:
                 if not isinstance(outcome, Dropped):
                     return av.video_frame(outcome.image, like=source)

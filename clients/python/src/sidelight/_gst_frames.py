@@ -1,4 +1,4 @@
-"""The pixels of GStreamer buffers: layouts and colours of caps, and copies into and out of buffers."""
+"""The pixels of GStreamer buffers: their layouts and colours, and copies into and out of them."""
 
 from __future__ import annotations
 

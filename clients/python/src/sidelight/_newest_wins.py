@@ -100,7 +100,7 @@ class NewestWins(Generic[S, M]):
         self._ready: Optional[Tuple[Returned, M, float]] = None
         self._source_ended = False
         self._ended = False
-        #: The error that ended the bridge; `None` while it is open, and after the end of the source.
+        #: The error that ended the bridge; `None` while it is open, or if the source ended.
         self.error: Optional[BaseException] = None
         self._received = self._skipped = self._overtaken = self._delivered = 0
         self._returned: Dict[type, int] = {Filtered: 0, PassedThrough: 0, Degraded: 0}
@@ -192,7 +192,8 @@ class NewestWins(Generic[S, M]):
                 self._sent.append((metadata, received))
                 await self._session.send(frame)
         finally:
-            upcoming.cancel()
+            if not upcoming.cancel() and not upcoming.cancelled():
+                upcoming.exception()
 
     async def _collect(self) -> None:
         async for outcome in self._session.outcomes():

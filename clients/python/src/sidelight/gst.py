@@ -19,7 +19,9 @@ import gi
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstBase", "1.0")
-from gi.repository import GLib, GObject, Gst, GstBase  # noqa: E402
+from gi.repository import GObject, Gst, GstBase  # noqa: E402
+
+from ._gst_messages import STATS, fail, post, stats_of, warn, weak_callback  # noqa: E402
 
 if not Gst.is_initialized():
     Gst.init(None)
@@ -110,15 +112,15 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._values = {
+        self._texts = {
             "address": "127.0.0.1:50051",
             "pipeline": "",
-            "budget": 0,
             "on-error": "pass-through",
             "label": "",
             "participant": "",
             "token": "",
         }
+        self._budget_ms = 0
         self._server: Optional[Server] = None
         self._session: Optional[Session] = None
         self._video: Optional[VideoFormat] = None
@@ -130,30 +132,29 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         """Returns the value of a property."""
         if spec.name == "stats":
             return self._stats()
-        return self._values[spec.name]
+        return self._budget_ms if spec.name == "budget" else self._texts[spec.name]
 
     def do_set_property(self, spec: Any, value: Any) -> None:
         """Sets a property. A change of `pipeline` is sent to the server at once."""
-        if spec.name == "on-error" and value not in _ON_ERROR:
-            self._warn(f"on-error is {value!r}; it must be one of {', '.join(_ON_ERROR)}")
+        if spec.name == "budget":
+            self._budget_ms = value
+            self.post_message(Gst.Message.new_latency(self))
             return
         with self._lock:
-            self._values[spec.name] = value if spec.name == "budget" else value or ""
+            self._texts[spec.name] = value or ""
             session = self._session
         if spec.name == "pipeline" and session is not None:
-            from .errors import SidelightError
-
-            try:
-                session.select(value or "")
-            except SidelightError as error:
-                self._warn(f"pipeline: {error}")
-        elif spec.name == "budget":
-            self.post_message(Gst.Message.new_latency(self))
+            self._select(session, value or "")
 
     # The transform
 
     def do_start(self) -> bool:
         """Prepares for streaming. The session opens with the first caps."""
+        policy = self._texts["on-error"]
+        if policy not in _ON_ERROR:
+            text = f"on-error is {policy!r}; it must be one of {', '.join(_ON_ERROR)}"
+            fail(self, Gst.LibraryError.SETTINGS, text)
+            return False
         reference = weakref.ref(self)
 
         def query(pad: Any, parent: Any, query: Any) -> bool:
@@ -182,7 +183,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         try:
             self._video = VideoFormat.of_caps(incaps)
         except UnsupportedColorimetry as error:
-            self._fail(Gst.StreamError.FORMAT, "gst-stream-error-quark", str(error))
+            fail(self, Gst.StreamError.FORMAT, str(error))
             return False
         return self._session is not None or self._open(self._video.size)
 
@@ -191,7 +192,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         return bool(self.get_static_pad("src").peer_query(query))
 
     def do_transform_ip(self, buffer: Any) -> Any:
-        """Filters a buffer."""
+        """Filters a buffer in place."""
         from ._gst_frames import read_into, write_from
         from .errors import DeadlineExceeded, SidelightError
         from .outcomes import Dropped, PassedThrough
@@ -199,9 +200,9 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         session, video = self._session, self._video
         if session is None or video is None:
             return Gst.FlowReturn.NOT_NEGOTIATED
-        layout, budget = video.layout, self._values["budget"] / 1e3
+        layout, budget = video.layout, self._budget_ms / 1e3
         patience = budget + _PATIENCE if budget else _PATIENCE_WITHOUT_BUDGET
-        fails = self._values["on-error"] == "fail"
+        fails = self._texts["on-error"] == "fail"
         try:
             frame = session.frame(layout.width, layout.height, layout.format, color=video.color)
             read_into(frame.image, buffer, video)
@@ -223,7 +224,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                 return Gst.FlowReturn.FLUSHING
             if isinstance(error, DeadlineExceeded) and not fails:
                 return self._dropped(buffer, "no_answer", "unknown", 0.0)
-            self._fail(Gst.ResourceError.FAILED, "gst-resource-error-quark", str(error))
+            fail(self, Gst.ResourceError.FAILED, str(error))
             return Gst.FlowReturn.ERROR
         return Gst.FlowReturn.OK
 
@@ -233,34 +234,42 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         from .errors import SidelightError
         from .sync import connect
 
-        values = self._values
-        policy = {"pass-through": "pass_through", "blur": "blur"}.get(values["on-error"], "drop")
+        texts = dict(self._texts)
+        policy = {"pass-through": "pass_through", "blur": "blur"}.get(texts["on-error"], "drop")
         try:
-            server = connect(values["address"], token=values["token"] or None)
+            server = connect(texts["address"], token=texts["token"] or None)
             try:
                 session = server.session(
-                    values["pipeline"],
-                    label=values["label"],
-                    participant=values["participant"],
-                    budget=values["budget"] / 1e3 or None,
+                    texts["pipeline"],
+                    label=texts["label"],
+                    participant=texts["participant"],
+                    budget=self._budget_ms / 1e3 or None,
                     failure_policy=policy,
                     fallback=policy,
-                    reconnect=values["on-error"] != "fail",
+                    reconnect=texts["on-error"] != "fail",
                     slot_bytes=size,
                 ).open()
             except BaseException:
                 server.close()
                 raise
         except SidelightError as error:
-            self._fail(Gst.ResourceError.OPEN_READ_WRITE, "gst-resource-error-quark", str(error))
+            fail(self, Gst.ResourceError.OPEN_READ_WRITE, str(error))
             return False
-        session.on_event(_weak(self._on_event))
+        session.on_event(weak_callback(self._on_event))
         with self._lock:
             self._server, self._session = server, session
-            current = self._values["pipeline"]
-        if current != values["pipeline"]:
-            session.select(current)
+            current = self._texts["pipeline"]
+        if current != texts["pipeline"]:
+            self._select(session, current)
         return True
+
+    def _select(self, session: Session, pipeline: str) -> None:
+        from .errors import SidelightError
+
+        try:
+            session.select(pipeline)
+        except SidelightError as error:
+            warn(self, f"pipeline: {error}")
 
     def _close(self) -> None:
         with self._lock:
@@ -268,7 +277,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             server, self._server = self._server, None
         if session is not None:
             session.close()
-            self._last_stats = _structure(session)
+            self._last_stats = stats_of(session)
         if server is not None:
             server.close()
 
@@ -276,17 +285,17 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         from .events import Applied, ConnectionLost, Reconnected, Rejected
 
         if isinstance(event, Rejected):
-            self._warn(f"pipeline: {event.error}")
+            warn(self, f"pipeline: {event.error}")
         elif isinstance(event, Applied):
-            self._post("sidelight-applied", revision=event.revision)
+            post(self, "sidelight-applied", revision=event.revision)
         elif isinstance(event, ConnectionLost):
-            self._post("sidelight-connection", connected=False, error=str(event.error))
+            post(self, "sidelight-connection", connected=False, error=str(event.error))
         elif isinstance(event, Reconnected):
-            self._post("sidelight-connection", connected=True, error="")
+            post(self, "sidelight-connection", connected=True, error="")
 
     def _dropped(self, buffer: Any, reason: str, stage: str, late: float) -> Any:
         timestamp = GObject.Value(GObject.TYPE_UINT64, buffer.pts)
-        self._post("sidelight-dropped", timestamp=timestamp, reason=reason, stage=stage, late=late)
+        post(self, "sidelight-dropped", timestamp=timestamp, reason=reason, stage=stage, late=late)
         return GstBase.BASE_TRANSFORM_FLOW_DROPPED
 
     # Queries and messages
@@ -298,7 +307,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             return False
         live, least, most = query.parse_latency()
         video = self._video
-        own = self._values["budget"] * _MS or (video.duration_ns if video else 0)
+        own = self._budget_ms * _MS or (video.duration_ns if video else 0)
         if most != Gst.CLOCK_TIME_NONE:
             most += own
         query.set_latency(live, least + own, most)
@@ -307,60 +316,8 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
     def _stats(self) -> Any:
         session = self._session
         if session is not None:
-            return _structure(session)
-        return self._last_stats or Gst.Structure.new_empty("sidelight-stats")
-
-    def _post(self, name: str, **fields: Any) -> None:
-        structure = Gst.Structure.new_empty(name)
-        for key, value in fields.items():
-            structure.set_value(key, value)
-        self.post_message(Gst.Message.new_element(self, structure))
-
-    def _warn(self, text: str) -> None:
-        self._message(
-            Gst.MessageType.WARNING, Gst.LibraryError.SETTINGS, "gst-library-error-quark", text
-        )
-
-    def _fail(self, code: Any, domain: str, text: str) -> None:
-        self._message(Gst.MessageType.ERROR, code, domain, text)
-
-    def _message(self, kind: Any, code: Any, domain: str, text: str) -> None:
-        quark = GLib.quark_from_string(domain)
-        self.message_full(kind, quark, int(code), text, None, _NAME, self.get_name(), 0)
-
-
-def _weak(method: Any) -> Any:
-    """Returns a callback that does not keep the method's object alive."""
-    reference = weakref.WeakMethod(method)
-
-    def call(event: Any) -> None:
-        target = reference()
-        if target is not None:
-            target(event)
-
-    return call
-
-
-def _structure(session: Session) -> Any:
-    """Returns the counts of a session as a structure."""
-    counts, latency = session.counts, session.latency
-    structure = Gst.Structure.new_empty("sidelight-stats")
-    numbers = {
-        "received": counts.received,
-        "filtered": counts.filtered,
-        "passed-through": counts.passed_through,
-        "degraded": counts.degraded,
-        "dropped": sum(counts.dropped.values()),
-    }
-    for reason, count in counts.dropped.items():
-        numbers["dropped-" + reason.name.lower().replace("_", "-")] = count
-    for name, number in numbers.items():
-        structure.set_value(name, GObject.Value(GObject.TYPE_UINT64, number))
-    structure.set_value("round-trip-p50", latency.p50)
-    structure.set_value("round-trip-p95", latency.p95)
-    structure.set_value("server-p50", latency.server_p50)
-    structure.set_value("server-p95", latency.server_p95)
-    return structure
+            return stats_of(session)
+        return self._last_stats or Gst.Structure.new_empty(STATS)
 
 
 #: The registration that the loader of Python plug-ins reads.

@@ -5,7 +5,8 @@ Tested against the SDK's own tracks, streams and sources, which need no server; 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, AsyncIterable, AsyncIterator, NamedTuple, Optional, Tuple
+import dataclasses
+from typing import TYPE_CHECKING, Any, AsyncIterable, AsyncIterator, Dict, Optional, Tuple
 
 from livekit import rtc
 
@@ -62,12 +63,6 @@ def video_frame(image: Image) -> rtc.VideoFrame:
     return rtc.VideoFrame(image.width, image.height, _TYPES[image.format], image.bytes())
 
 
-class _Source(NamedTuple):
-    timestamp_us: int
-    rotation: Any
-    metadata: Optional[Any]
-
-
 class VideoProcessor:
     """Filters the frames of a `VideoStream` with a session.
 
@@ -83,7 +78,7 @@ class VideoProcessor:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._bridge: Optional[NewestWins[rtc.VideoFrameEvent, _Source]] = None
+        self._bridge: Optional[_Bridge] = None
 
     @property
     def stats(self) -> Optional[BridgeStats]:
@@ -98,21 +93,18 @@ class VideoProcessor:
         Dropped frames are left out. Ends with the stream. Raises the error that ends the session.
         """
         events = stream.__aiter__()
-        bridge: NewestWins[rtc.VideoFrameEvent, _Source] = NewestWins(
-            self._session, lambda: events.__anext__(), (StopAsyncIteration,), _convert
+        bridge: _Bridge = NewestWins(
+            self._session, events.__anext__, (StopAsyncIteration,), _convert
         )
         self._bridge = bridge
         try:
             while True:
                 try:
-                    outcome, source = await bridge.next()
+                    outcome, event = await bridge.next()
                 except EndOfFrames:
                     return
                 with outcome:
-                    frame = video_frame(outcome.image)
-                yield rtc.VideoFrameEvent(
-                    frame, source.timestamp_us, source.rotation, source.metadata
-                )
+                    yield dataclasses.replace(event, frame=video_frame(outcome.image))
         finally:
             bridge.close()
 
@@ -121,17 +113,21 @@ class VideoProcessor:
     ) -> None:
         """Captures the filtered frames of a stream into a source, until the stream ends."""
         async for event in self.process(stream):
+            # Older versions of the SDK have no metadata.
+            metadata = getattr(event, "metadata", None)
+            more: Dict[str, Any] = {} if metadata is None else {"metadata": metadata}
+            rotation: Any = event.rotation
             source.capture_frame(
-                event.frame,
-                timestamp_us=event.timestamp_us,
-                rotation=event.rotation,  # type: ignore[arg-type]
-                metadata=event.metadata,
+                event.frame, timestamp_us=event.timestamp_us, rotation=rotation, **more
             )
 
 
-def _convert(event: rtc.VideoFrameEvent) -> Tuple[Frame, _Source]:
+_Bridge = NewestWins[rtc.VideoFrameEvent, rtc.VideoFrameEvent]
+
+
+def _convert(event: rtc.VideoFrameEvent) -> Tuple[Frame, rtc.VideoFrameEvent]:
     rotation = _ROTATIONS.get(event.rotation, 0)  # type: ignore[call-overload]
     frame = Frame(
         image(event.frame, rotation=rotation), capture_time_ns=event.timestamp_us * 1000
     )
-    return frame, _Source(event.timestamp_us, event.rotation, event.metadata)
+    return frame, event

@@ -126,8 +126,8 @@ class _Returned:
     """A frame that came back with a picture."""
 
     __slots__ = (
-        "sequence", "frame", "revision", "failure", "_image", "_make", "_source", "_times",
-        "_view", "__weakref__",
+        "sequence", "frame", "revision", "failure", "_image", "_make", "_owns_image", "_source", "_times",
+        "__weakref__",
     )
 
     #: The number of the frame.
@@ -148,7 +148,7 @@ class _Returned:
         source: Any,
         times: Any,
         failure: Optional[SidelightError] = None,
-        view: Optional[memoryview] = None,
+        owns_image: bool = True,
     ) -> None:
         self.sequence = sequence
         self.frame = frame
@@ -158,7 +158,7 @@ class _Returned:
         self._make: Optional[Callable[[Any], Image]] = make
         self._source = source
         self._times = times
-        self._view = view
+        self._owns_image = owns_image
 
     @property
     def image(self) -> Image:
@@ -185,13 +185,9 @@ class _Returned:
         Arrays and planes that were made from the picture stay valid: a slot of shared memory
         returns to the server when the last of them is gone. A second call does nothing.
         """
-        view = self._view
-        self._image = self._make = self._source = self._view = None
-        if view is not None:
-            try:
-                view.release()
-            except BufferError:  # An array uses the view: it keeps the memory until it is gone.
-                pass
+        if self._owns_image and self._image is not None:
+            self._image.release()
+        self._image = self._make = self._source = None
 
     def __enter__(self) -> Any:
         return self

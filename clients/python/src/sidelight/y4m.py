@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import BinaryIO, Optional
 
 from ._formats import Color, ColorRange, PixelFormat
+from .errors import InvalidArgument
 from .images import Image
 
 __all__ = ["Reader", "Writer", "Y4MError"]
@@ -55,13 +56,15 @@ class Reader:
             )
         #: The format of the frames: I420 or grey.
         self.format = _FORMATS["mono" if sampling == "mono" else "420"]
+        if tags.get("I", "p")[:1] not in ("p", "?"):
+            raise Y4MError("the video is interlaced; use -vf yadif with ffmpeg")
         try:
             #: The width in pixels.
             self.width = int(tags["W"])
             #: The height in pixels.
             self.height = int(tags["H"])
             size = Image.packed_size(self.format, self.width, self.height)
-        except (KeyError, ValueError):
+        except (KeyError, ValueError, InvalidArgument):
             raise Y4MError(f"the header has no valid width and height: {fields}") from None
         self._size = size
         try:

@@ -1,4 +1,4 @@
-"""Pipelines with `sidelightfilter`: in processes of `gst-launch-1.0`, and in the test's own process."""
+"""Pipelines with `sidelightfilter`: in processes of `gst-launch-1.0`, and in the test's process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sidelightfilter` while it plays: properties, messages, queries, flushes and the end of streams."""
+"""`sidelightfilter` while it plays: properties, messages, queries, flushes and the end."""
 
 from __future__ import annotations
 
@@ -55,11 +55,10 @@ def test_applied_changes_are_announced(player):
         assert message.get_structure().get_value("revision") == revision
 
 
-def test_an_invalid_policy_warns_and_keeps_the_old_one(player):
-    player.filter.set_property("on-error", "explode")
-    error, _ = player.message(Gst.MessageType.WARNING).parse_warning()
-    assert "on-error is 'explode'" in error.message and "pass-through" in error.message
-    assert player.filter.get_property("on-error") == "pass-through"
+def test_an_invalid_policy_is_an_error(running_server):
+    with Player(CAPS, address=running_server.unix, on_error="explode") as player:
+        error, _ = player.message(Gst.MessageType.ERROR).parse_error()
+    assert "on-error is 'explode'; it must be one of pass-through" in error.message
 
 
 def test_the_buffer_keeps_its_times_and_flags(player):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy
 import pytest
 
@@ -40,9 +42,9 @@ def check(tmp_path, running_server, name, width, height, colorimetry, color):
     launch(f"-q {source} ! filesink location={tmp_path}/raw")
     element = f"sidelightfilter address={running_server.unix} pipeline={PIPELINE}"
     result = launch(f"-v {source} ! {element} ! filesink location={tmp_path}/filtered")
-    output = [line for line in result.stdout.splitlines() if ".GstPad:src: caps" in line]
-    filter_caps = [line for line in output if "sidelightfilter0" in line]
-    assert filter_caps and (not colorimetry or f"colorimetry=(string){colorimetry}" in filter_caps[0])
+    (caps,) = re.findall(r"sidelightfilter0\.GstPad:src: caps = (.*)", result.stdout)
+    assert f"format=(string){name}" in caps
+    assert not colorimetry or f"colorimetry=(string){colorimetry}" in caps
 
     raw = (tmp_path / "raw").read_bytes()
     filtered = (tmp_path / "filtered").read_bytes()

@@ -1,1 +1,1 @@
-"""What the tests share: a running server, and pictures."""
+"""A running server, and pictures, that the tests share."""

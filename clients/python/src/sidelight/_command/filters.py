@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from .._values import RGBA, Length, LengthUnit, Point, Value
@@ -36,6 +37,7 @@ def _run(server: Server, options: argparse.Namespace) -> int:
             f"the server has no filter {options.name!r}; 'filters' lists them",
             field="name",
             value=options.name,
+            suggestion=next(iter(get_close_matches(options.name, catalogue, 1)), None),
         )
     print(_page(description))
     return 0

@@ -82,13 +82,15 @@ def _connect(options: argparse.Namespace) -> Server:
 
 def _report(error: SidelightError, pipeline: Optional[str]) -> None:
     """Prints an error; if it has a position in the pipeline, with a caret under the character."""
-    print(f"error: {error.message}", file=sys.stderr)
     lines = pipeline.splitlines() if pipeline else []
     if error.line and error.column and error.line <= len(lines):
         line, column = lines[error.line - 1], error.column - 1
         # Tabs keep their width.
         indent = "".join("\t" if character == "\t" else " " for character in line[:column])
+        print(f"error: {error.message.splitlines()[0]}", file=sys.stderr)
         print(f"  {line}\n  {indent}{' ' * max(0, column - len(line))}^", file=sys.stderr)
+    else:
+        print(f"error: {error.message}", file=sys.stderr)
     if error.suggestion and error.suggestion not in error.message:
         print(f"Did you mean {error.suggestion}?", file=sys.stderr)
 

@@ -70,26 +70,31 @@ class ChangeLog:
 
     # Requests
 
+    def can_merge(self, message: Any, is_conditional: bool, last: Optional[Entry]) -> bool:
+        """Whether a change can be merged into the last one that waits to be sent: an update that
+        follows an update, so that a slider does not fill the queue."""
+        return (
+            last is not None
+            and not is_conditional
+            and not last.is_conditional
+            and not last.is_sent
+            and isinstance(message, session_pb2.Update)
+            and isinstance(last.message, session_pb2.Update)
+            and bool(self._entries)
+            and self._entries[-1] is last
+        )
+
     def record(
         self, message: Any, is_conditional: bool, mergeable: Optional[Entry]
     ) -> Tuple[Optional[Entry], ChangeRecord]:
         """Records a change; returns its entry and its record.
 
-        - `mergeable`: The last entry that was not sent. An update that follows an update is merged
-          into it, so that a slider does not fill the queue.
+        - `mergeable`: An entry that `can_merge` says the change can be merged into; `None` for a
+          separate one. There is no new entry then.
         """
         record = ChangeRecord(self._next_id)
         self._next_id += 1
-        if (
-            mergeable is not None
-            and not is_conditional
-            and not mergeable.is_conditional
-            and not mergeable.is_sent
-            and isinstance(message, session_pb2.Update)
-            and isinstance(mergeable.message, session_pb2.Update)
-            and self._entries
-            and self._entries[-1] is mergeable
-        ):
+        if mergeable is not None:
             merge_update(mergeable.message, message)
             mergeable.request_id = record.request_id
             mergeable.records.add(record)

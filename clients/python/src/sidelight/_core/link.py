@@ -208,7 +208,7 @@ class Link:
     def _receive_frame(self, message: Any, pixels: Optional[memoryview], now: float) -> None:
         machine, slots = self._machine, self.slots
         sequence = message.sequence
-        pending = machine.pending.pop(sequence, None)
+        pending = machine.take_sent(sequence)
         if slots is not None:
             slots.settle(sequence, sequence)
         view = pixels
@@ -239,10 +239,11 @@ class Link:
         if self.slots is not None:
             self.slots.settle(first, last)
         error = error_of_status(message.diagnostic) if message.HasField("diagnostic") else None
-        pending = self._machine.pending
-        for sequence in [each for each in pending if first <= each <= last]:
-            frame = pending.pop(sequence)
-            self._machine.settle(frame, dropped_outcome(frame, message, error))
+        machine = self._machine
+        for sequence in [each for each in machine.pending if first <= each <= last]:
+            pending = machine.take_sent(sequence)
+            if pending is not None:
+                machine.settle(pending, dropped_outcome(pending, message, error))
 
     def _receive_notice(self, kind: str, reply: Any) -> None:
         machine = self._machine

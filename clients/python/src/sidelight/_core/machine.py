@@ -146,6 +146,13 @@ class SessionMachine:
             self.settle_at_client(displaced, DropReason.SUPERSEDED, DropStage.CLIENT)
         return pending
 
+    def take_sent(self, sequence: int) -> Optional[Pending]:
+        """Removes and returns a frame that was sent and has no outcome; `None` without one."""
+        pending = self.pending.get(sequence)
+        if pending is None or pending is self.window.waiting:
+            return None
+        return self.pending.pop(sequence)
+
     def abandon(self, pending: Pending) -> None:
         """Records that nobody waits for an outcome any more."""
         if pending.waiter is not None:
@@ -231,6 +238,8 @@ class SessionMachine:
         if window.is_finished or self.is_over:
             raise self.error or Unavailable("the session is finished; it accepts no changes")
         mergeable = window.last_entry if window.keeps else None
+        if not self.changes.can_merge(message, is_conditional, mergeable):
+            mergeable = None
         if window.is_full_of_controls and mergeable is None:
             raise make_error(
                 "RESOURCE_EXHAUSTED",

@@ -38,7 +38,7 @@ def returned_outcome(
     if view is None:
         return kind(
             pending.sequence, pending.info, message.revision, sent_picture, pending.frame.image,
-            times, failure,
+            times, failure, owns_image=False,
         )
     return kind(
         pending.sequence, pending.info, message.revision, picture_of, (message.image, view), times,
@@ -65,7 +65,8 @@ def client_outcome(
     image = pending.frame.image
     if policy == "pass_through":
         return PassedThrough(
-            pending.sequence, pending.info, 0, sent_picture, image, _NO_TIMES, error
+            pending.sequence, pending.info, 0, sent_picture, image, _NO_TIMES, error,
+            owns_image=False,
         )
     if policy == "blur" and not image.format.is_file:
         # Made now, because the program may write the next picture into the memory of this one.

@@ -1,166 +1,40 @@
-"""`FilteredTrack` between real aiortc peers, and with sources that the test controls."""
+"""`FilteredTrack` with sources that the test controls."""
 
 from __future__ import annotations
 
 import asyncio
 import fractions
 import os
+import runpy
 import signal
+from pathlib import Path
 
 import numpy
 import pytest
 from support.running_server import RunningServer
 
-pytest.importorskip("aiortc")
+from .aiortc_support import BRIGHT, DARK, Camera, Pushed, eventually, grey, luma, run, until
 
-from aiortc import RTCPeerConnection, VideoStreamTrack  # noqa: E402
-from aiortc.mediastreams import MediaStreamError, MediaStreamTrack  # noqa: E402
-from av import VideoFrame  # noqa: E402
+from aiortc.contrib.media import MediaRelay  # isort: skip
+from aiortc.mediastreams import MediaStreamError, MediaStreamTrack  # isort: skip
+from av import VideoFrame  # isort: skip
 
-import sidelight.aio  # noqa: E402
-from sidelight.aiortc import FilteredTrack  # noqa: E402
-
-# Of video range, so that their sum is 16 + 235.
-DARK, BRIGHT = 60, 191
-SECONDS = 60
+import sidelight.aio
+import sidelight.errors
+from sidelight.aiortc import FilteredTrack
 
 
-def run(test):
-    """Runs an asynchronous test with a time limit."""
-    return asyncio.run(asyncio.wait_for(test, SECONDS))
-
-
-def grey(luma: int, pts: int = 0, width: int = 64, height: int = 48) -> VideoFrame:
-    planes = numpy.full((height * 3 // 2, width), 128, numpy.uint8)
-    planes[:height] = luma
-    frame = VideoFrame.from_ndarray(planes, format="yuv420p")
-    frame.pts, frame.time_base = pts, fractions.Fraction(1, 90000)
-    return frame
-
-
-def luma(frame: VideoFrame) -> float:
-    return float(frame.to_ndarray()[: frame.height, : frame.width].mean())
-
-
-class Camera(VideoStreamTrack):
-    """A camera of 30 dark frames per second."""
-
-    async def recv(self) -> VideoFrame:
-        pts, time_base = await self.next_timestamp()
-        frame = grey(DARK, width=320, height=240)
-        frame.pts, frame.time_base = pts, time_base
-        return frame
-
-
-class Pushed(MediaStreamTrack):
-    """A track with an unbounded queue, as aiortc's remote tracks have one."""
-
-    kind = "video"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.queue: asyncio.Queue = asyncio.Queue()
-
-    async def recv(self) -> VideoFrame:
-        frame = await self.queue.get()
-        if frame is None:
-            self.stop()
-            raise MediaStreamError
-        return frame
-
-
-async def connect(offering: RTCPeerConnection, answering: RTCPeerConnection) -> None:
-    await offering.setLocalDescription(await offering.createOffer())
-    await answering.setRemoteDescription(offering.localDescription)
-    await answering.setLocalDescription(await answering.createAnswer())
-    await offering.setRemoteDescription(answering.localDescription)
-
-
-async def until(track, wanted) -> VideoFrame:
-    """Returns the first frame of a track that a condition accepts."""
-    while True:
-        frame = await track.recv()
-        if wanted(frame):
-            return frame
-
-
-async def eventually(condition) -> None:
-    """Lets the event loop run until a condition holds."""
-    while not condition():
-        await asyncio.sleep(0.001)
-
-
-class Call:
-    """A caller with a camera, and a call server that sends the filtered camera back."""
-
-    def __init__(self, session) -> None:
-        self.caller, self.server = RTCPeerConnection(), RTCPeerConnection()
-        self._returned: asyncio.Future = asyncio.get_running_loop().create_future()
-        self.caller.addTrack(Camera())
-        self.caller.on("track", self._returned.set_result)
-
-        @self.server.on("track")
-        def on_track(track):
-            self.filtered = FilteredTrack(track, session)
-            self.server.addTrack(self.filtered)
-
-    async def __aenter__(self):
-        await connect(self.caller, self.server)
-        self.returned = await self._returned
-        return self
-
-    async def __aexit__(self, *_):
-        await self.caller.close()
-        await self.server.close()
-
-
-def test_a_call_is_filtered(running_server):
-    async def test():
-        async with sidelight.aio.connect(running_server.unix) as server:
-            async with server.session("colorInvert") as session, Call(session) as call:
-                first = await until(call.returned, lambda frame: abs(luma(frame) - BRIGHT) < 6)
-                assert (first.width, first.height) == (320, 240)
-                session.select("")
-                await until(call.returned, lambda frame: abs(luma(frame) - DARK) < 6)
-                stats = call.filtered.stats
-                assert stats.filtered and stats.passed_through and stats.delivered
-                assert stats.latency_p95 >= stats.latency_p50 > 0
-
-    run(test())
-
-
-def test_a_call_goes_on_after_a_kill_and_is_filtered_again(tmp_path):
-    async def test():
-        with RunningServer("--shared-memory") as running:
-            async with sidelight.aio.connect(running.unix) as server:
-                async with server.session("colorInvert") as session, Call(session) as call:
-                    await until(call.returned, lambda frame: abs(luma(frame) - BRIGHT) < 6)
-                    os.kill(running.process.pid, signal.SIGKILL)
-                    running.process.wait()
-                    await until(call.returned, lambda frame: abs(luma(frame) - DARK) < 6)
-                    again = RunningServer("--shared-memory")
-                    again.unix = running.unix
-                    with again:
-                        await until(call.returned, lambda frame: abs(luma(frame) - BRIGHT) < 6)
-                        assert call.filtered.readyState == "live"
-
-    run(test())
-
-
-def test_the_end_of_a_call_ends_the_track(running_server):
+def test_a_relay_sends_one_filtered_track_to_two_readers(running_server):
     async def test():
         async with sidelight.aio.connect(running_server.unix) as server:
             async with server.session("colorInvert") as session:
-                async with Call(session) as call:
-                    await call.returned.recv()
-                    ended = asyncio.Event()
-                    call.filtered.on("ended", ended.set)
-                await ended.wait()
-                assert call.filtered.readyState == "ended" and call.filtered.error is None
-                assert session.is_connected
-            assert len(asyncio.all_tasks()) == 1 or not [
-                task for task in asyncio.all_tasks() if "_newest_wins" in repr(task)
-            ]
+                track = FilteredTrack(Camera(), session)
+                relay = MediaRelay()
+                readers = relay.subscribe(track), relay.subscribe(track)
+                for _ in range(3):
+                    for frame in await asyncio.gather(*(reader.recv() for reader in readers)):
+                        assert luma(frame) == BRIGHT
+                track.stop()
 
     run(test())
 
@@ -318,7 +192,24 @@ def test_the_end_of_the_session_ends_the_track_with_its_error(running_server):
     run(test())
 
 
-def test_sizes_and_formats_may_change(running_server):
+def test_the_loss_of_the_session_ends_the_track_with_its_error():
+    async def test():
+        with RunningServer("--shared-memory") as running:
+            async with sidelight.aio.connect(running.unix) as server:
+                async with server.session("colorInvert", reconnect=False) as session:
+                    source = Pushed()
+                    track = FilteredTrack(source, session)
+                    source.queue.put_nowait(grey(DARK, 1))
+                    await track.recv()
+                    os.kill(running.process.pid, signal.SIGKILL)
+                    with pytest.raises(MediaStreamError):
+                        await track.recv()
+                    assert isinstance(track.error, sidelight.errors.Unavailable)
+
+    run(test())
+
+
+def test_sizes_may_change(running_server):
     async def test():
         async with sidelight.aio.connect(running_server.unix) as server:
             async with server.session("colorInvert") as session:
@@ -334,6 +225,41 @@ def test_sizes_and_formats_may_change(running_server):
                     assert (result.width, result.height, result.pts) == (width, height, width)
                     assert numpy.all(numpy.asarray(result.planes[0])[:width] == BRIGHT)
                 track.stop()
+
+    run(test())
+
+
+def test_other_formats_are_converted(running_server):
+    async def test():
+        async with sidelight.aio.connect(running_server.unix) as server:
+            async with server.session("colorInvert") as session:
+                source = Pushed()
+                track = FilteredTrack(source, session)
+                frame = VideoFrame.from_ndarray(numpy.full((48, 64, 3), 255, numpy.uint8), "rgb24")
+                frame.pts, frame.time_base = 1, fractions.Fraction(1, 30)
+                source.queue.put_nowait(frame)
+                result = await track.recv()
+                assert result.format.name == "yuv420p"
+                assert abs(luma(result) - 16) <= 1
+                track.stop()
+
+    run(test())
+
+
+def test_the_contrast_filters_every_frame_in_order(running_server):
+    path = Path(__file__).parents[2] / "benchmarks/fifo_track.py"
+    fifo_track = runpy.run_path(str(path))["FifoTrack"]
+
+    async def test():
+        async with sidelight.aio.connect(running_server.unix) as server:
+            async with server.session("colorInvert", drop_policy="never_drop") as session:
+                source = Pushed()
+                for pts in range(40):
+                    source.queue.put_nowait(grey(DARK, pts))
+                track = fifo_track(source, session)
+                frames = [await track.recv() for _ in range(40)]
+                assert [frame.pts for frame in frames] == list(range(40))
+                assert all(luma(frame) == BRIGHT for frame in frames)
 
     run(test())
 

@@ -1,0 +1,28 @@
+"""Small Y4M videos of random samples."""
+
+from __future__ import annotations
+
+import io
+
+from sidelight.images import Image
+from sidelight.y4m import Reader
+
+from .pictures import random_image
+
+
+def video(width: int, height: int, frames: int, tags: str = "F30:1 Ip A1:1 C420jpeg") -> bytes:
+    """A video whose frames are all different."""
+    header = f"YUV4MPEG2 W{width} H{height} {tags}\n".encode()
+    pictures = [random_image("i420", width, height, seed=1 + index) for index in range(frames)]
+    return header + b"".join(b"FRAME\n" + picture.data for picture in pictures)
+
+
+def frames_of(content: bytes) -> list[Image]:
+    """The frames of a video."""
+    return list(Reader(io.BytesIO(content)))
+
+
+def is_inverted(image: Image, original: Image) -> bool:
+    """Whether luma is that of `colorInvert`, in video range."""
+    samples = zip(image.plane(0), original.plane(0))
+    return all(abs(new - min(255, max(0, 251 - old))) <= 1 for new, old in samples)
