@@ -21,14 +21,10 @@ def test_a_slow_filter_drops_frames_and_delays_none_more_than_the_first_ones(joi
     ana.select_and_wait(SLOW)
     ben.read(ana.name)
     before = ana.statistics()
-    ana.page.until(
-        "(last) => document.querySelector('[data-stat=received]').dataset.value > last",
-        before["received"] + 30 * SECONDS * 0.8, seconds=6 * SECONDS,
-    )
+    ana.wait_for_frames(CAMERA, 30 * SECONDS)
 
     found = delays(ana.take(CAMERA), ben.take(ana.name))
-    half = len(found.milliseconds) // 2
-    assert half > 3
+    assert len(found.milliseconds) > SECONDS
     assert max(found.milliseconds) < GREATEST_DELAY_MILLISECONDS
     after = ana.statistics()
     assert sum(after.dropped.values()) > sum(before.dropped.values())
