@@ -15,6 +15,8 @@ import grpc
 import grpc.aio
 
 from . import _ring
+from ._aio_stream import filter_all
+from ._aio_waiter import Waiter
 from ._channel import Endpoint, error_of_call
 from ._core.delivery import Pending
 from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
@@ -28,29 +30,8 @@ from .outcomes import Outcome
 
 __all__ = ["Change", "Session"]
 
-
-class _Waiter:
-    """A task that waits for one value."""
-
-    __slots__ = ("future",)
-
-    def __init__(self) -> None:
-        self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-    def resolve(self, value: Any) -> None:
-        """Sets the value. Called once, on the loop's thread."""
-        if not self.future.done():
-            self.future.set_result(value)
-        elif value is not None:
-            value.release()
-
-    async def wait(self, timeout: Optional[float] = None) -> bool:
-        """Returns whether the value is set, at the latest after a number of seconds."""
-        if timeout is None:
-            await self.future
-            return True
-        done, _ = await asyncio.wait((self.future,), timeout=timeout)
-        return bool(done)
+#: The end of a stream. Not in all type stubs.
+_END: Any = getattr(grpc.aio, "EOF")  # noqa: B009
 
 
 class Change(ChangeBase):
@@ -71,11 +52,15 @@ class Change(ChangeBase):
         return await self._wait(True, timeout)
 
     async def _wait(self, applied: bool, timeout: Optional[float]) -> int:
-        waiter = _Waiter()
+        waiter = Waiter()
         machine = self._session._machine
         self._session._update(machine.await_change, self._record, applied, waiter)
-        if not await waiter.wait(timeout):
-            raise DeadlineExceeded(f"change {self.request_id} has no answer after {timeout:g} s")
+        try:
+            if not await waiter.wait(timeout):
+                message = f"change {self.request_id} has no answer after {timeout:g} s"
+                raise DeadlineExceeded(message)
+        finally:
+            self._session._update(machine.stop_awaiting, self._record, waiter)
         return self._result(applied)
 
 
@@ -106,7 +91,7 @@ class Session(SessionBase[Change]):
             self._abort(None)
             raise
         if not self._machine.was_opened:
-            raise self._machine.error or Unavailable("the session ended before it was opened")
+            raise self._machine.refusal("the session ended before it was opened")
         return self
 
     async def close(self) -> None:
@@ -188,7 +173,7 @@ class Session(SessionBase[Change]):
             writer = asyncio.get_running_loop().create_task(self._write(call, self._attempt))
             while True:
                 data = await call.read()
-                if data is grpc.aio.EOF:
+                if data is _END:
                     break
                 fetch = self._update(self._link.receive, data, now())
                 if fetch is not None:
@@ -247,7 +232,7 @@ class Session(SessionBase[Change]):
             return message, None
         if self._link.is_over:
             return None, None
-        waiter = _Waiter()
+        waiter = Waiter()
         self._machine.wait(MESSAGE, waiter)
         return None, waiter
 
@@ -255,7 +240,7 @@ class Session(SessionBase[Change]):
 
     async def _wait(self, condition: int, timeout: Optional[float]) -> bool:
         """Returns whether a condition is true, at the latest after `timeout` seconds."""
-        waiter = _Waiter()
+        waiter = Waiter()
         self._update(self._machine.wait, condition, waiter)
         try:
             return await waiter.wait(timeout)
@@ -282,7 +267,7 @@ class Session(SessionBase[Change]):
         - `timeout`: The seconds after which `DeadlineExceeded` is raised; the frame's outcome is
           then discarded. `None`: no limit.
         """
-        waiter = _Waiter()
+        waiter = Waiter()
         pending = await self._offer(frame, waiter)
         try:
             if await waiter.wait(timeout):
@@ -294,13 +279,13 @@ class Session(SessionBase[Change]):
         self._abandon(pending, waiter)
         raise DeadlineExceeded(f"frame {pending.sequence} has no outcome after {timeout:g} s")
 
-    def _abandon(self, pending: Pending, waiter: _Waiter) -> None:
+    def _abandon(self, pending: Pending, waiter: Waiter) -> None:
         """Discards an outcome that nobody waits for."""
         self._update(self._machine.abandon, pending)
         if not waiter.future.cancel() and not waiter.future.cancelled():
             waiter.future.result().release()
 
-    async def filter_all(
+    def filter_all(
         self, frames: Union[AsyncIterable[Union[Frame, Image]], Iterable[Union[Frame, Image]]]
     ) -> AsyncIterator[Outcome]:
         """Sends frames and yields their outcomes, in order.
@@ -309,45 +294,7 @@ class Session(SessionBase[Change]):
         that a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
         is filtered.
         """
-        capacity = max(1, self.options.frames_in_flight)
-        waiting: asyncio.Queue[Any] = asyncio.Queue(capacity)
-
-        async def send() -> None:
-            error: Optional[BaseException] = None
-            try:
-                async for frame in _each(frames):
-                    await self._wait(CAPACITY, None)
-                    waiter = _Waiter()
-                    pending = await self._offer(frame, waiter)
-                    try:
-                        await waiting.put((pending, waiter))
-                    except asyncio.CancelledError:
-                        self._abandon(pending, waiter)
-                        raise
-            except Exception as failure:  # Raised to the caller, after the outcomes.
-                error = failure
-            await waiting.put(error)
-
-        sender = asyncio.get_running_loop().create_task(send())
-        item: Any = None
-        try:
-            while True:
-                item = await waiting.get()
-                if item is None:
-                    return
-                if isinstance(item, BaseException):
-                    raise item
-                await item[1].wait()
-                outcome, item = item[1].future.result(), None
-                yield outcome
-        finally:
-            sender.cancel()
-            if isinstance(item, tuple):
-                self._abandon(*item)
-            while not waiting.empty():
-                item = waiting.get_nowait()
-                if isinstance(item, tuple):
-                    self._abandon(*item)
+        return filter_all(self, frames)
 
     async def send(self, frame: Union[Frame, Image]) -> int:
         """Sends a frame and returns its sequence; `outcomes()` has its outcome.
@@ -370,7 +317,7 @@ class Session(SessionBase[Change]):
             else:
                 await self._wait(OUTCOME, None)
         if self._machine.error is not None:
-            raise self._machine.error
+            raise self._machine.error.with_traceback(None)
 
     def _take_outcome(self) -> Any:
         outcome = self._machine.take_outcome()
@@ -381,12 +328,12 @@ class Session(SessionBase[Change]):
     def events(self) -> AsyncIterator[Event]:
         """Yields the session's events, except analyses, until it is over. The newest 256 wait to be
         taken."""
-        return self._drain(EVENT, self._machine.events)
+        return self._drain(EVENT, self._machine.notices.events)
 
     def analyses(self) -> AsyncIterator[Analysis]:
         """Yields the results of analysis stages, until the session is over. The newest 64 wait to
         be taken; `dropped_analyses` counts the others."""
-        return self._drain(ANALYSIS, self._machine.analyses)
+        return self._drain(ANALYSIS, self._machine.notices.analyses)
 
     async def _drain(self, condition: int, items: Any) -> AsyncIterator[Any]:
         while True:
@@ -398,13 +345,3 @@ class Session(SessionBase[Change]):
                 await self._wait(condition, None)
                 continue
             yield item
-
-
-async def _each(frames: Any) -> AsyncIterator[Any]:
-    """Yields the elements of an asynchronous or a plain iterable."""
-    if hasattr(frames, "__aiter__"):
-        async for frame in frames:
-            yield frame
-    else:
-        for frame in frames:
-            yield frame

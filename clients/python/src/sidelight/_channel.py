@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
+from collections.abc import Sequence
+from typing import Any, Callable, List, Optional, Tuple, Union
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from ._tracing import current_traceparent
 from ._validation import invalid
@@ -20,7 +22,7 @@ _TARGET = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s/:\[\]]+):\d{1,5}")
 
 #: Options for messages with pictures. Every session has its own connection, so that none waits for
 #: another's frames.
-_OPTIONS: Tuple[Tuple[str, Any], ...] = (
+_OPTIONS: tuple[tuple[str, Any], ...] = (
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
     ("grpc.use_local_subchannel_pool", 1),
@@ -41,8 +43,8 @@ class Endpoint:
         root_certificates: Optional[bytes],
         certificate: Optional[bytes],
         private_key: Optional[bytes],
-        metadata: Sequence[Tuple[str, Union[str, bytes]]],
-        options: Sequence[Tuple[str, Any]],
+        metadata: Sequence[tuple[str, Union[str, bytes]]],
+        options: Sequence[tuple[str, Any]],
     ) -> None:
         if not isinstance(address, str):
             raise invalid("address", address, "a text")
@@ -72,7 +74,7 @@ class Endpoint:
         self._target = target
         self._token = token
         self._metadata = tuple(metadata)
-        self._options: List[Tuple[str, Any]] = [*_OPTIONS, *options]
+        self._options: list[tuple[str, Any]] = [*_OPTIONS, *options]
         if self.is_local and not is_unix:
             self._options.append(("grpc.enable_http_proxy", 0))
         self._credentials: Any = None
@@ -87,7 +89,7 @@ class Endpoint:
             return library.secure_channel(self._target, self._credentials, self._options)
         return library.insecure_channel(self._target, self._options)
 
-    def metadata(self) -> Tuple[Tuple[str, Union[str, bytes]], ...]:
+    def metadata(self) -> tuple[tuple[str, Union[str, bytes]], ...]:
         """Returns the metadata of a call that begins now.
 
         Raises `Unauthenticated` if there is no token.
@@ -117,7 +119,7 @@ def error_of_call(error: Any) -> SidelightError:
             status = status_pb2.Status()
             try:
                 status.ParseFromString(value)
-            except ValueError:
+            except DecodeError:
                 break
             return error_of_status(status)
     code = error.code()

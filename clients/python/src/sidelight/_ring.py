@@ -12,7 +12,8 @@ import os
 import socket
 import sys
 import weakref
-from typing import Any, Deque, Dict, Optional, Tuple
+from collections import deque
+from typing import Any, Optional
 
 if sys.platform == "linux":
     import fcntl
@@ -43,11 +44,11 @@ class Ring:
         self.output_slots = output_slots
         self.slot_bytes = slot_bytes
         self._memory = memory
-        self._kinds: Dict[int, Any] = {}
-        self._guards: Dict[int, weakref.ref[Any]] = {}
+        self._kinds: dict[int, Any] = {}
+        self._guards: dict[int, weakref.ref[Any]] = {}
 
     def view(
-        self, slot: int, length: int, sequence: int, returned: Deque[Tuple[int, int]]
+        self, slot: int, length: int, sequence: int, returned: deque[tuple[int, int]]
     ) -> memoryview:
         """Returns the first bytes of a slot, to read and write in place.
 

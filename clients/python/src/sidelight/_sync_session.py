@@ -5,7 +5,6 @@ One thread reads the server's messages and opens lost connections again; gRPC's 
 
 from __future__ import annotations
 
-import queue
 import random
 import threading
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from ._core.delivery import Pending
 from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
 from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OVER
 from ._core.options import SessionOptions
+from ._sync_stream import filter_all
 from ._tracing import current_traceparent
 from .errors import DeadlineExceeded, SidelightError, Unavailable
 from .events import Analysis, Event
@@ -50,8 +50,12 @@ class Change(ChangeBase):
         waiter = Waiter()
         machine = self._session._machine
         self._session._update(machine.await_change, self._record, applied, waiter)
-        if not waiter.wait(timeout):
-            raise DeadlineExceeded(f"change {self.request_id} has no answer after {timeout:g} s")
+        try:
+            if not waiter.wait(timeout):
+                message = f"change {self.request_id} has no answer after {timeout:g} s"
+                raise DeadlineExceeded(message)
+        finally:
+            self._session._update(machine.stop_awaiting, self._record, waiter)
         return self._result(applied)
 
 
@@ -73,14 +77,12 @@ class Session(SessionBase[Change]):
     def open(self) -> Session:
         """Opens the session. A `with` statement calls it."""
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._run, name="sidelight session", daemon=True
-            )
+            self._thread = threading.Thread(target=self._run, name="sidelight session", daemon=True)
             self._thread.start()
             self._watch(self)
         self._wait(OPENED, None)
         if not self._machine.was_opened:
-            raise self._machine.error or Unavailable("the session ended before it was opened")
+            raise self._machine.refusal("the session ended before it was opened")
         return self
 
     def close(self) -> None:
@@ -256,52 +258,7 @@ class Session(SessionBase[Change]):
         that a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
         is filtered.
         """
-        capacity = max(1, self.options.frames_in_flight)
-        waiting: queue.Queue[Any] = queue.Queue(capacity)
-        stopped = threading.Event()
-
-        def put(item: Any) -> bool:
-            while not stopped.is_set():
-                try:
-                    waiting.put(item, timeout=0.5)
-                    return True
-                except queue.Full:
-                    continue
-            return False
-
-        def send() -> None:
-            error: Optional[BaseException] = None
-            try:
-                for frame in frames:
-                    self._wait(CAPACITY, None)
-                    if stopped.is_set():
-                        return
-                    waiter = Waiter()
-                    pending = self._offer(frame, waiter)
-                    if not put((pending, waiter)):
-                        self._abandon(pending, waiter)
-                        return
-            except BaseException as failure:  # Raised to the caller, after the outcomes.
-                error = failure
-            put(error)
-
-        sender = threading.Thread(target=send, name="sidelight frames", daemon=True)
-        sender.start()
-        try:
-            while True:
-                item = waiting.get()
-                if item is None:
-                    return
-                if isinstance(item, BaseException):
-                    raise item
-                item[1].wait()
-                yield item[1].value
-        finally:
-            stopped.set()
-            while not waiting.empty():
-                item = waiting.get_nowait()
-                if isinstance(item, tuple):
-                    self._abandon(*item)
+        return filter_all(self, frames)
 
     def send(self, frame: Union[Frame, Image]) -> int:
         """Sends a frame and returns its sequence; `outcomes()` has its outcome.
@@ -324,7 +281,7 @@ class Session(SessionBase[Change]):
             else:
                 self._wait(OUTCOME, None)
         if self._machine.error is not None:
-            raise self._machine.error
+            raise self._machine.error.with_traceback(None)
 
     def _take_outcome(self) -> Any:
         outcome = self._machine.take_outcome()
@@ -335,12 +292,12 @@ class Session(SessionBase[Change]):
     def events(self) -> Iterator[Event]:
         """Yields the session's events, except analyses, until it is over. The newest 256 wait to be
         taken."""
-        return self._drain(EVENT, self._machine.events)
+        return self._drain(EVENT, self._machine.notices.events)
 
     def analyses(self) -> Iterator[Analysis]:
         """Yields the results of analysis stages, until the session is over. The newest 64 wait to
         be taken; `dropped_analyses` counts the others."""
-        return self._drain(ANALYSIS, self._machine.analyses)
+        return self._drain(ANALYSIS, self._machine.notices.analyses)
 
     def _drain(self, condition: int, items: Any) -> Iterator[Any]:
         while True:
@@ -352,5 +309,3 @@ class Session(SessionBase[Change]):
                 self._wait(condition, None)
                 continue
             yield item
-
-

@@ -16,12 +16,14 @@ from typing import Any, List, Optional, Set, Tuple, Union
 import grpc
 import grpc.aio
 
-from ._channel import Endpoint, Token, error_of_call
-from ._core import requests
-from ._core.options import SessionOptions
-from ._core.requests import Asset, CheckedPipeline, Operation, Override, ServerInfo, SessionInfo
-from ._core.server import ServerBase
 from ._aio_session import Change, Session
+from ._channel import Endpoint, Token, error_of_call
+from ._core import asset_requests, operator_requests, requests
+from ._core.asset_requests import Asset
+from ._core.operator_requests import Override, SessionInfo
+from ._core.options import SessionOptions
+from ._core.requests import CheckedPipeline, Operation, ServerInfo
+from ._core.server import ServerBase
 from .catalogue import Filter
 from .images import FormatLike, Image
 from .outcomes import Degraded, Filtered, PassedThrough
@@ -54,9 +56,7 @@ def connect(
     - `options`: gRPC's channel options, which take precedence over those of this package.
     """
     return Server(
-        Endpoint(
-            address, token, root_certificates, certificate, private_key, metadata, options
-        )
+        Endpoint(address, token, root_certificates, certificate, private_key, metadata, options)
     )
 
 
@@ -204,28 +204,28 @@ class Assets:
         - `participant`: The participant that owns it. Empty: the caller.
         """
         method = self._server._open_channel().stream_unary(
-            requests.PUT_ASSET,
+            asset_requests.PUT_ASSET,
             request_serializer=assets_pb2.PutAssetRequest.SerializeToString,
             response_deserializer=assets_pb2.PutAssetResponse.FromString,
         )
         try:
             response = await method(
-                iter(requests.asset_upload(name, data, participant)),
+                iter(asset_requests.asset_upload(name, data, participant)),
                 timeout=requests.CALL_TIMEOUT,
                 metadata=self._server._endpoint.metadata(),
             )
         except grpc.RpcError as error:
             raise error_of_call(error) from None
-        return requests.asset_of(response.asset)
+        return asset_requests.asset_of(response.asset)
 
     async def list(self, *, participant: str = "") -> List[Asset]:
         """Returns the assets of the caller, of a participant, and of the server."""
-        result: List[Asset] = await self._server._call(requests.list_assets(participant))
+        result: List[Asset] = await self._server._call(asset_requests.list_assets(participant))
         return result
 
     async def delete(self, name: str, *, participant: str = "") -> None:
         """Deletes an asset of the caller, or of a participant."""
-        await self._server._call(requests.delete_asset(name, participant))
+        await self._server._call(asset_requests.delete_asset(name, participant))
 
 
 class Sessions:
@@ -240,7 +240,7 @@ class Sessions:
         page_token = ""
         while True:
             page, page_token = await self._server._call(
-                requests.list_sessions(label, participant, page_token)
+                operator_requests.list_sessions(label, participant, page_token)
             )
             found += page
             if not page_token:
@@ -253,10 +253,10 @@ class Sessions:
 
         - `session_id`: Only this session; the iteration ends with it. Empty: all.
         """
-        method = self._server._open_channel().unary_stream(requests.WATCH_SESSIONS)
-        request = requests.watch_sessions(interval, session_id).SerializeToString()
+        method = self._server._open_channel().unary_stream(operator_requests.WATCH_SESSIONS)
+        request = operator_requests.watch_sessions(interval, session_id).SerializeToString()
         call = method(request, metadata=self._server._endpoint.metadata())
-        snapshots = requests.Snapshots()
+        snapshots = operator_requests.Snapshots()
         try:
             async for data in call:
                 snapshot = snapshots.add(data)
@@ -282,7 +282,9 @@ class Sessions:
         - `for_`: The seconds of the override, 1 to 86400.
         - `caller`: The caller that vouches for the participant. Empty: any.
         """
-        operation = requests.override(session_id, participant, pipeline, for_, reason, caller)
+        operation = operator_requests.override(
+            session_id, participant, pipeline, for_, reason, caller
+        )
         result: Override = await self._server._call(operation)
         return result
 
@@ -294,6 +296,6 @@ class Sessions:
         caller: str = "",
     ) -> Override:
         """Ends the override of a session, or of all sessions of a participant."""
-        operation = requests.override(session_id, participant, None, None, "", caller)
+        operation = operator_requests.override(session_id, participant, None, None, "", caller)
         result: Override = await self._server._call(operation)
         return result

@@ -45,7 +45,7 @@ class SidelightError(Exception):
         suggestion: Optional[str] = None,
         line: Optional[int] = None,
         column: Optional[int] = None,
-        details: Optional[Dict[str, str]] = None,
+        details: Optional[dict[str, str]] = None,
         retry_after: Optional[float] = None,
     ) -> None:
         super().__init__(message)
@@ -119,7 +119,7 @@ class DeadlineExceeded(SidelightError, TimeoutError):
 
 
 #: The names of gRPC's status codes, by number.
-CODE_NAMES: Tuple[str, ...] = (
+CODE_NAMES: tuple[str, ...] = (
     "OK",
     "CANCELLED",
     "UNKNOWN",
@@ -139,7 +139,7 @@ CODE_NAMES: Tuple[str, ...] = (
     "UNAUTHENTICATED",
 )
 
-_CLASSES: Dict[str, Type[SidelightError]] = {
+_CLASSES: dict[str, type[SidelightError]] = {
     each.code: each
     for each in (
         InvalidArgument,
@@ -169,7 +169,7 @@ def error_of_status(status: Any) -> SidelightError:
     """Returns the error of a `google.rpc.Status` message, with the facts of its details."""
     from google.rpc import error_details_pb2  # type: ignore[import-untyped]
 
-    facts: Dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for detail in status.details:
         violations = error_details_pb2.BadRequest()
         info = error_details_pb2.ErrorInfo()
@@ -198,9 +198,9 @@ def error_of_status(status: Any) -> SidelightError:
     return make_error(code, status.message, **facts)
 
 
-def _facts_of(description: str) -> Dict[str, str]:
+def _facts_of(description: str) -> dict[str, str]:
     """Returns the facts that a violation's description states in words."""
-    facts: Dict[str, str] = {}
+    facts: dict[str, str] = {}
     for name, pattern, group in (
         ("suggestion", _SUGGESTION, 2),
         ("value", _VALUE, 1),

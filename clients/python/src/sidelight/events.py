@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import Mapping, NamedTuple, Optional, Sequence, Union
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Optional, Union
 
 from .errors import SidelightError
 from .outcomes import DropReason

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, NamedTuple, Optional, Union
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Union
 
 if TYPE_CHECKING:
     from .errors import SidelightError
@@ -126,7 +127,15 @@ class _Returned:
     """A frame that came back with a picture."""
 
     __slots__ = (
-        "sequence", "frame", "revision", "failure", "_image", "_make", "_owns_image", "_source", "_times",
+        "sequence",
+        "frame",
+        "revision",
+        "failure",
+        "_image",
+        "_make",
+        "_owns_image",
+        "_source",
+        "_times",
         "__weakref__",
     )
 
@@ -272,5 +281,5 @@ class Dropped:
 Outcome = Union[Filtered, PassedThrough, Degraded, Dropped]
 
 #: The reasons and stages by the contract's number.
-REASONS: Dict[int, DropReason] = {each.value: each for each in DropReason if each.value < 100}
-STAGES: Dict[int, DropStage] = {each.value: each for each in DropStage if each.value < 100}
+REASONS: dict[int, DropReason] = {each.value: each for each in DropReason if each.value < 100}
+STAGES: dict[int, DropStage] = {each.value: each for each in DropStage if each.value < 100}

@@ -1,21 +1,25 @@
 """A session without I/O: frames, outcomes, changes, shared memory, loss and resumption."""
 
 import pytest
+from support.unconnected import Answer, FakeRing, Unconnected
 
 from sidelight import Dropped, DropReason, DropStage, Filtered, Image, PassedThrough, Stage
 from sidelight._core.delivery import DROP_LIMIT, FALLBACK_LIMIT
-from sidelight._core.machine import ANALYSIS_LIMIT, EVENT_LIMIT, OVER
+from sidelight._core.machine import OPENED, OVER
+from sidelight._core.notices import ANALYSIS_LIMIT, EVENT_LIMIT
 from sidelight._core.options import select_message
 from sidelight._core.reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
 from sidelight.errors import Aborted, ResourceExhausted, SidelightError, Unavailable
 from sidelight.events import ConnectionLost, Reconnected, Rejected, SessionState
 from sidelight.v1 import session_pb2
-from support.unconnected import Answer, FakeRing, Unconnected
 
 
 def total(counts):
     return (
-        counts.filtered + counts.passed_through + counts.degraded + sum(counts.dropped.values())
+        counts.filtered
+        + counts.passed_through
+        + counts.degraded
+        + sum(counts.dropped.values())
         + counts.in_flight
     )
 
@@ -36,8 +40,11 @@ def test_outcomes_come_in_the_order_of_sending_with_what_was_sent():
     for index in range(4):
         session.send(capture_time_ns=index, tags={"n": str(index)})
         assert session.sent_frames() == [index + 1]
-    session.reply(dropped=session_pb2.Dropped(first_sequence=2, last_sequence=3, reason=5, stage=4,
-                                              late_us=2000))
+    session.reply(
+        dropped=session_pb2.Dropped(
+            first_sequence=2, last_sequence=3, reason=5, stage=4, late_us=2000
+        )
+    )
     assert session.outcomes() == []
     session.filtered(1)
     session.filtered(4, 2)
@@ -209,8 +216,9 @@ def test_an_applied_change_includes_those_before_it():
     session = Unconnected()
     session.open()
     first, second = change(session, Stage("a")), change(session, Stage("b"))
-    session.reply(applied=session_pb2.Applied(request_id=second.request_id, revision=3,
-                                              first_sequence=1))
+    session.reply(
+        applied=session_pb2.Applied(request_id=second.request_id, revision=3, first_sequence=1)
+    )
     assert first.first_sequence == second.first_sequence == 1
 
 
@@ -225,7 +233,7 @@ def test_a_refused_change_has_the_error():
     session.reply(error=error)
     assert answer.values == [None]
     assert record.error.code == "INVALID_ARGUMENT" and record.error.suggestion == "b"
-    assert isinstance(session.machine.events[-1], Rejected)
+    assert isinstance(session.machine.notices.events[-1], Rejected)
 
 
 def test_updates_that_wait_are_merged():
@@ -341,7 +349,8 @@ def test_frames_in_flight_and_waiting_get_their_outcomes_at_a_loss():
     (outcome,) = session.outcomes()
     assert (outcome.reason, outcome.stage) == (DropReason.DISCONNECTED, DropStage.UNKNOWN)
     assert (answer.value.reason, answer.value.stage) == (
-        DropReason.DISCONNECTED, DropStage.CLIENT,
+        DropReason.DISCONNECTED,
+        DropStage.CLIENT,
     )
     session.send()
     assert session.outcomes()[0].reason is DropReason.DISCONNECTED
@@ -378,9 +387,15 @@ def test_pictures_without_connection_that_nobody_takes_are_bounded():
     assert counts.passed_through == FALLBACK_LIMIT
 
 
-@pytest.mark.parametrize("pipeline", [
-    Stage("faceBlur"), "vignette, CIFaceBlur", Stage("virtualBackground"), '"face\\u{42}lur"',
-])
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        Stage("faceBlur"),
+        "vignette, CIFaceBlur",
+        Stage("virtualBackground"),
+        '"face\\u{42}lur"',
+    ],
+)
 def test_a_pipeline_that_protects_never_passes_inputs_through(pipeline):
     session = Unconnected(pipeline)
     session.open()
@@ -406,8 +421,9 @@ def test_protection_counts_from_the_request_until_another_pipeline_is_in_force()
     session.send()
     assert isinstance(session.outcomes()[0], Dropped)
     session.open()
-    session.reply(applied=session_pb2.Applied(request_id=plain.request_id, revision=3,
-                                              first_sequence=1))
+    session.reply(
+        applied=session_pb2.Applied(request_id=plain.request_id, revision=3, first_sequence=1)
+    )
     session.lose()
     session.send()
     assert isinstance(session.outcomes()[0], PassedThrough)
@@ -438,8 +454,11 @@ def test_a_session_resumes_with_the_newest_token_and_repeats_changes_since():
     assert session.open().pipeline_text == "sepiaTone"
     first = change(session, "vignette")
     session.written()
-    session.reply(applied=session_pb2.Applied(request_id=1, revision=2, first_sequence=1,
-                                              resume_token=b"second"))
+    session.reply(
+        applied=session_pb2.Applied(
+            request_id=1, revision=2, first_sequence=1, resume_token=b"second"
+        )
+    )
     update(session, x=1)
     session.written()
     update(session, x=2)
@@ -450,8 +469,10 @@ def test_a_session_resumes_with_the_newest_token_and_repeats_changes_since():
     replayed = session.written()
     assert [each.WhichOneof("kind") for each in replayed] == ["update", "update", "pause"]
     assert first.revision == 2
-    events = [type(each) for each in session.machine.events]
-    assert events[-2:] == [ConnectionLost, Reconnected] and session.machine.events[-1].resumed
+    events = [type(each) for each in session.machine.notices.events]
+    assert (
+        events[-2:] == [ConnectionLost, Reconnected] and session.machine.notices.events[-1].resumed
+    )
 
 
 def test_a_session_whose_token_is_refused_opens_with_what_was_selected():
@@ -469,7 +490,7 @@ def test_a_session_whose_token_is_refused_opens_with_what_was_selected():
     assert not opening.resume_token and opening.pipeline_text == "vignette"
     (replayed,) = session.written()
     assert replayed.update.stages[0].parameters["x"].number == 1
-    assert not session.machine.events[-1].resumed
+    assert not session.machine.notices.events[-1].resumed
 
 
 def test_a_conditional_change_without_answer_is_refused_at_a_loss():
@@ -495,6 +516,55 @@ def test_a_frame_that_may_not_be_dropped_waits_for_the_next_connection():
     assert [each.sequence for each in session.outcomes()] == [1]
     session.open(capacity=1)
     assert session.sent_frames() == [2]
+
+
+def test_a_finished_session_still_sends_a_frame_that_may_not_be_dropped():
+    session = Unconnected(drop_policy="never_drop", fallback="drop")
+    session.open(capacity=1)
+    session.send()
+    session.written()
+    session.send()
+    session.machine.finish()
+    assert session.lose() is not None
+    assert [each.sequence for each in session.outcomes()] == [1]
+    session.open(capacity=1)
+    assert session.sent_frames() == [2]
+    session.filtered(2)
+    assert len(session.outcomes()) == 1 and session.link.is_over
+    assert session.lose() is None and session.machine.error is None
+
+
+def test_a_finished_session_without_frames_to_send_is_over_at_a_loss():
+    session = Unconnected()
+    session.open()
+    session.send()
+    session.written()
+    session.machine.finish()
+    assert session.lose() is None
+    assert session.machine.is_over and session.machine.error is None
+
+
+def test_those_who_stop_waiting_for_a_change_are_forgotten():
+    session = Unconnected()
+    session.open()
+    record = change(session, Stage("a"))
+    for _ in range(100):
+        answer = Answer()
+        session.machine.await_change(record, True, answer)
+        session.machine.stop_awaiting(record, answer)
+    assert record.waiters == []
+
+
+def test_an_error_that_is_raised_often_does_not_grow():
+    session = Unconnected(reconnect=False)
+    session.open()
+    session.lose("INTERNAL")
+    depths = []
+    for _ in range(20):
+        with pytest.raises(SidelightError) as raised:
+            session.send()
+        depths.append(len(raised.traceback))
+    assert len(set(depths)) == 1
 
 
 def test_credits_are_counted_right_after_a_loss_with_untaken_outcomes():
@@ -553,6 +623,18 @@ def test_the_end_answers_everyone():
         session.send()
 
 
+def test_effects_that_were_taken_do_not_change():
+    session = Unconnected()
+    session.open()
+    for _ in range(2):
+        taken = session.machine.take_effects()
+        answer = Answer()
+        session.machine.wait(OPENED, answer)
+        assert not taken
+        taken = session.machine.take_effects()
+        assert taken == [(answer, None)]
+
+
 # Time, events
 
 
@@ -584,7 +666,7 @@ def test_events_and_analyses_are_bounded_and_the_newest_are_kept():
     for index in range(1000):
         session.reply(analysis=session_pb2.Analysis(sequence=index))
         session.reply(advice=session_pb2.Advice(bottleneck=str(index)))
-    machine = session.machine
+    machine = session.machine.notices
     assert len(machine.events) == EVENT_LIMIT and machine.events[-1].bottleneck == "999"
     assert len(machine.analyses) == ANALYSIS_LIMIT and machine.analyses[-1].sequence == 999
     assert machine.dropped_analyses == 1000 - ANALYSIS_LIMIT

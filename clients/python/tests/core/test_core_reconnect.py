@@ -18,7 +18,9 @@ def test_waits_double_up_to_a_limit_and_are_random_above_half():
         delays = [reconnector.lose(error("UNAVAILABLE"), 1, random, True) for _ in range(12)]
         assert [each.number for each in delays] == list(range(1, 13))
         ceilings = [min(MAX_DELAY, INITIAL_DELAY * 2**index) for index in range(12)]
-        assert [each.delay for each in delays] == pytest.approx([each * factor for each in ceilings])
+        assert [each.delay for each in delays] == pytest.approx(
+            [each * factor for each in ceilings]
+        )
 
 
 def test_a_connection_that_lasts_begins_a_new_series():

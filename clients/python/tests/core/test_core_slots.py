@@ -38,24 +38,24 @@ def test_an_acknowledgement_waits_until_the_server_needs_slots():
     slots = Slots(6, 6)
     acknowledgements = []
     for sequence in range(1, 13):
-        found = slots.acknowledgement(1)
+        found = slots.acknowledgement(2)
         if found:
             acknowledgements.append(found)
         slots.receive(6 + sequence % 6, sequence)
         slots.returned.append((6 + sequence % 6, sequence))
-    assert acknowledgements == [(4, ()), (8, ())]
+    assert acknowledgements == [(5, ()), (10, ())]
 
 
 def test_held_slots_are_listed_until_they_return():
     slots = Slots(1, 2)
     slots.receive(1, 10)
     slots.receive(2, 11)
-    assert slots.acknowledgement(1) is None
+    assert slots.acknowledgement(2) is None
     slots.returned.append((1, 10))
-    assert slots.acknowledgement(1) == (11, (2,))
-    assert slots.acknowledgement(1) is None
+    assert slots.acknowledgement(2) == (11, (2,))
+    assert slots.acknowledgement(2) is None
     slots.returned.append((2, 11))
-    assert slots.acknowledgement(1) == (11, ())
+    assert slots.acknowledgement(2) == (11, ())
 
 
 def test_a_late_return_does_not_free_the_slot_of_a_newer_picture():
@@ -63,4 +63,4 @@ def test_a_late_return_does_not_free_the_slot_of_a_newer_picture():
     slots.receive(1, 10)
     slots.receive(1, 20)
     slots.returned.append((1, 10))
-    assert slots.acknowledgement(1) == (20, (1,))
+    assert slots.acknowledgement(2) == (20, (1,))

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from google.protobuf.message import DecodeError
 
 from sidelight import Frame, Image, Orientation
 from sidelight._core.frames import DescriptionCache, metadata_of
@@ -125,5 +126,5 @@ def test_large_messages_of_other_kinds_are_decoded():
 def test_damaged_replies_are_refused():
     data = bytearray(reply(100_000).SerializeToString())
     data[1:4] = b"\xff\xff\xff"
-    with pytest.raises(Exception):
+    with pytest.raises(DecodeError):
         decode_reply(bytes(data))

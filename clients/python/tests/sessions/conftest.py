@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from support.faces import FACES
 from support.restartable_server import RestartableServer
 

@@ -3,10 +3,10 @@
 import threading
 
 import pytest
+from support.pictures import random_image
 
 from sidelight import Aborted, Dropped, DropReason, Filtered, Image, InvalidArgument, Stage
 from sidelight.events import Applied, Rejected, SessionState, StateChanged
-from support.pictures import random_image
 
 INVERT = Stage("colorInvert", id="look")
 SEPIA = Stage("sepiaTone", {"intensity": 1.0}, id="look")

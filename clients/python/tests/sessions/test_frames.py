@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from support.pictures import RAW_FORMATS, padded_image, random_image
 
 from sidelight import (
     Dropped,
@@ -15,7 +16,6 @@ from sidelight import (
     SidelightError,
     Stage,
 )
-from support.pictures import RAW_FORMATS, padded_image, random_image
 
 INVERT = Stage("colorInvert")
 
@@ -26,7 +26,10 @@ def inverted(data):
 
 def total(counts):
     return (
-        counts.filtered + counts.passed_through + counts.degraded + sum(counts.dropped.values())
+        counts.filtered
+        + counts.passed_through
+        + counts.degraded
+        + sum(counts.dropped.values())
         + counts.in_flight
     )
 
@@ -36,8 +39,10 @@ def test_a_frame_comes_back_filtered(server, shared_memory):
     with server.session(INVERT, shared_memory=shared_memory) as session:
         assert session.uses_shared_memory is (shared_memory == "auto")
         image = random_image("gray", 65, 33)
-        outcome = session.filter(Frame(image, capture_time_ns=-7, rtp_timestamp=2**32 - 1,
-                                       tags={"who": "ana"}), timeout=20)
+        outcome = session.filter(
+            Frame(image, capture_time_ns=-7, rtp_timestamp=2**32 - 1, tags={"who": "ana"}),
+            timeout=20,
+        )
         assert isinstance(outcome, Filtered)
         assert bytes(outcome.image.data) == inverted(image.data)
         assert (outcome.sequence, outcome.revision) == (1, 1)
@@ -89,8 +94,10 @@ def test_outcomes_come_in_order_and_add_up(server):
 
         reader = threading.Thread(target=read)
         reader.start()
-        sent = [session.send(Frame(random_image("gray", 320, 240), capture_time_ns=index))
-                for index in range(300)]
+        sent = [
+            session.send(Frame(random_image("gray", 320, 240), capture_time_ns=index))
+            for index in range(300)
+        ]
         session.finish()
         reader.join(30)
         assert not reader.is_alive()
@@ -206,9 +213,15 @@ def test_other_objects_are_refused(server):
 
 def test_invalid_options_name_the_option(server):
     for options in (
-        {"drop_policy": "all"}, {"fallback": "freeze"}, {"slots": 65}, {"max_fps": 0},
-        {"failure_policy": "panic"}, {"mailbox_depth": 0}, {"stats_interval": 1e9},
-        {"shared_memory": "yes"}, {"allowed_filters": "sepiaTone"},
+        {"drop_policy": "all"},
+        {"fallback": "freeze"},
+        {"slots": 65},
+        {"max_fps": 0},
+        {"failure_policy": "panic"},
+        {"mailbox_depth": 0},
+        {"stats_interval": 1e9},
+        {"shared_memory": "yes"},
+        {"allowed_filters": "sepiaTone"},
     ):
         (name,) = options
         with pytest.raises(SidelightError) as raised:

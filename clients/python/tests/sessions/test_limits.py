@@ -7,10 +7,10 @@ import threading
 import time
 
 import pytest
+from support.pictures import random_image
 
 from sidelight import DeadlineExceeded, Dropped, Filtered, SidelightError, Stage, aio
 from sidelight._core.delivery import DROP_LIMIT
-from support.pictures import random_image
 
 INVERT = Stage("colorInvert")
 SLOW = [Stage("median")] * 6

@@ -5,6 +5,8 @@ import threading
 import time
 
 import pytest
+from support.pictures import random_image
+from support.restartable_server import RestartableServer
 
 from sidelight import (
     Degraded,
@@ -17,8 +19,6 @@ from sidelight import (
     Unavailable,
 )
 from sidelight.events import ConnectionLost, Reconnected
-from support.pictures import random_image
-from support.restartable_server import RestartableServer
 
 INVERT = Stage("colorInvert", id="look")
 LIMIT = 30
@@ -103,9 +103,14 @@ def test_frames_in_flight_have_outcomes_when_the_server_is_killed(face, restarta
             assert last.error.code == "UNAVAILABLE"
 
 
-@pytest.mark.parametrize("fallback, kind", [
-    ("pass_through", Dropped), ("drop", Dropped), ("blur", Degraded),
-])
+@pytest.mark.parametrize(
+    "fallback, kind",
+    [
+        ("pass_through", Dropped),
+        ("drop", Dropped),
+        ("blur", Degraded),
+    ],
+)
 def test_a_pipeline_that_hides_faces_fails_closed(face, restartable, fallback, kind):
     image = random_image("i420", 320, 240)
     with face.connect(restartable.address) as server:
@@ -218,14 +223,23 @@ def test_a_token_is_not_sent_without_encryption(face):
 
 def test_a_wrong_token_is_an_authentication_error(face, tmp_path):
     key = {
-        "kty": "EC", "crv": "P-256", "kid": "key", "use": "sig",
+        "kty": "EC",
+        "crv": "P-256",
+        "kid": "key",
+        "use": "sig",
         "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
         "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
     }
     keys = tmp_path / "keys.json"
     keys.write_text(json.dumps({"keys": [key]}))
-    options = ["--token-issuer", "https://id.example", "--token-audience", "sidelight",
-               "--token-keys", str(keys)]
+    options = [
+        "--token-issuer",
+        "https://id.example",
+        "--token-audience",
+        "sidelight",
+        "--token-keys",
+        str(keys),
+    ]
     calls = []
 
     def token():

@@ -1,10 +1,10 @@
 """Calls without a session: stills, catalogue, checks, assets, operators."""
 
 import pytest
-
-from sidelight import Filtered, Image, InvalidArgument, NotFound, Output, SidelightError, Stage
 from support.pictures import random_image
 from support.running_server import REPOSITORY
+
+from sidelight import Filtered, Image, InvalidArgument, NotFound, Output, SidelightError, Stage
 
 HAT = REPOSITORY / "Examples/media/hat.png"
 
@@ -15,7 +15,9 @@ def test_a_still_is_filtered_like_a_frame(server):
     assert isinstance(outcome, Filtered) and outcome.timing.process > 0
     with server.session(Stage("sepiaTone")) as session:
         assert session.filter(image, timeout=20).image.bytes() == outcome.image.bytes()
-    smaller = server.apply(image, Stage("sepiaTone"), output=Output(width=8, height=8, format="png"))
+    smaller = server.apply(
+        image, Stage("sepiaTone"), output=Output(width=8, height=8, format="png")
+    )
     assert bytes(smaller.image.data[1:4]) == b"PNG"
     with pytest.raises(InvalidArgument) as raised:
         server.apply(image, Stage("sepiaTome"))
@@ -73,8 +75,9 @@ def test_operators_see_and_override_sessions(server):
         snapshots = server.sessions.watch(interval=0.1, session_id=session.id)
         assert [each.session_id for each in next(snapshots)] == [session.id]
         snapshots.close()
-        override = server.sessions.override(session.id, Stage("colorInvert"), for_=60,
-                                            reason="test")
+        override = server.sessions.override(
+            session.id, Stage("colorInvert"), for_=60, reason="test"
+        )
         outcome = session.filter(black, timeout=20)
         assert outcome.revision == override.revisions[session.id]
         assert set(outcome.image.data) == {255}

@@ -3,9 +3,9 @@
 import gc
 
 import pytest
+from support.pictures import random_image
 
 from sidelight import Filtered, Stage
-from support.pictures import random_image
 
 numpy = pytest.importorskip("numpy")
 
@@ -50,7 +50,7 @@ def test_release_gives_slots_back(session, image):
         outcome.release()
         outcome.release()
         with pytest.raises(ValueError, match="released"):
-            outcome.image
+            assert outcome.image
 
 
 def test_with_gives_slots_back_and_ends_the_pictures_use(session, image):
@@ -59,7 +59,7 @@ def test_with_gives_slots_back_and_ends_the_pictures_use(session, image):
             picture = outcome.image
             assert is_in_slot(picture)
         with pytest.raises(ValueError, match="released"):
-            picture.data
+            assert picture.data
 
 
 def test_collection_gives_slots_back(session, image):

@@ -29,7 +29,9 @@ class RestartableServer:
         with open(self._log, "ab") as log:
             self.process = subprocess.Popen(
                 [binary(), "serve", "--listen", self.address, *self._options],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
             )
         readable, _, _ = select.select([self.process.stdout], [], [], START_SECONDS)
         line = self.process.stdout.readline() if readable else b""

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from typing import Any, Deque, FrozenSet, Iterator, List, Optional, Tuple
+from collections.abc import Iterator
+from typing import Any, Optional
 
 from ..errors import SidelightError
 from ..v1 import session_pb2
@@ -27,7 +28,7 @@ class ChangeRecord:
         #: The reason why it was refused; `None` if it was not.
         self.error: Optional[SidelightError] = None
         #: Pairs of whether the waiter waits for `applied`, and the waiter.
-        self.waiters: List[Any] = []
+        self.waiters: list[Any] = []
 
 
 class Entry:
@@ -59,13 +60,13 @@ class ChangeLog:
 
     def __init__(self, select: session_pb2.Select) -> None:
         self._confirmed = Selection(select)
-        self._entries: Deque[Entry] = deque()
+        self._entries: deque[Entry] = deque()
         self._next_id = 1
         #: The last change that counts as accepted without an answer, and so is in no token.
         self._folded_id = 0
         self._folded: weakref.WeakSet[ChangeRecord] = weakref.WeakSet()
         #: The parts that a lost change may hide.
-        self._undecided: FrozenSet[str] = NOTHING
+        self._undecided: frozenset[str] = NOTHING
         self.token = b""
 
     # Requests
@@ -86,7 +87,7 @@ class ChangeLog:
 
     def record(
         self, message: Any, is_conditional: bool, mergeable: Optional[Entry]
-    ) -> Tuple[Optional[Entry], ChangeRecord]:
+    ) -> tuple[Optional[Entry], ChangeRecord]:
         """Records a change; returns its entry and its record.
 
         - `mergeable`: An entry that `can_merge` says the change can be merged into; `None` for a
@@ -144,7 +145,7 @@ class ChangeLog:
                 yield from list(entry.records)
                 return
 
-    def lose(self) -> List[Entry]:
+    def lose(self) -> list[Entry]:
         """Removes and returns the changes that a lost connection makes undecidable: they required a
         revision, were sent and not answered, so they must not be requested twice."""
         lost = [
@@ -170,7 +171,7 @@ class ChangeLog:
         """Returns the selection to open a session with if no token restores it."""
         return self._confirmed.select
 
-    def replay(self, is_resumed: bool) -> List[bytes]:
+    def replay(self, is_resumed: bool) -> list[bytes]:
         """Returns the messages that request again, on a new connection, what it does not know."""
         messages = []
         for message in self._confirmed.messages():
@@ -186,7 +187,7 @@ class ChangeLog:
         return messages
 
     @property
-    def protection(self) -> FrozenSet[str]:
+    def protection(self) -> frozenset[str]:
         """The parts of frames that the pipeline may hide, an operator's override aside.
 
         A protection counts from the request of a change until a change that ends it is in force.

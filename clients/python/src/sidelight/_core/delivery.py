@@ -8,7 +8,7 @@ without connection as the newest few.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Deque, Dict, List, Optional
+from typing import Any, Optional
 
 from ..outcomes import (
     Counts,
@@ -32,8 +32,16 @@ _NO_INFO = FrameInfo()
 class Pending:
     """A frame whose outcome is not known, or not taken."""
 
-    __slots__ = ("sequence", "frame", "info", "submitted", "waiter", "outcome", "holds_credit",
-                 "trace")
+    __slots__ = (
+        "sequence",
+        "frame",
+        "info",
+        "submitted",
+        "waiter",
+        "outcome",
+        "holds_credit",
+        "trace",
+    )
 
     def __init__(self, sequence: int, frame: Any, info: FrameInfo, submitted: float, waiter: Any):
         self.sequence = sequence
@@ -62,14 +70,14 @@ class Delivery:
     """The outcomes that wait to be taken."""
 
     def __init__(self) -> None:
-        self._queue: Deque[Any] = deque()
-        self._fallbacks: Deque[Pending] = deque()
+        self._queue: deque[Any] = deque()
+        self._fallbacks: deque[Pending] = deque()
         self._kept_drops = 0
         self.received = 0
         self.filtered = 0
         self.passed_through = 0
         self.degraded = 0
-        self.dropped: Dict[DropReason, int] = {}
+        self.dropped: dict[DropReason, int] = {}
 
     def add(self, pending: Pending) -> None:
         """Adds a frame. One with a waiter is only counted."""
@@ -110,7 +118,11 @@ class Delivery:
             self.degraded -= 1
         outcome.release()
         dropped = Dropped(
-            pending.sequence, pending.info, DropReason.DISCONNECTED, DropStage.CLIENT, 0.0,
+            pending.sequence,
+            pending.info,
+            DropReason.DISCONNECTED,
+            DropStage.CLIENT,
+            0.0,
             outcome.failure,
         )
         self.count(dropped)
@@ -182,9 +194,9 @@ class Delivery:
         """The number of outcomes that hold a credit until they are taken."""
         return sum(type(each) is Pending and each.holds_credit for each in self._queue)
 
-    def take_all(self) -> List[Any]:
+    def take_all(self) -> list[Any]:
         """Returns all frames that can be taken."""
-        taken: List[Any] = []
+        taken: list[Any] = []
         while True:
             pending = self.take()
             if pending is None:
@@ -196,6 +208,22 @@ class Delivery:
         dropped = dict(self.dropped)
         done = self.filtered + self.passed_through + self.degraded + sum(dropped.values())
         return Counts(
-            self.received, self.filtered, self.passed_through, self.degraded, dropped,
+            self.received,
+            self.filtered,
+            self.passed_through,
+            self.degraded,
+            dropped,
             self.received - done,
         )
+
+
+class _Nobody:
+    """A caller that gave up: outcomes are released."""
+
+    def resolve(self, outcome: Any) -> None:
+        """Releases an outcome."""
+        outcome.release()
+
+
+#: The waiter of frames whose outcome nobody wants.
+NOBODY = _Nobody()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import Any, Callable, Dict, Generic, Mapping, NamedTuple, Optional, Type, TypeVar, Union
+from collections.abc import Mapping
+from typing import Any, Callable, Generic, NamedTuple, Optional, TypeVar, Union
 
 from .._channel import Endpoint
 from .._formats import Color, FormatLike, Orientation
@@ -66,7 +67,8 @@ class ChangeBase:
     def _result(self, applied: bool) -> int:
         value = self._record.first_sequence if applied else self._record.revision
         if value is None:
-            raise self._record.error or FailedPrecondition("the change has no answer")
+            error = self._record.error or FailedPrecondition("the change has no answer")
+            raise error.with_traceback(None)
         return value
 
     def __repr__(self) -> str:
@@ -97,7 +99,7 @@ class SessionBase(Generic[ChangeType]):
     """
 
     def __init__(
-        self, endpoint: Endpoint, options: SessionOptions, change_type: Type[ChangeType]
+        self, endpoint: Endpoint, options: SessionOptions, change_type: type[ChangeType]
     ) -> None:
         self._change_type = change_type
         self._endpoint = endpoint
@@ -137,7 +139,7 @@ class SessionBase(Generic[ChangeType]):
         refusal = None
         if opened.HasField("shared_memory_refusal"):
             refusal = error_of_status(opened.shared_memory_refusal)
-        limits: Dict[str, int] = {
+        limits: dict[str, int] = {
             field.name: getattr(opened.limits, field.name)
             for field in opened.limits.DESCRIPTOR.fields
         }
@@ -181,12 +183,12 @@ class SessionBase(Generic[ChangeType]):
     def latency(self) -> Latency:
         """Percentiles of the times of the last 256 frames that came back."""
         with self._lock:
-            return self._machine.latency()
+            return self._machine.notices.latency()
 
     @property
     def dropped_analyses(self) -> int:
         """The number of results of analyses that were lost because nobody took them."""
-        return self._machine.dropped_analyses
+        return self._machine.notices.dropped_analyses
 
     def stats(self) -> Optional[Stats]:
         """Returns the server's last counts; `None` before the first.
@@ -285,12 +287,12 @@ class SessionBase(Generic[ChangeType]):
         """
         entry = _Callback(callback)
         with self._lock:
-            self._machine.callbacks.append(entry)
+            self._machine.notices.callbacks.append(entry)
 
         def remove() -> None:
             with self._lock:
-                if entry in self._machine.callbacks:
-                    self._machine.callbacks.remove(entry)
+                if entry in self._machine.notices.callbacks:
+                    self._machine.notices.callbacks.remove(entry)
 
         return remove
 

@@ -6,8 +6,6 @@ shown, whatever was requested: a lost connection bypasses neither.
 
 from __future__ import annotations
 
-from typing import FrozenSet
-
 from ..images import Image
 
 #: The least side of a block of the protecting picture, in pixels.
@@ -41,7 +39,7 @@ class Fallback:
         if self._is_uncertain:
             self.set_override(False)
 
-    def choose(self, protection: FrozenSet[str]) -> str:
+    def choose(self, protection: frozenset[str]) -> str:
         """Returns the policy for frames of which parts may have to be hidden."""
         if self._policy == "pass_through" and (self._is_overridden or protection):
             return "drop"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any
 
 from .._image_messages import description, image_of
 from ..images import Frame, Image
@@ -23,9 +23,7 @@ class DescriptionCache:
     def encode(self, image: Image) -> bytes:
         """Returns the encoded fields of an image, except its pixels."""
         planes = None if image.format.is_file else image.layout.planes
-        key = (
-            image.format, image.width, image.height, planes, image.color, image.orientation
-        )
+        key = (image.format, image.width, image.height, planes, image.color, image.orientation)
         if key != self._key:
             self._encoded = description(image).SerializeToString()
             self._key = key
@@ -70,7 +68,7 @@ def metadata_of(frame: Frame, trace: Any) -> bytes:
     return b"".join(parts)
 
 
-def picture_of(source: Tuple[Any, Any]) -> Image:
+def picture_of(source: tuple[Any, Any]) -> Image:
     """Returns the picture of a reply: its description, and a view of its pixels."""
     message, view = source
     return image_of(message, view)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Optional
 
 from ..errors import DeadlineExceeded, SidelightError, Unavailable, error_of_status
 from ..events import Accepted, Applied, ConnectionLost, Reconnected, SessionState
-from ..images import Frame, FormatLike, Image, PixelFormat
+from ..images import FormatLike, Frame, Image, PixelFormat
 from ..outcomes import DropReason, DropStage
 from ..v1 import session_pb2
 from .changes import Entry
@@ -88,10 +88,10 @@ class Link:
         machine.reconnector.open(now)
         first = machine.changes.replay(self._presented_token)
         if machine.pause is not None:
-            first.append(_encode_pause(machine.pause))
+            first.append(machine.pause.encode())
         machine.window.open(opened.frames_in_flight, first)
         if machine.was_opened:
-            machine.push_event(Reconnected(opened.session_id, self._presented_token))
+            machine.notices.push_event(Reconnected(opened.session_id, self._presented_token))
         machine.was_opened = True
 
     # To the server
@@ -113,13 +113,15 @@ class Link:
             return message
         machine = self._machine
         window = machine.window
-        if not window.is_ready:
-            return None
-        if self.slots is not None:
-            # Before a frame, so that the server knows its free slots when it filters the frame.
-            acknowledgement = self.slots.acknowledgement(window.outstanding)
+        if self.slots is not None and window.link == OPEN:
+            # Before a frame only if the server has no slot for it. While nothing else waits, the
+            # server is busy with a frame or idle, so an early acknowledgement costs no time.
+            needed = window.outstanding + (1 if window.is_ready else 3)
+            acknowledgement = self.slots.acknowledgement(needed)
             if acknowledgement is not None:
                 return encode_ack(*acknowledgement)
+        if not window.is_ready:
+            return None
         while True:
             element = window.next()
             if element is None:
@@ -136,7 +138,7 @@ class Link:
                 return element.encode()
             if isinstance(element, PauseRequest):
                 machine.pause = element
-                return _encode_pause(element)
+                return element.encode()
             data: bytes = element.data
             return data
 
@@ -155,9 +157,7 @@ class Link:
                     ring.view(slot, data.nbytes, -1, slots.returned)[:] = data
                     slots.send(slot, pending.sequence)
             if slot is not None:
-                return encode_slot_frame(
-                    pending.sequence, metadata, description, slot, data.nbytes
-                )
+                return encode_slot_frame(pending.sequence, metadata, description, slot, data.nbytes)
         return encode_frame(pending.sequence, metadata, description, data)
 
     def _refuse(self, pending: Pending, error: Exception) -> None:
@@ -180,9 +180,7 @@ class Link:
             slot = slots.lend() if size <= ring.slot_bytes else None
             if slot is not None:
                 view = ring.view(slot, size, -1, slots.returned)
-                return Frame(
-                    Image(kind, width, height, view, color=color, orientation=orientation)
-                )
+                return Frame(Image(kind, width, height, view, color=color, orientation=orientation))
         return Frame(Image.allocate(kind, width, height, color=color, orientation=orientation))
 
     # From the server
@@ -231,7 +229,7 @@ class Link:
         if pending is None:
             return
         round_trip = now - pending.submitted
-        machine.times.append((round_trip, message.timing.total_us))
+        machine.notices.push_times(round_trip, message.timing.total_us)
         machine.settle(pending, returned_outcome(pending, message, view, round_trip))
 
     def _receive_dropped(self, message: Any) -> None:
@@ -248,26 +246,26 @@ class Link:
     def _receive_notice(self, kind: str, reply: Any) -> None:
         machine = self._machine
         if kind == "analysis":
-            machine.push_analysis(analysis_of(reply.analysis))
+            machine.notices.push_analysis(analysis_of(reply.analysis))
         elif kind == "accepted":
             accepted = reply.accepted
             for record in machine.changes.accept(accepted.request_id):
                 record.revision = accepted.revision
                 machine.answer(record)
-            machine.push_event(Accepted(accepted.request_id, accepted.revision))
+            machine.notices.push_event(Accepted(accepted.request_id, accepted.revision))
         elif kind == "applied":
             self._apply(reply.applied)
         elif kind == "error":
             rejected = rejected_of(reply.error)
             machine.fail(list(machine.changes.reject(rejected.request_id)), rejected.error)
-            machine.push_event(rejected)
+            machine.notices.push_event(rejected)
         elif kind == "state":
             self._change_state(reply.state)
         elif kind == "stats":
             machine.stats = stats_of(reply.stats)
-            machine.push_event(machine.stats)
+            machine.notices.push_event(machine.stats)
         elif kind == "advice":
-            machine.push_event(advice_of(reply.advice))
+            machine.notices.push_event(advice_of(reply.advice))
 
     def _apply(self, applied: Any) -> None:
         machine = self._machine
@@ -280,7 +278,9 @@ class Link:
             record.first_sequence = applied.first_sequence
             machine.answer(record)
         machine.fallback.apply()
-        machine.push_event(Applied(applied.revision, applied.first_sequence, applied.request_id))
+        machine.notices.push_event(
+            Applied(applied.revision, applied.first_sequence, applied.request_id)
+        )
 
     def _change_state(self, message: Any) -> None:
         machine = self._machine
@@ -296,7 +296,7 @@ class Link:
             machine.window.drain()
         if changed.state is not machine.state:
             machine.state = changed.state
-            machine.push_event(changed)
+            machine.notices.push_event(changed)
 
     # Time and loss
 
@@ -318,9 +318,7 @@ class Link:
             return Unavailable(f"the server has been silent for {SILENCE_LIMIT:g} s")
         return None
 
-    def end(
-        self, error: Optional[SidelightError], now: float, random: float
-    ) -> Optional[float]:
+    def end(self, error: Optional[SidelightError], now: float, random: float) -> Optional[float]:
         """Records that the connection ended; `None` without an error.
 
         Returns the seconds after which `start` opens another one; `None` if the session is over.
@@ -340,13 +338,5 @@ class Link:
         if machine.window.is_drained:
             machine.end(None)
             return None
-        machine.push_event(ConnectionLost(error, retry.number, retry.delay))
+        machine.notices.push_event(ConnectionLost(error, retry.number, retry.delay))
         return retry.delay
-
-
-def _encode_pause(request: PauseRequest) -> bytes:
-    if request.pass_through is None:
-        return session_pb2.ClientMessage(resume=session_pb2.Resume()).SerializeToString()
-    pause = session_pb2.Pause(pass_through=request.pass_through)
-    return session_pb2.ClientMessage(pause=pause).SerializeToString()
-

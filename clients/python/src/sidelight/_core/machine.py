@@ -8,28 +8,25 @@ States of the link: none -> opening -> open -> draining -> none, and from each b
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any, Deque, Dict, List, Optional, Tuple
+from collections.abc import Sequence
+from typing import Any, Optional
 
 from ..errors import SidelightError, Unavailable, make_error
-from ..events import Event, Rejected, SessionState, Stats
+from ..events import Rejected, SessionState, Stats
 from ..images import Frame, Image
-from ..outcomes import Dropped, DropReason, DropStage, Latency
+from ..outcomes import Dropped, DropReason, DropStage
 from .changes import ChangeLog, ChangeRecord, Entry
-from .delivery import Delivery, Pending
+from .delivery import NOBODY, Delivery, Pending
 from .fallback import Fallback
 from .frames import info_of
+from .notices import Notices
 from .options import SessionOptions
-from .reconnect import Reconnector, Retry
+from .reconnect import Reconnector
 from .replies import client_outcome
 from .window import OPEN, PauseRequest, Window
 
 # The conditions that callers wait for.
 MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OVER, FINISHED = range(8)
-
-EVENT_LIMIT = 256
-ANALYSIS_LIMIT = 64
-LATENCY_WINDOW = 256
 
 
 class SessionMachine:
@@ -42,18 +39,12 @@ class SessionMachine:
         self.changes = ChangeLog(options.select)
         self.changes.token = options.resume_token
         self.fallback = Fallback(options.fallback)
-        self.reconnector = Reconnector(
-            options.reconnects, options.give_up_after, has_credentials
-        )
+        self.reconnector = Reconnector(options.reconnects, options.give_up_after, has_credentials)
         self.state = SessionState.RUNNING
         self.pause: Optional[PauseRequest] = None
         self.stats: Optional[Stats] = None
-        self.pending: Dict[int, Pending] = {}
-        self.events: Deque[Event] = deque(maxlen=EVENT_LIMIT)
-        self.analyses: Deque[Any] = deque(maxlen=ANALYSIS_LIMIT)
-        self.dropped_analyses = 0
-        self.callbacks: List[Any] = []
-        self.times: Deque[Tuple[float, int]] = deque(maxlen=LATENCY_WINDOW)
+        self.pending: dict[int, Pending] = {}
+        self.notices = Notices()
         self.session_id = ""
         #: The revision in force, as far as it is known.
         self.revision = 0
@@ -65,8 +56,8 @@ class SessionMachine:
         #: The error that ended the session; `None` if it ended as requested, or goes on.
         self.error: Optional[SidelightError] = None
         self._next_sequence = 1
-        self._effects: List[Tuple[Any, Any]] = []
-        self._waiting: Dict[int, List[Any]] = {}
+        self._effects: list[tuple[Any, Any]] = []
+        self._waiting: dict[int, list[Any]] = {}
         self._discards = False
 
     # Waiting
@@ -82,9 +73,9 @@ class SessionMachine:
         if condition == OPENED:
             return self.was_opened or self.is_over
         if condition == EVENT:
-            return bool(self.events) or self.is_over
+            return bool(self.notices.events) or self.is_over
         if condition == ANALYSIS:
-            return bool(self.analyses) or self.is_over
+            return bool(self.notices.analyses) or self.is_over
         if condition == FINISHED:
             return self.window.is_drained or self.is_over
         return self.is_over
@@ -102,16 +93,18 @@ class SessionMachine:
         if waiter in waiters:
             self._waiting[condition].remove(waiter)
 
-    def take_effects(self) -> List[Tuple[Any, Any]]:
+    def take_effects(self) -> Sequence[tuple[Any, Any]]:
         """Returns the waiters to resolve, with their values."""
         waiting = self._waiting
         if waiting:
             for condition in [each for each in waiting if self.is_satisfied(each)]:
                 for waiter in waiting.pop(condition):
                     self._effects.append((waiter, None))
-        effects = self._effects
-        if effects:
-            self._effects = []
+        if not self._effects and not self.notices.calls:
+            return ()
+        effects = self._effects + self.notices.calls
+        # New lists: the caller goes through the effects while other threads add more.
+        self._effects, self.notices.calls = [], []
         return effects
 
     # Frames
@@ -127,7 +120,7 @@ class SessionMachine:
             raise TypeError(f"frame is {type(frame).__name__}; it must be a Frame or an Image")
         window = self.window
         if window.is_finished or self.is_over:
-            raise self.error or Unavailable("the session is finished; it accepts no more frames")
+            raise self.refusal("the session is finished; it accepts no more frames")
         newest_wins = window.newest_wins
         if not newest_wins and window.waiting is not None:
             return None
@@ -156,7 +149,7 @@ class SessionMachine:
     def abandon(self, pending: Pending) -> None:
         """Records that nobody waits for an outcome any more."""
         if pending.waiter is not None:
-            pending.waiter = _NOBODY
+            pending.waiter = NOBODY
 
     def take_outcome(self) -> Any:
         """Returns the next outcome in order; `None` if there is none now."""
@@ -236,7 +229,7 @@ class SessionMachine:
         """
         window = self.window
         if window.is_finished or self.is_over:
-            raise self.error or Unavailable("the session is finished; it accepts no changes")
+            raise self.refusal("the session is finished; it accepts no changes")
         mergeable = window.last_entry if window.keeps else None
         if not self.changes.can_merge(message, is_conditional, mergeable):
             mergeable = None
@@ -271,6 +264,10 @@ class SessionMachine:
         record.waiters.append((applied, waiter))
         self.answer(record)
 
+    def stop_awaiting(self, record: ChangeRecord, waiter: Any) -> None:
+        """Removes a waiter for a change."""
+        record.waiters = [each for each in record.waiters if each[1] is not waiter]
+
     def answer(self, record: ChangeRecord) -> None:
         """Resolves those who wait for a change and have their answer."""
         kept = []
@@ -297,34 +294,14 @@ class SessionMachine:
                 "which requires a revision; it may or may not be in force",
             )
             self.fail(list(entry.records), error)
-            self.push_event(Rejected(entry.request_id, error))
-
-    # Events
-
-    def push_event(self, event: Event) -> None:
-        """Adds an event. The oldest is lost if nobody takes them."""
-        self.events.append(event)
-        for callback in self.callbacks:
-            self._effects.append((callback, event))
-
-    def push_analysis(self, analysis: Any) -> None:
-        """Adds the result of an analysis. The oldest is lost, and counted, if nobody takes them."""
-        if len(self.analyses) == ANALYSIS_LIMIT:
-            self.dropped_analyses += 1
-        self.analyses.append(analysis)
-        for callback in self.callbacks:
-            self._effects.append((callback, analysis))
-
-    def latency(self) -> Latency:
-        """Returns percentiles of the last frames' times."""
-        trips = sorted(each[0] for each in self.times)
-        server = sorted(each[1] / 1e6 for each in self.times)
-        if not trips:
-            return Latency(0.0, 0.0, 0.0, 0.0)
-        middle, high = len(trips) // 2, min(len(trips) - 1, len(trips) * 95 // 100)
-        return Latency(trips[middle], trips[high], server[middle], server[high])
+            self.notices.push_event(Rejected(entry.request_id, error))
 
     # The end
+
+    def refusal(self, message: str) -> SidelightError:
+        """Returns the error that ended the session, or one with a message, to be raised."""
+        # Without the places where it was raised before, which it would collect.
+        return (self.error or Unavailable(message)).with_traceback(None)
 
     def finish(self) -> None:
         """Refuses further frames and changes; those that wait are still sent."""
@@ -355,21 +332,10 @@ class SessionMachine:
         if self.is_over:
             return
         self.error = error
-        self.window.finish()
+        self.window.abandon()
         self.lose_connection(error or Unavailable("the session is over"))
         self.is_over = True
         self.fail(
             list(self.changes.records()),
             error or Unavailable("the session ended before a frame was filtered with the change"),
         )
-
-
-class _Nobody:
-    """A caller that gave up: outcomes are released."""
-
-    def resolve(self, outcome: Any) -> None:
-        """Releases an outcome."""
-        outcome.release()
-
-
-_NOBODY = _Nobody()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any
 
 from ..errors import error_of_status
 from ..events import Advice, Analysis, Detection, Rejected, SessionState, StateChanged, Stats
 from ..outcomes import REASONS, DropReason
 
-_STATES: Dict[int, SessionState] = {each.value: each for each in SessionState}
+_STATES: dict[int, SessionState] = {each.value: each for each in SessionState}
 
 
 def analysis_of(message: Any) -> Analysis:
@@ -21,7 +21,12 @@ def analysis_of(message: Any) -> Analysis:
         dict(message.figures),
         tuple(
             Detection(
-                each.kind, each.tracking_id, each.confidence, each.x, each.y, each.width,
+                each.kind,
+                each.tracking_id,
+                each.confidence,
+                each.x,
+                each.y,
+                each.width,
                 each.height,
             )
             for each in message.detections
@@ -33,13 +38,20 @@ def analysis_of(message: Any) -> Analysis:
 
 def stats_of(message: Any) -> Stats:
     """Returns counts."""
-    dropped: Dict[DropReason, int] = {}
+    dropped: dict[DropReason, int] = {}
     for each in message.dropped:
         reason = REASONS.get(each.reason, DropReason.UNKNOWN)
         dropped[reason] = dropped.get(reason, 0) + each.count
     return Stats(
-        message.received, message.filtered, message.passed_through, message.degraded, dropped,
-        message.in_flight, message.bytes_in, message.bytes_out, message.final,
+        message.received,
+        message.filtered,
+        message.passed_through,
+        message.degraded,
+        dropped,
+        message.in_flight,
+        message.bytes_in,
+        message.bytes_out,
+        message.final,
     )
 
 

@@ -7,12 +7,12 @@ added to `_FACES` or `_BACKGROUNDS`.
 from __future__ import annotations
 
 import re
-from typing import Any, FrozenSet
+from typing import Any
 
 FACES = "faces"
 BACKGROUND = "background"
 
-NOTHING: FrozenSet[str] = frozenset()
+NOTHING: frozenset[str] = frozenset()
 
 _FACES = frozenset(("faceblur", "facepixellate"))
 _BACKGROUNDS = frozenset(("virtualbackground", "backgroundblur"))
@@ -28,9 +28,9 @@ def _canonical(name: str, prefix: str) -> str:
     return lowered[len(prefix) :] if lowered.startswith(prefix) else lowered
 
 
-def protection_of_message(pipeline: Any) -> FrozenSet[str]:
+def protection_of_message(pipeline: Any) -> frozenset[str]:
     """Returns the parts that the active stages of a `Pipeline` message hide."""
-    hidden: FrozenSet[str] = NOTHING
+    hidden: frozenset[str] = NOTHING
     for stage in pipeline.stages:
         if stage.HasField("active") and not stage.active:
             continue
@@ -46,15 +46,13 @@ def protection_of_message(pipeline: Any) -> FrozenSet[str]:
 
 
 def _opts_out(parameters: Any) -> bool:
-    values = [
-        value for key, value in parameters.items() if _canonical(key, "input") == _OPT_OUT
-    ]
+    values = [value for key, value in parameters.items() if _canonical(key, "input") == _OPT_OUT]
     return bool(values) and all(
         value.WhichOneof("kind") == "flag" and not value.flag for value in values
     )
 
 
-def protection_of_text(text: str) -> FrozenSet[str]:
+def protection_of_text(text: str) -> frozenset[str]:
     """Returns the parts that a pipeline in text form may hide.
 
     The text is not parsed. One that names a filter which protects counts as protecting, also where
@@ -64,7 +62,7 @@ def protection_of_text(text: str) -> FrozenSet[str]:
     if "\\" in text:
         return frozenset((FACES, BACKGROUND))
     names = {_canonical(word, "ci") for word in _WORD.findall(text)}
-    hidden: FrozenSet[str] = NOTHING
+    hidden: frozenset[str] = NOTHING
     if names & _FACES:
         hidden |= {FACES}
     if names & _BACKGROUNDS:

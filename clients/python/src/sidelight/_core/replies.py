@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Type
+from typing import Any, Optional
 
 from ..errors import SidelightError, error_of_status
 from ..outcomes import (
@@ -19,7 +19,7 @@ from .delivery import Pending
 from .fallback import mosaic
 from .frames import picture_of, sent_picture
 
-_KINDS: Dict[int, Type[Any]] = {1: Filtered, 2: PassedThrough, 3: Degraded}
+_KINDS: dict[int, type[Any]] = {1: Filtered, 2: PassedThrough, 3: Degraded}
 _NO_TIMES = (0, 0, 0, 0.0)
 
 
@@ -37,11 +37,22 @@ def returned_outcome(
     kind = _KINDS.get(message.disposition, Filtered)
     if view is None:
         return kind(
-            pending.sequence, pending.info, message.revision, sent_picture, pending.frame.image,
-            times, failure, owns_image=False,
+            pending.sequence,
+            pending.info,
+            message.revision,
+            sent_picture,
+            pending.frame.image,
+            times,
+            failure,
+            owns_image=False,
         )
     return kind(
-        pending.sequence, pending.info, message.revision, picture_of, (message.image, view), times,
+        pending.sequence,
+        pending.info,
+        message.revision,
+        picture_of,
+        (message.image, view),
+        times,
         failure,
     )
 
@@ -65,7 +76,13 @@ def client_outcome(
     image = pending.frame.image
     if policy == "pass_through":
         return PassedThrough(
-            pending.sequence, pending.info, 0, sent_picture, image, _NO_TIMES, error,
+            pending.sequence,
+            pending.info,
+            0,
+            sent_picture,
+            image,
+            _NO_TIMES,
+            error,
             owns_image=False,
         )
     if policy == "blur" and not image.format.is_file:

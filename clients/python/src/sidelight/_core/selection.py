@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, FrozenSet, Iterator, List, Tuple
+from collections.abc import Iterator
+from typing import Any
 
 from ..v1 import pipeline_pb2, session_pb2
 from .protection import protection_of_message, protection_of_text
@@ -48,7 +49,11 @@ class Selection:
 
     def messages(self) -> Iterator[Any]:
         """Yields copies of the messages that lead to this selection."""
-        select, update, activate = session_pb2.Select(), session_pb2.Update(), session_pb2.Activate()
+        select, update, activate = (
+            session_pb2.Select(),
+            session_pb2.Update(),
+            session_pb2.Activate(),
+        )
         select.CopyFrom(self.select)
         yield select
         if self._update.stages:
@@ -59,14 +64,14 @@ class Selection:
             yield activate
 
     @property
-    def protection(self) -> FrozenSet[str]:
+    def protection(self) -> frozenset[str]:
         """The parts of frames that the pipeline may hide."""
         if self._protection is None:
             if self.select.WhichOneof("pipeline_source") == "pipeline_text":
                 self._protection = protection_of_text(self.select.pipeline_text)
             else:
                 self._protection = protection_of_message(self._pipeline())
-        found: FrozenSet[str] = self._protection
+        found: frozenset[str] = self._protection
         return found
 
     def _pipeline(self) -> pipeline_pb2.Pipeline:
@@ -98,9 +103,9 @@ class Selection:
         return pipeline
 
 
-def _paths(pipeline: Any, prefix: str) -> List[Tuple[str, Any]]:
+def _paths(pipeline: Any, prefix: str) -> list[tuple[str, Any]]:
     """Returns the stages of a pipeline with their paths."""
-    found: List[Tuple[str, Any]] = []
+    found: list[tuple[str, Any]] = []
     for index, stage in enumerate(pipeline.stages):
         path = f"{prefix}stages[{index}]"
         found.append((path, stage))

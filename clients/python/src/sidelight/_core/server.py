@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Generic, Optional, Type, TypeVar, Union
+from typing import Generic, Optional, TypeVar, Union
 
 from .._channel import Endpoint
 from ..output import Output
@@ -17,7 +17,7 @@ SessionType = TypeVar("SessionType", bound=SessionBase)  # type: ignore[type-arg
 class ServerBase(Generic[SessionType]):
     """A server. Connections are opened when they are needed; each session has its own."""
 
-    def __init__(self, endpoint: Endpoint, session_type: Type[SessionType]) -> None:
+    def __init__(self, endpoint: Endpoint, session_type: type[SessionType]) -> None:
         self._endpoint = endpoint
         self._session_type = session_type
 

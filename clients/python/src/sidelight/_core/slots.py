@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Deque, Dict, List, Optional, Tuple
+from typing import Optional
 
 
 class Slots:
@@ -21,11 +21,11 @@ class Slots:
         self.input_slots = input_slots
         self.output_slots = output_slots
         #: Slots, with the sequence of the frame for output slots and -1 for input slots.
-        self.returned: Deque[Tuple[int, int]] = deque()
+        self.returned: deque[tuple[int, int]] = deque()
         self._lent = [False] * input_slots
-        self._sequences: List[Optional[int]] = [None] * input_slots
+        self._sequences: list[Optional[int]] = [None] * input_slots
         #: The output slots whose pictures are still used, with their frames.
-        self._held: Dict[int, int] = {}
+        self._held: dict[int, int] = {}
         #: Output slots that were received since the last acknowledgement, or listed in it.
         self._unacknowledged = 0
         self._newest = 0
@@ -74,16 +74,13 @@ class Slots:
         self._unacknowledged += 1
         self._newest = max(self._newest, sequence)
 
-    def acknowledgement(self, in_flight: int) -> Optional[Tuple[int, Tuple[int, ...]]]:
-        """Returns the newest received frame and the slots that are still held, if the server needs
-        slots and some are unused; otherwise `None`.
+    def acknowledgement(self, needed: int) -> Optional[tuple[int, tuple[int, ...]]]:
+        """Returns the newest received frame and the slots that are still held, if the server may
+        have fewer free slots than `needed` and some are unused; otherwise `None`.
 
-        A message for each picture would double the number of messages, so an acknowledgement waits
-        until the server has fewer free slots than the frames in flight and one more may need.
-
-        - `in_flight`: The number of frames whose outcomes may take a slot.
+        A message for each picture would double the number of messages.
         """
-        if self.output_slots - self._unacknowledged > in_flight + 1:
+        if self.output_slots - self._unacknowledged >= needed:
             return None
         self.collect()
         if len(self._held) == self._unacknowledged:

@@ -8,8 +8,9 @@ for a credit. Pings overtake it.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Deque, List, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
+from ..v1 import session_pb2
 from .changes import Entry
 
 #: The number of changes that may wait behind a frame; further ones are refused.
@@ -25,6 +26,13 @@ class PauseRequest(NamedTuple):
     #: Whether frames pass through; `None` ends the pause.
     pass_through: Optional[bool]
 
+    def encode(self) -> bytes:
+        """Returns the message to send."""
+        if self.pass_through is None:
+            return session_pb2.ClientMessage(resume=session_pb2.Resume()).SerializeToString()
+        pause = session_pb2.Pause(pass_through=self.pass_through)
+        return session_pb2.ClientMessage(pause=pause).SerializeToString()
+
 
 class RawMessage(NamedTuple):
     """A message that is encoded already."""
@@ -39,7 +47,7 @@ class Unsent(NamedTuple):
     """The messages that a lost connection leaves behind."""
 
     waiting: Any
-    controls: List[Control]
+    controls: list[Control]
     is_kept: bool
 
 
@@ -54,8 +62,8 @@ class Window:
     def __init__(self, newest_wins: bool, limit: Optional[int] = None) -> None:
         self.newest_wins = newest_wins
         self._limit = limit
-        self._queue: Deque[Any] = deque()
-        self._urgent: Deque[bytes] = deque()
+        self._queue: deque[Any] = deque()
+        self._urgent: deque[bytes] = deque()
         self._controls = 0
         #: The frame that waits, which is in the queue; `None` if there is none.
         self.waiting: Any = None
@@ -63,6 +71,7 @@ class Window:
         self.capacity = 0
         self.outstanding = 0
         self.is_finished = False
+        self._is_abandoned = False
 
     # Offering
 
@@ -73,9 +82,7 @@ class Window:
             return True
         if self.newest_wins and self.link != OPEN:
             return True
-        return self.waiting is None and (
-            not self.newest_wins or self.outstanding < self.capacity
-        )
+        return self.waiting is None and (not self.newest_wins or self.outstanding < self.capacity)
 
     def push_frame(self, frame: Any) -> Any:
         """Adds a frame; returns the one that it replaces."""
@@ -112,6 +119,10 @@ class Window:
         """Refuses further messages; those that wait are still sent."""
         self.is_finished = True
 
+    def abandon(self) -> None:
+        """Refuses further messages, and discards those that wait when the link closes."""
+        self.is_finished = self._is_abandoned = True
+
     @property
     def is_drained(self) -> bool:
         """Whether no more messages are accepted and none waits."""
@@ -124,7 +135,7 @@ class Window:
 
     # The link
 
-    def open(self, capacity: int, first: List[bytes]) -> None:
+    def open(self, capacity: int, first: list[bytes]) -> None:
         """Records that the connection is open, with messages to send before all others."""
         self.link = OPEN
         granted = max(1, capacity)
@@ -142,10 +153,10 @@ class Window:
         """Records that the connection is lost. If frames may be dropped, nothing is kept."""
         self.link = NONE
         self._urgent.clear()
-        keeps = not self.newest_wins and not self.is_finished
+        keeps = not self.newest_wins and not self._is_abandoned
         waiting, queue = self.waiting, self._queue
         # Messages that repeat changes are made again for the next connection.
-        controls: List[Control] = [
+        controls: list[Control] = [
             each for each in queue if isinstance(each, (Entry, PauseRequest))
         ]
         if keeps:

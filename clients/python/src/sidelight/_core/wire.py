@@ -5,7 +5,7 @@ A frame's pixels are its last bytes, so that a message is one join of a short he
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, Optional
 
 from ..v1 import session_pb2
 
@@ -51,13 +51,11 @@ def encode_slot_frame(
     """Returns a message with a frame whose pixels are in a slot of shared memory."""
     reference = b"".join((b"\x08", varint(slot), b"\x10", varint(length)))
     image = b"".join((description, b"\x72", _SMALL[len(reference)], reference))
-    frame = b"".join(
-        (b"\x08", varint(sequence), metadata, b"\x12", varint(len(image)), image)
-    )
+    frame = b"".join((b"\x08", varint(sequence), metadata, b"\x12", varint(len(image)), image))
     return b"".join((b"\x0a", varint(len(frame)), frame))
 
 
-def encode_ack(sequence: int, held: Tuple[int, ...]) -> bytes:
+def encode_ack(sequence: int, held: tuple[int, ...]) -> bytes:
     """Returns a message that acknowledges pictures."""
     body = b"\x08" + varint(sequence)
     if held:
@@ -65,7 +63,7 @@ def encode_ack(sequence: int, held: Tuple[int, ...]) -> bytes:
     return b"\x12" + varint(len(body)) + body
 
 
-def decode_reply(data: bytes) -> Tuple[Any, Optional[memoryview]]:
+def decode_reply(data: bytes) -> tuple[Any, Optional[memoryview]]:
     """Returns a `ServerMessage`, and the pixels of its frame as a view of `data`.
 
     The message then has no pixels. Without a view, the message is complete.
@@ -80,7 +78,7 @@ def decode_reply(data: bytes) -> Tuple[Any, Optional[memoryview]]:
     return session_pb2.ServerMessage.FromString(data), None
 
 
-def _split(data: bytes) -> Optional[Tuple[bytes, memoryview]]:
+def _split(data: bytes) -> Optional[tuple[bytes, memoryview]]:
     """Returns the encoded `FilteredFrame` without its pixels, and the pixels; `None` if the message
     has no inline pixels, or another form than servers write."""
     length, start = _read_varint(data, 1)
@@ -95,13 +93,11 @@ def _split(data: bytes) -> Optional[Tuple[bytes, memoryview]]:
         return None
     pixels_tag, pixels_start, pixels_end = pixels
     description = data[image_start:pixels_tag] + data[pixels_end:image_end]
-    head = b"".join(
-        (data[start:image_tag], length_delimited(2, description), data[image_end:])
-    )
+    head = b"".join((data[start:image_tag], length_delimited(2, description), data[image_end:]))
     return head, memoryview(data)[pixels_start:pixels_end]
 
 
-def _find(data: bytes, at: int, end: int, wanted: int) -> Optional[Tuple[int, int, int]]:
+def _find(data: bytes, at: int, end: int, wanted: int) -> Optional[tuple[int, int, int]]:
     """Returns the tag's, the content's and the end's offsets of the field with a given tag."""
     while at < end:
         start = at
@@ -123,7 +119,7 @@ def _find(data: bytes, at: int, end: int, wanted: int) -> Optional[Tuple[int, in
     return None
 
 
-def _read_varint(data: bytes, at: int) -> Tuple[int, int]:
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[at]
