@@ -22,9 +22,9 @@ from typing import Any, Dict, List, Optional
 import gi
 
 gi.require_version("Gst", "1.0")
-from gi.repository import Gst  # noqa: E402
+from gi.repository import Gst
 
-import sidelight.gst  # noqa: E402
+import sidelight.gst
 
 LOOKS = (
     "sepiaTone",

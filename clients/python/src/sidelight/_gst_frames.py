@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-import gi
+import gi  # pyright: ignore
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
-from gi.repository import Gst, GstVideo  # noqa: E402
+from gi.repository import Gst, GstVideo  # pyright: ignore
 
-from .images import Color, ColorMatrix, ColorRange, Image, Layout, PixelFormat, Plane  # noqa: E402
+from .images import Color, ColorMatrix, ColorRange, Image, Layout, PixelFormat, Plane
 
 __all__ = ["FORMATS", "UnsupportedColorimetry", "VideoFormat", "read_into", "write_from"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-import gi
+import gi  # pyright: ignore
 
 gi.require_version("Gst", "1.0")
-from gi.repository import GLib, GObject, Gst  # noqa: E402
+from gi.repository import GLib, GObject, Gst  # pyright: ignore
 
 if TYPE_CHECKING:
     from .sync import Session

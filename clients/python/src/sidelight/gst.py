@@ -15,13 +15,13 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
-import gi
+import gi  # pyright: ignore
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstBase", "1.0")
-from gi.repository import GObject, Gst, GstBase  # noqa: E402
+from gi.repository import GObject, Gst, GstBase  # pyright: ignore
 
-from ._gst_messages import STATS, fail, post, stats_of, warn, weak_callback  # noqa: E402
+from ._gst_messages import STATS, fail, post, stats_of, warn, weak_callback
 
 if not Gst.is_initialized():
     Gst.init(None)
@@ -121,6 +121,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             "token": "",
         }
         self._budget_ms = 0
+        self._is_stopping = False
         self._server: Optional[Server] = None
         self._session: Optional[Session] = None
         self._video: Optional[VideoFormat] = None
@@ -155,6 +156,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             text = f"on-error is {policy!r}; it must be one of {', '.join(_ON_ERROR)}"
             fail(self, Gst.LibraryError.SETTINGS, text)
             return False
+        self._is_stopping = False
         reference = weakref.ref(self)
 
         def query(pad: Any, parent: Any, query: Any) -> bool:
@@ -167,6 +169,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
     def do_change_state(self, transition: Any) -> Any:
         """Closes the session before streaming stops, so that no thread waits for an outcome."""
         if transition == Gst.StateChange.PAUSED_TO_READY:
+            self._is_stopping = True
             self._close()
         return GstBase.BaseTransform.do_change_state(self, transition)
 
@@ -185,7 +188,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         except UnsupportedColorimetry as error:
             fail(self, Gst.StreamError.FORMAT, str(error))
             return False
-        return self._session is not None or self._open(self._video.size)
+        return self._session is not None or self._is_stopping or self._open(self._video.size)
 
     def do_propose_allocation(self, decide_query: Any, query: Any) -> bool:
         """Lets the elements before this one write into the memory of the elements after it."""
@@ -199,7 +202,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
 
         session, video = self._session, self._video
         if session is None or video is None:
-            return Gst.FlowReturn.NOT_NEGOTIATED
+            return Gst.FlowReturn.FLUSHING
         layout, budget = video.layout, self._budget_ms / 1e3
         patience = budget + _PATIENCE if budget else _PATIENCE_WITHOUT_BUDGET
         fails = self._texts["on-error"] == "fail"
@@ -215,8 +218,6 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                         raise outcome.error
                     reason, stage = outcome.reason.name.lower(), outcome.stage.name.lower()
                     return self._dropped(buffer, reason, stage, outcome.late)
-                if outcome.failure is not None and fails:
-                    raise outcome.failure
                 if not isinstance(outcome, PassedThrough):
                     write_from(outcome.image, buffer, video)
         except SidelightError as error:

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("aiortc")
 
-from aiortc import VideoStreamTrack  # noqa: E402
-from aiortc.mediastreams import MediaStreamError, MediaStreamTrack  # noqa: E402
-from av import VideoFrame  # noqa: E402
+from aiortc import VideoStreamTrack
+from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
+from av import VideoFrame
 
 # Of video range, so that their sum is 16 + 235.
 DARK, BRIGHT = 60, 191

@@ -6,14 +6,17 @@ import asyncio
 import os
 import signal
 
+import pytest
 from support.running_server import RunningServer
 
-from .aiortc_support import BRIGHT, DARK, Camera, eventually, luma, run, until
+pytest.importorskip("aiortc")
 
-from aiortc import RTCPeerConnection  # isort: skip
+from aiortc import RTCPeerConnection
 
 import sidelight.aio
 from sidelight.aiortc import FilteredTrack
+
+from .aiortc_support import BRIGHT, DARK, Camera, eventually, luma, run, until
 
 
 async def connect(offering: RTCPeerConnection, answering: RTCPeerConnection) -> None:

@@ -13,15 +13,17 @@ import numpy
 import pytest
 from support.running_server import RunningServer
 
-from .aiortc_support import BRIGHT, DARK, Camera, Pushed, eventually, grey, luma, run, until
+pytest.importorskip("aiortc")
 
-from aiortc.contrib.media import MediaRelay  # isort: skip
-from aiortc.mediastreams import MediaStreamError, MediaStreamTrack  # isort: skip
-from av import VideoFrame  # isort: skip
+from aiortc.contrib.media import MediaRelay
+from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
+from av import VideoFrame
 
 import sidelight.aio
 import sidelight.errors
 from sidelight.aiortc import FilteredTrack
+
+from .aiortc_support import BRIGHT, DARK, Camera, Pushed, eventually, grey, luma, run, until
 
 
 def test_a_relay_sends_one_filtered_track_to_two_readers(running_server):

@@ -165,6 +165,22 @@ def test_a_restarted_element_opens_a_new_session(player):
     assert player.filtered(GREY) == GREY
 
 
+def test_a_busy_stream_stops_without_errors(running_server):
+    pipeline = Gst.parse_launch(
+        "videotestsrc ! video/x-raw,format=I420,width=640,height=360 ! sidelightfilter "
+        f"address={running_server.unix} pipeline=colorInvert ! fakesink"
+    )
+    bus = pipeline.get_bus()
+    for _ in range(20):
+        pipeline.set_state(Gst.State.PLAYING)
+        # The first frame is filtered, and others follow.
+        kind = Gst.MessageType.ELEMENT | Gst.MessageType.ERROR
+        assert bus.timed_pop_filtered(20 * Gst.SECOND, kind).type == Gst.MessageType.ELEMENT
+        assert pipeline.set_state(Gst.State.READY) == Gst.StateChangeReturn.SUCCESS
+        assert bus.pop_filtered(Gst.MessageType.ERROR) is None
+    pipeline.set_state(Gst.State.NULL)
+
+
 def test_the_server_knows_the_label(running_server):
     with Player(CAPS, address=running_server.unix, label="stage left") as player:
         player.filtered(GREY)

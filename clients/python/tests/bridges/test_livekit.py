@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("livekit.rtc")
 
-from livekit import rtc  # noqa: E402
+from livekit import rtc
 
-import sidelight.aio  # noqa: E402
-from sidelight.images import Image, PixelFormat  # noqa: E402
-from sidelight.livekit import VideoProcessor, image, video_frame  # noqa: E402
+import sidelight.aio
+from sidelight.images import Image, PixelFormat
+from sidelight.livekit import VideoProcessor, image, video_frame
 
 SECONDS = 60
 TYPES = {

@@ -1,3 +1,3 @@
 """The file that GStreamer's loader of Python plug-ins reads."""
 
-from sidelight.gst import __gstelementfactory__  # noqa: F401
+from sidelight.gst import __gstelementfactory__
