@@ -14,6 +14,7 @@ import re
 import secrets
 import signal
 from collections.abc import Awaitable, Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,7 @@ class CallServer:
         try:
             async for message in socket:
                 content = json.loads(message.data)
+                answer: dict[str, Any]
                 try:
                     if content["request"] == "watch" and participant:
                         answer = {"sdp": await participant.watch(content["name"], content["sdp"])}
@@ -224,7 +226,7 @@ async def _file(path: Path) -> web.FileResponse:
 def _png(frame: av.VideoFrame) -> bytes:
     encoder = av.CodecContext.create("png", "w")
     encoder.width, encoder.height, encoder.pix_fmt = frame.width, frame.height, "rgb24"
-    encoder.time_base = frame.time_base
+    encoder.time_base = Fraction(1, 30)
     picture = frame.reformat(format="rgb24")
     return b"".join(bytes(each) for part in (picture, None) for each in encoder.encode(part))
 

@@ -70,7 +70,7 @@ class Commands:
             self._send({"reply": None, "error": error_json(error)})
 
     async def _run(self) -> None:
-        kinds = {
+        kinds: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any] | None]]] = {
             "select": self._select, "update": self._update, "activate": self._activate,
             "check": self._check, "preview": self._preview, "span": self._span,
             "pause": lambda _: self._pause(True), "resume": lambda _: self._pause(False),
@@ -112,7 +112,8 @@ class Commands:
         with tracing.span(command["command"], command.get("traceparent")) as traceparent:
             requested = change()
             self._session.trace_next_frame(traceparent)
-            return await requested.accepted(timeout=_ANSWER_SECONDS)
+            revision: int = await requested.accepted(timeout=_ANSWER_SECONDS)
+            return revision
 
     async def _check(self, command: dict[str, Any]) -> dict[str, Any]:
         participant = self._participant

@@ -52,7 +52,8 @@ def value_of(content: Any) -> Value:
         return Point(width(content["x"]), height(content["y"]))
     if isinstance(content, dict):
         return RGBA(content["red"], content["green"], content["blue"], content.get("alpha", 1))
-    return content
+    value: Value = content
+    return value
 
 
 def _parameter_json(parameter: Parameter) -> dict[str, Any]:

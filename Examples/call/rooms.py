@@ -14,17 +14,15 @@ from aiortc import (
     MediaStreamTrack,
     RTCConfiguration,
     RTCPeerConnection,
-    RTCRtpSender,
     RTCSessionDescription,
 )
 from aiortc.contrib.media import MediaRelay
 from aiortc.mediastreams import MediaStreamError
-from av import VideoFrame
 
 import bit_rates
 from commands import Commands
 from sidelight import Unavailable
-from sidelight.aio import Server, Session
+from sidelight.aio import Server
 from tracing import TracedSession
 
 # Connections on loopback and in one network need no STUN server.
@@ -45,7 +43,7 @@ class Settings:
     #: The filters that participants may use; empty: all.
     allowed_filters: tuple[str, ...]
     #: Makes the track that is sent to others of a participant's track and session.
-    filtered_track: Callable[[MediaStreamTrack, Session], MediaStreamTrack]
+    filtered_track: Callable[[MediaStreamTrack, Any], MediaStreamTrack]
 
 
 class Room:
@@ -94,7 +92,7 @@ class Participant:
         #: The filtered video; `None` until the participant has joined.
         self.video: MediaStreamTrack | None = None
         #: The newest filtered frame.
-        self.newest: VideoFrame | None = None
+        self.newest: Any = None
         self._pictures: dict[str, bytes] = {}
         self._socket = socket
         self._settings = settings
@@ -157,6 +155,7 @@ class Participant:
 
     def newest_first(self) -> MediaStreamTrack:
         """Returns a track for one receiver. A slow receiver skips frames."""
+        assert self.video is not None, "the participant has not joined"
         return self._relay.subscribe(self.video, buffered=False)
 
     def show_preview(self, is_on: bool) -> None:

@@ -7,6 +7,7 @@ Without OpenTelemetry nothing is recorded.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,16 +24,17 @@ try:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 except ImportError:
-    trace = None
+    trace = None  # type: ignore[assignment]
 
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _processor: Any = None
 
 
 def start() -> None:
-    """Exports spans by OTLP over HTTP, as the variables `OTEL_EXPORTER_OTLP_...` say. Does nothing
-    if the SDK and its exporter are not installed."""
+    """Exports spans by OTLP over HTTP to `OTEL_EXPORTER_OTLP_ENDPOINT`. Does nothing without that
+    variable, or if the SDK and its exporter are not installed."""
     global _processor
-    if trace is None:
+    if trace is None or not any(os.environ.get(name) for name in _ENDPOINTS):
         return
     _processor = BatchSpanProcessor(OTLPSpanExporter())
     provider = TracerProvider(resource=Resource.create({"service.name": "call-server"}))
