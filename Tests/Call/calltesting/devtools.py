@@ -12,7 +12,7 @@ CONNECT_SECONDS = 60
 # The time that a command may take. A wait in a page is one.
 COMMAND_SECONDS = 150
 # The time that a condition of `Page.until` may take.
-WAIT_SECONDS = 60
+WAIT_SECONDS = 120
 # The last messages of the pages' consoles that a failed test shows.
 CONSOLE_LINES = 200
 
@@ -104,7 +104,7 @@ class Page:
         self.command("Runtime.evaluate", expression=READER.read_text())
 
     def run(self, function: str, *arguments: object) -> Any:
-        """Calls a function of JavaScript, waits for its promise, and returns its value."""
+        """Calls a function of JavaScript, and returns its value, once it is settled."""
         expression = f"({function})(...{json.dumps(arguments)})"
         result = self.command(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True,

@@ -38,13 +38,19 @@ class Participant:
         self.name = name
         self.room = room
         self.page: Page = browser.open(f"{call}/?{query}&join")
-        self.page.until("() => document.documentElement.dataset.call === 'joined'")
+        self.page.until(
+            """() => {
+                const problem = document.querySelector("#join-error");
+                if (problem && !problem.hidden) throw new Error(problem.textContent);
+                return document.documentElement.dataset.call === "joined";
+            }"""
+        )
 
     def leave(self) -> None:
         """Leaves the call with the button of the page."""
         self.click("#leave")
 
-    # What the participant sees.
+    # The videos
 
     def read(self, name: str = CAMERA) -> None:
         """Starts to read the frames of a tile: of a participant, or the own camera."""
@@ -94,7 +100,7 @@ class Participant:
         """Waits until there is no tile of a participant."""
         self.page.until(f"(name) => ({TILE})(name) === null", name, seconds=seconds)
 
-    # What the participant does.
+    # The controls
 
     def click(self, selector: str) -> None:
         """Clicks an element, once it is there."""
@@ -115,7 +121,7 @@ class Participant:
         self.select(pipeline)
         return self.wait_for_applied(before)
 
-    # What the page tells the participant.
+    # The state that the page shows
 
     def applied(self) -> "Applied":
         """Returns the last change in force."""

@@ -171,7 +171,7 @@ class CallServer(Program):
         super().__init__(
             sys.executable, program, "--sidelight", sidelight, "--port", "0", *options,
             environment={
-                "PYTHONPATH": f"{REPOSITORY}/clients/python/src:{REPOSITORY}/Tests/Call",
+                "PYTHONPATH": f"{REPOSITORY}/Tests/Call",
                 "FRAME_RECORD": str(self._record),
                 **(environment or {}),
             },
