@@ -2,9 +2,12 @@
 
 from itertools import pairwise
 
+import pytest
+
 from calltesting.barcode import OUTSIDE_STRIP
 from calltesting.latency import delays
 from calltesting.participant import CAMERA
+from calltesting.programs import Sidelight
 
 # Several times the time between two frames on a usual machine, with one core.
 SLOW = ", ".join(f"{each}{OUTSIDE_STRIP}" for each in ["median", "zoomBlur(amount: 60)"] * 4)
@@ -13,6 +16,13 @@ SECONDS = 12
 GREATEST_DELAY_MILLISECONDS = 3_000
 # The frames that a session may have without an outcome, and one that waits for them.
 MOST_IN_FLIGHT = 8
+
+
+@pytest.fixture(scope="module")
+def sidelight():
+    """A Sidelight process that accepts sessions also while frames demand more than its capacity."""
+    with Sidelight("--max-load", "0") as running:
+        yield running
 
 
 def test_a_slow_filter_drops_frames_and_delays_none_more_than_the_first_ones(join):
@@ -40,7 +50,7 @@ def test_the_frames_that_were_received_are_the_sum_of_their_outcomes(join):
     ben.wait_for_frames(ana.name, 10)
     # The camera stops, so that each frame that was received has its outcome.
     ana.page.run(
-        f"""() => document.querySelector(".tile[data-self] video").srcObject.getTracks()
+        """() => document.querySelector(".tile[data-self] video").srcObject.getTracks()
             .forEach((track) => track.stop())"""
     )
     ana.page.until(
