@@ -31,8 +31,9 @@ from sidelight.aiortc import FilteredTrack
 
 _FOLDER = Path(__file__).resolve().parent
 _NAME = re.compile(r"[\w.\- ]{1,32}")
-# A page that does not answer a ping within half of it is gone.
-_HEARTBEAT_SECONDS = 2
+# A page that does not answer a ping within half of it is gone. A closed page is gone at once, since
+# its browser closes the connection; this is for networks that are lost.
+_HEARTBEAT_SECONDS = 10
 _MAX_MESSAGE_BYTES = 1 << 18
 _MAX_PICTURE_BYTES = 16 << 20
 

@@ -37,6 +37,7 @@ class Commands:
         self._tasks: list[asyncio.Task[None]] = []
         self._text = ""
         self._is_overridden = False
+        self._plate = -1.0
         self._session.on_event(self._on_event)
 
     def use(self, channel: RTCDataChannel, closed: Callable[[], Awaitable[None]]) -> None:
@@ -95,7 +96,7 @@ class Commands:
     async def _select(self, command: dict[str, Any]) -> dict[str, Any]:
         revision = await self._change(command, lambda: self._session.select(command["text"]))
         checked = await self._check(command)
-        self._text = checked["text"]
+        self._text, self._plate = checked["text"], -1.0
         return {"revision": revision, **checked}
 
     async def _update(self, command: dict[str, Any]) -> dict[str, Any]:
@@ -142,12 +143,20 @@ class Commands:
         elif isinstance(event, events.StateChanged):
             self._is_overridden = event.state is events.SessionState.OVERRIDDEN
             self._send_state(event.state.name.lower(), event.message)
+        elif isinstance(event, events.Analysis):
+            self._send_plate(event.figures.get("plateProgress"))
         elif isinstance(event, events.ConnectionLost):
             if event.attempt == 1:
                 self._tasks.append(asyncio.create_task(self._participant.restore_pictures()))
             self._send_state("disconnected", self._loss())
         elif isinstance(event, events.Reconnected):
             self._send_state("running", "")
+
+    def _send_plate(self, progress: float | None) -> None:
+        """Sends the share of the empty room that a background filter knows, if it has changed."""
+        if progress is not None and round(progress, 2) != self._plate:
+            self._plate = round(progress, 2)
+            self._send({"event": "plate", "progress": self._plate})
 
     def _loss(self) -> str:
         """Returns the effect of a lost connection, for the participant."""

@@ -10,7 +10,7 @@ import { Signalling } from "./signalling.js";
 
 /**
  * A call. Dispatches `room` with the participants, `video` with a participant's name and stream,
- * and `end`.
+ * and `end` with the reason.
  */
 export class Call extends EventTarget {
   #signalling = new Signalling();
@@ -35,7 +35,7 @@ export class Call extends EventTarget {
     this.commands = new Commands(this.#outgoing.createDataChannel("sidelight"));
     this.#signalling.addEventListener("room", (event) =>
       this.#update(/** @type {CustomEvent} */ (event).detail));
-    this.#signalling.addEventListener("end", () => this.leave());
+    this.#signalling.addEventListener("end", () => this.leave("The call server ended the call."));
     // A page that goes to the background cache must not keep its place in the room.
     addEventListener("pagehide", () => this.leave(), { once: true });
   }
@@ -56,13 +56,17 @@ export class Call extends EventTarget {
     await this.commands.opened;
   }
 
-  /** Leaves the room, and ends all connections. Idempotent. */
-  leave() {
+  /**
+   * Leaves the room, and ends all connections. Idempotent.
+   *
+   * @param {string} [reason] The reason for the participant; empty if it leaves by itself.
+   */
+  leave(reason = "") {
     if (this.#outgoing.connectionState === "closed") return;
     this.#signalling.close();
     for (const connection of [this.#outgoing, ...this.#incoming.values()]) connection.close();
     for (const track of this.camera.getTracks()) track.stop();
-    this.dispatchEvent(new Event("end"));
+    this.dispatchEvent(new CustomEvent("end", { detail: reason }));
   }
 
   /** @param {Participant[]} participants */

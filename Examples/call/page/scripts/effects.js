@@ -3,6 +3,7 @@
  *
  * @import {Assets} from "./assets.js"
  * @import {Catalogue} from "./catalogue.js"
+ * @import {Commands} from "./commands.js"
  * @import {Selection} from "./selection.js"
  */
 
@@ -57,8 +58,7 @@ const EFFECTS = {
 const OWN = "own-picture";
 
 /** @type {Record<string, string>} */
-const MATTES = { plate: "Learned while the room is empty", key: "A wall of one colour",
-  portrait: "Around a face (blur only)" };
+const MATTES = { plate: "The empty room", key: "The wall's colour", portrait: "A face (blur)" };
 
 /**
  * Fills the section of effects.
@@ -66,13 +66,15 @@ const MATTES = { plate: "Learned while the room is empty", key: "A wall of one c
  * @param {Catalogue} catalogue
  * @param {Selection} selection
  * @param {Assets} assets
+ * @param {Commands} commands
  */
-export function showEffects(catalogue, selection, assets) {
+export function showEffects(catalogue, selection, assets, commands) {
   const section = byId("effects");
   const problem = element("p", { class: "error", role: "alert", hidden: true });
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
   const matte = matteChoice(catalogue);
+  const plate = element("p", { id: "plate", class: "hint", role: "status", hidden: true });
   const use = element("select", { id: "picture-use" },
     element("option", { value: "sticker" }, "Sticker"),
     element("option", { value: "background" }, "Background"));
@@ -94,7 +96,8 @@ export function showEffects(catalogue, selection, assets) {
     section.append(element("h3", {}, title), group);
   }
   section.append(
-    labelled("The background is found by", matte),
+    labelled("Background known from", matte),
+    plate,
     element("h3", {}, "Own picture"),
     element("div", { class: "row" },
       element("label", { class: "button", for: "picture" }, "Choose a picture"), file,
@@ -144,7 +147,14 @@ export function showEffects(catalogue, selection, assets) {
     }
   }
 
+  commands.addEventListener("plate", (event) => {
+    const { progress } = /** @type {CustomEvent} */ (event).detail;
+    plate.hidden = progress >= 1;
+    plate.textContent = `Leave the picture for a moment: ${Math.round(progress * 100)} % of the \
+empty room is known. Until then it is hidden.`;
+  });
   selection.addEventListener("change", () => {
+    plate.hidden ||= !selection.stages.some(({ filter }) => catalogue.parameter(filter, "plate"));
     for (const button of buttons) {
       const isSelected = Boolean(selection.find({ id: button.dataset.effect }));
       button.setAttribute("aria-pressed", String(isSelected));
@@ -158,7 +168,7 @@ function matteChoice(catalogue) {
   const choices = new Set(["virtualBackground", "backgroundBlur"].flatMap((filter) =>
     catalogue.parameter(filter, "matte")?.choices ?? []));
   const options = [...choices].map((name) =>
-    element("option", { value: name }, MATTES[name] ?? `The model ${name}`));
+    element("option", { value: name }, MATTES[name] ?? `Model ${name}`));
   return element("select", { id: "matte" }, ...options);
 }
 

@@ -27,6 +27,12 @@ function setState(state) {
   byId("status").hidden = true;
 }
 
+/** @param {string} message Empty: none. */
+function showProblem(message) {
+  problem.textContent = message;
+  problem.hidden = !message;
+}
+
 /** Returns the camera's stream. */
 async function openCamera() {
   const [width, height] = byId("camera-size").value.split("x").map(Number);
@@ -62,7 +68,7 @@ function showStatus({ detail: { state, message } }) {
 
 async function join() {
   setState("joining");
-  problem.hidden = true;
+  showProblem("");
   let call;
   try {
     const camera = await openCamera();
@@ -72,8 +78,7 @@ async function join() {
   } catch (error) {
     call?.leave();
     setState("left");
-    problem.textContent = error instanceof Error ? error.message : String(error);
-    problem.hidden = false;
+    showProblem(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -94,9 +99,10 @@ async function start(call, camera) {
     const { name, stream } = /** @type {CustomEvent} */ (event).detail;
     tiles.play(name, stream);
   });
-  call.addEventListener("end", () => {
+  call.addEventListener("end", (event) => {
     tiles.clear();
     setState("left");
+    showProblem(/** @type {CustomEvent} */ (event).detail);
   });
   call.commands.addEventListener("state", (event) =>
     showStatus(/** @type {CustomEvent} */ (event)));
@@ -107,7 +113,7 @@ async function start(call, camera) {
   byId("where").textContent = `${call.room} · ${call.name}`;
   showFilters(catalogue, selection, assets);
   showStages(catalogue, selection, assets, () => tiles.frameSize);
-  effects = showEffects(catalogue, selection, assets);
+  effects = showEffects(catalogue, selection, assets, call.commands);
   showText(call.commands, selection);
   showStatistics(call.commands);
   selection.announce();

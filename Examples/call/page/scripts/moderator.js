@@ -16,6 +16,7 @@
 import { byId, element, words } from "./dom.js";
 
 const RETRY_MS = 1000;
+let wasOpen = false;
 const key = new URLSearchParams(location.search).get("key") ?? "";
 
 /** Shows the sessions that the call server sends, and connects again after an interruption. */
@@ -23,7 +24,6 @@ function watch() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
   const socket = new WebSocket(
     `${scheme}//${location.host}/moderator/sessions?key=${encodeURIComponent(key)}`);
-  let wasOpen = false;
   socket.onmessage = ({ data }) => {
     wasOpen = true;
     const { sessions, error } = JSON.parse(data);
@@ -33,7 +33,7 @@ function watch() {
   socket.onclose = () => {
     showProblem(wasOpen ? "The call server is not reachable." :
       "The call server refused the connection: is the key in the address right?");
-    setTimeout(watch, RETRY_MS);
+    if (wasOpen) setTimeout(watch, RETRY_MS);
   };
 }
 
@@ -66,9 +66,9 @@ function sessionRow(session) {
     element("td", {}, element("span", { class: "badge", "data-state": state }, words(state)),
       ...(reason ? [element("small", {}, reason)] : [])),
     element("td", { class: "pipeline" }, pipeline || "none"),
-    element("td", { class: "number" }, size),
-    element("td", { class: "number" }, session.filtered.toLocaleString("en")),
-    element("td", { class: "number" }, session.dropped.toLocaleString("en")),
+    number("Size", size),
+    number("Filtered", session.filtered.toLocaleString("en")),
+    number("Dropped", session.dropped.toLocaleString("en")),
     element("td", { class: "actions" },
       isOverridden ?
         element("button", { "data-action": "end-override",
@@ -76,6 +76,11 @@ function sessionRow(session) {
           click: () => send({ participant }) }, "End") :
         element("button", { "data-action": "override", "aria-label": `Override ${participant}`,
           click: () => choose(participant) }, "Override")));
+}
+
+/** @param {string} label Shown where the table has no head. @param {string} text */
+function number(label, text) {
+  return element("td", { class: "number", "data-label": label }, text);
 }
 
 /** @param {string} participant */

@@ -7,7 +7,7 @@
 
 import { Refusal } from "./commands.js";
 import { format, parse, quoted } from "./pipeline.js";
-import { Span } from "./trace.js";
+import { Span, now } from "./trace.js";
 
 /** Traces that wait for their frame. */
 const MAX_TRACES = 16;
@@ -23,6 +23,8 @@ export class Selection extends EventTarget {
   stages = [];
   /** @type {Map<number, Span>} Spans of changes that no frame shows yet, by revision. */
   #spans = new Map();
+  /** The last revision that a frame showed, and the time at which the page learned of it. */
+  #applied = { revision: 0, time: 0 };
   /** @type {Map<string, {stage: Stage, values: Record<string, Value>}>} */
   #updates = new Map();
   #isUpdating = false;
@@ -211,15 +213,21 @@ export class Selection extends EventTarget {
 
   /** @param {number} revision @param {Span} span */
   #await(revision, span) {
+    // The frame may be back before the answer.
+    if (revision <= this.#applied.revision) {
+      this.#commands.notify(span.command(this.#applied.time));
+      return;
+    }
     this.#spans.set(revision, span);
     if (this.#spans.size > MAX_TRACES) this.#spans.delete(this.#spans.keys().next().value ?? 0);
   }
 
   /** @param {{revision: number, sequence: number}} applied */
   #onApplied(applied) {
+    this.#applied = { revision: applied.revision, time: now() };
     for (const [revision, span] of this.#spans) {
       if (revision > applied.revision) continue;
-      this.#commands.notify(span.end());
+      this.#commands.notify(span.command(this.#applied.time));
       this.#spans.delete(revision);
     }
     this.dispatchEvent(new CustomEvent("applied", { detail: applied }));
