@@ -88,7 +88,7 @@ def test_a_pipeline_is_checked(run):
     finished = run("check", "CISepiaTone( inputIntensity:.5 ),pixellate(scale: 12)")
     assert finished.returncode == SUCCESS, finished.stderr
     text, *passes = finished.stdout.decode().splitlines()
-    assert text == "sepiaTone(intensity: 0.5), pixellate(scale: 12)"
+    assert text == "CISepiaTone(inputIntensity: 0.5), pixellate(scale: 12)"
     assert passes[0].startswith("1. ") and "pixellate" in passes[-1]
     assert "unchanged" in run("check", "").stdout.decode()
 

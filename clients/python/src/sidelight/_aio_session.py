@@ -280,7 +280,7 @@ class Session(SessionBase[Change]):
         raise DeadlineExceeded(f"frame {pending.sequence} has no outcome after {timeout:g} s")
 
     def _abandon(self, pending: Pending, waiter: Waiter) -> None:
-        """Discards an outcome that nobody waits for."""
+        """Discards an outcome that is no longer wanted."""
         self._update(self._machine.abandon, pending)
         if not waiter.future.cancel() and not waiter.future.cancelled():
             waiter.future.result().release()

@@ -247,7 +247,7 @@ class Session(SessionBase[Change]):
         raise DeadlineExceeded(f"frame {pending.sequence} has no outcome after {timeout:g} s")
 
     def _abandon(self, pending: Pending, waiter: Waiter) -> bool:
-        """Discards an outcome that nobody waits for; returns whether it came meanwhile."""
+        """Discards an outcome that is no longer wanted; returns whether it came meanwhile."""
         self._update(self._machine.abandon, pending)
         return waiter.wait(0)
 

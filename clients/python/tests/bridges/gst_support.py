@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import warnings
 
 import numpy
@@ -22,7 +23,8 @@ with warnings.catch_warnings():
 
 sidelight.gst.register()
 
-SECONDS = 20
+SECONDS = 60
+_REGISTRY = tempfile.TemporaryDirectory(prefix="sidelight-gst-")
 
 
 def launch(*pipeline: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -30,17 +32,20 @@ def launch(*pipeline: str, check: bool = True) -> subprocess.CompletedProcess[st
     environment = {
         **os.environ,
         "GST_PLUGIN_PATH": sidelight.gst.plugin_path(),
+        # The registry of the user remembers plug-in files that could not be imported once.
+        "GST_REGISTRY": f"{_REGISTRY.name}/registry.bin",
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
     }
-    return subprocess.run(
+    result = subprocess.run(
         ["gst-launch-1.0", *" ".join(pipeline).split()],
         env=environment,
-        check=check,
         timeout=SECONDS,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
+    assert not check or result.returncode == 0, result.stdout
+    return result
 
 
 class Player:

@@ -56,6 +56,13 @@ def test_closing_with_frames_in_flight_is_quick(server, shared_memory):
             session.filter(image)
 
 
+def test_closing_sends_frames_that_wait_for_untaken_outcomes(server):
+    with server.session(INVERT, drop_policy="never_drop", frames_in_flight=1) as session:
+        for _ in range(2):
+            session.send(random_image("gray", 64, 48))
+    assert session.counts.filtered == 2
+
+
 def test_closing_twice_or_unopened_does_nothing(server):
     session = server.session(INVERT)
     session.close()

@@ -110,7 +110,7 @@ class Delivery:
             self._merge(pending, outcome)
 
     def _drop_fallback(self, pending: Pending) -> None:
-        """Replaces a picture that nobody took by a drop."""
+        """Replaces a picture that was not taken by a drop."""
         outcome = pending.outcome
         if type(outcome) is PassedThrough:
             self.passed_through -= 1
@@ -225,5 +225,5 @@ class _Nobody:
         outcome.release()
 
 
-#: The waiter of frames whose outcome nobody wants.
+#: The waiter of frames whose outcome is no longer wanted.
 NOBODY = _Nobody()

@@ -187,7 +187,7 @@ class SessionBase(Generic[ChangeType]):
 
     @property
     def dropped_analyses(self) -> int:
-        """The number of results of analyses that were lost because nobody took them."""
+        """The number of results of analyses that were lost because they were not taken in time."""
         return self._machine.notices.dropped_analyses
 
     def stats(self) -> Optional[Stats]:

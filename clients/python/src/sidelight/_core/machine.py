@@ -147,7 +147,7 @@ class SessionMachine:
         return self.pending.pop(sequence)
 
     def abandon(self, pending: Pending) -> None:
-        """Records that nobody waits for an outcome any more."""
+        """Records that an outcome is no longer wanted."""
         if pending.waiter is not None:
             pending.waiter = NOBODY
 

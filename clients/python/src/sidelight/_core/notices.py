@@ -17,14 +17,14 @@ LATENCY_WINDOW = 256
 
 
 class Notices:
-    """What happened in a session, other than outcomes. The newest are kept."""
+    """The events and analyses of a session that wait to be taken. The newest are kept."""
 
     def __init__(self) -> None:
         self.events: deque[Event] = deque(maxlen=EVENT_LIMIT)
         self.analyses: deque[Analysis] = deque(maxlen=ANALYSIS_LIMIT)
-        #: The results of analyses that nobody took.
+        #: The number of results of analyses that were lost because they were not taken in time.
         self.dropped_analyses = 0
-        #: Those who want each event: objects with a method `resolve(event)`.
+        #: The callbacks of each event: objects with a method `resolve(event)`.
         self.callbacks: list[Any] = []
         #: The calls that are due.
         self.calls: list[tuple[Any, Any]] = []
