@@ -1,0 +1,1 @@
+"""The benchmark of calls between browsers, filtered by Sidelight."""

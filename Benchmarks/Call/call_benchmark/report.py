@@ -1,0 +1,198 @@
+"""The page `docs/benchmarks/calls.md`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from calltesting.latency import Delays
+from reporting import table
+from sidelight_testing.machine import Machine
+
+from .soak import MOST_DESCRIPTORS, MOST_MIB_PER_HOUR, WARM_UP, Soak
+from .trial import Result
+
+MOST_P50, MOST_P95, MOST_DIFFERENCE, MOST_SHARE = 120, 200, 10, 10
+
+
+@dataclass
+class Comparison:
+    """The results of the runs of each bridge."""
+
+    without: list[Result]
+    with_sidelight: list[Result]
+    # A pipeline that takes longer than the time between frames.
+    slow_newest: Result | None
+    slow_fifo: Result | None
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A requirement, with what was measured."""
+
+    text: str
+    measured: float
+    most: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is met."""
+        return self.measured <= self.most
+
+
+def requirements(comparison: Comparison) -> list[Requirement]:
+    """Returns the requirements of a call at 640x360 and 30 frames a second on two quiet cores."""
+    own, other = joined(comparison.with_sidelight), joined(comparison.without)
+    shares = [each.share[1] for each in comparison.with_sidelight if each.share]
+    return [
+        Requirement("glass to glass with Sidelight, p50, ms", own.p50, MOST_P50),
+        Requirement("glass to glass with Sidelight, p95, ms", own.p95, MOST_P95),
+        Requirement("p50 with Sidelight minus p50 without, ms", own.p50 - other.p50, MOST_DIFFERENCE),
+        Requirement("Sidelight's share of a frame's time, p95, ms", max(shares), MOST_SHARE),
+    ]
+
+
+def joined(results: list[Result]) -> Delays:
+    """Returns the delays of all runs."""
+    return sum((each.delays for each in results), Delays((), 0))
+
+
+def page(
+    comparison: Comparison | None, soak: Soak | None, machine: Machine, command: str, pipeline: str
+) -> str:
+    """Returns the page in Markdown."""
+    parts = [
+        "# Call benchmark",
+        f"Written by `{command}`. {machine} Browser, call server and Sidelight share the machine.",
+    ]
+    if comparison:
+        parts += _latency(comparison, pipeline)
+    if comparison and comparison.slow_newest and comparison.slow_fifo:
+        parts += _slow(comparison.slow_newest, comparison.slow_fifo)
+    if soak:
+        parts += _soak(soak)
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _latency(comparison: Comparison, pipeline: str) -> list[str]:
+    rows = [
+        [
+            "ok" if each.holds else "**missed**", each.text, f"{each.measured:.1f}",
+            f"{each.most}",
+        ]
+        for each in requirements(comparison)
+    ]
+    lines = []
+    for name, results in (
+        ("without Sidelight", comparison.without),
+        ("with Sidelight", comparison.with_sidelight),
+    ):
+        delays = joined(results)
+        share = [each.share for each in results if each.share]
+        lines.append(
+            [
+                name,
+                f"{delays.p50:.1f} ({_range([each.delays.p50 for each in results])})",
+                f"{delays.p95:.1f} ({_range([each.delays.p95 for each in results])})",
+                f"{min(each.frames_per_second for each in results):.1f}",
+                f"{_mean([each[0] for each in share]):.1f}" if share else "",
+                f"{_mean([each[1] for each in share]):.1f}" if share else "",
+                *(
+                    f"{_mean([each.processors[program] for each in results]):.2f}"
+                    for program in ("browser", "call server", "Sidelight")
+                ),
+                str(sum(sum(each.dropped.values()) for each in results)),
+            ]
+        )
+    return [
+        f"""Two participants in headless Chromium, 640x360 at 30 frames a second, VP8, each with the
+pipeline `{pipeline}`, each seeing the other. The camera's video has a frame number in each picture;
+the delay of a frame is the time from its capture to its presentation in the other participant's
+tile. Runs with and without Sidelight take turns; {len(comparison.without)} of each. Without
+Sidelight the same call server sends the newest frame of a participant on as it is.""",
+        "## Requirements\n\nFor two quiet cores.",
+        table(["", "requirement", "measured", "limit"], rows, words=2),
+        "## Glass to glass",
+        """Milliseconds over all runs, with the range of the runs in brackets. The share is the round
+trip of a frame between the call server and Sidelight, of which the call server reports percentiles
+over its last frames; the table has the means. Processors are means over the runs.""",
+        table(
+            [
+                "", "p50", "p95", "frames/s, least", "share p50", "share p95",
+                "browser, processors", "call server", "Sidelight", "frames dropped",
+            ],
+            lines,
+        ),
+    ]
+
+
+def _slow(newest: Result, fifo: Result) -> list[str]:
+    count = min(len(newest.parts), len(fifo.parts))
+    chosen = sorted({round(index * (count - 1) / 5) for index in range(6)})
+    lines = [
+        [
+            name,
+            *(_median(result.parts[index]) for index in chosen),
+            f"{result.frames_per_second:.1f}",
+        ]
+        for name, result in (("newest wins", newest), ("first in, first out", fifo))
+    ]
+    return [
+        "## A filter that is too slow",
+        """The same call with a pipeline that takes longer than the time between two frames. The
+usual bridge filters each frame in the order of arrival: its delay grows as long as the call lasts.
+`sidelight.aiortc.FilteredTrack` drops frames instead. Median delay in milliseconds, by the time
+since the start of the measurement.""",
+        table(["", *(f"{2 * (index + 1)} s" for index in chosen), "frames/s"], lines),
+    ]
+
+
+def _soak(soak: Soak) -> list[str]:
+    lines = []
+    for name, program in soak.programs.items():
+        slope, error = program.slope
+        lines.append(
+            [
+                name,
+                f"{program.resident_mib[0]:.1f}",
+                f"{max(program.resident_mib):.1f}",
+                f"{program.resident_mib[-1]:.1f}",
+                f"{slope:+.2f} ± {error:.2f}",
+                f"{MOST_MIB_PER_HOUR[name]:g}",
+                f"{program.new_descriptors:+d}",
+                str(MOST_DESCRIPTORS),
+            ]
+        )
+    verdict = "**Every limit is met.**"
+    if soak.failures:
+        verdict = f"**Missed: {'; '.join(soak.failures)}.**"
+    return [
+        "## Calls that come and go",
+        f"""{soak.calls} calls of two participants in {soak.minutes:g} minutes, one after the other,
+{soak.frames} frames seen. One participant leaves with the button, the other closes the tab.
+Resident memory in MiB after each call; its slope is by least squares after the first
+{100 * WARM_UP:.0f} % of the time, with its standard error, of which two are allowed. {verdict}""",
+        table(
+            [
+                "", "first call", "most", "last call", "MiB an hour", "limit", "descriptors",
+                "limit",
+            ],
+            lines,
+        ),
+    ]
+
+
+def write(path: Path, text: str) -> None:
+    """Writes the page."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def _median(delays: Delays) -> str:
+    return f"{delays.p50:.0f}" if delays.milliseconds else "no frame"
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _range(values: list[float]) -> str:
+    return f"{min(values):.1f} to {max(values):.1f}"

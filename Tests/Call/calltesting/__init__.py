@@ -1,0 +1,1 @@
+"""Code that the tests and the benchmark of calls share: a camera, a browser, a call, latencies."""
