@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 # Equal options in all builds, so that they share modules: see dev/build-nested.
 export SWIFT_DETERMINISTIC_HASHING := 1
-.PHONY: help setup build demo test test-swift test-python test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-vision vision-sheets bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
+.PHONY: help setup build demo call test test-swift test-python test-client test-call test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-vision bench-call vision-sheets bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
@@ -17,14 +17,23 @@ build: ## Build the sidelight command in release
 demo: ## Filter a video with a running server: out/demo (VIDEO=path of another video, ARGUMENTS=--faces: faces over time)
 	@dev/demo $(ARGUMENTS)
 
-test: ## Run every test: the Swift tests, and the Python client's against a running server
+call: ## Run a video call between browser tabs, filtered: http://127.0.0.1:8080 (PORT=9000)
+	@dev/call $(ARGUMENTS)
+
+test: ## Run every test: Swift, a running server, the Python package, other languages, calls in a browser
 	@dev/test
 
 test-swift: ## Run the Swift tests only
 	@dev/test swift
 
-test-python: ## Run the Python client's tests only
+test-python: ## Run the tests of a running server, written in Python, only
 	@dev/test python
+
+test-client: ## Test the Python package with its oldest and newest dependencies, and check its types
+	@dev/test client
+
+test-call: ## Test video calls between two browsers, a call server and Sidelight
+	@dev/test call
 
 test-without-vision: ## Build the libraries of pixels without OpenCV in a separate folder, and test them
 	@dev/test-without-vision
@@ -67,6 +76,9 @@ bench-wire: ## Compare TCP, Unix sockets and shared memory with C++ gRPC and oth
 
 bench-vision: ## Measure the filters of faces and backgrounds next to OpenCV, MediaPipe and ffmpeg: docs/benchmarks/vision.md
 	@dev/bench-vision $(ARGUMENTS)
+
+bench-call: ## Measure video calls between two browsers, with and without Sidelight: docs/benchmarks/calls.md
+	@dev/bench-call $(ARGUMENTS)
 
 vision-sheets: ## Draw what the filters of faces and backgrounds do to moving scenes: out/vision
 	@dev/bench-vision sheets
