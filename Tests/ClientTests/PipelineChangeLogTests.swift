@@ -19,6 +19,10 @@ import Testing
     .update(["warm": ["intensity": .number(intensity)]])
   }
 
+  static func replay(_ pipeline: Pipeline, _ requestID: UInt64) -> PipelineChangeLog.Replay {
+    PipelineChangeLog.Replay(pipeline: .pipeline(pipeline), requestID: requestID)
+  }
+
   /// Records a change and sends it.
   static func send(
     _ change: PipelineChange, isConditional: Bool = false, in log: inout PipelineChangeLog
@@ -30,12 +34,13 @@ import Testing
 
   @Test func `a session is opened with the selection that the server put into force`() {
     var log = PipelineChangeLog(pipeline: Self.first)
-    #expect(log.pipeline == Self.first)
+    #expect(log.pipeline == .pipeline(Self.first))
     _ = Self.send(Self.update(0.5), in: &log)
     let second = Self.send(.activate(["warm": false]), in: &log)
-    #expect(log.pipeline == Self.first, "it is not known yet whether the server takes them")
+    #expect(
+      log.pipeline == .pipeline(Self.first), "it is not known yet whether the server takes them")
     log.apply(second)
-    #expect(log.pipeline == Self.warm(0.5, isActive: false))
+    #expect(log.pipeline == .pipeline(Self.warm(0.5, isActive: false)))
     #expect(log.takeReplay() == nil)
   }
 
@@ -46,7 +51,7 @@ import Testing
     #expect(log.loseConnection().isEmpty)
     #expect(
       log.takeReplay()
-        == PipelineChangeLog.Replay(pipeline: Self.warm(0.5, isActive: false), requestID: last))
+        == Self.replay(Self.warm(0.5, isActive: false), last))
     log.apply(last)
     #expect(log.takeReplay() == nil)
   }
@@ -58,7 +63,7 @@ import Testing
     _ = log.loseConnection()
     #expect(
       log.takeReplay()
-        == PipelineChangeLog.Replay(pipeline: Self.warm(0.5), requestID: sent))
+        == Self.replay(Self.warm(0.5), sent))
   }
 
   @Test func `a change that was refused is not requested again`() {
@@ -67,7 +72,7 @@ import Testing
     let kept = Self.send(Self.update(0.25), in: &log)
     #expect(log.reject(refused) == nil)
     #expect(
-      log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.warm(0.25), requestID: kept))
+      log.takeReplay() == Self.replay(Self.warm(0.25), kept))
   }
 
   @Test
@@ -79,9 +84,9 @@ import Testing
     #expect(log.takeReplay()?.requestID == bad)
     #expect(
       log.reject(bad)
-        == PipelineChangeLog.Replay(pipeline: Self.warm(0.5), requestID: good))
+        == Self.replay(Self.warm(0.5), good))
     log.apply(good)
-    #expect(log.pipeline == Self.warm(0.5))
+    #expect(log.pipeline == .pipeline(Self.warm(0.5)))
   }
 
   @Test func `a change with a condition is not requested twice: its outcome is not known`() {
@@ -98,7 +103,7 @@ import Testing
     var log = PipelineChangeLog(pipeline: Self.first)
     let last = Self.send(.activate(["no such stage": false]), in: &log)
     #expect(
-      log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.first, requestID: last))
+      log.takeReplay() == Self.replay(Self.first, last))
   }
 
   @Test func `changes that no frame is filtered with are kept in bounds, and none is lost`() {
@@ -106,8 +111,87 @@ import Testing
     var last: UInt64 = 0
     for step in 1 ... 1000 { last = Self.send(Self.update(Double(step) / 1000), in: &log) }
     #expect(
-      log.takeReplay() == PipelineChangeLog.Replay(pipeline: Self.warm(1), requestID: last))
-    #expect(log.pipeline == Self.warm(0.936), "all but the last 64 count as accepted")
+      log.takeReplay() == Self.replay(Self.warm(1), last))
+    #expect(log.pipeline == .pipeline(Self.warm(0.936)), "all but the last 64 count as in force")
+  }
+
+  @Test func `a change with a condition is requested again if it was accepted`() {
+    var log = PipelineChangeLog(pipeline: Self.first)
+    let accepted = Self.send(Self.update(0.5), isConditional: true, in: &log)
+    let unanswered = Self.send(Self.update(0.7), isConditional: true, in: &log)
+    log.accept(accepted)
+    #expect(log.pipeline == .pipeline(Self.first), "no frame was filtered with it")
+    #expect(log.loseConnection() == [unanswered])
+    #expect(log.takeReplay() == Self.replay(Self.warm(0.5), accepted))
+  }
+
+  @Test func `an acceptance answers every change that was sent before, and none that was not`() {
+    var log = PipelineChangeLog(pipeline: Self.first)
+    _ = Self.send(Self.update(0.5), isConditional: true, in: &log)
+    let second = Self.send(.activate(["warm": false]), isConditional: true, in: &log)
+    let unsent = log.record(Self.update(0.7), isConditional: true)
+    log.accept(second)
+    #expect(log.loseConnection().isEmpty)
+    #expect(log.takeReplay() == Self.replay(Self.warm(0.5, isActive: false), second))
+    log.send(unsent)
+    #expect(log.loseConnection() == [unsent])
+  }
+
+  // MARK: Texts
+
+  @Test func `a text is requested again as the pipeline that it says, with later changes`() {
+    var log = PipelineChangeLog(pipeline: [])
+    let text = Self.send(.select(text: "warm: sepiaTone"), in: &log)
+    #expect(log.takeReplay() == Self.replay(Self.first, text))
+    let last = Self.send(Self.update(0.5), in: &log)
+    _ = log.loseConnection()
+    #expect(log.takeReplay() == Self.replay(Self.warm(0.5), last))
+    log.apply(last)
+    #expect(log.pipeline == .pipeline(Self.warm(0.5)))
+  }
+
+  @Test func `a text that cannot be parsed is requested again as it is, without later changes`() {
+    let text = "sepiaTone | a syntax of the future"
+    var log = PipelineChangeLog(pipeline: Self.first)
+    let selection = Self.send(.select(text: text), in: &log)
+    let update = Self.send(Self.update(0.5), in: &log)
+    #expect(
+      log.takeReplay()
+        == PipelineChangeLog.Replay(pipeline: .text(text), requestID: update))
+    log.apply(selection)
+    #expect(log.pipeline == .text(text))
+    log.apply(Self.send(.select(Self.first), in: &log))
+    #expect(log.pipeline == .pipeline(Self.first))
+  }
+
+  @Test(
+    arguments: [
+      ("sepiaTone", []), ("sepiaTone, faceBlur", .faces), ("[facePixellate], sepiaTone", .faces),
+      ("virtualBackground(asset: room)", .background),
+      ("backgroundBlur(protect: false), hide: faceBlur", .faces), ("faceBlur @off", []),
+    ] as [(String, PipelineProtection)])
+  func `a text protects what its filters hide`(text: String, protection: PipelineProtection) {
+    var log = PipelineChangeLog(pipeline: Self.first)
+    let selection = Self.send(.select(text: text), in: &log)
+    #expect(log.protection == protection)
+    #expect(log.confirmedProtection == [])
+    log.apply(selection)
+    #expect(log.protection == protection)
+    #expect(log.confirmedProtection == protection)
+  }
+
+  @Test func `a text that cannot be parsed may hide anything, and certainly hides nothing`() {
+    var log = PipelineChangeLog(pipeline: Self.first)
+    let selection = Self.send(.select(text: "faceBlur {"), in: &log)
+    #expect(log.protection == .all)
+    log.accept(selection)
+    log.apply(selection)
+    #expect(log.protection == .all)
+    #expect(log.confirmedProtection == [])
+    let refused = Self.send(.select(text: "("), in: &log)
+    log.apply(Self.send(.select(Self.first), in: &log))
+    #expect(log.reject(refused) == nil)
+    #expect(log.protection == [])
   }
 
   // MARK: Protection

@@ -28,7 +28,10 @@ struct SessionRunner {
     while true {
       let (pipeline, token) = self.flow.startOpening(usesToken: reconnector.attempt.usesToken)
       var open = Sidelight_V1_Open(self.options)
-      open.pipeline = Sidelight_V1_Pipeline(pipeline)
+      switch pipeline {
+      case .pipeline(let pipeline): open.pipeline = Sidelight_V1_Pipeline(pipeline)
+      case .text(let text): open.pipelineText = text
+      }
       if let token { open.resumeToken = token }
       // Frames in slots of the previous connection's ring are copied like any other.
       self.session.ring.withLock { $0 = nil }

@@ -51,6 +51,7 @@ extension FilterSession {
       case .opened(let message)?: await opened(message)
       case .frame(let frame)?: try self.receive(frame, received.pixels)
       case .dropped(let dropped)?: self.receive(dropped)
+      case .accepted(let accepted)?: self.flow.accept(AcceptedChange(accepted))
       case .applied(let applied)?:
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
       case .error(let error)?: self.flow.reject(RejectedChange(error))
@@ -66,7 +67,7 @@ extension FilterSession {
       case .pong(let pong)?:
         self.flow.answerPing(
           pong.id, serverReceived: pong.serverReceivedNs, serverSent: pong.serverSentNs)
-      case .accepted?, nil: break
+      case nil: break
       }
     }
   }
@@ -106,7 +107,8 @@ enum Control: Sendable {
 
   /// Creates a message that selects a pipeline again.
   static func select(_ replay: PipelineChangeLog.Replay) -> Control {
-    .change(.select(replay.pipeline), ifRevision: nil, requestID: replay.requestID)
+    .change(
+      PipelineChange(selecting: replay.pipeline), ifRevision: nil, requestID: replay.requestID)
   }
 
   /// Creates the message.
@@ -117,6 +119,10 @@ enum Control: Sendable {
       switch self {
       case .change(.select(let pipeline), let revision, let requestID):
         $0.select.pipeline = Sidelight_V1_Pipeline(pipeline)
+        if let revision { $0.select.ifRevision = revision }
+        $0.select.requestID = requestID
+      case .change(.selectText(let text, _), let revision, let requestID):
+        $0.select.pipelineText = text
         if let revision { $0.select.ifRevision = revision }
         $0.select.requestID = requestID
       case .change(.update(let stages), let revision, let requestID):

@@ -142,11 +142,11 @@ public final class FilterSession: Sendable {
 // MARK: - Changes
 
 /// Changes of a running session. A change applies to the frames that are sent after it.
-/// ``FilterSession/events`` reports whether the server accepts a change, and the first frame that was
-/// filtered with it.
+/// ``FilterSession/events`` reports at once whether the server accepts a change, and later the first
+/// frame that was filtered with it.
 ///
-/// A change that was not answered before a connection was lost is requested again when the session
-/// continues, unless it requires a revision.
+/// A change that was not in force before a connection was lost is requested again when the session
+/// continues, unless it requires a revision and was not accepted.
 extension FilterSession {
   /// Replaces the pipeline.
   ///
@@ -154,10 +154,28 @@ extension FilterSession {
   ///   - pipeline: The new pipeline.
   ///   - revision: The revision that must be in force; otherwise the change is refused. `nil`
   ///     accepts any.
-  /// - Returns: The number that ``AppliedChange`` or ``RejectedChange`` carries.
+  /// - Returns: The number that ``AcceptedChange`` and ``AppliedChange``, or ``RejectedChange``,
+  ///   carry.
   @discardableResult
   public func select(_ pipeline: Pipeline, ifRevision revision: UInt64? = nil) -> UInt64 {
     self.flow.change(.select(pipeline), ifRevision: revision)
+  }
+
+  /// Replaces the pipeline with one as text: `sepiaTone(intensity: 0.8), vignette`. See
+  /// `PipelineText` for the grammar.
+  ///
+  /// The server parses the text; if it refuses it, ``RejectedChange/position`` is the invalid
+  /// character. A text that this library cannot parse counts as one that hides parts of frames
+  /// (``ReconnectPolicy/failOpen``), and changes of its stages that are not in force when the
+  /// connection is lost are not requested again.
+  ///
+  /// - Parameters:
+  ///   - text: The new pipeline; at most 16 KiB.
+  ///   - revision: As for ``select(_:ifRevision:)``.
+  /// - Returns: As for ``select(_:ifRevision:)``.
+  @discardableResult
+  public func select(text: String, ifRevision revision: UInt64? = nil) -> UInt64 {
+    self.flow.change(.select(text: text), ifRevision: revision)
   }
 
   /// Changes parameters of one stage; parameters that are not named keep their values.

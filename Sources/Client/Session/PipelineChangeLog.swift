@@ -3,36 +3,6 @@ package import Foundation
 package import SidelightKernels
 package import SidelightWire
 
-/// A change that a participant requests of its pipeline.
-package enum PipelineChange: Sendable, Hashable {
-  /// Replaces the pipeline.
-  case select(Pipeline)
-  /// Sets parameters by name, by stage.
-  case update([String: [String: ParameterValue]])
-  /// Turns stages on and off.
-  case activate([String: Bool])
-
-  /// Applies the change to `pipeline` as the server does. A change that cannot be applied is
-  /// ignored: the server refuses it.
-  func apply(to pipeline: inout Pipeline) {
-    var changed = pipeline
-    do throws(PipelineError) {
-      switch self {
-      case .select(let other): changed = other
-      case .update(let stages):
-        for (stage, parameters) in stages {
-          try changed.setParameters(parameters, stage: stage)
-        }
-      case .activate(let stages):
-        for (stage, isActive) in stages { try changed.setActive(isActive, stage: stage) }
-      }
-    } catch {
-      return
-    }
-    pipeline = changed
-  }
-}
-
 /// The state that restores a session at another server or after a lost connection: the newest
 /// resume token, and the changes that the participant requested since. A pure state machine.
 package struct PipelineChangeLog: Sendable {
@@ -44,10 +14,10 @@ package struct PipelineChangeLog: Sendable {
 
   /// A pipeline to select again.
   package struct Replay: Sendable, Hashable {
-    package var pipeline: Pipeline
+    package var pipeline: SelectedPipeline
     package var requestID: UInt64
 
-    package init(pipeline: Pipeline, requestID: UInt64) {
+    package init(pipeline: SelectedPipeline, requestID: UInt64) {
       self.pipeline = pipeline
       self.requestID = requestID
     }
@@ -59,15 +29,20 @@ package struct PipelineChangeLog: Sendable {
     var isConditional: Bool
     /// Whether it was sent to the server.
     var isSent: Bool
+    /// Whether the server has accepted it.
+    var isAccepted = false
+
+    /// Whether the loss of the connection leaves open if it is in force.
+    var isUndecidable: Bool { self.isSent && self.isConditional && !self.isAccepted }
   }
 
-  /// The number of unanswered changes beyond which the oldest counts as accepted: the server
-  /// answers a refusal at once, but reports an acceptance only with the next frame.
+  /// The number of changes that are not in force beyond which the oldest counts as in force: the
+  /// server reports that only with the next frame.
   private static let limit = 64
 
-  /// The pipeline that is known to be selected.
-  private var confirmed: Pipeline
-  /// Changes that the server has not answered.
+  /// The pipeline that is known to have been in force.
+  private var confirmed: SelectedPipeline
+  /// Changes that the server has neither refused nor put into force.
   private var entries: Deque<Entry> = []
   private var nextRequestID: UInt64 = 1
   /// The number of a replay that the server has not answered.
@@ -81,7 +56,7 @@ package struct PipelineChangeLog: Sendable {
   package var pause: Pause?
 
   package init(pipeline: Pipeline) {
-    self.confirmed = pipeline
+    self.confirmed = .pipeline(pipeline)
   }
 
   /// Records a requested change.
@@ -113,11 +88,20 @@ package struct PipelineChangeLog: Sendable {
     self.entries[index].isSent = true
   }
 
+  /// Marks a change that the server accepted, and those that were sent before it: answers arrive in
+  /// the order of the requests.
+  package mutating func accept(_ requestID: UInt64) {
+    for index in self.entries.indices
+    where self.entries[index].isSent && self.entries[index].requestID <= requestID {
+      self.entries[index].isAccepted = true
+    }
+  }
+
   /// Applies a change that the server put into force, and those before it.
   package mutating func apply(_ requestID: UInt64) {
     while let first = self.entries.first, first.requestID <= requestID {
       first.change.apply(to: &self.confirmed)
-      if case .select = first.change { self.undecided = nil }
+      if first.change.isSelection { self.undecided = nil }
       self.entries.removeFirst()
     }
   }
@@ -133,20 +117,21 @@ package struct PipelineChangeLog: Sendable {
     return self.takeReplay()
   }
 
-  /// Removes the changes that a lost connection makes undecidable.
+  /// Removes the changes that a lost connection makes undecidable. Accepted changes are none: they
+  /// are requested again, also if they required a revision.
   ///
   /// - Returns: The numbers of those changes: they were sent to the server, and must not be
   ///   requested twice.
   package mutating func loseConnection() -> [UInt64] {
     self.replayed = nil
-    let lost = self.entries.filter { $0.isSent && $0.isConditional }.map(\.requestID)
+    let lost = self.entries.filter(\.isUndecidable).map(\.requestID)
     if !lost.isEmpty { self.undecided = self.protection }
-    self.entries.removeAll { $0.isSent && $0.isConditional }
+    self.entries.removeAll(where: \.isUndecidable)
     return lost
   }
 
   /// The pipeline to open a session with if no token restores it.
-  package var pipeline: Pipeline { self.confirmed }
+  package var pipeline: SelectedPipeline { self.confirmed }
 
   /// The parts of frames that the pipeline in force may hide, an operator's override aside.
   ///
@@ -155,20 +140,21 @@ package struct PipelineChangeLog: Sendable {
   /// counts until another pipeline that was selected is in force.
   package var protection: PipelineProtection {
     var pipeline = self.confirmed
-    let protection = pipeline.protection.union(self.undecided ?? [])
+    let protection = pipeline.possibleProtection.union(self.undecided ?? [])
     return self.entries.reduce(into: protection) { protection, entry in
       entry.change.apply(to: &pipeline)
-      protection.formUnion(pipeline.protection)
+      protection.formUnion(pipeline.possibleProtection)
     }
   }
 
   /// The parts of frames that the selected pipeline certainly hides.
   package var confirmedProtection: PipelineProtection {
-    self.undecided == nil ? self.confirmed.protection : []
+    self.undecided == nil ? self.confirmed.certainProtection : []
   }
 
   /// Returns the pipeline to select as soon as the session is open again: all changes that were
-  /// sent and not answered, as one change with the number of the last. `nil` if there are none.
+  /// sent and are not known to have been in force, as one change with the number of the last. `nil`
+  /// if there are none.
   package mutating func takeReplay() -> Replay? {
     let sent = self.entries.filter { $0.isSent && $0.requestID < self.replayed ?? .max }
     self.replayed = sent.last?.requestID

@@ -8,6 +8,8 @@ import SidelightWire
 public enum SessionEvent: Sendable {
   /// The outcome of a frame.
   case outcome(FrameOutcome)
+  /// The server accepted a change; frames that are sent after it are filtered with it.
+  case accepted(AcceptedChange)
   /// A change is in force.
   case applied(AppliedChange)
   /// A change was refused; the pipeline is the one before it.
@@ -25,6 +27,23 @@ public enum SessionEvent: Sendable {
   /// The server's final counts of this session (after a reconnection: since then); the last event
   /// of a session that ended without error.
   case finalCounts(SessionCounts)
+}
+
+/// A change of the pipeline that the server accepted, reported at once, also if no frame follows.
+/// ``AppliedChange`` reports the first frame.
+///
+/// Changes that are requested again after a lost connection are accepted again, together, under the
+/// number of the last.
+public struct AcceptedChange: Sendable, Hashable {
+  /// The number that the call which requested the change returned.
+  public var requestID: UInt64
+  /// The revision that the change created. During an override, frames keep the operator's pipeline.
+  public var revision: UInt64
+
+  init(_ message: Sidelight_V1_Accepted) {
+    self.requestID = message.requestID
+    self.revision = message.revision
+  }
 }
 
 /// A change of the pipeline that is in force: the next frame that comes back is the first that was
@@ -65,6 +84,16 @@ public struct RejectedChange: Sendable, Hashable {
   public var cause: Cause
   /// The reason for a person to read: the path of the invalid field, its value and its limit.
   public var message: String
+  /// The path of the invalid field. `nil` if the server names none.
+  public var field: String?
+  /// The invalid value, shortened if it is long. `nil` if the server names none.
+  public var value: String?
+  /// The limit of the value. `nil` if the server names none.
+  public var limit: String?
+  /// The nearest valid name, if a name is unknown.
+  public var suggestion: String?
+  /// The position of the error in the text that ``FilterSession/select(text:ifRevision:)`` sent.
+  public var position: PipelineTextPosition?
 
   init(requestID: UInt64, cause: Cause, message: String) {
     self.requestID = requestID
@@ -78,6 +107,33 @@ public struct RejectedChange: Sendable, Hashable {
       cause: message.status.code == Int32(RPCError.Code.aborted.rawValue)
         ? .otherRevision : .invalid,
       message: message.status.message)
+    let metadata = message.status.errorMetadata
+    self.field = metadata["field"]
+    self.value = metadata["value"]
+    self.limit = metadata["limit"]
+    self.suggestion = metadata["suggestion"]
+    self.position = PipelineTextPosition(metadata)
+  }
+}
+
+/// A character of a pipeline's text.
+public struct PipelineTextPosition: Sendable, Hashable {
+  /// The line, from 1.
+  public var line: Int
+  /// The character in the line, from 1.
+  public var column: Int
+  /// The offset in bytes of UTF-8, from 0.
+  public var utf8Offset: Int
+
+  /// Reads the metadata of an error. `nil` if they contain no position.
+  init?(_ metadata: [String: String]) {
+    func number(_ name: String) -> Int? { metadata[name].flatMap { Int($0) } }
+    guard let line = number("line"), let column = number("column"),
+      let utf8Offset = number("utf8_offset")
+    else { return nil }
+    self.line = line
+    self.column = column
+    self.utf8Offset = utf8Offset
   }
 }
 

@@ -26,7 +26,7 @@ extension SessionFlow {
   /// Records that a connection is being opened.
   ///
   /// - Returns: The pipeline and the resume token to open it with; the token only if `usesToken`.
-  func startOpening(usesToken: Bool) -> (pipeline: Pipeline, token: Data?) {
+  func startOpening(usesToken: Bool) -> (pipeline: SelectedPipeline, token: Data?) {
     self.update { state in
       state.window.startOpening()
       state.linkOpened = nil
@@ -120,6 +120,14 @@ extension SessionFlow {
   /// Adds an event other than an outcome.
   func push(_ event: SessionEvent, topic: String? = nil) {
     self.update { $0.outcomes.push(event, topic: topic) }
+  }
+
+  /// Records a change that the server accepted.
+  func accept(_ change: AcceptedChange) {
+    self.update { state in
+      state.changes.accept(change.requestID)
+      state.outcomes.push(.accepted(change))
+    }
   }
 
   /// Records a change that is in force.

@@ -23,7 +23,8 @@ struct ArgumentValidator {
             "\(self.description.name) has no parameter named \"\(name.clipped(toBytes: 64))\"",
           suggestion: Spelling.nearest(
             to: Spelling.canonicalParameter(name),
-            among: self.description.parameters.map(\.name)))
+            among: self.description.parameters.map(\.name)),
+          value: name)
       }
       guard values[parameter.name] == nil else {
         throw PipelineError(
@@ -93,7 +94,8 @@ struct ArgumentValidator {
           code: .outOfLimits, path: path,
           message: "\(parameter.name) is \"\(name.clipped(toBytes: 64))\", not one of "
             + names.joined(separator: ", "),
-          suggestion: Spelling.nearest(to: name, among: names))
+          suggestion: Spelling.nearest(to: name, among: names), value: name,
+          limit: names.joined(separator: ", "))
       }
       return value
     default:
@@ -109,7 +111,8 @@ struct ArgumentValidator {
     guard number.isFinite, limits.contains(number) else {
       throw PipelineError(
         code: .outOfLimits, path: path,
-        message: "\(name) is \(number), outside \(limits.lowerBound) ... \(limits.upperBound)")
+        message: "\(name) is \(number), outside \(limits.lowerBound) ... \(limits.upperBound)",
+        value: "\(number)", limit: "\(limits.lowerBound) ... \(limits.upperBound)")
     }
   }
 

@@ -41,7 +41,7 @@ struct PipelineResolver {
     guard depth <= Pipeline.maxDepth else {
       throw PipelineError(
         code: .tooDeep, path: path.isEmpty ? "pipeline" : String(path.dropLast()),
-        message: "pipelines nest deeper than \(Pipeline.maxDepth)")
+        message: "pipelines nest deeper than \(Pipeline.maxDepth)", limit: "\(Pipeline.maxDepth)")
     }
     var resolved: [ResolvedStage] = []
     for (index, stage) in pipeline.stages.enumerated() {
@@ -50,7 +50,8 @@ struct PipelineResolver {
       guard self.stageCount <= Pipeline.maxStages else {
         throw PipelineError(
           code: .tooManyStages, path: stagePath,
-          message: "the pipeline has more than \(Pipeline.maxStages) stages")
+          message: "the pipeline has more than \(Pipeline.maxStages) stages",
+          limit: "\(Pipeline.maxStages)")
       }
       resolved.append(try self.resolve(stage, in: space, path: stagePath, depth: depth))
     }
@@ -64,13 +65,14 @@ struct PipelineResolver {
       if let other = self.ids[id] {
         throw PipelineError(
           code: .duplicateStageID, path: "\(path).id",
-          message: "the id \"\(id)\" is also the id of \(other)")
+          message: "the id \"\(id)\" is also the id of \(other)", value: id)
       }
       self.ids[id] = path
     }
     guard stage.mix.isFinite, (0 ... 1).contains(stage.mix) else {
       throw PipelineError(
-        code: .invalidStage, path: "\(path).mix", message: "mix is \(stage.mix), outside 0 ... 1")
+        code: .invalidStage, path: "\(path).mix",
+        message: "mix is \(stage.mix), outside 0 ... 1", value: "\(stage.mix)", limit: "0 ... 1")
     }
     if let region = stage.region { try Self.check(region, path: "\(path).region") }
     let content: ResolvedStage.Content
@@ -95,13 +97,15 @@ struct PipelineResolver {
         try self.permissions?.check(description, path: "\(path).name")
         throw PipelineError(
           code: .unavailableFilter, path: "\(path).name",
-          message: "the filter \"\(description.name)\" is not available: \(reason)")
+          message: "the filter \"\(description.name)\" is not available: \(reason)",
+          value: description.name)
       }
       throw PipelineError(
         code: .unknownFilter, path: "\(path).name",
         message: "there is no filter named \"\(call.name.clipped(toBytes: 64))\"",
         suggestion: self.catalogue.nearestName(to: call.name)
-          .flatMap { self.permissions?.permits($0) ?? true ? $0 : nil })
+          .flatMap { self.permissions?.permits($0) ?? true ? $0 : nil },
+        value: call.name)
     }
     try self.permissions?.check(entry.description, path: "\(path).name")
     let values = try ArgumentValidator(description: entry.description, path: path)
@@ -129,7 +133,8 @@ struct PipelineResolver {
       guard length.value.isFinite, (least ... limit).contains(length.value) else {
         throw PipelineError(
           code: .invalidStage, path: "\(path).\(name)",
-          message: "\(name) is \(length.value), outside \(least) ... \(limit)")
+          message: "\(name) is \(length.value), outside \(least) ... \(limit)",
+          value: "\(length.value)", limit: "\(least) ... \(limit)")
       }
     }
   }
@@ -165,14 +170,15 @@ struct AssetFinder {
         throw PipelineError(
           code: .unknownAsset, path: path,
           message: "there is no asset named \"\(name.clipped(toBytes: 64))\"",
-          suggestion: Spelling.nearest(to: name, among: self.provider.names))
+          suggestion: Spelling.nearest(to: name, among: self.provider.names), value: name)
       }
       guard asset.kind == kind else {
         throw PipelineError(
           code: .unknownAsset, path: path,
           message:
             "the asset \"\(name.clipped(toBytes: 64))\" is \(asset.kind.displayName), "
-            + "not \(kind.displayName)")
+            + "not \(kind.displayName)",
+          value: name)
       }
       assets[parameter.name] = asset
     }

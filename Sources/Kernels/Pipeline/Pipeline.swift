@@ -75,7 +75,8 @@ extension Pipeline {
     guard parameters.count <= Self.maxParameters else {
       throw PipelineError(
         code: .tooLarge, path: "parameters",
-        message: "has \(parameters.count) entries; the limit is \(Self.maxParameters)")
+        message: "has \(parameters.count) entries; the limit is \(Self.maxParameters)",
+        value: "\(parameters.count)", limit: "\(Self.maxParameters)")
     }
     var isFilter = true
     try self.edit(name) { stage in
@@ -106,7 +107,7 @@ extension Pipeline {
       throw PipelineError(
         code: .unknownStage, path: "stage",
         message: "no stage is \"\(name.clipped(toBytes: 64))\"",
-        suggestion: Spelling.nearest(to: name, among: Self.ids(of: self.stages)))
+        suggestion: Spelling.nearest(to: name, among: Self.ids(of: self.stages)), value: name)
     }
   }
 
@@ -175,7 +176,8 @@ extension Pipeline {
     guard call.parameters.count <= Self.maxParameters else {
       throw PipelineError(
         code: .tooLarge, path: "\(path).parameters",
-        message: "has \(call.parameters.count) entries; the limit is \(Self.maxParameters)")
+        message: "has \(call.parameters.count) entries; the limit is \(Self.maxParameters)",
+        value: "\(call.parameters.count)", limit: "\(Self.maxParameters)")
     }
     for (name, value) in call.parameters.sorted(by: { $0.key < $1.key }) {
       let path = "\(path).parameters[\"\(name.clipped(toBytes: 64))\"]"
@@ -183,14 +185,16 @@ extension Pipeline {
         throw PipelineError(
           code: .tooLarge, path: path,
           message: "the parameter's name has \(name.utf8.count) bytes; the limit is "
-            + "\(Self.maxNameBytes)")
+            + "\(Self.maxNameBytes)",
+          value: "\(name.utf8.count)", limit: "\(Self.maxNameBytes)")
       }
       switch value {
       case .text(let text): try Self.check(text, atMost: Self.maxTextBytes, path: path)
       case .vector(let numbers) where numbers.count > Self.maxVectorValues:
         throw PipelineError(
           code: .tooLarge, path: path,
-          message: "has \(numbers.count) numbers; the limit is \(Self.maxVectorValues)")
+          message: "has \(numbers.count) numbers; the limit is \(Self.maxVectorValues)",
+          value: "\(numbers.count)", limit: "\(Self.maxVectorValues)")
       case .number, .length, .point, .color, .vector, .flag: break
       }
     }
@@ -202,7 +206,8 @@ extension Pipeline {
     guard text.utf8.count <= limit else {
       throw PipelineError(
         code: .tooLarge, path: path,
-        message: "has \(text.utf8.count) bytes; the limit is \(limit)")
+        message: "has \(text.utf8.count) bytes; the limit is \(limit)",
+        value: "\(text.utf8.count)", limit: "\(limit)")
     }
   }
 }

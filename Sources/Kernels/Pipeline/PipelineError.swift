@@ -43,13 +43,24 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
   public let message: String
   /// The nearest existing name, for misspelt names.
   public let suggestion: String?
+  /// The invalid value, for programs. `nil` if the message does not state one. A text of the caller
+  /// may have any length.
+  public let value: String?
+  /// The limit that the value violates, for programs: a number, or a range as in `0.0 ... 1.0`.
+  /// `nil` if there is none.
+  public let limit: String?
 
   /// Creates an error.
-  public init(code: Code, path: String, message: String, suggestion: String? = nil) {
+  public init(
+    code: Code, path: String, message: String, suggestion: String? = nil, value: String? = nil,
+    limit: String? = nil
+  ) {
     self.code = code
     self.path = path
     self.message = message
     self.suggestion = suggestion
+    self.value = value
+    self.limit = limit
   }
 
   /// Path, message, and the nearest name.

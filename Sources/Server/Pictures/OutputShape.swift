@@ -65,12 +65,15 @@ package struct OutputShape: Sendable, Hashable {
     let size = FrameSize(width: max(1, Int(wire.width)), height: max(1, Int(wire.height)))
     for (name, side) in [("width", size.width), ("height", size.height)]
     where side > limits.maxDimension {
-      throw FieldViolation(field: name, reason: "is \(side), the limit is \(limits.maxDimension)")
+      throw FieldViolation(
+        field: name, reason: "is \(side), the limit is \(limits.maxDimension)",
+        info: .outOfRange(side, limit: limits.maxDimension))
     }
     guard size.pixelCount <= limits.maxPixels else {
       throw FieldViolation(
         field: "width",
-        reason: "\(size) is \(size.pixelCount) pixels, the limit is \(limits.maxPixels)")
+        reason: "\(size) is \(size.pixelCount) pixels, the limit is \(limits.maxPixels)",
+        info: .outOfRange(size.pixelCount, limit: limits.maxPixels))
     }
     self.size.width = wire.width == 0 ? nil : size.width
     self.size.height = wire.height == 0 ? nil : size.height
@@ -78,7 +81,8 @@ package struct OutputShape: Sendable, Hashable {
     self.isUpright = wire.upright
     guard wire.jpegQuality <= 100 else {
       throw FieldViolation(
-        field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100")
+        field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100",
+        info: .outOfRange(wire.jpegQuality, limit: 100))
     }
     if wire.jpegQuality > 0 { self.jpeg.quality = Int(wire.jpegQuality) }
     self.jpeg.subsampling = try JPEGSubsampling(wire.jpegSubsampling)

@@ -120,7 +120,8 @@ struct FrameFilterService: RegistrableRPCService {
     guard category.isEmpty || FilterDescription.Category(rawValue: category) != nil else {
       let categories = FilterDescription.Category.allCases.map(\.rawValue).joined(separator: ", ")
       throw FieldViolation(
-        field: "category", reason: "'\(category)' is none of \(categories)")
+        field: "category", reason: "'\(category)' is none of \(categories)",
+        info: .init(reason: "UNKNOWN_NAME", value: category, limit: categories))
     }
     let response = Sidelight_V1_ListFiltersResponse.with {
       $0.filters =
@@ -138,15 +139,18 @@ struct FrameFilterService: RegistrableRPCService {
     let catalogue = self.engine.permittedCatalogue(for: context.caller)
     try ContractLimits.check(name, atMost: Pipeline.maxNameBytes, field: "name")
     guard let description = catalogue.description(named: name) else {
-      let hint = catalogue.nearestName(to: name).map { "; did you mean \($0)?" }
+      let suggestion = catalogue.nearestName(to: name)
+      let hint = suggestion.map { "; did you mean \($0)?" }
       throw FieldViolation(
         code: .notFound, field: "name",
-        reason: "there is no filter '\(name)'\(hint ?? "")")
+        reason: "there is no filter '\(name)'\(hint ?? "")",
+        info: .unknown(name, suggestion: suggestion))
     }
     guard let permitted = catalogue.permitted(description) else {
       throw FieldViolation(
         code: .permissionDenied, field: "name",
-        reason: "the filter '\(description.name)' is not permitted")
+        reason: "the filter '\(description.name)' is not permitted",
+        info: .init(reason: "NOT_PERMITTED", value: description.name))
     }
     return ServerResponse(
       message: .with { $0.filter = Sidelight_V1_FilterDescription(permitted) })
@@ -184,12 +188,12 @@ struct FrameFilterService: RegistrableRPCService {
 
   /// The optional features of the contract that this build supports.
   private static let features = [
-    "apply.jpeg", "apply.png", "assets", "output", "process.activate", "process.allow_degraded",
-    "process.analysis", "process.analysis_only", "process.budget", "process.failure_policy",
-    "process.jpeg", "process.max_fps", "process.output_window", "process.pause",
-    "process.resume_token", "process.stats_interval", "process.unmodified", "process.update",
-    "sessions",
-    "assets.participant", "process.allowed_filters", "process.participant", "sessions.participant",
+    "apply.jpeg", "apply.png", "assets", "assets.participant", "output", "process.accepted",
+    "process.activate", "process.allow_degraded", "process.allowed_filters", "process.analysis",
+    "process.analysis_only", "process.budget", "process.failure_policy", "process.jpeg",
+    "process.max_fps", "process.output_window", "process.participant", "process.pause",
+    "process.pipeline_text", "process.resume_token", "process.stats_interval",
+    "process.unmodified", "process.update", "sessions", "sessions.participant",
   ]
 }
 

@@ -5,7 +5,7 @@ import SidelightWire
 
 extension GoogleRPCStatus {
   /// The domain of the reasons in `google.rpc.ErrorInfo`.
-  static let errorDomain = "sidelight.v1"
+  static let errorDomain = FieldViolation.Info.domain
 
   /// The server is shutting down: the client may retry here later, or with another server.
   static var shuttingDown: GoogleRPCStatus {

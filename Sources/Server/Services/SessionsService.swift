@@ -20,7 +20,8 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let limit = UInt32(ContractLimits.maxPageSize)
     guard request.pageSize <= limit else {
       throw FieldViolation(
-        field: "page_size", reason: "is \(request.pageSize); the limit is \(limit)")
+        field: "page_size", reason: "is \(request.pageSize); the limit is \(limit)",
+        info: .outOfRange(request.pageSize, limit: limit))
     }
     try ContractLimits.check(
       request.label, atMost: ContractLimits.maxLabelBytes, field: "label")
@@ -92,25 +93,24 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
   ) async throws -> Sidelight_V1_OverrideSessionResponse {
     let target = try OverrideTarget(request, in: self.engine.admission.sessions)
     let now = self.engine.clock.now()
-    guard request.pipelineSource != nil else {
+    guard let source = request.pipelineSource else {
       return target.response(try target.end(at: now, in: self.engine))
     }
     try ContractLimits.check(
       request.reason, atMost: ContractLimits.maxReasonBytes, field: "reason")
     let timeToLive = try Duration(
       request.timeToLive, field: "time_to_live", in: .seconds(1) ... .seconds(86400))
+    let requested = try RequestedPipeline(source)
     let changed: [Sidelight_V1_OverrideSessionResponse.SessionRevision]
+    // A decision must be permitted to the operator, and valid for every session that it will apply
+    // to.
+    _ = try requested.resolved(in: self.engine.permittedCatalogue(for: context.caller))
     do {
-      let pipeline = try Pipeline(request.pipeline)
-      // A decision must be permitted to the operator, and valid for every session that it will
-      // apply to.
-      _ = try self.engine.permittedCatalogue(for: context.caller).resolve(pipeline)
       changed = try target.force(
-        pipeline, reason: request.reason, until: now + timeToLive, at: now, in: self.engine)
+        requested.pipeline, reason: request.reason, until: now + timeToLive, at: now,
+        in: self.engine)
     } catch let error as PipelineError {
-      throw FieldViolation(error).within("pipeline")
-    } catch let error as FieldViolation {
-      throw error.within("pipeline")
+      throw requested.violation(of: error)
     }
     self.engine.observability.logger.notice(
       "session overridden",

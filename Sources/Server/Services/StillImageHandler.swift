@@ -43,12 +43,7 @@ struct StillImageHandler: Sendable {
       let span = ServiceContext.current?[CurrentCallSpan.self]
       span?.attributes["sidelight.participant"] = caller.participant
     }
-    let pipeline: Pipeline
-    do throws(FieldViolation) {
-      pipeline = try Pipeline(request.pipeline)
-    } catch {
-      throw error.within("pipeline")
-    }
+    let pipeline = try RequestedPipeline(request.pipelineSource)
     let output: OutputShape
     do throws(FieldViolation) {
       output = try OutputShape(request.output, limits: admission.frameLimits, allowsPNG: true)
@@ -73,7 +68,7 @@ struct StillImageHandler: Sendable {
   }
 
   private func apply(
-    _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
+    _ requested: RequestedPipeline, to image: Sidelight_V1_Image, output: OutputShape,
     at time: FrameTime, _ started: Duration, _ catalogue: FilterCatalogue
   ) async throws -> StillImageFilter.Outcome {
     let processing = self.engine.processing
@@ -84,6 +79,7 @@ struct StillImageHandler: Sendable {
         tracing: self.engine.observability.tracing.passObserver, clock: self.engine.clock,
         deadline: nil))
     // `still` throws the error of an invalid pipeline.
+    let pipeline = requested.pipeline
     let resolved = (try? catalogue.resolve(pipeline)) ?? .empty
     // Custom filters may not return, so their turn is limited.
     let isCustom = self.engine.compiler.isCustom(resolved)
@@ -100,7 +96,10 @@ struct StillImageHandler: Sendable {
     } catch let failure as WorkerPassObserver.Failure {
       throw GoogleRPCStatus.failedPass(failure.filters, of: resolved, failure.cause)
     } catch let error as PipelineError {
-      throw FieldViolation(error).within("pipeline")
+      throw requested.violation(of: error)
+    } catch var violation as FieldViolation where violation.field == "pipeline" {
+      violation.field = requested.field
+      throw violation
     } catch let error as CodecError {
       throw FieldViolation(field: "output", reason: "\(error)")
     }
@@ -116,8 +115,8 @@ struct StillImageHandler: Sendable {
     let request = request.message
     let geometry = try self.geometry(of: request)
     let caller = try context.caller(actingFor: request.participant, field: "participant")
-    let (pipeline, resolved) = try Self.resolve(
-      request.source, with: self.engine.catalogue(for: caller))
+    let requested = try RequestedPipeline(request.source)
+    let resolved = try requested.resolved(in: self.engine.catalogue(for: caller))
     let (processing, maxBytes) = (self.engine.processing, self.engine.compiler.maxPlanBytes)
     let deadline = self.engine.clock.now() + Self.defaultBudget
     // Compilation takes time and memory, so it waits for a turn.
@@ -130,10 +129,10 @@ struct StillImageHandler: Sendable {
         }
       }
     }
-    try plan.checkCost()
-    try self.engine.admission.frameLimits.check(output: plan.output)
+    try plan.checkCost(field: requested.field)
+    try self.engine.admission.frameLimits.check(output: plan.output, field: requested.field)
     let response = Sidelight_V1_CheckPipelineResponse(
-      of: pipeline, passes: plan.passes,
+      of: requested.pipeline, passes: plan.passes,
       atMost: request.byteCount + ContractLimits.maxCheckGrowthBytes)
     return ServerResponse(message: response)
   }
@@ -143,36 +142,6 @@ struct StillImageHandler: Sendable {
     _ pipeline: ResolvedPipeline, _ geometry: FrameGeometry, _ maxBytes: Int
   ) async -> Plan {
     pipeline.plan(for: geometry, maxBytes: maxBytes)
-  }
-
-  private static func resolve(
-    _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?, with catalogue: FilterCatalogue
-  ) throws(FieldViolation) -> (Pipeline, ResolvedPipeline) {
-    switch source {
-    case .pipeline(let wire)?:
-      do {
-        let pipeline = try Pipeline(wire)
-        return (pipeline, try catalogue.resolve(pipeline))
-      } catch let error as PipelineError {
-        throw FieldViolation(error).within("pipeline")
-      } catch let error as FieldViolation {
-        throw error.within("pipeline")
-      } catch {
-        throw FieldViolation(code: .internalError, field: "pipeline", reason: "\(error)")
-      }
-    case .text(let text)?:
-      do throws(PipelineTextError) {
-        let parsed = try PipelineText(text)
-        let resolved = try parsed.resolve { pipeline throws(PipelineError) in
-          try catalogue.resolve(pipeline)
-        }
-        return (parsed.pipeline, resolved)
-      } catch {
-        throw FieldViolation(
-          code: error.cause?.statusCode ?? .invalidArgument, field: "text", reason: "\(error)")
-      }
-    case nil: throw FieldViolation(field: "source", reason: "neither pipeline nor text is set")
-    }
   }
 
   private func geometry(

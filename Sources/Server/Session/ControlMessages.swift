@@ -9,6 +9,8 @@ struct PipelineChange {
   let requestID: UInt64
   /// The revision that must be active; `nil` accepts any.
   let expectedRevision: UInt64?
+  /// The pipeline that the message contains; `nil` if it changes the one in force.
+  private(set) var requested: RequestedPipeline?
   /// Applies the change.
   let apply: (inout Pipeline) throws(FieldViolation) -> Void
 
@@ -17,12 +19,13 @@ struct PipelineChange {
     self.field = "select"
     self.requestID = select.requestID
     self.expectedRevision = select.hasIfRevision ? select.ifRevision : nil
-    self.apply = { pipeline throws(FieldViolation) in
-      do throws(FieldViolation) {
-        pipeline = try Pipeline(select.pipeline)
-      } catch {
-        throw error.within("pipeline")
-      }
+    do throws(FieldViolation) {
+      let requested = try RequestedPipeline(select.pipelineSource)
+      self.requested = requested
+      self.apply = { pipeline in pipeline = requested.pipeline }
+    } catch {
+      // Thrown after the check of the revision.
+      self.apply = { _ throws(FieldViolation) in throw error }
     }
   }
 
@@ -57,10 +60,19 @@ struct PipelineChange {
           try pipeline.setActive(isActive, stage: name)
         } catch {
           throw FieldViolation(
-            field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)")
+            field: "stages[\"\(name.clipped(toBytes: 64))\"]", reason: "\(error)",
+            info: FieldViolation(error).info)
         }
       }
     }
+  }
+}
+
+extension PipelineChange {
+  /// Returns the violation of an error in the changed pipeline, with a field relative to the
+  /// message.
+  func violation(of error: PipelineError) -> FieldViolation {
+    self.requested?.violation(of: error) ?? FieldViolation(error).within("pipeline")
   }
 }
 

@@ -331,13 +331,13 @@ struct Session: Sendable {
     }
     do throws(PipelineError) {
       let pipelineState = try PipelineState(
-        pipeline: options.pipeline, catalogue: catalogue,
+        pipeline: options.pipeline.pipeline, catalogue: catalogue,
         overrideCatalogue: engine.compiler.catalogue)
       let track = OverrideStore.Track(identity: caller.identity, label: options.label)
       let lineage = engine.resumption.overrides.lineage(ofTrack: track, at: now)
       return (pipelineState, lineage ?? SessionLineage())
     } catch {
-      throw FieldViolation(error).within("open.pipeline")
+      throw options.pipeline.violation(of: error).within("open")
     }
   }
 

@@ -96,13 +96,15 @@ final class SessionHandle: Sendable {
 
   /// Changes the participant's pipeline.
   ///
-  /// - Throws: ``FieldViolation``, as ``PipelineState/change(ifRevision:requestID:_:)`` does.
-  func change(
-    ifRevision revision: UInt64?, requestID: UInt64,
-    _ body: (inout Pipeline) throws(FieldViolation) -> Void
-  ) throws(FieldViolation) {
+  /// - Returns: The revision that the change created.
+  /// - Throws: ``FieldViolation``, as ``PipelineState/change(ifRevision:requestID:violation:_:)``
+  ///   does.
+  func apply(_ change: PipelineChange) throws(FieldViolation) -> UInt64 {
     try self.update { pipelineState throws(FieldViolation) in
-      try pipelineState.change(ifRevision: revision, requestID: requestID, body)
+      try pipelineState.change(
+        ifRevision: change.expectedRevision, requestID: change.requestID,
+        violation: change.violation(of:), change.apply)
+      return pipelineState.revision
     }
   }
 

@@ -37,7 +37,7 @@ struct SessionOptions: Sendable {
   /// The only filters that pipelines may use; `nil` permits all.
   var allowedFilters: FilterNameList?
   /// The first pipeline.
-  var pipeline: Pipeline
+  var pipeline: RequestedPipeline
   /// Restores the state of an earlier session instead of `pipeline`.
   var resumeToken: Data?
 
@@ -63,7 +63,8 @@ struct SessionOptions: Sendable {
       }
     guard open.mailboxDepth <= 64 else {
       throw FieldViolation(
-        field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64")
+        field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64",
+        info: .outOfRange(open.mailboxDepth, limit: 64))
     }
     self.framesInFlight = framesInFlight
     self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
@@ -72,8 +73,9 @@ struct SessionOptions: Sendable {
       open.budgetUs == 0 || self.dropPolicy == .neverDrop ? nil : .microseconds(open.budgetUs)
     guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {
       throw FieldViolation(
-        field: "open.max_fps", reason: "is \(open.maxFps), the range is 0.01 to 1000, or 0 for none"
-      )
+        field: "open.max_fps",
+        reason: "is \(open.maxFps), the range is 0.01 to 1000, or 0 for none",
+        info: .outOfRange(open.maxFps, limit: "0.01 ... 1000"))
     }
     guard open.maxFps == 0 || self.dropPolicy != .neverDrop else {
       throw FieldViolation(
@@ -114,14 +116,15 @@ struct SessionOptions: Sendable {
     guard open.resumeToken.count <= limit else {
       throw FieldViolation(
         field: "open.resume_token",
-        reason: "has \(open.resumeToken.count) bytes; the limit is \(limit)")
+        reason: "has \(open.resumeToken.count) bytes; the limit is \(limit)",
+        info: .outOfRange(open.resumeToken.count, limit: limit))
     }
     self.resumeToken = open.resumeToken.isEmpty ? nil : open.resumeToken
     self.allowedFilters = try .allowed(open.allowedFilters, field: "open.allowed_filters")
     do throws(FieldViolation) {
-      self.pipeline = try Pipeline(open.pipeline)
+      self.pipeline = try RequestedPipeline(open.pipelineSource)
     } catch {
-      throw error.within("open.pipeline")
+      throw error.within("open")
     }
   }
 }
@@ -136,7 +139,8 @@ extension Duration {
     guard range.contains(duration) else {
       throw FieldViolation(
         field: field,
-        reason: "is \(duration), the range is \(range.lowerBound) to \(range.upperBound)")
+        reason: "is \(duration), the range is \(range.lowerBound) to \(range.upperBound)",
+        info: .outOfRange(duration, limit: "\(range.lowerBound) ... \(range.upperBound)"))
     }
     self = duration
   }

@@ -113,8 +113,14 @@ struct SessionReader: ~Copyable {
 
   private mutating func apply(_ change: PipelineChange) throws {
     do throws(FieldViolation) {
-      try self.handle.change(
-        ifRevision: change.expectedRevision, requestID: change.requestID, change.apply)
+      let revision = try self.handle.apply(change)
+      // Queued before this task reserves places for frames of the revision, so before `applied`.
+      self.outcomes.push(
+        .message(
+          .with {
+            $0.accepted.requestID = change.requestID
+            $0.accepted.revision = revision
+          }))
       self.consecutiveErrors = 0
     } catch {
       let violation = error.within(change.field)
@@ -132,7 +138,8 @@ struct SessionReader: ~Copyable {
     guard ack.heldSlots.count <= RingLayout.maxSlots else {
       let violation = FieldViolation(
         field: "ack.held_slots",
-        reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)")
+        reason: "has \(ack.heldSlots.count) entries, the limit is \(RingLayout.maxSlots)",
+        info: .outOfRange(ack.heldSlots.count, limit: RingLayout.maxSlots))
       self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(violation.status) }))
       return try self.countError(violation)
     }

@@ -30,7 +30,8 @@ extension Sidelight_V1_Image {
           throw FieldViolation(
             field: self.isInSlot ? "shared_memory.length" : "inline",
             reason: "has \(available) bytes, \(size) \(format.rawValue) without padding has "
-              + "\(layout.byteCount)")
+              + "\(layout.byteCount)",
+            info: .outOfRange(available, limit: layout.byteCount))
         }
         return layout
       }

@@ -65,7 +65,9 @@ package enum ContractLimits {
   ) throws(FieldViolation) {
     let count = text.utf8.count
     guard count <= limit else {
-      throw FieldViolation(field: field, reason: "has \(count) bytes; the limit is \(limit)")
+      throw FieldViolation(
+        field: field, reason: "has \(count) bytes; the limit is \(limit)",
+        info: .outOfRange(count, limit: limit))
     }
   }
 
@@ -74,7 +76,9 @@ package enum ContractLimits {
   /// - Throws: ``FieldViolation`` with the field, its length and the limit.
   package static func check(count: Int, atMost limit: Int, field: String) throws(FieldViolation) {
     guard count <= limit else {
-      throw FieldViolation(field: field, reason: "has \(count) entries; the limit is \(limit)")
+      throw FieldViolation(
+        field: field, reason: "has \(count) entries; the limit is \(limit)",
+        info: .outOfRange(count, limit: limit))
     }
   }
 }
@@ -88,7 +92,8 @@ extension Pipeline {
     guard count <= ContractLimits.maxPipelineBytes else {
       throw FieldViolation(
         field: "stages",
-        reason: "take \(count) bytes in all; the limit is \(ContractLimits.maxPipelineBytes)")
+        reason: "take \(count) bytes in all; the limit is \(ContractLimits.maxPipelineBytes)",
+        info: .outOfRange(count, limit: ContractLimits.maxPipelineBytes))
     }
   }
 }
@@ -155,7 +160,9 @@ package struct FrameLimits: Sendable, Hashable {
       throw FieldViolation(
         code: .resourceExhausted, field: field,
         reason: "produces frames of \(size), the limits are \(self.maxDimension) pixels a side and "
-          + "\(self.maxPixels) in all")
+          + "\(self.maxPixels) in all",
+        info: .outOfRange(
+          "\(size)", limit: "\(self.maxDimension) a side, \(self.maxPixels) in all"))
     }
     let byteCount = (0 ..< output.format.planeCount).reduce(0) { sum, plane in
       sum + output.format.rowByteCount(plane: plane, width: size.width)
@@ -164,23 +171,31 @@ package struct FrameLimits: Sendable, Hashable {
     guard byteCount <= self.maxBytes else {
       throw FieldViolation(
         code: .resourceExhausted, field: field,
-        reason: "produces frames of \(byteCount) bytes, the limit is \(self.maxBytes)")
+        reason: "produces frames of \(byteCount) bytes, the limit is \(self.maxBytes)",
+        info: .outOfRange(byteCount, limit: self.maxBytes))
     }
   }
 
   /// Checks a size before memory is allocated for it.
   package func check(width: UInt32, height: UInt32) throws(FieldViolation) -> FrameSize {
     for (name, value) in [("width", width), ("height", height)] {
-      guard value >= 1 else { throw FieldViolation(field: name, reason: "is 0") }
+      guard value >= 1 else {
+        throw FieldViolation(
+          field: name, reason: "is 0",
+          info: .outOfRange(value, limit: "1 ... \(self.maxDimension)"))
+      }
       guard value <= UInt32(self.maxDimension) else {
-        throw FieldViolation(field: name, reason: "is \(value), the limit is \(self.maxDimension)")
+        throw FieldViolation(
+          field: name, reason: "is \(value), the limit is \(self.maxDimension)",
+          info: .outOfRange(value, limit: "1 ... \(self.maxDimension)"))
       }
     }
     let size = FrameSize(width: Int(width), height: Int(height))
     guard size.pixelCount <= self.maxPixels else {
       throw FieldViolation(
         field: "width",
-        reason: "\(size) is \(size.pixelCount) pixels, the limit is \(self.maxPixels)")
+        reason: "\(size) is \(size.pixelCount) pixels, the limit is \(self.maxPixels)",
+        info: .outOfRange(size.pixelCount, limit: self.maxPixels))
     }
     return size
   }

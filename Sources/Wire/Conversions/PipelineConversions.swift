@@ -19,12 +19,14 @@ extension Pipeline {
   private init(_ wire: Sidelight_V1_Pipeline, depth: Int) throws(FieldViolation) {
     guard depth <= Pipeline.maxDepth else {
       throw FieldViolation(
-        field: "stages", reason: "pipelines nest deeper than the limit of \(Pipeline.maxDepth)")
+        field: "stages", reason: "pipelines nest deeper than the limit of \(Pipeline.maxDepth)",
+        info: .outOfRange(depth, limit: Pipeline.maxDepth))
     }
     guard wire.stages.count <= Pipeline.maxStages else {
       throw FieldViolation(
         field: "stages",
-        reason: "has \(wire.stages.count) stages, the limit is \(Pipeline.maxStages)")
+        reason: "has \(wire.stages.count) stages, the limit is \(Pipeline.maxStages)",
+        info: .outOfRange(wire.stages.count, limit: Pipeline.maxStages))
     }
     self.init(workingSpace: try WorkingSpace.read(wire.workingSpace))
     for (index, stage) in wire.stages.enumerated() {

@@ -28,7 +28,8 @@ package struct RingLayout: Sendable, Hashable {
     let slotBytes = request.slotBytes == 0 ? 8 << 20 : request.slotBytes
     guard slotBytes <= Self.maxSlotBytes else {
       throw FieldViolation(
-        field: "slot_bytes", reason: "is \(slotBytes), the limit is \(Self.maxSlotBytes)")
+        field: "slot_bytes", reason: "is \(slotBytes), the limit is \(Self.maxSlotBytes)",
+        info: .outOfRange(slotBytes, limit: Self.maxSlotBytes))
     }
     try self.init(
       slotBytes: (Int(slotBytes) + Self.pageBytes - 1) / Self.pageBytes * Self.pageBytes,
@@ -55,7 +56,9 @@ package struct RingLayout: Sendable, Hashable {
   private init(slotBytes: Int, inputSlots: UInt32, outputSlots: UInt32) throws(FieldViolation) {
     for (field, count) in [("input_slots", inputSlots), ("output_slots", outputSlots)]
     where !(1 ... UInt32(Self.maxSlots)).contains(count) {
-      throw FieldViolation(field: field, reason: "is \(count), the range is 1 to \(Self.maxSlots)")
+      throw FieldViolation(
+        field: field, reason: "is \(count), the range is 1 to \(Self.maxSlots)",
+        info: .outOfRange(count, limit: "1 ... \(Self.maxSlots)"))
     }
     self.slotBytes = slotBytes
     self.inputSlots = Int(inputSlots)
@@ -93,7 +96,8 @@ extension RingLayout {
     guard let slot = Int(exactly: reference.slot), (0 ..< self.slotCount).contains(slot) else {
       throw FieldViolation(
         field: "shared_memory.slot",
-        reason: "is \(reference.slot), the ring has \(self.slotCount) slots")
+        reason: "is \(reference.slot), the ring has \(self.slotCount) slots",
+        info: .outOfRange(reference.slot, limit: "0 ... \(self.slotCount - 1)"))
     }
     guard directions.contains(where: { self.indices(of: $0).contains(slot) }) else {
       throw FieldViolation(
@@ -104,7 +108,8 @@ extension RingLayout {
     guard let byteCount = Int(exactly: reference.length), byteCount <= self.slotBytes else {
       throw FieldViolation(
         field: "shared_memory.length",
-        reason: "is \(reference.length), a slot has \(self.slotBytes) bytes")
+        reason: "is \(reference.length), a slot has \(self.slotBytes) bytes",
+        info: .outOfRange(reference.length, limit: self.slotBytes))
     }
     return (slot, byteCount)
   }

@@ -29,8 +29,16 @@ struct PipelineTextCursor {
   }
 
   /// Returns an error at the cursor or at another offset.
-  func error(_ message: String, at offset: Int? = nil) -> PipelineTextError {
-    PipelineTextError(text: self.text, utf8Offset: offset ?? self.offset, message: message)
+  ///
+  /// - Parameters:
+  ///   - value: The invalid value, if it violates a limit.
+  ///   - limit: The limit.
+  func error(
+    _ message: String, at offset: Int? = nil, value: Int? = nil, limit: Int? = nil
+  ) -> PipelineTextError {
+    PipelineTextError(
+      text: self.text, utf8Offset: offset ?? self.offset, message: message,
+      value: value.map { "\($0)" }, limit: limit.map { "\($0)" })
   }
 
   /// Moves back to an earlier offset.

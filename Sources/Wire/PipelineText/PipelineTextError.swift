@@ -16,17 +16,23 @@ public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConverti
   public let suggestion: String?
   /// The error of the catalogue, if the catalogue found it.
   public let cause: PipelineError?
+  /// The invalid value, for programs. `nil` if the message does not state one.
+  public let value: String?
+  /// The limit that the value violates, for programs. `nil` if there is none.
+  public let limit: String?
 
   /// Creates an error at an offset of a text. An offset beyond the text counts as its end.
   init(
     text: String, utf8Offset: Int, message: String, suggestion: String? = nil,
-    cause: PipelineError? = nil
+    cause: PipelineError? = nil, value: String? = nil, limit: String? = nil
   ) {
     self.text = text
     self.utf8Offset = min(utf8Offset, text.utf8.count)
     self.message = message
     self.suggestion = suggestion
     self.cause = cause
+    self.value = value ?? cause?.value
+    self.limit = limit ?? cause?.limit
     let before = String(decoding: text.utf8.prefix(self.utf8Offset), as: UTF8.self)
     self.line = 1 + before.count { $0.isNewline }
     self.column = 1 + before.reversed().prefix { !$0.isNewline }.count

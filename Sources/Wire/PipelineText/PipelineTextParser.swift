@@ -17,7 +17,7 @@ struct PipelineTextParser {
     guard self.cursor.count <= PipelineText.maxLength else {
       throw self.cursor.error(
         "the text has \(self.cursor.count) bytes, the limit is \(PipelineText.maxLength)",
-        at: PipelineText.maxLength)
+        at: PipelineText.maxLength, value: self.cursor.count, limit: PipelineText.maxLength)
     }
     self.cursor.skipSpace()
     self.locations.record("stages", start: self.cursor.offset)
@@ -68,7 +68,8 @@ struct PipelineTextParser {
   ) throws(PipelineTextError) -> Stage {
     self.stageCount += 1
     guard self.stageCount <= Pipeline.maxStages else {
-      throw self.cursor.error("the pipeline has more than \(Pipeline.maxStages) stages")
+      throw self.cursor.error(
+        "the pipeline has more than \(Pipeline.maxStages) stages", limit: Pipeline.maxStages)
     }
     self.locations.record(path, start: self.cursor.offset)
     let id = try self.parseID(path: path)
@@ -95,7 +96,8 @@ struct PipelineTextParser {
     path: String, from start: Int, depth: Int
   ) throws(PipelineTextError) -> Pipeline {
     guard depth < Pipeline.maxDepth else {
-      throw self.cursor.error("pipelines nest deeper than \(Pipeline.maxDepth)", at: start)
+      throw self.cursor.error(
+        "pipelines nest deeper than \(Pipeline.maxDepth)", at: start, limit: Pipeline.maxDepth)
     }
     if self.cursor.take("]") { return Pipeline() }
     let pipeline = try self.parsePipeline(path: path, depth: depth + 1)

@@ -16,6 +16,9 @@ package struct PipelineProtection: OptionSet, Sendable, Hashable {
   /// The background is replaced or blurred.
   package static let background = PipelineProtection(rawValue: 2)
 
+  /// All parts that a pipeline can hide.
+  package static let all: PipelineProtection = [.faces, .background]
+
   /// The filters that protect, by name. Filters of the background do not if their
   /// parameter ``optOut`` is false.
   private static let filters: [String: PipelineProtection] = [

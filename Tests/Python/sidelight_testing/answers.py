@@ -17,6 +17,13 @@ def violation(status) -> error_details.BadRequest.FieldViolation:
     return request.field_violations[0]
 
 
+def error_info(status) -> error_details.ErrorInfo:
+    """Returns the parts of a status for programs."""
+    info = error_details.ErrorInfo()
+    assert any(detail.Unpack(info) for detail in status.details), status.message[:1000]
+    return info
+
+
 def answer_bytes(error: grpc.RpcError) -> int:
     """Returns the size of a status: message and details."""
     details = (len(key) + len(value) for key, value in error.trailing_metadata() or ())

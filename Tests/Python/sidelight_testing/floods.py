@@ -74,6 +74,7 @@ PAUSES = encoded(pause=messages.Pause()) + encoded(resume=messages.Resume())
 ACTIVATION = encoded(activate=messages.Activate())
 UPDATE = encoded(update=messages.Update())
 SELECTION = encoded(select=messages.Select())
+TEXT = encoded(select=messages.Select(pipeline_text=", ".join(["vignette"] * 64)))
 ACKNOWLEDGEMENT = encoded(ack=messages.Ack())
 SEPIA = pipeline("sepiaTone")
 
@@ -85,6 +86,7 @@ FLOODS = {
     "activations": Flood(legal_stages(), ACTIVATION),
     "updates": Flood(legal_stages(), UPDATE),
     "selections": Flood(pipeline(), SELECTION),
+    "selections of texts": Flood(pipeline(), TEXT),
     "acknowledgements": Flood(SEPIA, ACKNOWLEDGEMENT),
     "messages of an unknown kind": Flood(SEPIA, message(field(99, b""))),
     "frames of one pixel": Flood(SEPIA, frames_of_one_pixel()),

@@ -41,6 +41,7 @@ class Transcript:
     all: list = field(default_factory=list)
     frames: list = field(default_factory=list)
     dropped: list = field(default_factory=list)
+    accepted: list = field(default_factory=list)
     applied: list = field(default_factory=list)
     errors: list = field(default_factory=list)
     pongs: list = field(default_factory=list)
@@ -54,6 +55,7 @@ class Transcript:
         plural = {
             "frame": self.frames,
             "dropped": self.dropped,
+            "accepted": self.accepted,
             "applied": self.applied,
             "error": self.errors,
             "pong": self.pongs,
@@ -119,6 +121,10 @@ class Session:
     def select(self, wanted, request_id: int = 0, **fields: object) -> None:
         """Replaces the pipeline."""
         self.send(select=messages.Select(pipeline=wanted, request_id=request_id, **fields))
+
+    def select_text(self, text: str, request_id: int = 0, **fields: object) -> None:
+        """Replaces the pipeline with a text."""
+        self.send(select=messages.Select(pipeline_text=text, request_id=request_id, **fields))
 
     def receive(self) -> messages.ServerMessage:
         """Receives and records the next message; fails if the call ends."""

@@ -107,6 +107,10 @@ struct ReceivedEvents {
     try await self.next { if case .state(let state) = $0 { state } else { nil } }
   }
 
+  mutating func accepted() async throws -> AcceptedChange? {
+    try await self.next { if case .accepted(let change) = $0 { change } else { nil } }
+  }
+
   mutating func applied() async throws -> AppliedChange? {
     try await self.next { if case .applied(let change) = $0 { change } else { nil } }
   }

@@ -1,3 +1,4 @@
+import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
@@ -16,6 +17,7 @@ enum ModelChange: Sendable {
     case sameIDTwice
     case noContent
     case tooManyStages
+    case brokenText
   }
 
   /// Returns the changed pipeline; `nil` if the server must refuse the change.
@@ -44,9 +46,11 @@ enum ModelChange: Sendable {
     requestID: UInt64, ifRevision revision: UInt64?
   ) -> Sidelight_V1_ClientMessage {
     switch self {
-    case .select(let pipeline):
-      Self.select(Sidelight_V1_Pipeline(pipeline.pipeline), requestID, revision)
-    case .invalidSelect(let fault): Self.select(fault.pipeline, requestID, revision)
+    case .select(let pipeline): Self.select(pipeline.source(requestID), requestID, revision)
+    case .invalidSelect(.brokenText):
+      Self.select(.pipelineText("shift(by: 1"), requestID, revision)
+    case .invalidSelect(let fault):
+      Self.select(.pipeline(fault.pipeline), requestID, revision)
     case .update(let stage, let by):
       .with {
         $0.update.stages = [
@@ -68,13 +72,25 @@ enum ModelChange: Sendable {
   }
 
   private static func select(
-    _ pipeline: Sidelight_V1_Pipeline, _ requestID: UInt64, _ revision: UInt64?
+    _ source: Sidelight_V1_Select.OneOf_PipelineSource, _ requestID: UInt64, _ revision: UInt64?
   ) -> Sidelight_V1_ClientMessage {
     .with {
-      $0.select.pipeline = pipeline
+      $0.select.pipelineSource = source
       $0.select.requestID = requestID
       if let revision { $0.select.ifRevision = revision }
     }
+  }
+}
+
+extension ModelPipeline {
+  /// Returns the pipeline as text in every other request, if the text says all of it: it has no
+  /// failure policies.
+  fileprivate func source(_ requestID: UInt64) -> Sidelight_V1_Select.OneOf_PipelineSource {
+    let text = self.pipeline.text
+    if requestID.isMultiple(of: 2), (try? Pipeline(text: text)) == self.pipeline {
+      return .pipelineText(text)
+    }
+    return .pipeline(Sidelight_V1_Pipeline(self.pipeline))
   }
 }
 
@@ -97,6 +113,7 @@ extension ModelChange.InvalidSelect {
         $0.stages = [twin, twin]
       case .noContent: $0.stages = [Sidelight_V1_Stage()]
       case .tooManyStages: $0.stages = Array(repeating: stage("shift"), count: 65)
+      case .brokenText: break
       }
     }
   }

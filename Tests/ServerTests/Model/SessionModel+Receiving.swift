@@ -19,8 +19,11 @@ extension SessionModel {
     case .pong(let pong): try self.receive(.pong(pong.id))
     case .error(let error):
       try self.receive(.error(requestID: error.requestID, code: error.status.code))
+    case .accepted(let accepted):
+      try self.receive(
+        .accepted(requestID: accepted.requestID, revision: accepted.revision))
     case .state(let state): try self.receive(state.state)
-    case .advice, .analysis, .accepted: break
+    case .advice, .analysis: break
     }
   }
 
@@ -84,6 +87,10 @@ extension SessionModel {
     try self.check(
       applied.revision > self.applied?.revision ?? 0, "\(applied.revision) was applied already")
     try self.check(!applied.resumeToken.isEmpty, "applied brings no resume token")
+    let unconfirmed = self.controls.contains { control in
+      if case .accepted(_, let revision) = control { revision <= applied.revision } else { false }
+    }
+    try self.check(!unconfirmed, "\(applied.revision) was applied before it was accepted")
     self.applied = applied
     self.isApplicationPending = true
   }

@@ -42,6 +42,7 @@ struct SessionModel {
   enum Control: Equatable {
     case pong(UInt64)
     case error(requestID: UInt64, code: Int32)
+    case accepted(requestID: UInt64, revision: UInt64)
   }
 
   enum Pause {
@@ -176,6 +177,7 @@ struct SessionModel {
       self.pipeline = new
       self.revision += 1
       self.requestID = requestID
+      self.controls.append(.accepted(requestID: requestID, revision: self.revision))
       self.consecutiveErrors = 0
     } else {
       self.refuse(requestID, code: .invalidArgument)

@@ -128,6 +128,9 @@ extension [Sidelight_V1_ServerMessage] {
   var drops: [Sidelight_V1_Dropped] {
     self.compactMap { if case .dropped(let dropped)? = $0.kind { dropped } else { nil } }
   }
+  var accepted: [Sidelight_V1_Accepted] {
+    self.compactMap { if case .accepted(let accepted)? = $0.kind { accepted } else { nil } }
+  }
   var applied: [Sidelight_V1_Applied] {
     self.compactMap { if case .applied(let applied)? = $0.kind { applied } else { nil } }
   }

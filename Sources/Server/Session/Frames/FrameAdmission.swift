@@ -19,7 +19,8 @@ struct FrameAdmission: ~Copyable {
   mutating func checkSequence(of frame: Sidelight_V1_Frame) throws(FieldViolation) {
     if let last = self.lastSequence, frame.sequence <= last {
       throw FieldViolation(
-        field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater")
+        field: "frame.sequence", reason: "is \(frame.sequence), after \(last) it must be greater",
+        info: .outOfRange(frame.sequence, limit: "more than \(last)"))
     }
     self.lastSequence = frame.sequence
   }

@@ -62,17 +62,19 @@ final class CompiledPipeline: Sendable {
 extension Plan {
   /// Checks that the plan was not refused for the memory that it would hold.
   ///
+  /// - Parameter field: The field of the pipeline.
   /// - Throws: ``FieldViolation`` with RESOURCE_EXHAUSTED.
-  func checkCost() throws(FieldViolation) {
+  func checkCost(field: String = "pipeline") throws(FieldViolation) {
     guard let refusal else { return }
     let limit =
       refusal.isShared
       ? "\(refusal.limit) are left of what all pipelines may hold (max_total_plan_bytes)"
       : "the limit is \(refusal.limit) (max_plan_bytes)"
     throw FieldViolation(
-      code: .resourceExhausted, field: "pipeline",
+      code: .resourceExhausted, field: field,
       reason: "would hold at least \(refusal.byteCount) bytes of images and fields for frames of "
-        + "\(self.input.size), \(limit)")
+        + "\(self.input.size), \(limit)",
+      info: .outOfRange(refusal.byteCount, limit: refusal.limit))
   }
 }
 

@@ -83,17 +83,21 @@ package struct PipelineState: Sendable {
   /// - Parameters:
   ///   - revision: The revision that must be active; `nil` accepts any.
   ///   - requestID: The request's number, which ``Revision`` repeats.
+  ///   - violation: Returns the violation of an error that the catalogue found.
   ///   - change: Changes the pipeline.
   /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of
   ///   `change`; or that of the catalogue. The pipeline then stays as it was.
   package mutating func change(
     ifRevision revision: UInt64?, requestID: UInt64,
+    violation: (PipelineError) -> FieldViolation = { FieldViolation($0).within("pipeline") },
     _ change: (inout Pipeline) throws(FieldViolation) -> Void
   ) throws(FieldViolation) {
     if let revision, revision != self.revision {
       throw FieldViolation(
         code: .aborted, field: "if_revision",
-        reason: "is \(revision), in force is \(self.revision)")
+        reason: "is \(revision), in force is \(self.revision)",
+        info: .init(
+          reason: "REVISION_MISMATCH", value: "\(revision)", limit: "\(self.revision)"))
     }
     var pipeline = self.pipeline
     try change(&pipeline)
@@ -103,7 +107,7 @@ package struct PipelineState: Sendable {
     do throws(PipelineError) {
       self.resolved = try self.catalogue.resolve(pipeline)
     } catch {
-      throw FieldViolation(error).within("pipeline")
+      throw violation(error)
     }
     self.pipeline = pipeline
     self.requestID = requestID

@@ -1,0 +1,96 @@
+package import SidelightKernels
+import SidelightWire
+
+/// A pipeline that a participant selected, as far as the client understands it.
+package enum SelectedPipeline: Sendable, Hashable {
+  case pipeline(Pipeline)
+  /// A text that this library cannot parse. The server may be newer, so it decides.
+  case text(String)
+
+  /// Parses a text. The catalogue of the server checks its filters.
+  init(text: String) {
+    do throws(PipelineTextError) {
+      self = .pipeline(try Pipeline(text: text))
+    } catch {
+      self = .text(text)
+    }
+  }
+
+  /// The parts of frames that it may hide: all for a text that cannot be parsed.
+  var possibleProtection: PipelineProtection {
+    switch self {
+    case .pipeline(let pipeline): pipeline.protection
+    case .text: .all
+    }
+  }
+
+  /// The parts of frames that it certainly hides: none for a text that cannot be parsed.
+  var certainProtection: PipelineProtection {
+    switch self {
+    case .pipeline(let pipeline): pipeline.protection
+    case .text: []
+    }
+  }
+}
+
+/// A change that a participant requests of its pipeline.
+package enum PipelineChange: Sendable, Hashable {
+  /// Replaces the pipeline.
+  case select(Pipeline)
+  /// Replaces the pipeline with one that the server parses.
+  case selectText(String, parsed: SelectedPipeline)
+  /// Sets parameters by name, by stage.
+  case update([String: [String: ParameterValue]])
+  /// Turns stages on and off.
+  case activate([String: Bool])
+
+  /// Creates a change that replaces the pipeline with a text.
+  package static func select(text: String) -> PipelineChange {
+    .selectText(text, parsed: SelectedPipeline(text: text))
+  }
+
+  /// Creates a change that selects a pipeline again.
+  init(selecting pipeline: SelectedPipeline) {
+    switch pipeline {
+    case .pipeline(let pipeline): self = .select(pipeline)
+    case .text(let text): self = .selectText(text, parsed: pipeline)
+    }
+  }
+
+  /// Whether the change replaces the whole pipeline.
+  var isSelection: Bool {
+    switch self {
+    case .select, .selectText: true
+    case .update, .activate: false
+    }
+  }
+
+  /// Applies the change to `selected` as the server does. Ignores a change that cannot be applied:
+  /// one that the server refuses, or a change of stages of a text that cannot be parsed.
+  func apply(to selected: inout SelectedPipeline) {
+    switch self {
+    case .select(let pipeline): selected = .pipeline(pipeline)
+    case .selectText(_, let parsed): selected = parsed
+    case .update, .activate:
+      guard case .pipeline(var pipeline) = selected else { return }
+      do throws(PipelineError) {
+        try self.changeStages(of: &pipeline)
+      } catch {
+        return
+      }
+      selected = .pipeline(pipeline)
+    }
+  }
+
+  private func changeStages(of pipeline: inout Pipeline) throws(PipelineError) {
+    switch self {
+    case .select, .selectText: break
+    case .update(let stages):
+      for (stage, parameters) in stages {
+        try pipeline.setParameters(parameters, stage: stage)
+      }
+    case .activate(let stages):
+      for (stage, isActive) in stages { try pipeline.setActive(isActive, stage: stage) }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package import SidelightKernels
+
+/// A pipeline that a client sent as a message or as text. Both forms have the same limits.
+///
+/// Errors refer to the form that the client used: to a path in the message, or to a character of
+/// the text.
+package struct RequestedPipeline: Sendable {
+  /// The pipeline. Its structure and sizes are checked; the catalogue checks its filters.
+  package let pipeline: Pipeline
+  /// The field of the request: `pipeline`, or that of the text.
+  package let field: String
+  /// The text with the locations of its parts. `nil` if the client sent a message.
+  private let text: PipelineText?
+
+  /// Reads a message.
+  ///
+  /// - Throws: ``FieldViolation`` with a field that begins with `pipeline`.
+  package init(_ message: Sidelight_V1_Pipeline) throws(FieldViolation) {
+    do throws(FieldViolation) {
+      self.pipeline = try Pipeline(message)
+    } catch {
+      throw error.within("pipeline")
+    }
+    self.field = "pipeline"
+    self.text = nil
+  }
+
+  /// Parses a text.
+  ///
+  /// - Parameter field: The field of the request.
+  /// - Throws: ``FieldViolation`` with the position of the error.
+  package init(text: String, field: String = "pipeline_text") throws(FieldViolation) {
+    do throws(PipelineTextError) {
+      let parsed = try PipelineText(text)
+      try parsed.resolve { pipeline throws(PipelineError) in try pipeline.checkSizes() }
+      self.text = parsed
+      self.pipeline = parsed.pipeline
+    } catch {
+      throw FieldViolation(error, field: field)
+    }
+    self.field = field
+    // Resume tokens and lists contain the pipeline as a message.
+    do throws(FieldViolation) {
+      try self.pipeline.checkByteCount()
+    } catch {
+      throw FieldViolation(
+        field: field, reason: "\(error.field) \(error.reason)", info: error.info)
+    }
+  }
+
+  /// Looks up the pipeline's filters.
+  ///
+  /// - Throws: As ``violation(of:)`` returns.
+  package func resolved(
+    in catalogue: FilterCatalogue
+  ) throws(FieldViolation) -> ResolvedPipeline {
+    do throws(PipelineError) {
+      return try catalogue.resolve(self.pipeline)
+    } catch {
+      throw self.violation(of: error)
+    }
+  }
+
+  /// Returns the violation of an error in ``pipeline``, with a field relative to the request.
+  package func violation(of error: PipelineError) -> FieldViolation {
+    if let text { return FieldViolation(text.locate(error), field: self.field) }
+    return FieldViolation(error).within(self.field)
+  }
+}
+
+// MARK: Requests
+
+extension RequestedPipeline {
+  /// Reads the pipeline of a message; the empty pipeline if there is none.
+  package init(
+    _ source: Sidelight_V1_Open.OneOf_PipelineSource?
+  ) throws(FieldViolation) {
+    switch source {
+    case .pipeline(let message)?: try self.init(message)
+    case .pipelineText(let text)?: try self.init(text: text)
+    case nil: try self.init(Sidelight_V1_Pipeline())
+    }
+  }
+
+  /// Reads the pipeline of a message; the empty pipeline if there is none.
+  package init(
+    _ source: Sidelight_V1_Select.OneOf_PipelineSource?
+  ) throws(FieldViolation) {
+    switch source {
+    case .pipeline(let message)?: try self.init(message)
+    case .pipelineText(let text)?: try self.init(text: text)
+    case nil: try self.init(Sidelight_V1_Pipeline())
+    }
+  }
+
+  /// Reads the pipeline of a request; the empty pipeline if there is none.
+  package init(
+    _ source: Sidelight_V1_ApplyRequest.OneOf_PipelineSource?
+  ) throws(FieldViolation) {
+    switch source {
+    case .pipeline(let message)?: try self.init(message)
+    case .pipelineText(let text)?: try self.init(text: text)
+    case nil: try self.init(Sidelight_V1_Pipeline())
+    }
+  }
+
+  /// Reads the pipeline of a request to force one.
+  package init(
+    _ source: Sidelight_V1_OverrideSessionRequest.OneOf_PipelineSource
+  ) throws(FieldViolation) {
+    switch source {
+    case .pipeline(let message): try self.init(message)
+    case .pipelineText(let text): try self.init(text: text)
+    }
+  }
+
+  /// Reads the pipeline of a request to check one.
+  ///
+  /// - Throws: ``FieldViolation`` that names `source` if there is none.
+  package init(
+    _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?
+  ) throws(FieldViolation) {
+    switch source {
+    case .pipeline(let message)?: try self.init(message)
+    case .text(let text)?: try self.init(text: text, field: "text")
+    case nil: throw FieldViolation(field: "source", reason: "neither pipeline nor text is set")
+    }
+  }
+}
