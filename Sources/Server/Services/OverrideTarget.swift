@@ -92,13 +92,17 @@ enum OverrideTarget: Sendable {
   func end(
     at now: Duration, in engine: Engine
   ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
-    let overrides = engine.resumption.overrides
-    let handles = self.handles(in: engine.admission.sessions)
-    if case .participants(let participants) = self { try overrides.lift(participants, at: now) }
-    for handle in handles {
-      try overrides.lift(
-        handle.lineage, of: handle.identity, until: handle.overrideEnd, at: now)
+    let (overrides, sessions) = (engine.resumption.overrides, engine.admission.sessions)
+    let end = self.handles(in: sessions).compactMap(\.overrideEnd).max()
+    // Recorded first, so that a session that opens at this moment finds it.
+    switch self {
+    case .session(let handle):
+      try overrides.lift(handle.lineage, of: handle.identity, until: end, at: now)
+    case .participants(let participants):
+      try overrides.lift(participants, until: end, at: now)
     }
+    let handles = self.handles(in: sessions)
+    for handle in handles { overrides.liftRecorded(handle.lineage, at: now) }
     return handles.filter(\.isOverridden).map { $0.listed($0.endOverride()) }
   }
 }

@@ -112,7 +112,8 @@ import Testing
   @Test func `an override applies to the participants of one caller, or of all`() throws {
     let now = Duration.seconds(1)
     let store = OverrideStore()
-    func decision(_ caller: String) -> String {
+    func decision(_ caller: String) -> String { decision(caller, at: now) }
+    func decision(_ caller: String, at now: Duration) -> String {
       let identity = CallerIdentity(caller: caller, participant: "ana")
       switch store.decision(for: SessionLineage(), of: identity, at: now) {
       case .forced(_, let reason, _)?: return reason
@@ -120,9 +121,9 @@ import Testing
       case nil: return "none"
       }
     }
-    func force(_ caller: String?, _ reason: String) throws {
+    func force(_ caller: String?, _ reason: String, until end: Duration = .seconds(10)) throws {
       try store.record(
-        .forced([], reason: reason, until: .seconds(10)),
+        .forced([], reason: reason, until: end),
         for: OverrideStore.Participants(name: "ana", caller: caller), at: now)
     }
     func lift(_ caller: String?) throws {
@@ -138,6 +139,11 @@ import Testing
     #expect(["a", "b"].map(decision) == ["again", "all"])
     try lift(nil)
     #expect(["a", "b"].map(decision) == ["lifted", "lifted"])
+    // The end for one caller lasts as long as the override of all would have.
+    try force(nil, "long", until: .seconds(60))
+    try force("a", "short")
+    try lift("a")
+    #expect(["a", "b"].map { decision($0, at: .seconds(20)) } == ["lifted", "long"])
   }
 
   @Test func `the number of overrides of participants is limited`() throws {

@@ -129,20 +129,23 @@ import Testing
     try await withServer(Self.configuration()) { server, address in
       try await AssetClient.with(address) { client in
         try await AssetTests.withSession(client, Self.pixellate) { session in
-          let before = try await session.color()
+          let before = try await session.color(of: Self.image)
           server.reconfigure(Self.configuration(try Self.rule(["sepiaTone"])))
-          #expect(try await session.color() == before, "it keeps its pipeline")
+          let after = try await session.color(of: Self.image)
+          #expect(after == before, "it keeps its pipeline")
           session.send(.with { $0.update.stages = [.with { $0.stage = "stages[0]" }] })
           #expect(try await session.receiveError().status.code == 7)
           session.send(.select(Self.sepia))
-          _ = try await session.color()
+          let sepia = try await session.color(of: Self.image)
+          #expect(sepia != before)
           let error = try await Self.refusal {
             try await client.stub.converse([.open(Self.pixellate)])
           }
           #expect(error.code == .permissionDenied)
           server.reconfigure(Self.configuration())
           session.send(.select(Self.pixellate))
-          #expect(try await session.color() == before)
+          let again = try await session.color(of: Self.image)
+          #expect(again == before)
         }
       }
     }

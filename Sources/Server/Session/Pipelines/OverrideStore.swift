@@ -165,27 +165,39 @@ package final class OverrideStore: Sendable {
     guard hasCapacity else { throw Self.full }
   }
 
+  /// Records that the override of a lineage was ended before its time, if there is a decision about
+  /// the lineage itself.
+  package func liftRecorded(_ lineage: SessionLineage, at now: Duration) {
+    self.state.withLock { state in
+      guard let end = state.entries[.lineage(lineage)]?.decision.end, end > now else { return }
+      _ = state.record(.lifted(until: end), for: .lineage(lineage), at: now)
+    }
+  }
+
   /// Records that the override of participants was ended before its time.
   ///
-  /// - Throws: RESOURCE_EXHAUSTED if the override is one of the participants of all callers, and
+  /// - Parameter end: The time until which the overrides of open sessions were to last; `nil` if
+  ///   none is in force.
+  /// - Throws: RESOURCE_EXHAUSTED if there is no decision about just these participants, and
   ///   ``capacity`` other decisions are in effect.
-  package func lift(_ participants: Participants, at now: Duration) throws {
+  package func lift(
+    _ participants: Participants, until end: Duration? = nil, at now: Duration
+  ) throws {
     let hasCapacity = self.state.withLock { state in
-      let others = state.entries.compactMap { target, entry -> (Participants, Duration)? in
-        guard case .participants(let other) = target, entry.decision.end > now,
-          other.name == participants.name,
+      var ends: [Participants: Duration] = [:]
+      // Resume tokens of another server may contain an override that this one has not recorded.
+      if let end, end > now { ends[participants] = end }
+      for (target, entry) in state.entries where entry.decision.end > now {
+        guard case .participants(let other) = target, other.name == participants.name,
           participants.caller == nil || other.caller == nil || other.caller == participants.caller
-        else { return nil }
+        else { continue }
         // Other callers keep the override of the participants of all callers.
         let lifted = other.caller == nil ? participants : other
-        return (lifted, entry.decision.end)
+        ends[lifted] = max(ends[lifted] ?? now, entry.decision.end)
       }
-      for (lifted, end) in others {
-        guard state.record(.lifted(until: end), for: .participants(lifted), at: now) else {
-          return false
-        }
+      return ends.allSatisfy { lifted, end in
+        state.record(.lifted(until: end), for: .participants(lifted), at: now)
       }
-      return true
     }
     guard hasCapacity else { throw Self.full }
   }
