@@ -102,8 +102,10 @@ import Testing
   static let errors: [(text: String, before: String, reason: String, suggestion: String?)] = [
     ("sepiaTone, gausianBlur", "sepiaTone, ", "UNKNOWN_FILTER", "gaussianBlur"),
     ("sepiaTone(intensty: 1)", "sepiaTone(", "UNKNOWN_PARAMETER", "intensity"),
-    ("vignette,\n  sepiaTone(intensity: 99)", "vignette,\n  sepiaTone(intensity: ",
-      "OUT_OF_LIMITS", nil),
+    (
+      "vignette,\n  sepiaTone(intensity: 99)", "vignette,\n  sepiaTone(intensity: ",
+      "OUT_OF_LIMITS", nil
+    ),
     ("\"né👩‍👩‍👧\": sepiaTon", "\"né👩‍👩‍👧\": ", "UNKNOWN_FILTER", "sepiaTone"),
     ("sepiaTone;", "sepiaTone", "INVALID_PIPELINE_TEXT", nil),
     ("a: sepiaTone, a: vignette", "a: sepiaTone, ", "DUPLICATE_STAGE_ID", nil),
