@@ -92,7 +92,11 @@ struct TokenClaims: JWTPayload {
   /// Returns the filters that the token permits. `nil` permits all.
   private func permittedFilters() throws(AuthenticationFailure) -> FilterNameList? {
     guard let filters else { return nil }
-    let names = filters.all.flatMap { $0.split(separator: " ").map(String.init) }
+    let names =
+      switch filters {
+      case .one(let text): text.split(separator: " ").map(String.init)
+      case .several(let names): names
+      }
     do throws(FilterNameError) {
       return try FilterNameList(names)
     } catch {

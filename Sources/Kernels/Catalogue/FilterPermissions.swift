@@ -40,7 +40,8 @@ public struct FilterPermissions: Sendable, Hashable {
     }
     throw PipelineError(
       code: .notPermitted, path: path,
-      message: "the filter \"\(description.name)\" is not permitted by \(grant.origin)")
+      message: "the filter \"\(description.name)\" is not permitted by \(grant.origin)",
+      value: description.name)
   }
 
   /// Checks whether the values of a call are permitted.
@@ -67,7 +68,8 @@ public struct FilterPermissions: Sendable, Hashable {
           path: "\(path).parameters[\"\((name ?? range.parameter).clipped(toBytes: 64))\"]",
           message: "\(range.parameter) \(name == nil ? "defaults to" : "is") \(shown); the range "
             + "permitted by \(grant.origin) is \(range.rangeText)"
-            + (numbers == nil ? ", in pixels" : ""))
+            + (numbers == nil ? ", in pixels" : ""),
+          value: shown, limit: range.rangeText)
       }
     }
   }

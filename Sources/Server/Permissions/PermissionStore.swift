@@ -83,7 +83,9 @@ extension FilterNameList {
     do throws(FilterNameError) {
       return try FilterNameList(entries)
     } catch {
-      throw FieldViolation(field: "\(field)[\(error.index)]", reason: error.reason)
+      throw FieldViolation(
+        field: "\(field)[\(error.index)]", reason: error.reason,
+        info: .init(value: entries[error.index]))
     }
   }
 }

@@ -149,7 +149,8 @@ struct FrameFilterService: RegistrableRPCService {
     guard let permitted = catalogue.permitted(description) else {
       throw FieldViolation(
         code: .permissionDenied, field: "name",
-        reason: "the filter '\(description.name)' is not permitted")
+        reason: "the filter '\(description.name)' is not permitted",
+        info: .init(reason: "NOT_PERMITTED", value: description.name))
     }
     return ServerResponse(
       message: .with { $0.filter = Sidelight_V1_FilterDescription(permitted) })

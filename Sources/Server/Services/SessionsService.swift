@@ -102,10 +102,10 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       request.timeToLive, field: "time_to_live", in: .seconds(1) ... .seconds(86400))
     let requested = try RequestedPipeline(source)
     let changed: [Sidelight_V1_OverrideSessionResponse.SessionRevision]
+    // A decision must be permitted to the operator, and valid for every session that it will apply
+    // to.
+    _ = try requested.resolved(in: self.engine.permittedCatalogue(for: context.caller))
     do {
-      // A decision must be permitted to the operator, and valid for every session that it will
-      // apply to.
-      _ = try requested.resolved(in: self.engine.permittedCatalogue(for: context.caller))
       changed = try target.force(
         requested.pipeline, reason: request.reason, until: now + timeToLive, at: now,
         in: self.engine)

@@ -14,7 +14,8 @@ package enum ParticipantName {
     let code = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     throw FieldViolation(
       field: field,
-      reason: "contains the character U+\(code), which is not printable; leave it out")
+      reason: "contains the character U+\(code), which is not printable; leave it out",
+      info: .init(value: "U+\(code)"))
   }
 
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {

@@ -170,7 +170,10 @@ import Testing
           }
           #expect(last < count)
           peer.data(ByteBuffer(), isEnd: true)
-          peer.send(RawPeer.frame(8, flags: 0, stream: 1, ByteBuffer(integer: UInt32(1 << 30))))
+          for stream in [UInt32(0), 1] {
+            peer.send(
+              RawPeer.frame(8, flags: 0, stream: stream, ByteBuffer(integer: UInt32(1 << 30))))
+          }
           var bytes = ByteBuffer()
           while let frame = await peer.next(where: { $0.stream == 1 }), frame.status == nil {
             if frame.isData { bytes.writeImmutableBuffer(frame.payload) }
