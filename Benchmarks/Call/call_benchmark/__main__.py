@@ -1,6 +1,6 @@
 """Measures calls between browsers, filtered by Sidelight; dev/bench-call calls this.
 
-`dev/bench-call [--quick] [--seconds N] [--runs N] [--soak MINUTES] [--only PART]... [--output FILE]`
+`dev/bench-call [--quick] [--seconds N] [--runs N] [--soak MINUTES] [--only PART]...`
 """
 
 import argparse
