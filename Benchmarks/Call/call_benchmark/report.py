@@ -121,9 +121,10 @@ run can differ by 17 ms from that of another one.""",
         table(["", "requirement", "measured", "limit"], rows, words=2),
         "## Glass to glass",
         """Milliseconds over all runs, with the range of the runs in brackets. The share is the
-round trip of a frame between the call server and Sidelight; the call server reports percentiles of its
-last frames, of which the table has the mean of the runs' medians, and the requirement the largest.
-Processors are means over the runs.""",
+round trip of a frame between the call server and Sidelight; the call server gives percentiles of
+its last frames, of which the table has the mean of the runs' medians, and the requirement the
+largest. Processors are means over
+the runs.""",
         table(
             [
                 "", "p50", "p95", "frames/s, least", "share p50", "share p95",
