@@ -1,5 +1,7 @@
 """Selections during a call: the frame on which they take effect, errors, and sliders."""
 
+from itertools import pairwise
+
 import pytest
 
 from calltesting.looks import CLEAR, GRAYSCALE, INVERTED, closest
@@ -21,7 +23,7 @@ def test_a_selection_takes_effect_on_exactly_the_frame_that_applied_names(
     ben.read(ana.name)
     ben.wait_for_look(ana.name, CLEAR.condition)
     looks = [CLEAR, INVERTED, GRAYSCALE, INVERTED, CLEAR, GRAYSCALE]
-    for before, after in zip(looks, looks[1:]):
+    for before, after in pairwise(looks):
         ben.take(ana.name)
         ben.wait_for_frames(ana.name, FRAMES)
         applied = ana.select_and_wait(after.pipeline)
@@ -32,7 +34,7 @@ def test_a_selection_takes_effect_on_exactly_the_frame_that_applied_names(
         positions = [camera.distance(first, frame["number"]) for frame in frames]
         shown = [closest(frame, before, after) for frame in frames]
         expected = [after if position >= 0 else before for position in positions]
-        assert shown == expected, list(zip(positions, shown))
+        assert shown == expected, list(zip(positions, shown, strict=True))
 
 
 def test_a_wrong_name_is_shown_with_a_suggestion_and_the_call_goes_on(join):

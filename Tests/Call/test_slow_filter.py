@@ -1,7 +1,5 @@
 """A pipeline that takes longer than the time between frames."""
 
-from itertools import pairwise
-
 import pytest
 
 from calltesting.barcode import OUTSIDE_STRIP

@@ -1,5 +1,7 @@
 """Two participants of a call see each other filtered."""
 
+from itertools import pairwise
+
 from calltesting.latency import delays
 from calltesting.looks import GRAYSCALE, INVERTED
 from calltesting.participant import CAMERA
@@ -32,7 +34,7 @@ def test_the_frames_come_in_order_each_once_and_from_the_camera(join, camera):
 
     seen, shot = ben.take(ana.name)[5:], ana.take(CAMERA)
     numbers = [frame["number"] for frame in seen]
-    steps = [(after - before) % camera.frames for before, after in zip(numbers, numbers[1:])]
+    steps = [(after - before) % camera.frames for before, after in pairwise(numbers)]
     # A step back is a step of nearly the whole video.
     assert all(step < camera.frames / 2 for step in steps), numbers
     assert steps.count(0) < len(steps) / 10, numbers

@@ -1,6 +1,6 @@
 """Measures calls between browsers, filtered by Sidelight; dev/bench-call calls this.
 
-`dev/bench-call [--quick] [--seconds N] [--runs N] [--soak MINUTES] [--only PART]... [--output FILE]`
+`dev/bench-call [--quick] [--seconds N] [--runs N] [--soak MINUTES] [--only PART]...`
 """
 
 import argparse
@@ -65,14 +65,14 @@ def run(
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one short run of each call")
-    parser.add_argument("--seconds", type=float, help="duration of a call (default 30)")
-    parser.add_argument("--runs", type=int, help="calls of each kind (default 3)")
+    parser.add_argument("--seconds", type=float, help="duration of a call (default 20)")
+    parser.add_argument("--runs", type=int, help="calls of each kind (default 5)")
     parser.add_argument("--soak", type=float, metavar="MINUTES", help="calls that come and go")
     parser.add_argument("--only", choices=PARTS, action="append", help="may be repeated")
     parser.add_argument("--output", type=Path, required=True, help="the page to write")
     arguments = parser.parse_args()
-    arguments.seconds = arguments.seconds or (10 if arguments.quick else 30)
-    arguments.runs = arguments.runs or (1 if arguments.quick else 3)
+    arguments.seconds = arguments.seconds or (10 if arguments.quick else 20)
+    arguments.runs = arguments.runs or (1 if arguments.quick else 5)
     arguments.warm_up = 4 if arguments.quick else 10
     arguments.only = arguments.only or ["latency", "slow", *(["soak"] if arguments.soak else [])]
     machine = Machine.now()

@@ -40,12 +40,19 @@ class Requirement:
 
 def requirements(comparison: Comparison) -> list[Requirement]:
     """Returns the requirements of a call at 640x360 and 30 frames a second on two quiet cores."""
-    own, other = joined(comparison.with_sidelight), joined(comparison.without)
+    own = joined(comparison.with_sidelight)
+    with_sidelight, without = (
+        _mean([each.delays.p50 for each in results])
+        for results in (comparison.with_sidelight, comparison.without)
+    )
     shares = [each.share[1] for each in comparison.with_sidelight if each.share]
     return [
         Requirement("glass to glass with Sidelight, p50, ms", own.p50, MOST_P50),
         Requirement("glass to glass with Sidelight, p95, ms", own.p95, MOST_P95),
-        Requirement("p50 with Sidelight minus p50 without, ms", own.p50 - other.p50, MOST_DIFFERENCE),
+        Requirement(
+            "p50 with Sidelight minus p50 without, means of the runs, ms",
+            with_sidelight - without, MOST_DIFFERENCE,
+        ),
         Requirement("Sidelight's share of a frame's time, p95, ms", max(shares), MOST_SHARE),
     ]
 
@@ -104,16 +111,20 @@ def _latency(comparison: Comparison, pipeline: str) -> list[str]:
         )
     return [
         f"""Two participants in headless Chromium, 640x360 at 30 frames a second, VP8, each with the
-pipeline `{pipeline}`, each seeing the other. The camera's video has a frame number in each picture;
-the delay of a frame is the time from its capture to its presentation in the other participant's
-tile. Runs with and without Sidelight take turns; {len(comparison.without)} of each. Without
-Sidelight the same call server sends the newest frame of a participant on as it is.""",
+pipeline `{pipeline}`, each seeing the other. The camera's
+video has a frame number in each picture; the delay of a frame is the time from its capture to its
+presentation in the other participant's tile. Runs with and without Sidelight take turns;
+{len(comparison.without)} of each. Without Sidelight the same call server sends the newest frame of
+a participant on as it is. The browser presents frames 60 times a second, so that the median of a
+run can differ by 17 ms from that of another one.""",
         "## Requirements\n\nFor two quiet cores.",
         table(["", "requirement", "measured", "limit"], rows, words=2),
         "## Glass to glass",
-        """Milliseconds over all runs, with the range of the runs in brackets. The share is the round
-trip of a frame between the call server and Sidelight, of which the call server reports percentiles
-over its last frames; the table has the means. Processors are means over the runs.""",
+        """Milliseconds over all runs, with the range of the runs in brackets. The share is the
+round trip of a frame between the call server and Sidelight; the call server gives percentiles of
+its last frames, of which the table has the mean of the runs' medians, and the requirement the
+largest. Processors are means over
+the runs.""",
         table(
             [
                 "", "p50", "p95", "frames/s, least", "share p50", "share p95",

@@ -10,7 +10,6 @@ import tempfile
 import threading
 from collections import deque
 from pathlib import Path
-from typing import Self
 
 from websockets.exceptions import WebSocketException
 

@@ -31,11 +31,6 @@ class Camera:
     # The numbers are 0 to `frames` - 1; the video starts again after the last one.
     frames: int
 
-    @property
-    def seconds(self) -> float:
-        """The duration of the video, after which the numbers repeat."""
-        return self.frames / self.frames_per_second
-
     def distance(self, first: int, second: int) -> int:
         """Returns the frames from one number to another, the shorter way round: negative if the
         second one is earlier."""

@@ -1,6 +1,5 @@
 """The DevTools protocol over one WebSocket: commands to a browser and to its pages."""
 
-import base64
 import json
 from collections import deque
 from importlib import resources
@@ -71,8 +70,8 @@ class DevTools:
         """Keeps what the pages report in their consoles."""
         parameters = event.get("params", {})
         if event.get("method") == "Runtime.consoleAPICalled":
-            values = [str(each.get("value", each.get("description"))) for each in parameters["args"]]
-            self.console.append(f"{parameters['type']}: {' '.join(values)}")
+            values = (each.get("value", each.get("description")) for each in parameters["args"])
+            self.console.append(f"{parameters['type']}: {' '.join(map(str, values))}")
         elif event.get("method") == "Runtime.exceptionThrown":
             self.console.append(_exception(parameters["exceptionDetails"]))
 
@@ -121,15 +120,6 @@ class Page:
         return self.run(
             f"(...rest) => sidelightReader.until({call}, ...rest)", seconds, f"{condition}"
         )
-
-    def picture(self, width: int | None = None) -> bytes:
-        """Returns the page as it looks, as a PNG file."""
-        if width is not None:
-            self.command(
-                "Emulation.setDeviceMetricsOverride", width=width, height=900,
-                deviceScaleFactor=1, mobile=width < 600,
-            )
-        return base64.b64decode(self.command("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
         """Closes the page, as a participant who closes a tab does. A second call does nothing."""

@@ -60,10 +60,6 @@ class Participant:
             name, barcode.layout(), camera.areas(), camera.DETAIL,
         )
 
-    def stop_reading(self, name: str = CAMERA) -> None:
-        """Ends the reading of a tile."""
-        self.page.run("(name) => sidelightReader.stop(name)", name)
-
     def take(self, name: str = CAMERA) -> list[Sample]:
         """Returns the frames of a tile that came since the last call."""
         return self.page.run("(name) => sidelightReader.take(name)", name)
@@ -91,10 +87,6 @@ class Participant:
             }}""".replace("let successive", "let first, successive"),
             name, count, seconds=seconds,
         )
-
-    def sees(self, name: str) -> bool:
-        """Whether there is a tile of a participant."""
-        return bool(self.page.run(f"(name) => ({TILE})(name) !== null", name))
 
     def wait_until_gone(self, name: str, seconds: float) -> None:
         """Waits until there is no tile of a participant."""

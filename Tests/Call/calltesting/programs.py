@@ -22,6 +22,8 @@ OBSERVED_CALL_SERVER = REPOSITORY / "Tests/Call/observed_call_server.py"
 
 START_SECONDS = 60
 STOP_SECONDS = 20
+# The first lines of a program's output that are kept.
+MOST_LINES = 100
 # The last lines of a program's log that a failed test shows.
 LOG_LINES = 400
 
@@ -32,7 +34,7 @@ class Program:
     def __init__(self, *command: str | Path, environment: dict[str, str] | None = None) -> None:
         self._command = [str(each) for each in command]
         self._environment = os.environ | (environment or {})
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._lines: queue.Queue[str | None] = queue.Queue(MOST_LINES)
         self._log: deque[str] = deque(maxlen=LOG_LINES)
 
     def __enter__(self) -> Self:
@@ -91,8 +93,10 @@ class Program:
         assert self.process.stdout
         with self.process.stdout as lines:
             for line in lines:
-                self._lines.put(line.rstrip("\n"))
-        self._lines.put(None)
+                if not self._lines.full():
+                    self._lines.put(line.rstrip("\n"))
+        if not self._lines.full():
+            self._lines.put(None)
 
     def _read_log(self) -> None:
         assert self.process.stderr
