@@ -95,7 +95,7 @@ models: ## Download small models and convert them for Sidelight, into out/models
 gallery: ## Draw every filter for docs/reference/gallery.md (SIDELIGHT_TEST_MEDIA names a folder of pictures)
 	@dev/gallery
 
-reference: ## Write docs/reference/filters.md and configuration.md, deploy/sidelight.yaml and the typed filters of Swift from the descriptions in the code
+reference: ## Write docs/reference/filters.md and configuration.md, deploy/sidelight.yaml and the typed filters of Swift and Python from the descriptions in the code
 	@dev/reference
 
 docs: ## Build the documentation of the libraries into out/docs (BASE=path under which it is published, PORT=8000 serves it)
@@ -110,8 +110,9 @@ assets: ## Draw the sample stickers and backgrounds of Examples/media again
 goldens: ## Draw the golden pictures of the tests again, with the reference interpreter
 	@dev/goldens
 
-protos: ## Generate Sources/Wire/Generated from Protos/
+protos: ## Generate the Swift and Python code of Protos/
 	@dev/protos
+	@dev/python-protos
 
 format: ## Format the Swift sources in place
 	@dev/format

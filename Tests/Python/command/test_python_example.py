@@ -109,7 +109,8 @@ def test_attendance_reports_a_server_without_vision(server, has_vision):
 
 def test_the_readme_shows_the_program_as_it_is():
     readme = (REPOSITORY / "README.md").read_text()
-    shown = readme.split("```python\n", 1)[1].split("```", 1)[0]
+    section = readme.split("## From any language with gRPC", 1)[1]
+    shown = section.split("```python\n", 1)[1].split("```", 1)[0]
     program = " ".join(EXAMPLE.read_text().split())
     for part in shown.split("\n\n"):
         assert " ".join(part.split()) in program, part
