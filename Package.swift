@@ -27,6 +27,10 @@ let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metri
 let asyncAlgorithms: Target.Dependency =
   .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 
+// Each is satisfied by one of its traits.
+let admin: TargetDependencyCondition? = .when(traits: ["Admin", "Command"])
+let identity: TargetDependencyCondition? = .when(traits: ["Identity", "Command"])
+
 let package = Package(
   name: "sidelight",
   platforms: [.macOS(.v15)],
@@ -206,12 +210,9 @@ let package = Package(
       name: "SidelightAdmin",
       dependencies: [
         "SidelightServer", logging, lifecycle,
-        .product(
-          name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Admin", "Command"])),
-        .product(
-          name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Admin", "Command"])),
-        .product(
-          name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Admin", "Command"])),
+        .product(name: "Hummingbird", package: "hummingbird", condition: admin),
+        .product(name: "HummingbirdCore", package: "hummingbird", condition: admin),
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: admin),
         .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Sources/Admin",
@@ -226,7 +227,7 @@ let package = Package(
       name: "SidelightIdentity",
       dependencies: [
         "SidelightServer", "SidelightTransport", grpcCore, logging,
-        .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Identity", "Command"])),
+        .product(name: "JWTKit", package: "jwt-kit", condition: identity),
       ],
       path: "Sources/Identity",
       swiftSettings: strict
