@@ -89,10 +89,13 @@ public struct FilterCatalogue: Sendable {
   }
 
   /// The name of the available filter whose spelling is nearest to the given one; `nil` if none is
-  /// near.
+  /// near. Filters that are not permitted are not suggested.
   public func nearestName(to name: String) -> String? {
-    Spelling.nearest(
-      to: Spelling.canonicalFilter(name), among: self.entries.values.map(\.description.name))
+    let permissions = self.permissions?.permissions
+    let names = self.entries.values.map(\.description.name)
+    return Spelling.nearest(
+      to: Spelling.canonicalFilter(name),
+      among: names.filter { permissions?.permits($0) ?? true })
   }
 
   /// The entry of the filter of that name.

@@ -36,8 +36,8 @@ public struct ParameterRange: Sendable, Hashable, CustomStringConvertible {
       return nil
     }
     let (filter, parameter) = (text[..<dot], text[text.index(after: dot) ..< colon])
-    let ends = String(text[text.index(after: colon)...])
-      .replacing("...", with: " ").split(separator: " ", omittingEmptySubsequences: false)
+    let ends = text[text.index(after: colon)...]
+      .split(separator: "...", omittingEmptySubsequences: false)
     guard !filter.isEmpty, !parameter.isEmpty, ends.count == 2,
       ends.contains(where: { !$0.isEmpty }),
       let minimum = ends[0].isEmpty ? -.infinity : Self.finite(ends[0]),

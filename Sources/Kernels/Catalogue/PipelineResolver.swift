@@ -103,9 +103,7 @@ struct PipelineResolver {
       throw PipelineError(
         code: .unknownFilter, path: "\(path).name",
         message: "there is no filter named \"\(call.name.clipped(toBytes: 64))\"",
-        suggestion: self.catalogue.nearestName(to: call.name)
-          .flatMap { self.permissions?.permits($0) ?? true ? $0 : nil },
-        value: call.name)
+        suggestion: self.catalogue.nearestName(to: call.name), value: call.name)
     }
     try self.permissions?.check(entry.description, path: "\(path).name")
     let values = try ArgumentValidator(description: entry.description, path: path)

@@ -2,8 +2,8 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
-/// The assets that callers have uploaded. Each is visible to its owner, and to the participants of a
-/// caller that owns it.
+/// The assets that callers have uploaded. Each is visible to its owner, and to the participants of
+/// a caller that owns it.
 final class AssetLibrary: Sendable {
   let configuration: AssetConfiguration
   private let table: Mutex<AssetTable>

@@ -1,7 +1,7 @@
 import SidelightKernels
 
-/// The assets by owner: a caller, or one of its participants. A pure state machine; callers pass the
-/// time in.
+/// The assets by owner: a caller, or one of its participants. A pure state machine; callers pass
+/// the time in.
 ///
 /// The assets of participants count in the totals of their callers.
 ///

@@ -15,6 +15,9 @@ package final class RateLimiter: Sendable {
   }
 
   private static let minCleanupCount = 1024
+  /// The number of limiters that a cleanup leaves, aside from those of callers and of participants
+  /// with sessions.
+  private static let maxIdleCount = 16384
 
   private let state: Mutex<State>
   private let clock: SessionClock
@@ -33,9 +36,8 @@ package final class RateLimiter: Sendable {
     get { self.state.withLock { $0.quotas } }
     set {
       self.state.withLock { state in
-        // A change of other settings must not refill the limiters.
-        guard state.quotas != newValue else { return }
         state.quotas = newValue
+        // A change of other settings does not refill the limiters.
         for (identity, limiter) in state.limiters {
           limiter.change(to: RateLimits(newValue, for: identity))
         }
@@ -84,27 +86,30 @@ package final class RateLimiter: Sendable {
 
   private static func removeUnused(_ state: inout State) {
     // Participants first: their limiters reference those of their callers.
-    self.removeUnused(&state) { $0.isParticipant }
-    self.removeUnused(&state) { !$0.isParticipant }
+    self.remove(&state) { $0.isParticipant && $1.isUnused }
+    // A caller can invent participants. They lose what they owe; the caller's limit still counts.
+    if state.limiters.count > Self.maxIdleCount {
+      self.remove(&state) { identity, _ in identity.isParticipant }
+    }
+    self.remove(&state) { !$0.isParticipant && $1.isUnused }
     state.cleanupCount = max(Self.minCleanupCount, 2 * state.limiters.count)
   }
 
-  private static func removeUnused(
-    _ state: inout State, where condition: (CallerIdentity) -> Bool
+  private static func remove(
+    _ state: inout State, where condition: (CallerIdentity, CallerRateLimiter) -> Bool
   ) {
-    var unused: [CallerIdentity] = []
+    var removed: [CallerIdentity] = []
     var index = state.limiters.startIndex
     while index != state.limiters.endIndex {
       // A limiter that a session references stays: the caller would have two otherwise.
-      if condition(state.limiters.keys[index]),
-        isKnownUniquelyReferenced(&state.limiters.values[index]),
-        state.limiters.values[index].isUnused
+      if isKnownUniquelyReferenced(&state.limiters.values[index]),
+        condition(state.limiters.keys[index], state.limiters.values[index])
       {
-        unused.append(state.limiters.keys[index])
+        removed.append(state.limiters.keys[index])
       }
       index = state.limiters.index(after: index)
     }
-    for identity in unused { state.limiters[identity] = nil }
+    for identity in removed { state.limiters[identity] = nil }
   }
 }
 
@@ -229,9 +234,12 @@ package final class CallerRateLimiter: Sendable {
     }
   }
 
-  /// Changes the limits, and fills all budgets.
+  /// Changes the limits, and fills all budgets if that is a change.
   func change(to limits: RateLimits) {
     let now = self.clock.now()
-    self.state.withLock { $0 = State(limits, at: now) }
+    self.state.withLock { state in
+      guard state.limits != limits else { return }
+      state = State(limits, at: now)
+    }
   }
 }

@@ -75,20 +75,19 @@ enum OverrideTarget: Sendable {
     switch self {
     case .session(let handle):
       try overrides.record(
-        decision, for: handle.lineage,
-        track: OverrideStore.Track(identity: handle.identity, label: handle.label), at: now)
+        decision, for: handle.lineage, of: handle.identity, label: handle.label, at: now)
     case .participants(let participants): try overrides.record(decision, for: participants, at: now)
     }
     return try self.handles(in: engine.admission.sessions).map { handle in
-      let revision = try handle.override(with: pipeline, reason: reason, until: end)
-      return handle.listed(revision)
+      handle.listed(try handle.applyDecision(at: now))
     }
   }
 
   /// Ends the override of the sessions.
   ///
   /// - Returns: The sessions that were overridden, and their revisions.
-  /// - Throws: RESOURCE_EXHAUSTED if too many overrides are in effect to record the end of this one.
+  /// - Throws: RESOURCE_EXHAUSTED if too many overrides are in effect to record the end of this
+  ///   one; ``PipelineError`` if another operator forces an invalid pipeline at the same time.
   func end(
     at now: Duration, in engine: Engine
   ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
@@ -101,9 +100,9 @@ enum OverrideTarget: Sendable {
     case .participants(let participants):
       try overrides.lift(participants, until: end, at: now)
     }
-    let handles = self.handles(in: sessions)
-    for handle in handles { overrides.liftRecorded(handle.lineage, at: now) }
-    return handles.filter(\.isOverridden).map { $0.listed($0.endOverride()) }
+    return try self.handles(in: sessions).filter(\.isOverridden).map { handle in
+      handle.listed(try handle.applyDecision(at: now, default: .lifted(until: now)))
+    }
   }
 }
 

@@ -94,7 +94,9 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     let target = try OverrideTarget(request, in: self.engine.admission.sessions)
     let now = self.engine.clock.now()
     guard let source = request.pipelineSource else {
-      return target.response(try target.end(at: now, in: self.engine))
+      let changed = try target.end(at: now, in: self.engine)
+      self.log("override ended", target, by: context.caller)
+      return target.response(changed)
     }
     try ContractLimits.check(
       request.reason, atMost: ContractLimits.maxReasonBytes, field: "reason")
@@ -112,12 +114,19 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
     } catch let error as PipelineError {
       throw requested.violation(of: error)
     }
-    self.engine.observability.logger.notice(
-      "session overridden",
-      metadata: target.logMetadata.merging(
-        ["reason": request.reason, "by": "\(context.caller)"]
-      ) { one, _ in one }.mapValues { "\($0)" })
+    self.log("session overridden", target, by: context.caller, ["reason": "\(request.reason)"])
     return target.response(changed)
+  }
+
+  /// Logs an operator's decision.
+  private func log(
+    _ event: Logger.Message, _ target: OverrideTarget, by caller: Caller,
+    _ metadata: Logger.Metadata = [:]
+  ) {
+    self.engine.observability.logger.notice(
+      event,
+      metadata: target.logMetadata.mapValues { "\($0)" }.merging(metadata) { own, _ in own }
+        .merging(["by": "\(caller)"]) { own, _ in own })
   }
 }
 

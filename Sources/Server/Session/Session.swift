@@ -80,7 +80,8 @@ struct Session: Sendable {
       options, catalogue, engine, tokens, caller)
     self.handle = SessionHandle(
       id: Self.makeID(), number: number, lineage: lineage, label: options.label, caller: caller,
-      outcomes: self.outcomes, pipelineState: pipelineState, clock: engine.clock, tokens: tokens)
+      outcomes: self.outcomes, pipelineState: pipelineState, clock: engine.clock, tokens: tokens,
+      overrides: engine.resumption.overrides)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
       Result { () throws(FieldViolation) in
@@ -121,7 +122,7 @@ struct Session: Sendable {
   ) async throws {
     try self.applyStoredOverride()
     self.outcomes.push(.message(self.opened))
-    if self.handle.currentState.state != .running { self.handle.queueState() }
+    self.handle.startReporting()
     defer { self.scene.finish() }
     let isComplete = Atomic(false)
     try await withGracefulShutdownHandler {
@@ -292,20 +293,16 @@ struct Session: Sendable {
   // MARK: Opening
 
   /// Applies an operator's decision about an earlier session of the same lineage, which may be
-  /// newer than the token that this session resumes from, or about the participant.
+  /// newer than the token that this session resumes from, or about the participant. The client
+  /// learns of it from the first state message.
   ///
   /// Call it after the registry has added the session: it then receives all later decisions itself.
   ///
   /// - Throws: FAILED_PRECONDITION if the forced pipeline is no longer valid. A session must not
   ///   run unfiltered against an operator's decision.
   private func applyStoredOverride() throws {
-    let now = self.engine.clock.now()
-    guard
-      let decision = self.engine.resumption.overrides.decision(
-        for: self.handle.lineage, of: self.handle.identity, at: now)
-    else { return }
     do throws(PipelineError) {
-      try self.handle.apply(decision)
+      _ = try self.handle.applyDecision(at: self.engine.clock.now())
     } catch {
       throw GoogleRPCStatus(
         code: .failedPrecondition,
@@ -333,8 +330,8 @@ struct Session: Sendable {
       let pipelineState = try PipelineState(
         pipeline: options.pipeline.pipeline, catalogue: catalogue,
         overrideCatalogue: engine.compiler.catalogue)
-      let track = OverrideStore.Track(identity: caller.identity, label: options.label)
-      let lineage = engine.resumption.overrides.lineage(ofTrack: track, at: now)
+      let lineage = engine.resumption.overrides.lineage(
+        of: caller.identity, label: options.label, at: now)
       return (pipelineState, lineage ?? SessionLineage())
     } catch {
       throw options.pipeline.violation(of: error).within("open")

@@ -13,8 +13,9 @@ final class SessionHandle: Sendable {
     var pipelineState: PipelineState
     /// The number of changes to the pipeline state.
     var version: UInt64 = 0
-    /// Whether a state message waits to be written. It will report every change up to then.
-    var isStateQueued = false
+    /// Whether a state message waits to be written, or ``startReporting()`` was not called yet. The
+    /// message will report every change up to then.
+    var isStateQueued = true
     var lastToken: SignedToken?
     /// The geometry of the last valid frame.
     var lastGeometry: FrameGeometry?
@@ -47,12 +48,13 @@ final class SessionHandle: Sendable {
   let outcomes: Session.FrameOutcomeQueue
   private let clock: SessionClock
   private let tokens: ResumeTokens
+  private let overrides: OverrideStore
   private let state: Mutex<State>
 
   init(
     id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
     outcomes: Session.FrameOutcomeQueue, pipelineState: PipelineState, clock: SessionClock,
-    tokens: ResumeTokens
+    tokens: ResumeTokens, overrides: OverrideStore
   ) {
     self.id = id
     self.number = number
@@ -64,6 +66,7 @@ final class SessionHandle: Sendable {
     self.outcomes = outcomes
     self.clock = clock
     self.tokens = tokens
+    self.overrides = overrides
     self.state = Mutex(State(pipelineState: pipelineState))
   }
 
@@ -72,7 +75,7 @@ final class SessionHandle: Sendable {
   /// Returns the pipeline for a frame that arrives now.
   func activePipeline(at now: Duration) -> ActivePipeline {
     let (active, hasOverrideEnded) = self.state.withLock { state in
-      let hasEnded = Self.expireOverride(&state, at: now)
+      let hasEnded = self.expireOverride(&state, at: now)
       return (state.pipelineState.activePipeline, hasEnded)
     }
     if hasOverrideEnded { self.queueState() }
@@ -139,6 +142,16 @@ final class SessionHandle: Sendable {
     return now - (self.state.withLock { $0.lastReceived } ?? self.opened)
   }
 
+  /// Permits messages with the state, which must not precede `opened`, and queues the first one
+  /// unless the session is running.
+  func startReporting() {
+    let isRunning = self.state.withLock { state in
+      state.isStateQueued = false
+      return Self.state(of: state.pipelineState) == .running
+    }
+    if !isRunning { self.queueState() }
+  }
+
   /// Queues a message with the state of the session. At most one waits: it reports the state at the
   /// time of writing.
   func queueState() {
@@ -153,14 +166,11 @@ final class SessionHandle: Sendable {
   func dequeueState() -> Sidelight_V1_State {
     let pipelineState = self.state.withLock { state in
       state.isStateQueued = false
-      _ = Self.expireOverride(&state, at: self.clock.now())
+      _ = self.expireOverride(&state, at: self.clock.now())
       return state.pipelineState
     }
     return self.message(pipelineState)
   }
-
-  /// The state of the session as a message.
-  var currentState: Sidelight_V1_State { self.message(self.state.withLock { $0.pipelineState }) }
 
   /// Returns a token that restores the current state in another session; empty if tokens are
   /// disabled. Signs once per change of the state.
@@ -186,46 +196,30 @@ final class SessionHandle: Sendable {
 
   // MARK: For operators
 
-  /// Forces a pipeline on the session until the given time. Drops frames that were filtered before
-  /// and have not been sent.
+  /// Applies the operators' decision that counts for the session: forces its pipeline, and drops
+  /// frames that were filtered before and have not been sent; or ends the override.
   ///
+  /// The store is read under the session's lock. So the last decision stays if operators decide at
+  /// the same time, or while the session opens.
+  ///
+  /// - Parameter other: The decision if the store has none. `nil` changes nothing then.
   /// - Returns: The revision.
-  /// - Throws: ``PipelineError``.
-  func override(
-    with pipeline: Pipeline, reason: String, until end: Duration
+  /// - Throws: ``PipelineError`` if the forced pipeline does not resolve, for example because an
+  ///   asset that it names is gone. A session must not open without the override then.
+  func applyDecision(
+    at now: Duration, default other: OverrideStore.Decision? = nil
   ) throws(PipelineError) -> UInt64 {
-    let revision = try self.update { pipelineState throws(PipelineError) in
-      try pipelineState.override(with: pipeline, reason: reason, until: end)
-      return pipelineState.revision
-    }
-    self.outcomes.discardPictures(before: revision)
-    self.queueState()
-    return revision
-  }
-
-  /// Applies a decision from before the session was opened. The client learns of it from the first
-  /// state message.
-  ///
-  /// - Throws: ``PipelineError`` if the forced pipeline no longer resolves, for example because an
-  ///   asset that it names is gone. The session must not run without the override then.
-  func apply(_ decision: OverrideStore.Decision) throws(PipelineError) {
-    try self.update { pipelineState throws(PipelineError) in
-      switch decision {
-      case .forced(let pipeline, let reason, let end):
+    let (isForced, isChanged, revision) = try self.update { pipelineState throws(PipelineError) in
+      switch self.overrides.decision(for: self.lineage, of: self.identity, at: now) ?? other {
+      case .forced(let pipeline, let reason, let end)?:
         try pipelineState.override(with: pipeline, reason: reason, until: end)
-      case .lifted: _ = pipelineState.endOverride()
+        return (true, true, pipelineState.revision)
+      case .lifted?: return (false, pipelineState.endOverride(), pipelineState.revision)
+      case nil: return (false, false, pipelineState.revision)
       }
     }
-  }
-
-  /// Ends an override, if one is active.
-  ///
-  /// - Returns: The revision.
-  func endOverride() -> UInt64 {
-    let (hasEnded, revision) = self.update { pipelineState in
-      (pipelineState.endOverride(), pipelineState.revision)
-    }
-    if hasEnded { self.queueState() }
+    if isForced { self.outcomes.discardPictures(before: revision) }
+    if isChanged { self.queueState() }
     return revision
   }
 
@@ -262,9 +256,14 @@ final class SessionHandle: Sendable {
 
   // MARK: Helpers
 
+  /// Ends an override whose time is over; an earlier one that has not ended applies again.
+  ///
   /// - Returns: Whether an override has ended.
-  private static func expireOverride(_ state: inout State, at now: Duration) -> Bool {
-    guard state.pipelineState.expire(at: now) else { return false }
+  private func expireOverride(_ state: inout State, at now: Duration) -> Bool {
+    let hasEnded = state.pipelineState.expire(at: now) {
+      self.overrides.decision(for: self.lineage, of: self.identity, at: now)
+    }
+    guard hasEnded else { return false }
     state.version += 1
     return true
   }

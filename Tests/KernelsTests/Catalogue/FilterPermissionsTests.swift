@@ -151,7 +151,7 @@ import Testing
     ("pixellate.scale:64...8", nil), ("pixellate.scale", nil), ("pixellate:8...64", nil),
     ("pixellate.scale:8..64", nil), ("pixellate.scale:...", nil), ("pixellate.scale:nan...1", nil),
     ("pixellate.scale:1...inf", nil), (".scale:1...2", nil), ("pixellate.:1...2", nil),
-    ("pixellate.scale:1...2...3", nil), ("", nil),
+    ("pixellate.scale:1...2...3", nil), ("pixellate.scale:8 64", nil), ("", nil),
   ]
 
   @Test(arguments: Self.texts)

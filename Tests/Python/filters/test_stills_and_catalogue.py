@@ -130,12 +130,13 @@ def test_a_file_that_is_not_an_image_is_refused(stub, content):
 def test_an_unknown_filter_is_refused_with_its_position_and_the_nearest_name(stub):
     with pytest.raises(grpc.RpcError) as caught:
         apply(stub, images.noise("RGB24", 4, 4), pipeline("grayscale", "vignete"))
-    request = error_details.BadRequest()
-    (detail,) = rpc_status.from_call(caught.value).details
-    assert detail.Unpack(request)
+    request, info = error_details.BadRequest(), error_details.ErrorInfo()
+    for message, detail in zip((request, info), rpc_status.from_call(caught.value).details):
+        assert detail.Unpack(message)
     (found,) = request.field_violations
     assert found.field.startswith("pipeline.stages[1]")
     assert "vignette" in found.description
+    assert info.metadata["suggestion"] == "vignette"
 
 
 def test_the_catalogue_describes_every_filter(stub):

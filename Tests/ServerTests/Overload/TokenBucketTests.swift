@@ -77,6 +77,33 @@ import Testing
     #expect(again === held)
   }
 
+  @Test func `the limiters of participants that a caller invents are limited in number`() async {
+    var quotas = Quotas()
+    quotas.participant.framesPerSecond = 0.01
+    let limiters = RateLimiter(quotas, clock: ManualClock().sessionClock)
+    let held = limiters.limiter(of: CallerIdentity(caller: "sfu", participant: "ana"))
+    #expect(await held.takeFrame(of: 1, waiting: false))
+    // The clock does not advance, so no limiter fills up again.
+    for number in 0 ..< 100_000 {
+      let invented = CallerIdentity(caller: "sfu", participant: "\(number)")
+      #expect(await limiters.limiter(of: invented).takeFrame(of: 1, waiting: false))
+    }
+    #expect(limiters.count < 40_000)
+    let again = limiters.limiter(of: CallerIdentity(caller: "sfu", participant: "ana"))
+    #expect(again === held)
+  }
+
+  @Test func `a change of the number of sessions does not refill rates`() async {
+    var quotas = Quotas()
+    quotas.framesPerSecond = 2
+    quotas.participant.framesPerSecond = 1
+    let limiters = RateLimiter(quotas, clock: ManualClock().sessionClock)
+    let ana = limiters.limiter(of: CallerIdentity(caller: "sfu", participant: "ana"))
+    #expect(await ana.takeFrame(of: 1, waiting: false))
+    limiters.quotas.participant.sessions = 5
+    #expect(await !ana.takeFrame(of: 1, waiting: false))
+  }
+
   @Test func `a frame counts for a participant and its caller, or for neither`() async {
     var quotas = Quotas()
     quotas.framesPerSecond = 3

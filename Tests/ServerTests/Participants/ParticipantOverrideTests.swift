@@ -1,5 +1,6 @@
 import Foundation
 import GRPCCore
+import Logging
 import SidelightKernels
 import SidelightServer
 import SidelightWire
@@ -109,6 +110,75 @@ import Testing
     }
   }
 
+  @Test func `the end for a participant applies to its closed sessions too`() async throws {
+    try await withServer { _, address in
+      let first = try await OverrideResumeTests.visit(address, ParticipantTests.open("ana")) { id in
+        try await OverrideResumeTests.override(id, at: address, with: Self.cover)
+      }
+      #expect(first.pipeline == "gaussianBlur")
+      let kept = try await Self.pipeline(address, "ana", resuming: first.token)
+      #expect(kept == "gaussianBlur")
+      try await CallerTests.withOperators(address) { operators in
+        try await expectEventually("the sessions are closed") {
+          (try? await operators.listSessions(.init()).sessions.isEmpty) == true
+        }
+      }
+      try await Self.override("ana", at: address, with: nil)
+      let tokens = [first.token, try #require(first.states.last?.resumeToken)]
+      let resumed = try await tokens.mapInTurn {
+        try await Self.pipeline(address, "ana", resuming: $0)
+      }
+      #expect(resumed == ["sepiaTone", "sepiaTone"])
+    }
+  }
+
+  @Test func `an override that expires gives way to an earlier one that lasts longer`() async throws
+  {
+    let clock = ManualClock()
+    try await withServer(clock: clock.sessionClock) { _, address in
+      try await withStub(address) { stub in
+        try await SessionListTests.withSessions([ParticipantTests.open("ana")], stub) { ids in
+          try await CallerTests.withOperators(address) { operators in
+            try await Self.override("ana", at: address, with: Self.cover, seconds: 60)
+            _ = try await operators.overrideSession(
+              .with {
+                $0.sessionID = ids[0]
+                $0.pipelineText = "pixellate"
+                $0.timeToLive.seconds = 10
+              })
+            var pipelines: [String] = []
+            for seconds in [0, 11, 50] {
+              clock.advance(by: .seconds(seconds))
+              pipelines += try await operators.listSessions(.init()).sessions.map(\.pipeline)
+            }
+            #expect(pipelines == ["pixellate", "gaussianBlur", "sepiaTone"])
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `the end for one session ends its earlier overrides too`() throws {
+    let (store, lineage) = (OverrideStore(), SessionLineage())
+    let ana = CallerIdentity(caller: "a", participant: "ana")
+    func reason(at now: Duration) -> String {
+      switch store.decision(for: lineage, of: ana, at: now) {
+      case .forced(_, let reason, _)?: reason
+      case .lifted?: "lifted"
+      case nil: "none"
+      }
+    }
+    try store.record(
+      .forced([], reason: "long", until: .seconds(60)),
+      for: OverrideStore.Participants(name: "ana", caller: nil), at: .zero)
+    try store.record(
+      .forced([], reason: "short", until: .seconds(10)), for: lineage, of: ana, label: "",
+      at: .zero)
+    #expect([0, 20].map { reason(at: .seconds($0)) } == ["short", "long"])
+    try store.lift(lineage, of: ana, until: .seconds(10), at: .zero)
+    #expect([0, 20, 60].map { reason(at: .seconds($0)) } == ["lifted", "lifted", "none"])
+  }
+
   @Test func `an override applies to the participants of one caller, or of all`() throws {
     let now = Duration.seconds(1)
     let store = OverrideStore()
@@ -157,6 +227,40 @@ import Testing
     #expect(throws: (any Error).self) { try force("other", at: .zero) }
     try force("0", at: .zero)
     try force("other", at: .seconds(10))
+  }
+
+  @Test func `the number of tracks with overrides is limited`() throws {
+    let store = OverrideStore()
+    let ana = CallerIdentity(caller: "a", participant: "ana")
+    func force(_ lineage: SessionLineage, _ label: String, at now: Duration) throws {
+      try store.record(
+        .forced([], reason: "", until: .seconds(10)), for: lineage, of: ana, label: label, at: now)
+    }
+    // A client can resume with another label each time.
+    let lineage = SessionLineage()
+    for number in 0 ..< OverrideStore.capacity { try force(lineage, "\(number)", at: .zero) }
+    let other = SessionLineage()
+    #expect(throws: (any Error).self) { try force(other, "other", at: .zero) }
+    #expect(store.decision(for: other, of: ana, at: .zero) == nil, "nothing is stored")
+    try force(lineage, "0", at: .zero)
+    try force(other, "other", at: .seconds(10))
+  }
+
+  @Test func `the log names the operator who forces a pipeline, and who ends an override`()
+    async throws
+  {
+    let log = CollectedLog()
+    var logger = Logger(label: "test") { _ in log }
+    logger.logLevel = .info
+    try await withServer(logger: logger) { _, address in
+      try await Self.override("ana", at: address, with: Self.cover)
+      try await Self.override("ana", at: address, with: nil)
+    }
+    for event in ["session overridden", "override ended"] {
+      let lines = log.lines.filter { $0.hasPrefix(event) }
+      #expect(lines.count == 1)
+      #expect(lines.allSatisfy { $0.contains("ana") && $0.contains("ipv4:127.0.0.1:") }, "\(event)")
+    }
   }
 
   @Test func `a request names either a session or a participant`() async throws {

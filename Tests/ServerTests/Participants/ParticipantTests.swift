@@ -168,9 +168,9 @@ import Tracing
         }
         #expect(error.code == .resourceExhausted)
         let quota = try error.unpackGoogleRPCStatus()?.details.compactMap(\.quotaFailure).first
-        #expect(quota?.violations.first?.subject == "participant \"ana\" of ipv4:127.0.0.1")
-        #expect(
-          quota?.violations.first?.violationDescription == "participant_frames_per_second is 2.0")
+        let violation = quota?.violations.first
+        #expect(violation?.subject == "participant \"ana\" of ipv4:127.0.0.1")
+        #expect(violation?.violationDescription == "participant_frames_per_second is 2.0")
       }
     }
   }

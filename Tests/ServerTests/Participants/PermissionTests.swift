@@ -238,6 +238,15 @@ import Testing
         }
         #expect(error.code == .permissionDenied)
         #expect(error.message == "name: the filter 'vignette' is not permitted")
+        // The names of filters that are not permitted are not suggested either.
+        let description = try await Self.refusal {
+          try await stub.describeFilter(.with { $0.name = "vignete" })
+        }
+        #expect(description.message == "name: there is no filter 'vignete'")
+        let check = try await Self.refusal {
+          try await stub.checkPipeline(.with { $0.pipeline = .init([.filter("vignete")]) })
+        }
+        #expect(check.message.hasSuffix("there is no filter named \"vignete\""))
       }
     }
   }

@@ -173,7 +173,8 @@ import Testing
     let store = OverrideStore()
     func force(until end: Duration, at now: Duration) throws {
       try store.record(
-        .forced([], reason: "", until: end), for: SessionLineage(), track: nil, at: now)
+        .forced([], reason: "", until: end), for: SessionLineage(),
+        of: CallerIdentity(caller: "a"), label: "", at: now)
     }
     for _ in 0 ..< OverrideStore.capacity { try force(until: .seconds(10), at: .zero) }
     #expect(throws: (any Error).self) { try force(until: .seconds(20), at: .seconds(9)) }

@@ -75,6 +75,24 @@ import Testing
     #expect(pipelineState.override?.reason == "b")
   }
 
+  @Test func `an override gives way to the next when it expires, unless that is invalid`() throws {
+    var pipelineState = try Self.state()
+    try pipelineState.override(with: [.filter("gaussianBlur")], reason: "a", until: .seconds(10))
+    func expire(at seconds: Int, next filter: String) -> Bool {
+      pipelineState.expire(at: .seconds(seconds)) {
+        .forced([.filter(filter)], reason: filter, until: .seconds(seconds + 10))
+      }
+    }
+    #expect([expire(at: 9, next: "pixellate"), expire(at: 10, next: "pixellate")] == [false, true])
+    #expect(pipelineState.override?.reason == "pixellate")
+    // A session must not run without the override that counts.
+    #expect(expire(at: 20, next: "nope"))
+    #expect(pipelineState.activePipeline.pipeline.activeFilters == ["pixellate"])
+    #expect(pipelineState.override?.end == .seconds(30))
+    let last = pipelineState.expire(at: .seconds(30))
+    #expect(last && pipelineState.override == nil)
+  }
+
   @Test func `a pause reports whether it changed anything`() throws {
     var pipelineState = try Self.state()
     for (pause, isChange) in [

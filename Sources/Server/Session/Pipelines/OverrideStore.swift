@@ -12,7 +12,8 @@ import Synchronization
 /// only; on other servers the lifetime of tokens bounds the use of an old one
 /// (docs/reference/protocol.md, "Overrides").
 ///
-/// If several decisions apply to a session, the last one counts.
+/// If several decisions apply to a session, the last one counts. When it expires, the one before it
+/// counts again.
 package final class OverrideStore: Sendable {
   /// An operator's decision.
   package enum Decision: Sendable {
@@ -30,12 +31,12 @@ package final class OverrideStore: Sendable {
   }
 
   /// A track of a caller or participant, identified by its label.
-  package struct Track: Sendable, Hashable {
+  private struct Track: Sendable, Hashable {
     var identity: CallerIdentity
     var label: String
 
     /// - Returns: `nil` for an empty label, which identifies no track.
-    package init?(identity: CallerIdentity, label: String) {
+    init?(identity: CallerIdentity, label: String) {
       guard !label.isEmpty else { return nil }
       self.identity = identity
       self.label = label
@@ -69,6 +70,8 @@ package final class OverrideStore: Sendable {
 
   private struct Entry {
     var decision: Decision
+    /// The caller or participant of a lineage; `nil` for participants.
+    var identity: CallerIdentity?
     /// Counts the decisions.
     var number: UInt64
   }
@@ -81,21 +84,44 @@ package final class OverrideStore: Sendable {
 
     /// Stores a decision.
     ///
+    /// - Parameter identity: The caller or participant of a lineage; `nil` keeps the one that is
+    ///   stored.
     /// - Returns: Whether there was room.
-    mutating func record(_ decision: Decision, for target: Target, at now: Duration) -> Bool {
+    mutating func record(
+      _ decision: Decision, for target: Target, of identity: CallerIdentity? = nil,
+      at now: Duration
+    ) -> Bool {
       if self.entries[target] == nil, self.entries.count >= OverrideStore.capacity {
         self.removeExpired(at: now)
         guard self.entries.count < OverrideStore.capacity else { return false }
       }
       self.count += 1
-      self.entries[target] = Entry(decision: decision, number: self.count)
+      self.entries[target] = Entry(
+        decision: decision, identity: identity ?? self.entries[target]?.identity,
+        number: self.count)
       return true
+    }
+
+    /// Returns whether there is room for the lineage of a track, after removing expired ones.
+    mutating func hasRoom(for track: Track, at now: Duration) -> Bool {
+      guard self.lineages[track] == nil, self.lineages.count >= OverrideStore.capacity else {
+        return true
+      }
+      self.removeExpired(at: now)
+      return self.lineages.count < OverrideStore.capacity
     }
 
     /// Returns the decision that counts for a session; `nil` if there is none.
     func decision(
       for lineage: SessionLineage, of identity: CallerIdentity, at now: Duration
     ) -> Decision? {
+      self.entries(for: lineage, of: identity, at: now).max { $0.number < $1.number }?.decision
+    }
+
+    /// Returns the decisions that apply to a session, in no order.
+    func entries(
+      for lineage: SessionLineage, of identity: CallerIdentity, at now: Duration
+    ) -> [Entry] {
       var targets = [Target.lineage(lineage)]
       if identity.isParticipant {
         for caller in [identity.listedCaller, nil] {
@@ -103,7 +129,6 @@ package final class OverrideStore: Sendable {
         }
       }
       return targets.compactMap { self.entries[$0] }.filter { $0.decision.end > now }
-        .max { $0.number < $1.number }?.decision
     }
 
     mutating func removeExpired(at now: Duration) {
@@ -122,12 +147,23 @@ package final class OverrideStore: Sendable {
 
   /// Stores a decision about a lineage. Replaces an earlier one.
   ///
-  /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect.
+  /// - Parameters:
+  ///   - identity: The caller or participant of the lineage's sessions.
+  ///   - label: The label of the session, which identifies its track unless it is empty.
+  /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect, or decisions for
+  ///   as many other tracks.
   package func record(
-    _ decision: Decision, for lineage: SessionLineage, track: Track?, at now: Duration
+    _ decision: Decision, for lineage: SessionLineage, of identity: CallerIdentity, label: String,
+    at now: Duration
   ) throws {
+    let track = Track(identity: identity, label: label)
     let hasCapacity = self.state.withLock { state in
-      guard state.record(decision, for: .lineage(lineage), at: now) else { return false }
+      if let track {
+        guard state.hasRoom(for: track, at: now) else { return false }
+      }
+      guard state.record(decision, for: .lineage(lineage), of: identity, at: now) else {
+        return false
+      }
       if let track { state.lineages[track] = lineage }
       return true
     }
@@ -146,7 +182,7 @@ package final class OverrideStore: Sendable {
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Records that the override of a lineage was ended before its time.
+  /// Records that all overrides of a lineage were ended before their time.
   ///
   /// - Parameters:
   ///   - identity: The caller or participant of the lineage's sessions.
@@ -158,23 +194,17 @@ package final class OverrideStore: Sendable {
     at now: Duration
   ) throws {
     let hasCapacity = self.state.withLock { state in
-      let decision = state.decision(for: lineage, of: identity, at: now)
-      let last = max(decision?.end ?? now, end ?? now)
-      return last <= now || state.record(.lifted(until: last), for: .lineage(lineage), at: now)
+      // An earlier override that lasts longer does not count again.
+      let ends = state.entries(for: lineage, of: identity, at: now).map(\.decision.end)
+      let last = max(ends.max() ?? now, end ?? now)
+      return last <= now
+        || state.record(.lifted(until: last), for: .lineage(lineage), of: identity, at: now)
     }
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Records that the override of a lineage was ended before its time, if there is a decision about
-  /// the lineage itself.
-  package func liftRecorded(_ lineage: SessionLineage, at now: Duration) {
-    self.state.withLock { state in
-      guard let end = state.entries[.lineage(lineage)]?.decision.end, end > now else { return }
-      _ = state.record(.lifted(until: end), for: .lineage(lineage), at: now)
-    }
-  }
-
-  /// Records that the override of participants was ended before its time.
+  /// Records that the overrides of participants were ended before their time, also those of single
+  /// sessions, whether the sessions are open or not.
   ///
   /// - Parameter end: The time until which the overrides of open sessions were to last; `nil` if
   ///   none is in force.
@@ -184,20 +214,38 @@ package final class OverrideStore: Sendable {
     _ participants: Participants, until end: Duration? = nil, at now: Duration
   ) throws {
     let hasCapacity = self.state.withLock { state in
-      var ends: [Participants: Duration] = [:]
       // Resume tokens of another server may contain an override that this one has not recorded.
-      if let end, end > now { ends[participants] = end }
+      var lastEnd = end ?? now
+      var lifted: [Target: Duration] = [:]
       for (target, entry) in state.entries where entry.decision.end > now {
-        guard case .participants(let other) = target, other.name == participants.name,
-          participants.caller == nil || other.caller == nil || other.caller == participants.caller
-        else { continue }
-        // Other callers keep the override of the participants of all callers.
-        let lifted = other.caller == nil ? participants : other
-        ends[lifted] = max(ends[lifted] ?? now, entry.decision.end)
+        switch target {
+        case .lineage:
+          guard let identity = entry.identity, participants.contains(identity) else { continue }
+          lifted[target] = entry.decision.end
+        case .participants(let other):
+          guard other.name == participants.name,
+            participants.caller == nil || other.caller == nil
+              || other.caller == participants.caller
+          else { continue }
+          // Other callers keep the override of the participants of all callers.
+          if other.caller == nil {
+            lastEnd = max(lastEnd, entry.decision.end)
+          } else {
+            lifted[target] = entry.decision.end
+          }
+        }
       }
-      return ends.allSatisfy { lifted, end in
-        state.record(.lifted(until: end), for: .participants(lifted), at: now)
+      // First, because the others are stored already: without room nothing changes.
+      if lastEnd > now {
+        let end = max(lastEnd, lifted.removeValue(forKey: .participants(participants)) ?? now)
+        guard state.record(.lifted(until: end), for: .participants(participants), at: now) else {
+          return false
+        }
       }
+      for (target, end) in lifted {
+        _ = state.record(.lifted(until: end), for: target, at: now)
+      }
+      return true
     }
     guard hasCapacity else { throw Self.full }
   }
@@ -211,8 +259,10 @@ package final class OverrideStore: Sendable {
 
   /// Returns the lineage whose override applies to a new session of a track; `nil` if there is
   /// none.
-  package func lineage(ofTrack track: Track?, at now: Duration) -> SessionLineage? {
-    guard let track else { return nil }
+  package func lineage(
+    of identity: CallerIdentity, label: String, at now: Duration
+  ) -> SessionLineage? {
+    guard let track = Track(identity: identity, label: label) else { return nil }
     return self.state.withLock { state in
       guard let lineage = state.lineages[track],
         case .forced(_, _, let end)? = state.entries[.lineage(lineage)]?.decision, end > now

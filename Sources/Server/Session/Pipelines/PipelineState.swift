@@ -149,10 +149,22 @@ package struct PipelineState: Sendable {
 
   /// Ends an override whose time is over.
   ///
+  /// - Parameter next: Returns the decision that counts afterwards. If the pipeline that it forces
+  ///   is no longer valid, the one in force stays: the session must not run without an override.
   /// - Returns: Whether there was one.
-  package mutating func expire(at now: Duration) -> Bool {
+  package mutating func expire(
+    at now: Duration, next: () -> OverrideStore.Decision? = { nil }
+  ) -> Bool {
     guard let override, now >= override.end else { return false }
-    return self.endOverride()
+    guard case .forced(let pipeline, let reason, let end)? = next(), now < end else {
+      return self.endOverride()
+    }
+    do throws(PipelineError) {
+      try self.override(with: pipeline, reason: reason, until: end)
+    } catch {
+      self.override?.end = end
+    }
+    return true
   }
 
   // MARK: Resume tokens
