@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 _STATS_SECONDS = 0.5
 # The commands that may wait; further ones are refused.
 _MAX_WAITING = 64
-# The filters without which nothing is sent.
-_PROTECTING = ("faceBlur", "facePixellate", "virtualBackground", "backgroundBlur")
 # The time in which Sidelight answers a change, unless it is not reachable.
 _ANSWER_SECONDS = 2
 
@@ -36,7 +34,6 @@ class Commands:
         self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_MAX_WAITING)
         self._tasks: list[asyncio.Task[None]] = []
         self._text = ""
-        self._is_overridden = False
         self._plate = -1.0
         self._session.on_event(self._on_event)
 
@@ -141,7 +138,6 @@ class Commands:
                 "sequence": event.first_sequence,
             })
         elif isinstance(event, events.StateChanged):
-            self._is_overridden = event.state is events.SessionState.OVERRIDDEN
             self._send_state(event.state.name.lower(), event.message)
         elif isinstance(event, events.Analysis):
             self._send_plate(event.figures.get("plateProgress"))
@@ -160,7 +156,7 @@ class Commands:
 
     def _loss(self) -> str:
         """Returns the effect of a lost connection, for the participant."""
-        if self._is_overridden or any(name in self._text for name in _PROTECTING):
+        if self._session.protects:
             return "Sidelight is not reachable. The others do not see your video meanwhile."
         return "Sidelight is not reachable. The others see your camera's picture, unfiltered."
 

@@ -82,9 +82,11 @@ class Session(SessionBase[Change]):
 
     async def open(self) -> Session:
         """Opens the session. An `async with` statement calls it."""
+        if self._is_over:
+            raise self._machine.refusal("the session is over; create another one")
         if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._run())
             self._watch(self)
+            self._task = asyncio.get_running_loop().create_task(self._run())
         try:
             await self._wait(OPENED, None)
         except asyncio.CancelledError:
@@ -149,10 +151,7 @@ class Session(SessionBase[Change]):
                 self._update(self._link.start, now(), self._endpoint.is_local)
                 error = await self._serve()
                 delay = self._update(self._link.end, error, now(), random.random())
-                if delay is None:
-                    return
-                if await self._wait(FINISHED, delay):
-                    self._update(self._machine.end, None)
+                if delay is None or await self._wait(FINISHED, delay):
                     return
         finally:
             self._update(self._machine.end, None)
@@ -223,6 +222,10 @@ class Session(SessionBase[Change]):
                     await waiter.wait()
         except (grpc.RpcError, asyncio.InvalidStateError):
             return  # The reader reports the error of the call.
+        except Exception as error:
+            if attempt == self._attempt:
+                failure = SidelightError(f"the connection failed: {error!r}", code="INTERNAL")
+                self._abort(failure)
 
     def _next_message(self, attempt: int) -> Any:
         if attempt != self._attempt:

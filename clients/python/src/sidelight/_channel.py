@@ -74,9 +74,10 @@ class Endpoint:
         self._target = target
         self._token = token
         self._metadata = tuple(metadata)
-        self._options: list[tuple[str, Any]] = [*_OPTIONS, *options]
+        self._options: list[tuple[str, Any]] = list(_OPTIONS)
         if self.is_local and not is_unix:
             self._options.append(("grpc.enable_http_proxy", 0))
+        self._options += options
         self._credentials: Any = None
         if is_secure:
             self._credentials = grpc.ssl_channel_credentials(

@@ -76,11 +76,17 @@ class Session(SessionBase[Change]):
 
     def open(self) -> Session:
         """Opens the session. A `with` statement calls it."""
+        if self._is_over:
+            raise self._machine.refusal("the session is over; create another one")
         if self._thread is None:
+            self._watch(self)
             self._thread = threading.Thread(target=self._run, name="sidelight session", daemon=True)
             self._thread.start()
-            self._watch(self)
-        self._wait(OPENED, None)
+        try:
+            self._wait(OPENED, None)
+        except BaseException:  # An interrupt; the `with` statement closes only what it opened.
+            self._abort(None)
+            raise
         if not self._machine.was_opened:
             raise self._machine.refusal("the session ended before it was opened")
         return self
@@ -128,16 +134,16 @@ class Session(SessionBase[Change]):
     # The connection
 
     def _run(self) -> None:
-        while True:
-            self._attempt += 1
-            self._update(self._link.start, now(), self._endpoint.is_local)
-            error = self._serve()
-            delay = self._update(self._link.end, error, now(), random.random())
-            if delay is None:
-                return
-            if self._wait(FINISHED, delay):
-                self._update(self._machine.end, None)
-                return
+        try:
+            while True:
+                self._attempt += 1
+                self._update(self._link.start, now(), self._endpoint.is_local)
+                error = self._serve()
+                delay = self._update(self._link.end, error, now(), random.random())
+                if delay is None or self._wait(FINISHED, delay):
+                    return
+        finally:
+            self._update(self._machine.end, None)
 
     def _serve(self) -> Optional[SidelightError]:
         """Serves one connection until it ends; returns its error."""

@@ -68,17 +68,20 @@ class Server(ServerBase[Session]):
         self._channel: Any = None
         self._sessions: Set[Session] = set()
         self._watcher: Optional[asyncio.Task[None]] = None
+        self._is_closed = False
 
     async def close(self) -> None:
-        """Closes the sessions and connections. A second call does nothing."""
-        for session in list(self._sessions):
-            await session.close()
-        watcher, self._watcher = self._watcher, None
-        if watcher is not None:
-            watcher.cancel()
-        channel, self._channel = self._channel, None
-        if channel is not None:
-            await channel.close()
+        """Closes the sessions and connections for good. A second call does nothing."""
+        self._is_closed = True
+        try:
+            await asyncio.gather(*(each.close() for each in self._sessions))
+        finally:
+            watcher, self._watcher = self._watcher, None
+            if watcher is not None:
+                watcher.cancel()
+            channel, self._channel = self._channel, None
+            if channel is not None:
+                await channel.close()
 
     async def __aenter__(self) -> Server:
         return self
@@ -93,6 +96,8 @@ class Server(ServerBase[Session]):
 
     def _watch(self, session: Session) -> None:
         """Checks the time limits of a session from now on."""
+        if self._is_closed:
+            raise self._closed_error()
         self._sessions.add(session)
         if self._watcher is None:
             self._watcher = asyncio.get_running_loop().create_task(self._check_times())
@@ -110,6 +115,8 @@ class Server(ServerBase[Session]):
     # Calls without a session
 
     def _open_channel(self) -> Any:
+        if self._is_closed:
+            raise self._closed_error()
         if self._channel is None:
             self._channel = self._endpoint.channel(grpc.aio)
         return self._channel

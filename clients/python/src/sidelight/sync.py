@@ -71,15 +71,19 @@ class Server(ServerBase[Session]):
         self._closed = threading.Event()
 
     def close(self) -> None:
-        """Closes the sessions and connections. A second call does nothing."""
-        self._closed.set()
+        """Closes the sessions and connections for good. A second call does nothing."""
         with self._lock:
+            self._closed.set()
             sessions = list(self._sessions)
             channel, self._channel = self._channel, None
-        for session in sessions:
-            session.close()
-        if channel is not None:
-            channel.close()
+        try:
+            for session in sessions:
+                session.finish()
+            for session in sessions:
+                session.close()
+        finally:
+            if channel is not None:
+                channel.close()
 
     def __enter__(self) -> Server:
         return self
@@ -95,6 +99,8 @@ class Server(ServerBase[Session]):
     def _watch(self, session: Session) -> None:
         """Checks the time limits of a session from now on."""
         with self._lock:
+            if self._closed.is_set():
+                raise self._closed_error()
             self._sessions.add(session)
             if self._watcher is None:
                 self._watcher = threading.Thread(
@@ -118,6 +124,8 @@ class Server(ServerBase[Session]):
 
     def _open_channel(self) -> Any:
         with self._lock:
+            if self._closed.is_set():
+                raise self._closed_error()
             if self._channel is None:
                 self._channel = self._endpoint.channel(grpc)
             return self._channel

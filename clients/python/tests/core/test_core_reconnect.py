@@ -66,6 +66,25 @@ def test_a_full_server_is_tried_again_when_it_says():
     assert reconnector.lose(error("RESOURCE_EXHAUSTED"), 1, 0, True) is None
 
 
+def test_a_missing_asset_is_waited_for_only_while_a_session_is_opened_again():
+    unknown = error("INVALID_ARGUMENT", details={"reason": "UNKNOWN_ASSET"})
+    reconnector = Reconnector(True, 5.0, False)
+    reconnector.open(0)
+    assert reconnector.lose(error("UNAVAILABLE"), 100, 0, True).number == 1
+    assert reconnector.lose(unknown, 104, 0, True).number == 2
+    assert reconnector.lose(unknown, 105, 0, True) is None
+    reconnector.open(200)
+    assert reconnector.lose(unknown, 201, 0, True) is None
+
+
+def test_a_token_is_kept_where_the_session_would_escape_an_override_without_it():
+    invalid = error("FAILED_PRECONDITION", details={"reason": "OVERRIDE_INVALID"})
+    reconnector = Reconnector(True, None, False)
+    reconnector.open(0)
+    reconnector.lose(error("UNAVAILABLE"), 1, 0, True)
+    assert reconnector.lose(invalid, 2, 0, True) is None
+
+
 def test_an_expired_credential_is_renewed_once_it_was_accepted():
     reconnector = Reconnector(True, None, True)
     reconnector.open(0)

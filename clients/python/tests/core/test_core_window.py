@@ -2,6 +2,7 @@
 
 import pytest
 
+from sidelight import ResourceExhausted
 from sidelight._core.window import CONTROL_LIMIT, DRAINING, NONE, RawMessage, Window
 
 
@@ -73,11 +74,12 @@ def test_pings_overtake_a_frame_without_credit_and_one_waits_at_most():
 def test_changes_behind_a_frame_are_bounded():
     window = opened()
     for _ in range(CONTROL_LIMIT):
-        assert not window.is_full_of_controls
+        window.require_space()
         window.push(RawMessage(b""))
-    assert window.is_full_of_controls
+    with pytest.raises(ResourceExhausted, match="64 changes wait"):
+        window.require_space()
     window.next()
-    assert not window.is_full_of_controls
+    window.require_space()
 
 
 def test_a_finished_window_is_over_when_all_is_sent():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from support.faces import FACES
 from support.restartable_server import RestartableServer
@@ -27,3 +29,30 @@ def restartable(tmp_path):
     """A server that a test ends and starts again."""
     with RestartableServer(tmp_path) as server:
         yield server
+
+
+class SilentListener:
+    """A Unix socket whose connections are accepted and never answered."""
+
+    def __init__(self, path):
+        self.address = f"unix:{path}"
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(path))
+        self._socket.listen()
+        self._connections = []
+
+    def accept(self):
+        """Waits for a connection."""
+        self._connections.append(self._socket.accept()[0])
+
+    def close(self):
+        for each in [self._socket, *self._connections]:
+            each.close()
+
+
+@pytest.fixture
+def silent_listener(tmp_path):
+    """A server that does not answer."""
+    listener = SilentListener(tmp_path / "silent")
+    yield listener
+    listener.close()

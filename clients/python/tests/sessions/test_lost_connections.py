@@ -37,6 +37,10 @@ class Events:
             self.all.append(event)
             self._changed.notify_all()
 
+    def wait_until(self, is_wanted):
+        with self._changed:
+            assert self._changed.wait_for(lambda: any(map(is_wanted, self.all)), LIMIT), self.all
+
     def wait_for(self, kind, count=1):
         with self._changed:
             assert self._changed.wait_for(
@@ -73,6 +77,27 @@ def test_a_session_outlives_a_killed_server_with_the_same_look(face, restartable
         assert session.uses_shared_memory
         counts = session.counts
         assert counts.received == 3 == counts.filtered + counts.passed_through
+
+
+def test_a_session_continues_when_its_asset_is_uploaded_again(face, restartable):
+    table = "LUT_3D_SIZE 2\n" + "0 0 0\n" * 8
+    black = bytes(64 * 48)
+    with face.connect(restartable.address) as server:
+        server.assets.put("black.cube", table.encode())
+        with server.session('colorCube(asset: "black.cube")', fallback="drop") as session:
+            events = Events(session)
+            image = random_image("gray", 64, 48)
+            assert bytes(session.filter(image, timeout=LIMIT).image.data) == black
+            restartable.kill()
+            restartable.start()
+            events.wait_until(
+                lambda each: isinstance(each, ConnectionLost)
+                and each.error.details.get("reason") == "UNKNOWN_ASSET"
+            )
+            assert session.filter(image, timeout=LIMIT).reason is DropReason.DISCONNECTED
+            server.assets.put("black.cube", table.encode())
+            events.wait_for(Reconnected)
+            assert bytes(session.filter(image, timeout=LIMIT).image.data) == black
 
 
 def test_frames_in_flight_have_outcomes_when_the_server_is_killed(face, restartable):

@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from ..errors import SidelightError
 from ..v1 import session_pb2
-from .protection import NOTHING
+from .protection import EVERYTHING, NOTHING
 from .selection import Selection, merge_update
 
 
@@ -53,21 +53,29 @@ class Entry:
 
 
 class ChangeLog:
-    """The selection that is known to be in force, and the changes since."""
+    """The selection that is known to be in force, and the changes since.
+
+    - `select`: The first selection.
+    - `token`: The token of an earlier session, whose pipeline is in force instead. The client does
+      not know it, so it counts as protecting until another one is in force.
+    """
 
     #: The number of unanswered changes beyond which the oldest counts as accepted.
     LIMIT = 64
 
-    def __init__(self, select: session_pb2.Select) -> None:
+    def __init__(self, select: session_pb2.Select, token: bytes = b"") -> None:
         self._confirmed = Selection(select)
         self._entries: deque[Entry] = deque()
         self._next_id = 1
         #: The last change that counts as accepted without an answer, and so is in no token.
         self._folded_id = 0
         self._folded: weakref.WeakSet[ChangeRecord] = weakref.WeakSet()
-        #: The parts that a lost change may hide.
-        self._undecided: frozenset[str] = NOTHING
-        self.token = b""
+        #: The parts that a lost change, or the pipeline of an earlier session, may hide.
+        self._undecided: frozenset[str] = EVERYTHING if token else NOTHING
+        #: The newest token.
+        self.token = token
+        #: Whether `selection` replaces a token that the server refuses.
+        self.can_drop_token = not token or not _is_empty(select)
 
     # Requests
 
@@ -106,7 +114,7 @@ class ChangeLog:
         if len(self._entries) > self.LIMIT:
             before = self.protection
             oldest = self._entries.popleft()
-            self._confirmed.apply(oldest.message)
+            self._confirm(oldest.message)
             self._folded_id = oldest.request_id
             self._folded |= oldest.records
             if self.protection != before:
@@ -132,10 +140,15 @@ class ChangeLog:
             self._folded.clear()
         while self._entries and self._entries[0].request_id <= request_id:
             entry = self._entries.popleft()
-            self._confirmed.apply(entry.message)
+            self._confirm(entry.message)
             if isinstance(entry.message, session_pb2.Select):
                 self._undecided = NOTHING
             yield from list(entry.records)
+
+    def _confirm(self, message: Any) -> None:
+        self._confirmed.apply(message)
+        if isinstance(message, session_pb2.Select):
+            self.can_drop_token = True
 
     def reject(self, request_id: int) -> Iterator[ChangeRecord]:
         """Removes a change that the server refused; yields its records."""
@@ -199,6 +212,10 @@ class ChangeLog:
                 selection.apply(entry.message)
                 hidden |= selection.protection
         return hidden
+
+
+def _is_empty(select: session_pb2.Select) -> bool:
+    return not select.pipeline_text and not select.pipeline.stages
 
 
 def encode_change(message: Any) -> bytes:

@@ -162,6 +162,16 @@ class SessionBase(Generic[ChangeType]):
         return self._link.ring is not None
 
     @property
+    def protects(self) -> bool:
+        """Whether the pipeline may hide faces or the background, or an override is in force.
+
+        No original is then shown while there is no connection, whatever `fallback` is. A protection
+        counts from the request of a change until another pipeline is in force.
+        """
+        with self._lock:
+            return self._machine.protects
+
+    @property
     def error(self) -> Optional[SidelightError]:
         """The error that ended the session; `None` if it goes on or ended as requested."""
         return self._machine.error

@@ -39,9 +39,13 @@ class Fallback:
         if self._is_uncertain:
             self.set_override(False)
 
+    def protects(self, protection: frozenset[str]) -> bool:
+        """Whether parts of frames may have to be hidden, by the pipeline or by an override."""
+        return self._is_overridden or bool(protection)
+
     def choose(self, protection: frozenset[str]) -> str:
         """Returns the policy for frames of which parts may have to be hidden."""
-        if self._policy == "pass_through" and (self._is_overridden or protection):
+        if self._policy == "pass_through" and self.protects(protection):
             return "drop"
         return self._policy
 

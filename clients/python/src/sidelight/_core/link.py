@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-from ..errors import DeadlineExceeded, SidelightError, Unavailable, error_of_status
+from ..errors import DeadlineExceeded, InvalidArgument, SidelightError, Unavailable, error_of_status
 from ..events import Accepted, Applied, ConnectionLost, Reconnected, SessionState
 from ..images import FormatLike, Frame, Image, PixelFormat
 from ..outcomes import DropReason, DropStage
@@ -15,7 +15,7 @@ from .frames import DescriptionCache, metadata_of
 from .machine import SessionMachine
 from .messages import advice_of, analysis_of, rejected_of, state_of, stats_of
 from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
-from .replies import dropped_outcome, returned_outcome
+from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
 from .window import OPEN, OPENING, PauseRequest
 from .wire import decode_reply, encode_ack, encode_frame, encode_slot_frame
@@ -97,11 +97,6 @@ class Link:
     # To the server
 
     @property
-    def is_ready(self) -> bool:
-        """Whether `next_message` returns a message, or `is_over` is true."""
-        return self._open_message is not None or self._machine.window.is_ready
-
-    @property
     def is_over(self) -> bool:
         """Whether nothing more is sent on this connection."""
         return self._machine.window.is_over
@@ -130,7 +125,7 @@ class Link:
                 element.holds_credit = True
                 try:
                     return self._encode(element)
-                except (ValueError, TypeError, SidelightError) as error:
+                except Exception as error:  # The attributes of a frame can be set to anything.
                     self._refuse(element, error)
                 continue
             if isinstance(element, Entry):
@@ -166,7 +161,9 @@ class Link:
         machine.pending.pop(pending.sequence, None)
         machine.window.outstanding -= 1
         if not isinstance(error, SidelightError):
-            error = SidelightError(str(error), code="INVALID_ARGUMENT", field="frame.image")
+            field = "frame.image" if isinstance(error, ValueError) else "frame"
+            message = f"{field} cannot be sent: {error}"
+            error = InvalidArgument(message, field=field)
         machine.settle_at_client(pending, DropReason.INVALID_FRAME, DropStage.CLIENT, error)
 
     def lend_frame(
@@ -204,28 +201,13 @@ class Link:
         return None
 
     def _receive_frame(self, message: Any, pixels: Optional[memoryview], now: float) -> None:
-        machine, slots = self._machine, self.slots
-        sequence = message.sequence
-        pending = machine.take_sent(sequence)
-        if slots is not None:
-            slots.settle(sequence, sequence)
+        machine, sequence = self._machine, message.sequence
+        if self.slots is not None:
+            self.slots.settle(sequence, sequence)
         view = pixels
-        where = None if view is not None else message.image.WhichOneof("pixels")
-        if where == "shared_memory":
-            if slots is None:
-                raise SidelightError("the server names a slot without a ring", code="INTERNAL")
-            reference = message.image.shared_memory
-            slot, length = reference.slot, reference.length
-            # A picture in an input slot is the frame that was sent.
-            if slot >= slots.input_slots:
-                if slot >= slots.input_slots + slots.output_slots or not (
-                    0 < length <= self.ring.slot_bytes
-                ):
-                    raise SidelightError("the server names an invalid slot", code="INTERNAL")
-                slots.receive(slot, sequence)
-                view = self.ring.view(slot, length, sequence, slots.returned)
-        elif where == "inline":
-            view = memoryview(message.image.inline)
+        if view is None:
+            view = pixels_of(message, self.slots, self.ring, machine.options.analysis_only)
+        pending = machine.take_sent(sequence)
         if pending is None:
             return
         round_trip = now - pending.submitted
@@ -330,7 +312,8 @@ class Link:
         if error is None or machine.is_over or not machine.was_opened:
             machine.end(error)
             return None
-        retry = machine.reconnector.lose(error, now, random, self._presented_token)
+        can_drop_token = self._presented_token and machine.changes.can_drop_token
+        retry = machine.reconnector.lose(error, now, random, can_drop_token)
         if retry is None:
             machine.end(error)
             return None

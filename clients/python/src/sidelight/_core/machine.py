@@ -36,12 +36,14 @@ class SessionMachine:
         self.options = options
         self.window = Window(options.newest_wins, options.frames_in_flight)
         self.delivery = Delivery()
-        self.changes = ChangeLog(options.select)
-        self.changes.token = options.resume_token
+        self.changes = ChangeLog(options.select, options.resume_token)
         self.fallback = Fallback(options.fallback)
         self.reconnector = Reconnector(options.reconnects, options.give_up_after, has_credentials)
         self.state = SessionState.RUNNING
+        #: The last request that was sent, or that the next connection sends first.
         self.pause: Optional[PauseRequest] = None
+        #: Whether a pause drops frames, from its request on.
+        self._drops_frames = False
         self.stats: Optional[Stats] = None
         self.pending: dict[int, Pending] = {}
         self.notices = Notices()
@@ -198,7 +200,8 @@ class SessionMachine:
         outcome: Any
         if reason is DropReason.DISCONNECTED:
             error = error or self.error or self.link_error
-            policy = self.fallback.choose(self.changes.protection)
+            drops = self._drops_frames
+            policy = "drop" if drops else self.fallback.choose(self.changes.protection)
             outcome = client_outcome(pending, policy, stage, error)
         else:
             outcome = Dropped(pending.sequence, pending.info, reason, stage, 0.0, error)
@@ -211,6 +214,11 @@ class SessionMachine:
             self.delivery.settle_at_client(pending, outcome)
             if self._discards:
                 self.discard_outcomes()
+
+    @property
+    def protects(self) -> bool:
+        """Whether no input is shown while there is no connection."""
+        return self.fallback.protects(self.changes.protection)
 
     def discard_outcomes(self) -> None:
         """Takes and releases all outcomes, now and later, so that frames that wait for their
@@ -233,13 +241,8 @@ class SessionMachine:
         mergeable = window.last_entry if window.keeps else None
         if not self.changes.can_merge(message, is_conditional, mergeable):
             mergeable = None
-        if window.is_full_of_controls and mergeable is None:
-            raise make_error(
-                "RESOURCE_EXHAUSTED",
-                "64 changes wait to be sent; it must be fewer. Take outcomes, so that frames "
-                "before them can be sent",
-                limit="64",
-            )
+        if mergeable is None:
+            window.require_space()
         entry, record = self.changes.record(message, is_conditional, mergeable)
         if entry is None:
             return record
@@ -252,12 +255,18 @@ class SessionMachine:
         return record
 
     def request_pause(self, pass_through: Optional[bool]) -> None:
-        """Requests a pause, or with `None` its end."""
+        """Requests a pause, or with `None` its end.
+
+        Raises `ResourceExhausted` if too many changes wait to be sent.
+        """
         request = PauseRequest(pass_through)
-        if self.window.keeps and not self.window.is_full_of_controls:
-            self.window.push(request)
-        else:
-            self.pause = request
+        if not self.window.replace_pause(request):
+            self.window.require_space()
+            if self.window.keeps:
+                self.window.push(request)
+            else:
+                self.pause = request
+        self._drops_frames = pass_through is False
 
     def await_change(self, record: ChangeRecord, applied: bool, waiter: Any) -> None:
         """Resolves a waiter when a change is accepted or applied, or refused."""

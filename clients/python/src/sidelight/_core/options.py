@@ -65,13 +65,14 @@ class SessionOptions:
         if frames_in_flight is not None:
             self.frames_in_flight = integer("frames_in_flight", frames_in_flight, 1, 4096)
         self.resume_token = resume_token or b""
-        self.wants_shared_memory = shared_memory is not False
+        self.wants_shared_memory = shared_memory in ("auto", True)
+        self.analysis_only = bool(analysis_only)
         self._shared_memory = session_pb2.SharedMemoryRequest(
             slot_bytes=SLOT_BYTES
             if slot_bytes is None
             else integer("slot_bytes", slot_bytes, 1, 1 << 30),
             input_slots=integer("slots", slots, 1, 64),
-            output_slots=slots,
+            output_slots=integer("slots", slots, 1, 64),
         )
         if isinstance(allowed_filters, str):
             raise invalid("allowed_filters", allowed_filters, "a list of names")
@@ -82,7 +83,7 @@ class SessionOptions:
             drop_policy=_DROP_POLICIES[drop_policy],
             failure_policy=FAILURE_POLICIES[failure_policy_of("failure_policy", failure_policy)],
             allow_unmodified=True,
-            analysis_only=bool(analysis_only),
+            analysis_only=self.analysis_only,
             allow_degraded=bool(allow_degraded),
         )
         if budget is not None:

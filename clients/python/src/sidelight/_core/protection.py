@@ -13,6 +13,7 @@ FACES = "faces"
 BACKGROUND = "background"
 
 NOTHING: frozenset[str] = frozenset()
+EVERYTHING = frozenset((FACES, BACKGROUND))
 
 _FACES = frozenset(("faceblur", "facepixellate"))
 _BACKGROUNDS = frozenset(("virtualbackground", "backgroundblur"))
@@ -60,7 +61,7 @@ def protection_of_text(text: str) -> frozenset[str]:
     with it.
     """
     if "\\" in text:
-        return frozenset((FACES, BACKGROUND))
+        return EVERYTHING
     names = {_canonical(word, "ci") for word in _WORD.findall(text)}
     hidden: frozenset[str] = NOTHING
     if names & _FACES:

@@ -23,6 +23,10 @@ SILENCE_LIMIT = 10.0
 _TRANSIENT = frozenset(
     ("UNAVAILABLE", "CANCELLED", "UNKNOWN", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED")
 )
+# The reasons of errors: a pipeline names an asset that the server does not have; the pipeline of an
+# operator's override, which a session without its token would escape, is no longer valid.
+_UNKNOWN_ASSET = "UNKNOWN_ASSET"
+_OVERRIDE_INVALID = "OVERRIDE_INVALID"
 
 
 class Retry(NamedTuple):
@@ -60,12 +64,13 @@ class Reconnector:
         self.uses_token = True
 
     def lose(
-        self, error: SidelightError, now: float, random: float, presented_token: bool
+        self, error: SidelightError, now: float, random: float, can_drop_token: bool
     ) -> Optional[Retry]:
         """Records that the connection is lost or an attempt failed; returns the next attempt.
 
         - `random`: A uniform random number from 0 to 1.
-        - `presented_token`: Whether the failed attempt presented a resume token.
+        - `can_drop_token`: Whether the failed attempt presented a resume token, without which the
+          session can be opened too.
         """
         opened, self._opened = self._opened, None
         if not self._is_enabled:
@@ -75,8 +80,9 @@ class Reconnector:
             self._number = 0
             self._lost = None
         delay = 0.0
+        reason = error.details.get("reason")
         if error.code == "FAILED_PRECONDITION":
-            if opened is not None or not presented_token:
+            if opened is not None or not can_drop_token or reason == _OVERRIDE_INVALID:
                 return None
             self.uses_token = False
             return Retry(self._number, 0.0)
@@ -88,6 +94,10 @@ class Reconnector:
         elif error.code == "UNAUTHENTICATED":
             # A token that was accepted has expired; the next call asks for a new one.
             if opened is None or not self._has_credentials:
+                return None
+        elif reason == _UNKNOWN_ASSET:
+            # A restarted server has no uploads; the application can upload them again.
+            if opened is not None:
                 return None
         elif error.code not in _TRANSIENT:
             return None

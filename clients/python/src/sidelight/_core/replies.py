@@ -18,9 +18,37 @@ from ..outcomes import (
 from .delivery import Pending
 from .fallback import mosaic
 from .frames import picture_of, sent_picture
+from .slots import Slots
 
 _KINDS: dict[int, type[Any]] = {1: Filtered, 2: PassedThrough, 3: Degraded}
 _NO_TIMES = (0, 0, 0, 0.0)
+
+
+def pixels_of(
+    message: Any, slots: Optional[Slots], ring: Any, analysis_only: bool
+) -> Optional[memoryview]:
+    """Returns the pixels of a `FilteredFrame`; `None` if they are those of the frame that was sent.
+
+    Raises `SidelightError` if there are none where the pipeline may have hidden a part: the frame
+    that was sent must not replace the result.
+    """
+    where = message.image.WhichOneof("pixels")
+    if where == "inline":
+        return memoryview(message.image.inline)
+    if where == "shared_memory":
+        if slots is None:
+            raise SidelightError("the server names a slot without a ring", code="INTERNAL")
+        slot, length = message.image.shared_memory.slot, message.image.shared_memory.length
+        if slot >= slots.input_slots:
+            if slot >= slots.input_slots + slots.output_slots or not 0 < length <= ring.slot_bytes:
+                raise SidelightError("the server names an invalid slot", code="INTERNAL")
+            slots.receive(slot, message.sequence)
+            view: memoryview = ring.view(slot, length, message.sequence, slots.returned)
+            return view
+    is_unchanged = message.unmodified or _KINDS.get(message.disposition) is PassedThrough
+    if not (is_unchanged or analysis_only):
+        raise SidelightError("the server sends a result without pixels", code="INTERNAL")
+    return None
 
 
 def returned_outcome(
@@ -85,9 +113,14 @@ def client_outcome(
             error,
             owns_image=False,
         )
-    if policy == "blur" and not image.format.is_file:
-        # Made now, because the program may write the next picture into the memory of this one.
-        return Degraded(
-            pending.sequence, pending.info, 0, sent_picture, mosaic(image), _NO_TIMES, error
-        )
+    if policy == "blur":
+        try:
+            # Computed now: the program may write the next picture into the memory of this one.
+            blurred = mosaic(image)
+        except ValueError:  # A file, or a picture that is released.
+            pass
+        else:
+            return Degraded(
+                pending.sequence, pending.info, 0, sent_picture, blurred, _NO_TIMES, error
+            )
     return Dropped(pending.sequence, pending.info, DropReason.DISCONNECTED, stage, 0.0, error)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Generic, Optional, TypeVar, Union
 
 from .._channel import Endpoint
+from ..errors import FailedPrecondition
 from ..output import Output
 from ..pipelines import FailurePolicy, PipelineLike
 from .face import SessionBase
@@ -105,6 +106,9 @@ class ServerBase(Generic[SessionType]):
             resume_token=resume_token,
         )
         return self._make_session(options)
+
+    def _closed_error(self) -> FailedPrecondition:
+        return FailedPrecondition(f"the client of {self.address} is closed; connect again")
 
     def _make_session(self, options: SessionOptions) -> SessionType:
         raise NotImplementedError

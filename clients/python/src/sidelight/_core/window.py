@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, NamedTuple, Optional, Union
 
+from ..errors import make_error
 from ..v1 import session_pb2
 from .changes import Entry
 
@@ -93,16 +94,29 @@ class Window:
         self._queue.append(frame)
         return displaced
 
-    @property
-    def is_full_of_controls(self) -> bool:
-        """Whether no more changes may wait."""
-        return self._controls >= CONTROL_LIMIT
+    def require_space(self) -> None:
+        """Raises `ResourceExhausted` if a change would have to wait, and no more may."""
+        if self.keeps and self._controls >= CONTROL_LIMIT:
+            raise make_error(
+                "RESOURCE_EXHAUSTED",
+                f"{CONTROL_LIMIT} changes wait to be sent; it must be fewer. Take outcomes, so "
+                "that frames before them can be sent",
+                limit=str(CONTROL_LIMIT),
+            )
 
     @property
     def last_entry(self) -> Optional[Entry]:
         """The change at the end of the queue; `None` if something else is there."""
         last = self._queue[-1] if self._queue else None
         return last if isinstance(last, Entry) else None
+
+    def replace_pause(self, request: PauseRequest) -> bool:
+        """Replaces a pause, or the end of one, at the end of the queue; returns whether there was
+        one."""
+        is_pause = bool(self._queue) and isinstance(self._queue[-1], PauseRequest)
+        if is_pause:
+            self._queue[-1] = request
+        return is_pause
 
     def push(self, control: Control) -> None:
         """Adds a message after those that wait."""
