@@ -22,7 +22,7 @@ _STATS_SECONDS = 0.5
 # The commands that may wait; further ones are refused.
 _MAX_WAITING = 64
 # The filters without which nothing is sent.
-_PROTECTING = ("faceBlur", "facePixellate", "virtualBackground", "backgroundBlur")
+_PROTECTING = ("faceblur", "facepixellate", "virtualbackground", "backgroundblur")
 # The time in which Sidelight answers a change, unless it is not reachable.
 _ANSWER_SECONDS = 2
 _RETRY_SECONDS = 0.05
@@ -41,7 +41,8 @@ class Commands:
         self._channel: RTCDataChannel | None = None
         self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_MAX_WAITING)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._text = ""
+        #: The selection in force, and the last one that was requested, as text.
+        self._text = self._requested = ""
         self._is_overridden = False
         self._plate = -1.0
         self._session.on_event(self._on_event)
@@ -110,6 +111,7 @@ class Commands:
                 self._send({"reply": command["id"], **answer})
 
     async def _select(self, command: dict[str, Any]) -> dict[str, Any]:
+        self._requested = command["text"]
         revision = await self._change(command, lambda: self._session.select(command["text"]))
         return {"revision": revision, "text": await self._take(command)}
 
@@ -196,7 +198,9 @@ class Commands:
 
     def _loss(self) -> str:
         """Returns the effect of a lost connection, for the participant."""
-        if self._is_overridden or any(name in self._text for name in _PROTECTING):
+        # A selection that Sidelight has not answered protects as well.
+        texts = f"{self._text} {self._requested}".lower()
+        if self._is_overridden or any(name in texts for name in _PROTECTING):
             return "Sidelight is not reachable. The others do not see your video meanwhile."
         return "Sidelight is not reachable. The others see your camera's picture, unfiltered."
 

@@ -100,7 +100,7 @@ export function showText(commands, selection) {
     showError(error, text);
     // A press of a filter's button can be refused too, far from the text.
     problem.closest("details").open = true;
-    problem.scrollIntoView({ block: "nearest" });
+    applyButton.scrollIntoView({ block: "nearest" });
   });
 }
 
