@@ -21,8 +21,8 @@ type encodedFrame struct {
 }
 
 // assembler puts the packets of a VP8 track into order, and joins them to frames. A frame is
-// complete with its last packet: pion's samplebuilder waits for the next frame, which costs the time
-// of one.
+// complete with its last packet: pion's samplebuilder waits for the next frame, which costs the
+// time of one.
 type assembler struct {
 	packets map[uint16]*rtp.Packet
 	// next is the number of the first packet that is not joined.

@@ -150,8 +150,8 @@ func (s *Session) Finish() {
 	s.broadcast()
 }
 
-// Close cancels the call, and waits for the goroutines of the session. Options.OnEvent must not call
-// it.
+// Close cancels the call, and waits for the goroutines of the session. Options.OnEvent must not
+// call it.
 func (s *Session) Close() {
 	s.mutex.Lock()
 	s.isClosed = true
