@@ -14,6 +14,7 @@ import re
 import secrets
 import signal
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,22 @@ from sidelight import SidelightError
 from sidelight.aiortc import FilteredTrack
 
 _FOLDER = Path(__file__).resolve().parent
-_NAME = re.compile(r"[\w.\- ]{1,32}")
+_NAME = re.compile(r"(?! )[\w.\- ]{1,32}(?<! )")
 # A page that does not answer a ping within half of it is gone. A closed page is gone at once, since
 # its browser closes the connection; this is for networks that are lost.
 _HEARTBEAT_SECONDS = 10
+# Pages run the scripts of this server only, and no other site shows them in a frame.
+_PAGE_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
+    "media-src 'self' blob:; base-uri 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
 _MAX_MESSAGE_BYTES = 1 << 18
 _MAX_PICTURE_BYTES = 16 << 20
+# Each participant opens a session, and a connection to each other participant of its room.
+_MAX_PARTICIPANTS = 64
+_MAX_PARTICIPANTS_OF_ROOM = 9
 
 
 class CallServer:
@@ -83,7 +94,7 @@ class CallServer:
                 content = json.loads(message.data)
                 answer: dict[str, Any]
                 try:
-                    if content["request"] == "watch" and participant:
+                    if content["request"] == "watch" and participant and participant.video:
                         answer = {"sdp": await participant.watch(content["name"], content["sdp"])}
                     elif content["request"] == "join" and not participant:
                         participant = self._participant(content, socket)
@@ -111,12 +122,17 @@ class CallServer:
             if not _NAME.fullmatch(content[field]):
                 raise ValueError(
                     f"the {field} is {content[field]!r}; it must be 1 to 32 letters, digits, "
-                    "spaces and . _ -"
+                    "spaces and . _ -, without spaces at its ends"
                 )
-        room = self._rooms.setdefault(content["room"], Room(content["room"]))
+        room = self._rooms.get(content["room"]) or Room(content["room"])
         name = content["name"]
         if name in room.participants:
             raise ValueError(f"the name {name!r} is taken in this room; choose another one")
+        if len(room.participants) >= _MAX_PARTICIPANTS_OF_ROOM:
+            raise ValueError(f"the room has {_MAX_PARTICIPANTS_OF_ROOM} participants and is full")
+        if sum(len(each.participants) for each in self._rooms.values()) >= _MAX_PARTICIPANTS:
+            raise ValueError(f"the server has {_MAX_PARTICIPANTS} participants; try again later")
+        self._rooms[room.name] = room
         participant = Participant(room, name, self._server, socket, self._settings)
         room.participants[name] = participant
         return participant
@@ -128,9 +144,13 @@ class CallServer:
 
     async def _leave(self, participant: Participant) -> None:
         self._participants.pop(participant.secret, None)
-        await participant.leave()
-        if not participant.room.participants:
-            self._rooms.pop(participant.room.name, None)
+        room = participant.room
+        try:
+            await participant.leave()
+        finally:
+            # Another room may have the name meanwhile.
+            if not room.participants and self._rooms.get(room.name) is room:
+                del self._rooms[room.name]
 
     def _authenticated(self, request: web.Request) -> Participant:
         try:
@@ -141,7 +161,9 @@ class CallServer:
     async def _list_filters(self, request: web.Request) -> web.Response:
         participant = self._authenticated(request)
         filters = await self._server.filters(participant=participant.identity)
-        return web.json_response([filter_json(each) for each in filters.values()])
+        # Sidelight applies `--allow` to sessions; its list follows its own permissions.
+        allowed = [each for name, each in filters.items() if self._settings.allows(name)]
+        return web.json_response([filter_json(each) for each in allowed])
 
     async def _put_asset(self, request: web.Request) -> web.Response:
         participant = self._authenticated(request)
@@ -173,13 +195,14 @@ class CallServer:
         return socket
 
     async def _send_sessions(self, socket: web.WebSocketResponse) -> None:
-        while True:
-            try:
-                async for sessions in self._server.sessions.watch(interval=1):
-                    await socket.send_json({"sessions": [session_json(each) for each in sessions]})
-            except SidelightError as error:
-                await socket.send_json({"error": error_json(error)})
-            await asyncio.sleep(1)
+        with suppress(ConnectionError):  # The page has left.
+            while True:
+                try:
+                    async for found in self._server.sessions.watch(interval=1):
+                        await socket.send_json({"sessions": [session_json(each) for each in found]})
+                except SidelightError as error:
+                    await socket.send_json({"error": error_json(error)})
+                await asyncio.sleep(1)
 
     async def _override(self, request: web.Request) -> web.Response:
         self._check_key(request.headers.get("Authorization", "").removeprefix("Bearer "))
@@ -213,7 +236,7 @@ async def _errors(
     """Answers errors of Sidelight and of requests as JSON."""
     try:
         return await handler(request)
-    except (SidelightError, ValueError) as error:
+    except (SidelightError, TypeError, ValueError) as error:
         return web.json_response({"error": error_json(error)}, status=400)
     except KeyError as error:
         content = error_json(ValueError(f"the request has no {error}"))
@@ -221,7 +244,7 @@ async def _errors(
 
 
 async def _file(path: Path) -> web.FileResponse:
-    return web.FileResponse(path, headers={"Cache-Control": "no-cache"})
+    return web.FileResponse(path, headers=_PAGE_HEADERS)
 
 
 def _png(frame: av.VideoFrame) -> bytes:

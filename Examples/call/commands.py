@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aiortc import RTCDataChannel
 
 import tracing
 from descriptions import error_json, value_of
-from sidelight import DeadlineExceeded, SidelightError, events
+from sidelight import DeadlineExceeded, SidelightError, Unavailable, events
 
 if TYPE_CHECKING:
     from rooms import Participant
@@ -22,6 +23,11 @@ _STATS_SECONDS = 0.5
 _MAX_WAITING = 64
 # The time in which Sidelight answers a change, unless it is not reachable.
 _ANSWER_SECONDS = 2
+_RETRY_SECONDS = 0.05
+# The errors of values of another type, or out of range.
+_INVALID = (ArithmeticError, AttributeError, TypeError, ValueError)
+# The bytes that may wait for a page; one that does not take them leaves the call.
+_MAX_UNSENT_BYTES = 1 << 20
 
 
 class Commands:
@@ -32,27 +38,38 @@ class Commands:
         self._session = participant.session
         self._channel: RTCDataChannel | None = None
         self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue(_MAX_WAITING)
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        #: The selection in force, as text.
         self._text = ""
         self._plate = -1.0
         self._session.on_event(self._on_event)
 
     def use(self, channel: RTCDataChannel, closed: Callable[[], Awaitable[None]]) -> None:
-        """Uses a channel that the page opened.
+        """Uses the first channel that the page opened, and closes others.
 
         - closed: Called when the page closes it.
         """
+        if self._channel is not None:
+            channel.close()
+            return
         self._channel = channel
         channel.on("message", self._on_message)
         channel.on("close", closed)
-        self._tasks = [asyncio.create_task(each) for each in (self._run(), self._send_stats())]
+        self._start(self._run())
+        self._start(self._send_stats())
         self._send({"event": "pipeline", "text": self._text})
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """Ends the commands that wait."""
-        for task in self._tasks:
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _on_message(self, text: str) -> None:
         try:
@@ -85,16 +102,31 @@ class Commands:
                 answer = {"error": {"code": "UNAVAILABLE", "message": message}}
             except KeyError as error:
                 answer = {"error": error_json(ValueError(f"the command has no {error}"))}
-            except (SidelightError, TypeError, ValueError) as error:
+            except (SidelightError, *_INVALID) as error:
                 answer = {"error": error_json(error)}
             if "id" in command:
                 self._send({"reply": command["id"], **answer})
 
     async def _select(self, command: dict[str, Any]) -> dict[str, Any]:
         revision = await self._change(command, lambda: self._session.select(command["text"]))
-        checked = await self._check(command)
-        self._text, self._plate = checked["text"], -1.0
-        return {"revision": revision, **checked}
+        return {"revision": revision, "text": await self._take(command)}
+
+    async def _take(self, command: dict[str, Any]) -> str:
+        """Records the selection of a command; returns its canonical text."""
+        self._text, self._plate = (await self._check(command))["text"], -1.0
+        return self._text
+
+    async def _finish_select(self, command: dict[str, Any], requested: Any) -> None:
+        """Sends the page a selection that Sidelight accepted after it was not reachable."""
+        with suppress(SidelightError):  # It was refused, or the session has ended.
+            await requested.accepted()
+            while True:
+                try:
+                    text = await self._take(command)
+                    self._send({"event": "pipeline", "text": text})
+                    return
+                except Unavailable:
+                    await asyncio.sleep(_RETRY_SECONDS)
 
     async def _update(self, command: dict[str, Any]) -> dict[str, Any]:
         values = {name: value_of(value) for name, value in command["values"].items()}
@@ -110,7 +142,12 @@ class Commands:
         with tracing.span(command["command"], command.get("traceparent")) as traceparent:
             requested = change()
             self._session.trace_next_frame(traceparent)
-            revision: int = await requested.accepted(timeout=_ANSWER_SECONDS)
+            try:
+                revision: int = await requested.accepted(timeout=_ANSWER_SECONDS)
+            except DeadlineExceeded:
+                if command["command"] == "select":
+                    self._start(self._finish_select(command, requested))
+                raise
             return revision
 
     async def _check(self, command: dict[str, Any]) -> dict[str, Any]:
@@ -143,7 +180,7 @@ class Commands:
             self._send_plate(event.figures.get("plateProgress"))
         elif isinstance(event, events.ConnectionLost):
             if event.attempt == 1:
-                self._tasks.append(asyncio.create_task(self._participant.restore_pictures()))
+                self._start(self._participant.restore_pictures())
             self._send_state("disconnected", self._loss())
         elif isinstance(event, events.Reconnected):
             self._send_state("running", "")
@@ -186,5 +223,10 @@ class Commands:
             })
 
     def _send(self, message: dict[str, Any]) -> None:
-        if self._channel is not None and self._channel.readyState == "open":
-            self._channel.send(json.dumps(message))
+        channel = self._channel
+        if channel is None or channel.readyState != "open":
+            return
+        if channel.bufferedAmount > _MAX_UNSENT_BYTES:
+            channel.close()
+        else:
+            channel.send(json.dumps(message))

@@ -17,6 +17,7 @@ from aiortc import (
     RTCSessionDescription,
 )
 from aiortc.contrib.media import MediaRelay
+from aiortc.exceptions import InvalidStateError
 from aiortc.mediastreams import MediaStreamError
 
 import bit_rates
@@ -44,6 +45,13 @@ class Settings:
     allowed_filters: tuple[str, ...]
     #: Makes the track that is sent to others of a participant's track and session.
     filtered_track: Callable[[MediaStreamTrack, Any], MediaStreamTrack]
+
+    def allows(self, filter_name: str) -> bool:
+        """Returns whether participants may use a filter."""
+        return not self.allowed_filters or any(
+            filter_name.startswith(each[:-1]) if each.endswith("*") else filter_name == each
+            for each in self.allowed_filters
+        )
 
 
 class Room:
@@ -94,14 +102,18 @@ class Participant:
         #: The newest filtered frame.
         self.newest: Any = None
         self._pictures: dict[str, bytes] = {}
+        self._uploading = asyncio.Lock()
         self._socket = socket
         self._settings = settings
         self._relay = MediaRelay()
         self._resources = AsyncExitStack()
+        #: The end of a signalling that the page does not read.
+        self._ending: asyncio.Task[Any] | None = None
 
     async def join(self, sdp: str) -> str:
         """Opens the session and the connection of the participant's video; returns the answer."""
         settings = self._settings
+        await self._delete_former_pictures()
         session = await self._resources.enter_async_context(
             self.server.session(
                 label=self.name, participant=self.identity, budget=settings.budget,
@@ -125,6 +137,7 @@ class Participant:
         self._transceiver.direction = "sendrecv"
         self.video = settings.filtered_track(self._transceiver.receiver.track, self.session)
         self._resources.callback(self.video.stop)
+        self._preview = self.newest_first()
         watching = asyncio.create_task(self._keep_newest())
         self._resources.callback(watching.cancel)
         self.show_preview(True)
@@ -140,18 +153,25 @@ class Participant:
             await former.close()
         self.views[name] = connection
         offer = RTCSessionDescription(sdp, "offer")
-        await connection.setRemoteDescription(offer)
-        for transceiver in connection.getTransceivers():
-            transceiver.direction = "sendonly"
-            transceiver.sender.replaceTrack(other.newest_first())
-        return await bit_rates.answer(connection, offer, self._settings.bits_per_second)
+        try:
+            await connection.setRemoteDescription(offer)
+            transceivers = connection.getTransceivers()
+            if [each.kind for each in transceivers] != ["video"]:
+                raise ValueError(f"the offer has {len(transceivers)} media; it must have one video")
+            transceivers[0].direction = "sendonly"
+            transceivers[0].sender.replaceTrack(other.newest_first())
+            return await bit_rates.answer(connection, offer, self._settings.bits_per_second)
+        except InvalidStateError:
+            raise ValueError(f"the participant {name!r} has left the room") from None
 
     async def leave(self) -> None:
         """Ends the participation. Frees the place in the room at once, then the resources."""
-        await self.room.remove(self)
-        await asyncio.gather(*(view.close() for view in self.views.values()))
-        self.views.clear()
-        await self._resources.aclose()
+        try:
+            await self.room.remove(self)
+            await asyncio.gather(*(view.close() for view in self.views.values()))
+            self.views.clear()
+        finally:
+            await self._resources.aclose()
 
     def newest_first(self) -> MediaStreamTrack:
         """Returns a track for one receiver. A slow receiver skips frames."""
@@ -160,7 +180,7 @@ class Participant:
 
     def show_preview(self, is_on: bool) -> None:
         """Starts or ends sending the filtered video back to the participant."""
-        self._transceiver.sender.replaceTrack(self.newest_first() if is_on else None)
+        self._transceiver.sender.replaceTrack(self._preview if is_on else None)
 
     async def set_paused(self, is_paused: bool) -> None:
         """Pauses or resumes the video, and shows it to the others."""
@@ -173,11 +193,22 @@ class Participant:
 
     async def put_picture(self, name: str, content: bytes) -> None:
         """Uploads a picture that the participant's pipelines can name."""
-        others = sum(len(each) for other, each in self._pictures.items() if other != name)
-        if others + len(content) > _MAX_PICTURE_BYTES:
-            raise ValueError(f"all pictures together take more than {_MAX_PICTURE_BYTES} bytes")
-        await self.server.assets.put(name, content, participant=self.identity)
-        self._pictures[name] = content
+        async with self._uploading:
+            others = sum(len(each) for other, each in self._pictures.items() if other != name)
+            if others + len(content) > _MAX_PICTURE_BYTES:
+                raise ValueError(
+                    f"all pictures together have {others + len(content)} bytes; they must have at "
+                    f"most {_MAX_PICTURE_BYTES}"
+                )
+            await self.server.assets.put(name, content, participant=self.identity)
+            self._pictures[name] = content
+
+    async def _delete_former_pictures(self) -> None:
+        """Deletes the pictures of a participant who had the same name before."""
+        assets = self.server.assets
+        for asset in await assets.list(participant=self.identity):
+            if asset.origin == "participant":
+                await assets.delete(asset.name, participant=self.identity)
 
     async def restore_pictures(self) -> None:
         """Uploads the pictures again: a server that was started again does not have them."""
@@ -195,7 +226,8 @@ class Participant:
         try:
             await asyncio.wait_for(self._socket.send_json(message), _SEND_SECONDS)
         except (asyncio.TimeoutError, ConnectionError):
-            await self._socket.close()
+            # Closing waits for the page, and others wait for this method.
+            self._ending = self._ending or asyncio.create_task(self.hang_up())
 
     async def hang_up(self) -> None:
         """Ends the signalling, and with it the participation."""

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <sidelight/client.hpp>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -33,9 +34,12 @@ VideoSize parse_header(const std::string& header) {
     if (field[0] == 'H') size.height = static_cast<std::uint32_t>(std::stoul(field.substr(1)));
     if (field[0] == 'C') format = field.substr(1);
   }
-  if (!is_y4m || size.width == 0 || size.height == 0 || format.rfind("420", 0) != 0) {
+  // `420p10` and the like have more than 8 bits.
+  const bool is_8_bit_420 = format == "420" || format == "420jpeg" || format == "420mpeg2" ||
+                            format == "420paldv";
+  if (!is_y4m || size.width == 0 || size.height == 0 || !is_8_bit_420) {
     throw std::invalid_argument(
-        "the input is not a Y4M video in 4:2:0; use -pix_fmt yuv420p with ffmpeg");
+        "the input is not a Y4M video in 4:2:0 with 8 bits; use -pix_fmt yuv420p with ffmpeg");
   }
   return size;
 }

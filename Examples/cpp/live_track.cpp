@@ -139,6 +139,8 @@ class Track {
               std::to_string(unfiltered_));
         const std::lock_guard lock(mutex_);
         session_ = std::move(session);
+        // `end` may have finished the session before.
+        if (is_ended_) session_->finish();
         return true;
       } catch (const Error& error) {
         // A token is invalid on a server with another key; the pipeline is known here.
@@ -194,11 +196,12 @@ class Track {
   Client client_;
   mutable std::mutex mutex_;
   SessionOptions options_;
-  std::shared_ptr<Session> session_;
   std::mutex output_;
   std::atomic<bool> is_ended_{false};
   std::atomic<std::uint64_t> captured_{0}, offered_{0}, unfiltered_{0};
   std::uint64_t returned_ = 0, dropped_ = 0;
+  /// The last member: its threads use the others until it is destroyed.
+  std::shared_ptr<Session> session_;
 };
 
 void run(const std::string& address, const std::string& pipeline, double fps) {

@@ -10,7 +10,7 @@ namespace cvision {
 /// Stores the message of this thread's last failure. Never throws.
 void set_last_error(const char *message) noexcept;
 
-/// Initializes OpenCV on the first call: no threads of its own, and no output on stderr.
+/// Initializes OpenCV on the first call: no other threads, and no output on stderr.
 void initialize_opencv();
 
 /// Returns the result of `body`, or `failure` if it throws.

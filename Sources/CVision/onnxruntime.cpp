@@ -18,7 +18,7 @@ using cvision::require;
 
 namespace {
 
-/// What OrtGetApiBase() returns.
+/// The result of OrtGetApiBase().
 struct ApiBase {
   const void *const *(*api)(uint32_t version);
   const char *(*version)();

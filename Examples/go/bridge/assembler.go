@@ -5,8 +5,12 @@ import (
 	"github.com/pion/rtp/codecs"
 )
 
-// maxLatePackets is the number of later packets after which a missing one counts as lost.
-const maxLatePackets = 128
+const (
+	// maxLatePackets is the number of later packets after which a missing one counts as lost.
+	maxLatePackets = 128
+	// maxPackets is the maximum number of packets of a frame: about 2 MB.
+	maxPackets = 2048
+)
 
 // encodedFrame is a frame as it was encoded.
 type encodedFrame struct {
@@ -17,8 +21,8 @@ type encodedFrame struct {
 }
 
 // assembler puts the packets of a VP8 track into order, and joins them to frames. A frame is
-// complete with its last packet: pion's samplebuilder waits for the next frame, which costs the time
-// of one.
+// complete with its last packet: pion's samplebuilder waits for the next frame, which costs the
+// time of one.
 type assembler struct {
 	packets map[uint16]*rtp.Packet
 	// next is the number of the first packet that is not joined.
@@ -38,9 +42,19 @@ func (a *assembler) push(packet *rtp.Packet) {
 		return
 	}
 	a.packets[packet.SequenceNumber] = packet
-	if len(a.packets) > maxLatePackets {
+	count := len(a.packets)
+	if count > maxPackets || count > maxLatePackets && count-a.row() > maxLatePackets {
 		a.skipLoss()
 	}
+}
+
+// row returns the number of packets before the first missing one.
+func (a *assembler) row() int {
+	count := 0
+	for a.packets[a.next+uint16(count)] != nil {
+		count++
+	}
+	return count
 }
 
 // pop returns the oldest frame, or nil if it is not complete.

@@ -108,3 +108,26 @@ func TestALossEndsOnlyItsFrames(t *testing.T) {
 		t.Fatalf("%d frames, %d losses, frame 10: %v", len(seen), losses, seen[10])
 	}
 }
+
+func TestALongFrameIsNoLoss(t *testing.T) {
+	const size = 3 * maxLatePackets
+	frames := assemble(packets(size, 1))
+	if len(frames) != 2 || frames[0].followsLoss || len(frames[0].data) != size*dataSize {
+		t.Fatalf("%d frames", len(frames))
+	}
+}
+
+func TestAFrameWithoutAnEndIsLost(t *testing.T) {
+	endless := packets(maxPackets + 1)
+	endless[maxPackets].Marker = false
+	assembler := newAssembler()
+	for _, packet := range endless {
+		assembler.push(packet)
+		if len(assembler.packets) > maxPackets {
+			t.Fatalf("%d packets wait", len(assembler.packets))
+		}
+	}
+	if !assembler.hasLoss {
+		t.Fatal("no loss")
+	}
+}

@@ -197,10 +197,11 @@ func (f *Filter) show(ctx context.Context, session *sidelight.Session) error {
 		if !hasPicture {
 			continue
 		}
+		image := frame.GetImage()
 		picture := &vp8.Picture{
-			Width:  int(frame.Image.Width),
-			Height: int(frame.Image.Height),
-			Pixels: frame.Image.GetInline(),
+			Width:  int(image.GetWidth()),
+			Height: int(image.GetHeight()),
+			Pixels: image.GetInline(),
 		}
 		// The track is closed if it cannot be written.
 		_ = f.output.Write(picture, frame.RtpTimestamp)

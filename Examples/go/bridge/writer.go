@@ -26,6 +26,7 @@ type Writer struct {
 	timestamp uint32
 	count     int
 	needsKey  bool
+	isClosed  bool
 }
 
 // NewWriter returns a writer with a new track.
@@ -54,11 +55,12 @@ func (w *Writer) Count() int {
 	return w.count
 }
 
-// Write encodes and writes a picture. One that is not newer than the last one is ignored.
+// Write encodes and writes a picture. One that is not newer than the last one is ignored, and all
+// are after Close.
 func (w *Writer) Write(picture *vp8.Picture, timestamp uint32) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if w.count > 0 && int32(timestamp-w.timestamp) <= 0 {
+	if w.isClosed || w.count > 0 && int32(timestamp-w.timestamp) <= 0 {
 		return nil
 	}
 	frame, err := w.encoder.Encode(picture, w.needsKey)
@@ -91,5 +93,6 @@ func (w *Writer) Write(picture *vp8.Picture, timestamp uint32) error {
 func (w *Writer) Close() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	w.isClosed = true
 	w.encoder.Close()
 }

@@ -70,8 +70,9 @@ func run(address, pipeline string, fps float64) error {
 	}
 	defer client.Close()
 	filter, err := bridge.NewFilter(client, bridge.Options{
-		Options:         sidelight.Options{Pipeline: pipeline, Label: "camera"},
-		Kilobits:        kilobits,
+		Options:  sidelight.Options{Pipeline: pipeline, Label: "camera"},
+		Kilobits: kilobits,
+		// The camera is generated: no pipeline hides anything of it.
 		ShowsUnfiltered: true,
 		OnOutcome:       sayOutcome,
 		OnConnection:    sayConnection,

@@ -1,6 +1,10 @@
 package sidelight
 
-import pb "sidelight.example/go/sidelightv1"
+import (
+	"strings"
+
+	pb "sidelight.example/go/sidelightv1"
+)
 
 // Outcome is the outcome of an offered frame: *Returned or *Dropped.
 type Outcome interface{ isOutcome() }
@@ -85,7 +89,9 @@ func (q *outcomeQueue) dropped(run *pb.Dropped) {
 	if run.Diagnostic != nil {
 		err = fromMessage(run.Diagnostic)
 	}
-	q.end(run.FirstSequence, run.LastSequence, run.Reason.String()[len("DROP_REASON_"):], err)
+	// The name of a newer server's reason is its number.
+	reason := strings.TrimPrefix(run.Reason.String(), "DROP_REASON_")
+	q.end(run.FirstSequence, run.LastSequence, reason, err)
 }
 
 // disconnect ends every frame that has no outcome.

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	pb "sidelight.example/go/sidelightv1"
 )
@@ -39,6 +38,7 @@ type Session struct {
 	sequence    uint64
 	requestID   uint64
 	isFinishing bool
+	isClosed    bool
 	hasEnded    bool
 	err         *Error
 }
@@ -150,8 +150,12 @@ func (s *Session) Finish() {
 	s.broadcast()
 }
 
-// Close cancels the call, and waits for the goroutines of the session.
+// Close cancels the call, and waits for the goroutines of the session. Options.OnEvent must not
+// call it.
 func (s *Session) Close() {
+	s.mutex.Lock()
+	s.isClosed = true
+	s.mutex.Unlock()
 	s.cancel()
 	s.done.Wait()
 }
@@ -254,7 +258,7 @@ func (s *Session) end(err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.hasEnded = true
-	if !errors.Is(err, io.EOF) && status.Code(err) != codes.Canceled {
+	if !errors.Is(err, io.EOF) && !s.isClosed {
 		s.err = newError(err)
 	}
 	if s.waiting != nil {

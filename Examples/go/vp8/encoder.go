@@ -26,7 +26,9 @@ static vpx_codec_err_t open_encoder(vpx_codec_ctx_t *codec, unsigned width, unsi
   settings.kf_max_dist = 3000;
   code = vpx_codec_enc_init(codec, vpx_codec_vp8_cx(), &settings, 0);
   if (code != VPX_CODEC_OK) return code;
-  return vpx_codec_control(codec, VP8E_SET_CPUUSED, -8);
+  code = vpx_codec_control(codec, VP8E_SET_CPUUSED, -8);
+  if (code != VPX_CODEC_OK) vpx_codec_destroy(codec);
+  return code;
 }
 
 // Encodes one picture. Returns its bytes, which the codec owns until the next call, or NULL.

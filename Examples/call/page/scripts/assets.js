@@ -1,5 +1,7 @@
 /** Pictures of the participant at the server. */
 
+import { reasonOf } from "./responses.js";
+
 /** Pictures that the call server offers, by asset name. */
 const OFFERED = {
   glasses: "/media/glasses.png", moustache: "/media/moustache.png", hat: "/media/hat.png",
@@ -56,7 +58,7 @@ export class Assets {
   async put(name, picture) {
     const response = await fetch(
       `${this.resources}/assets/${encodeURIComponent(name)}`, { method: "PUT", body: picture });
-    if (!response.ok) throw new Error((await response.json()).error.message);
+    if (!response.ok) throw new Error(await reasonOf(response));
     this.#uploads.set(name, Promise.resolve());
   }
 

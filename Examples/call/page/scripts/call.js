@@ -17,6 +17,7 @@ export class Call extends EventTarget {
   /** @type {Map<string, RTCPeerConnection>} The connections that receive, by participant. */
   #incoming = new Map();
   #outgoing = new RTCPeerConnection();
+  #left = new AbortController();
   /** The own filtered video. */
   preview = new MediaStream();
   /** The path of the participant's resources at the call server. */
@@ -37,7 +38,7 @@ export class Call extends EventTarget {
       this.#update(/** @type {CustomEvent} */ (event).detail));
     this.#signalling.addEventListener("end", () => this.leave("The call server ended the call."));
     // A page that goes to the background cache must not keep its place in the room.
-    addEventListener("pagehide", () => this.leave(), { once: true });
+    addEventListener("pagehide", () => this.leave(), { signal: this.#left.signal });
   }
 
   /** Joins the room. */
@@ -62,7 +63,8 @@ export class Call extends EventTarget {
    * @param {string} [reason] The reason for the participant; empty if it leaves by itself.
    */
   leave(reason = "") {
-    if (this.#outgoing.connectionState === "closed") return;
+    if (this.#left.signal.aborted) return;
+    this.#left.abort();
     this.#signalling.close();
     for (const connection of [this.#outgoing, ...this.#incoming.values()]) connection.close();
     for (const track of this.camera.getTracks()) track.stop();
@@ -89,6 +91,11 @@ export class Call extends EventTarget {
   async #receive(name) {
     const connection = new RTCPeerConnection();
     this.#incoming.set(name, connection);
+    connection.addEventListener("connectionstatechange", () => {
+      if (connection.connectionState !== "failed" || this.#incoming.get(name) !== connection) return;
+      connection.close();
+      this.#receive(name);
+    });
     const { receiver } = connection.addTransceiver("video", { direction: "recvonly" });
     const detail = { name, stream: new MediaStream([receiver.track]) };
     this.dispatchEvent(new CustomEvent("video", { detail }));

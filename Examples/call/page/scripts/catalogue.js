@@ -4,6 +4,8 @@
  * @import {Filter, Parameter} from "./types.js"
  */
 
+import { reasonOf } from "./responses.js";
+
 /** The order of the list; others follow. */
 const ORDER = ["effect", "color", "stylize", "blur", "sharpen", "distortion", "compositing"];
 /** Analyses change no pixel; the page has no place for their results. */
@@ -23,7 +25,7 @@ export class Catalogue {
    */
   static async load(resources) {
     const response = await fetch(`${resources}/filters`);
-    if (!response.ok) throw new Error(`The filters are not available: ${await response.text()}`);
+    if (!response.ok) throw new Error(`The filters are not available: ${await reasonOf(response)}`);
     return new Catalogue(await response.json());
   }
 

@@ -35,6 +35,9 @@ function showProblem(message) {
 
 /** Returns the camera's stream. */
 async function openCamera() {
+  if (!window.isSecureContext) {
+    throw new Error("Browsers offer a camera to pages of https: and of localhost only.");
+  }
   const [width, height] = byId("camera-size").value.split("x").map(Number);
   const wanted = {
     width: { ideal: Number(parameters.get("width") ?? width) },
@@ -75,6 +78,7 @@ async function join() {
     call = new Call(byId("room").value.trim(), byId("name").value.trim(), camera);
     await start(call, camera);
     setState("joined");
+    byId("pause-video").focus();
   } catch (error) {
     call?.leave();
     setState("left");
@@ -103,6 +107,7 @@ async function start(call, camera) {
     tiles.clear();
     setState("left");
     showProblem(/** @type {CustomEvent} */ (event).detail);
+    byId("join").focus();
   });
   call.commands.addEventListener("state", (event) =>
     showStatus(/** @type {CustomEvent} */ (event)));
@@ -124,6 +129,13 @@ async function start(call, camera) {
 
 byId("room").value = parameters.get("room") ?? "lounge";
 byId("name").value = parameters.get("name") ?? "";
+// A file that is dropped next to a tile would replace the page, and end the call.
+for (const type of ["dragover", "drop"]) {
+  document.addEventListener(type, (event) => {
+    const { dataTransfer } = /** @type {DragEvent} */ (event);
+    if (dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+}
 form.addEventListener("submit", (/** @type {Event} */ event) => {
   event.preventDefault();
   join();

@@ -14,6 +14,7 @@
  */
 
 import { byId, element, words } from "./dom.js";
+import { reasonOf } from "./responses.js";
 
 const RETRY_MS = 1000;
 let wasOpen = false;
@@ -92,17 +93,15 @@ function choose(participant) {
 /** @param {Record<string, unknown>} content */
 async function send(content) {
   const problem = byId("override-error");
-  const response = await fetch("/moderator/overrides", { method: "POST",
-    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-    body: JSON.stringify(content) });
-  problem.hidden = response.ok;
-  if (!response.ok) problem.textContent = await reasonOf(response);
-}
-
-/** @param {Response} response */
-async function reasonOf(response) {
-  const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
-  return isJson ? (await response.json()).error.message : response.text();
+  try {
+    const response = await fetch("/moderator/overrides", { method: "POST",
+      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+      body: JSON.stringify(content) });
+    problem.textContent = response.ok ? "" : await reasonOf(response);
+  } catch {
+    problem.textContent = "The call server is not reachable.";
+  }
+  problem.hidden = !problem.textContent;
 }
 
 byId("override-form").addEventListener("submit", (/** @type {Event} */ event) => {

@@ -113,11 +113,16 @@ export class Selection extends EventTarget {
    */
   activate(stage, active) {
     return this.#inTurn(async () => {
-      const accepted = await this.#send(
+      const error = await this.#send(
         "activate", { stages: { [stage.path]: active } }, new Span("activate"));
-      if (!accepted) return;
-      stage.active = active;
-      this.#valuesChanged();
+      // An unavailable server makes the change when it is back.
+      if (error && error.code !== "UNAVAILABLE") {
+        this.announce();
+        this.#refuse(error, this.text);
+      } else {
+        stage.active = active;
+        this.#valuesChanged();
+      }
     });
   }
 
@@ -141,11 +146,15 @@ export class Selection extends EventTarget {
 
   async #sendUpdates() {
     this.#isUpdating = true;
-    for (const [path, { values }] of this.#updates) {
-      this.#updates.delete(path);
-      await this.#send("update", { stage: path, values });
+    try {
+      for (const [path, { values }] of this.#updates) {
+        this.#updates.delete(path);
+        const error = await this.#send("update", { stage: path, values });
+        if (error) this.#refuse(error, this.text);
+      }
+    } finally {
+      this.#isUpdating = false;
     }
-    this.#isUpdating = false;
   }
 
   /** @param {(stages: Stage[]) => Stage[]} change */
@@ -165,23 +174,33 @@ export class Selection extends EventTarget {
       return null;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.dispatchEvent(new CustomEvent("refusal", { detail: { error: error.error, text } }));
+      this.#refuse(error.error, text);
       return error.error;
     }
   }
 
-  /** @param {string} command @param {Record<string, unknown>} content @param {Span} [span] */
+  /** @param {CommandError} error @param {string} text */
+  #refuse(error, text) {
+    this.dispatchEvent(new CustomEvent("refusal", { detail: { error, text } }));
+  }
+
+  /**
+   * Sends a change, and returns the error if it is refused.
+   *
+   * @param {string} command
+   * @param {Record<string, unknown>} content
+   * @param {Span} [span]
+   * @returns {Promise<CommandError|null>}
+   */
   async #send(command, content, span) {
     try {
       const answer = await this.#commands.send(
         { command, ...content, ...(span && { traceparent: span.traceparent }) });
       if (span) this.#await(answer.revision, span);
-      return true;
+      return null;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      const detail = { error: error.error, text: this.text };
-      this.dispatchEvent(new CustomEvent("refusal", { detail }));
-      return false;
+      return error.error;
     }
   }
 

@@ -98,6 +98,9 @@ export function showText(commands, selection) {
     const { error, text } = /** @type {CustomEvent} */ (event).detail;
     if (editor.value !== text) editor.value = text;
     showError(error, text);
+    // A press of a filter's button can be refused too, far from the text.
+    problem.closest("details").open = true;
+    applyButton.scrollIntoView({ block: "nearest" });
   });
 }
 

@@ -23,8 +23,14 @@ export function showToolbar(call, tiles, options) {
 
   toggle("pause-video", false, async (isPaused) => {
     // Nothing leaves the device: the camera's frames are black while the track is off.
-    for (const track of call.camera.getVideoTracks()) track.enabled = !isPaused;
-    await call.commands.send({ command: isPaused ? "pause" : "resume" });
+    const [track] = call.camera.getVideoTracks();
+    track.enabled = !isPaused;
+    try {
+      await call.commands.send({ command: isPaused ? "pause" : "resume" });
+    } catch (error) {
+      track.enabled = isPaused;
+      throw error;
+    }
   });
   toggle("preview", options.preview, async (isOn) => {
     await call.commands.send({ command: "preview", on: isOn });

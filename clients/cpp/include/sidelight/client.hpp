@@ -24,7 +24,8 @@ namespace sidelight {
 /// The options of a connection.
 struct ClientOptions {
   std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
-  /// The token that the server requires, sent as `authorization: Bearer`. Empty: none.
+  /// The token that the server requires, sent as `authorization: Bearer`. Empty: none. Without TLS
+  /// `credentials` anyone on the network path can read it: use it on this host only.
   std::string bearer_token;
   /// The time limit of calls without a session.
   std::chrono::milliseconds call_timeout{10'000};

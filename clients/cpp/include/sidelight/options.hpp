@@ -31,7 +31,8 @@ struct SessionOptions {
   /// The filters that the session may use: names, or prefixes that end in `*`. Empty: all.
   std::vector<std::string> allowed_filters;
   DropPolicy drop_policy = DropPolicy::newest_wins;
-  /// The time from receipt of a frame until its result is useless. 0 disables the limit.
+  /// The time from receipt of a frame until its result is useless, less than 71 minutes. 0 disables
+  /// the limit.
   std::chrono::microseconds budget{0};
   /// The handling of frames for which a stage fails.
   v1::FailurePolicy failure_policy = v1::FAILURE_POLICY_PASS_THROUGH;
@@ -39,12 +40,12 @@ struct SessionOptions {
   bool allow_degraded = false;
   /// The token of an earlier session, which restores its pipeline; `pipeline` is then ignored.
   std::string resume_token;
-  /// The time to wait for the server to open the session, and to answer a change.
+  /// The time to wait for the server to open the session, and to take and answer a change.
   std::chrono::milliseconds answer_timeout{10'000};
   /// Receives all other messages of the server: analyses, counts, state, `applied`, advice.
   ///
   /// The thread that reads from the server calls it: it must return quickly, must not throw, and
-  /// must not call the session's methods that wait.
+  /// must neither call the session's methods that wait, nor destroy the session.
   std::function<void(const v1::ServerMessage&)> on_event;
 };
 

@@ -36,7 +36,8 @@ class Session {
   std::optional<Error> error() const { return core_->error(); }
 
   /// Offers a frame, and returns its number. Under `newest_wins` it replaces the waiting frame and
-  /// never waits; under `never_drop` it waits for room, so take outcomes on another thread.
+  /// never waits; under `never_drop` it waits for room, so take outcomes on another thread. Throws
+  /// `std::logic_error` after `finish`.
   std::uint64_t offer(v1::Image image) {
     v1::Frame frame;
     *frame.mutable_image() = std::move(image);

@@ -5,6 +5,7 @@
 #include <grpcpp/client_context.h>
 #include <sidelight/v1/frame_filter.grpc.pb.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -93,15 +95,15 @@ class SessionCore {
   /// Writes a control message.
   void post(v1::ClientMessage&& message) {
     std::unique_lock lock(mutex_);
-    enqueue(lock, std::move(message));
+    enqueue(lock, std::move(message), std::chrono::steady_clock::now() + options_.answer_timeout);
   }
 
   /// Writes a change of the pipeline, and waits for its revision.
   std::uint64_t change(v1::ClientMessage&& message, std::uint64_t request_id) {
     std::unique_lock lock(mutex_);
-    enqueue(lock, std::move(message));
-    answers_[request_id];
     const auto deadline = std::chrono::steady_clock::now() + options_.answer_timeout;
+    enqueue(lock, std::move(message), deadline);
+    answers_[request_id];
     changed_.wait_until(lock, deadline, [&] { return answers_[request_id].arrived || ended_; });
     const auto answer = std::move(answers_[request_id]);
     answers_.erase(request_id);
@@ -150,9 +152,16 @@ class SessionCore {
     std::optional<Error> error;
   };
 
-  void enqueue(std::unique_lock<std::mutex>& lock, v1::ClientMessage&& message) {
-    changed_.wait(lock, [&] { return controls_.size() < max_waiting_controls || ended_; });
+  void enqueue(std::unique_lock<std::mutex>& lock, v1::ClientMessage&& message,
+               std::chrono::steady_clock::time_point deadline) {
+    const auto is_free = [&] { return controls_.size() < max_waiting_controls || ended_; };
+    const bool has_room = changed_.wait_until(lock, deadline, is_free);
     if (ended_ || finishing_) throw ended_error();
+    if (!has_room) {
+      throw Error(grpc::StatusCode::DEADLINE_EXCEEDED,
+                  std::to_string(max_waiting_controls) +
+                      " control messages wait, and the server took none in time");
+    }
     controls_.push_back(std::move(message));
     changed_.notify_all();
   }
