@@ -25,7 +25,10 @@ package enum LinkFailure: Sendable, Hashable {
       // Without a retry delay, the session itself exceeds a limit.
       let delays = try? error.unpackGoogleRPCStatus()?.details.compactMap(\.retryInfo?.delay)
       self = (delays?.first).map { .exhausted(retryAfter: $0) } ?? .permanent
-    case .failedPrecondition: self = .precondition
+    case .failedPrecondition:
+      // Without its token the session would escape the override.
+      let reasons = try? error.unpackGoogleRPCStatus()?.details.compactMap(\.errorInfo?.reason)
+      self = reasons?.contains("OVERRIDE_INVALID") == true ? .permanent : .precondition
     default: self = .permanent
     }
   }

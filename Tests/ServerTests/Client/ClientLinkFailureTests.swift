@@ -30,6 +30,18 @@ import Testing
     #expect(LinkFailure(error) == .exhausted(retryAfter: .milliseconds(1500)))
   }
 
+  @Test func `a session does not escape an override whose pipeline is no longer valid`() throws {
+    func failure(_ reason: String) -> LinkFailure {
+      let status = GoogleRPCStatus(
+        code: .failedPrecondition, message: "no",
+        details: .errorInfo(reason: reason, domain: "sidelight", metadata: [:]))
+      return LinkFailure(
+        RPCError(code: .failedPrecondition, message: "no", metadata: status.rpcErrorMetadata))
+    }
+    #expect(failure("OVERRIDE_INVALID") == .permanent)
+    #expect(failure("OTHER") == .precondition)
+  }
+
   @Test func `an error that is no status is the session's own, and would be so again`() {
     struct Odd: Error {}
     #expect(LinkFailure(Odd()) == .permanent)
