@@ -70,6 +70,8 @@ class Soak:
         found = []
         for name, program in self.programs.items():
             slope, error = program.slope
+            if math.isinf(error):
+                found.append(f"the time is too short for a statement on the memory of {name}")
             if slope - 2 * error > MOST_MIB_PER_HOUR[name]:
                 found.append(f"the memory of {name} rises by {slope:.1f} MiB/h")
             if program.new_descriptors > MOST_DESCRIPTORS:
