@@ -31,11 +31,13 @@ MATTE = {"task": "matte", "input": {"order": "RGB", "scale": 1 / 255, "mean": 0,
 LANDMARKS = {"task": "landmarks", "input": {"order": "RGB", "scale": 1 / 255, "mean": 0}}
 
 
-def faces(anchors):
+def faces(anchors, threshold=0.5):
     return {
         "task": "faces",
         "input": {"order": "RGB", "scale": 1 / 127.5, "mean": 127.5, "fit": "letterbox"},
-        "faces": {"encoding": "blazeFace", "threshold": 0.5, "overlap": 0.3, "anchors": anchors},
+        "faces": {
+            "encoding": "blazeFace", "threshold": threshold, "overlap": 0.3, "anchors": anchors,
+        },
     }
 
 
@@ -44,7 +46,8 @@ MODELS = {
     "selfie_segmentation": MATTE,
     "selfie_segmentation_landscape": MATTE,
     "face_detection_short_range": faces([[16, 2], [8, 6]]),
-    "face_detection_full_range_sparse": faces([[48, 1]]),
+    # With 0.5 it finds patterns of backgrounds.
+    "face_detection_full_range_sparse": faces([[48, 1]], threshold=0.6),
     "face_landmark": LANDMARKS,
 }
 
