@@ -102,10 +102,13 @@ def test_every_picture_has_one_outcome_in_order(go_programs, tmp_path):
         call(go_programs, address, INVERT, fps=120) as program,
     ):
         program.wait_for("outcome .*")
-        # A server that does not answer uses up the credits.
+        # A server that does not answer uses up the credits. Outcomes are in order, so those of the
+        # pictures that wait follow the server's.
         server.process.send_signal(signal.SIGSTOP)
-        program.wait_for(r"dropped \d+ \d+ SUPERSEDED_IN_CLIENT")
+        for _ in range(30):
+            program.wait_for(r"captured \d+ \d+")
         server.process.send_signal(signal.SIGCONT)
+        program.wait_for(r"dropped \d+ \d+ SUPERSEDED_IN_CLIENT")
         for _ in range(5):
             program.wait_for("outcome .*")
         program.send("end")
