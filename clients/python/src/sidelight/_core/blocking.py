@@ -6,6 +6,10 @@ import _thread
 from typing import Any, Optional
 
 
+# The longest time in seconds until a waiting main thread handles a signal.
+_SIGNAL_INTERVAL = 0.5
+
+
 class Waiter:
     """A thread that waits for one value."""
 
@@ -24,5 +28,9 @@ class Waiter:
     def wait(self, timeout: Optional[float] = None) -> bool:
         """Returns whether the value is set, at the latest after a number of seconds."""
         if timeout is None:
-            return self._lock.acquire()
+            # The system may deliver a signal, such as an interrupt, to another thread. Python then
+            # handles it in the main thread, once that thread runs.
+            while not self._lock.acquire(timeout=_SIGNAL_INTERVAL):
+                pass
+            return True
         return self._lock.acquire(timeout=max(0.0, min(timeout, _thread.TIMEOUT_MAX)))
