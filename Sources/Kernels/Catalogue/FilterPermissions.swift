@@ -74,8 +74,8 @@ public struct FilterPermissions: Sendable, Hashable {
     }
   }
 
-  /// Returns the description of a filter with the permitted ranges of its parameters. A parameter
-  /// whose default is not permitted has none.
+  /// Returns the description of a filter with the permitted ranges of its parameters, and without
+  /// defaults that are not permitted.
   ///
   /// - Returns: `nil` if the filter, or every value of one of its parameters, is not permitted.
   public func narrowed(_ description: FilterDescription) -> FilterDescription? {

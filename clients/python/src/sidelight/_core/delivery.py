@@ -217,8 +217,8 @@ class Delivery:
         )
 
 
-class _Nobody:
-    """A caller that gave up: outcomes are released."""
+class _AbandonedWaiter:
+    """The waiter of a caller that gave up: outcomes are released."""
 
     def resolve(self, outcome: Any) -> None:
         """Releases an outcome."""
@@ -226,4 +226,4 @@ class _Nobody:
 
 
 #: The waiter of frames whose outcome is no longer wanted.
-NOBODY = _Nobody()
+ABANDONED = _AbandonedWaiter()

@@ -16,7 +16,7 @@ from ..events import Rejected, SessionState, Stats
 from ..images import Frame, Image
 from ..outcomes import Dropped, DropReason, DropStage
 from .changes import ChangeLog, ChangeRecord, Entry
-from .delivery import NOBODY, Delivery, Pending
+from .delivery import ABANDONED, Delivery, Pending
 from .fallback import Fallback
 from .frames import info_of
 from .notices import Notices
@@ -151,7 +151,7 @@ class SessionMachine:
     def abandon(self, pending: Pending) -> None:
         """Records that an outcome is no longer wanted."""
         if pending.waiter is not None:
-            pending.waiter = NOBODY
+            pending.waiter = ABANDONED
 
     def take_outcome(self) -> Any:
         """Returns the next outcome in order; `None` if there is none now."""
