@@ -39,6 +39,7 @@ let package = Package(
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
     .library(name: "SidelightVision", targets: ["SidelightVision"]),
+    .library(name: "SidelightBarcode", targets: ["SidelightBarcode"]),
     .library(name: "SidelightAdmin", targets: ["SidelightAdmin"]),
     .library(name: "SidelightIdentity", targets: ["SidelightIdentity"]),
     .library(name: "SidelightSupervisor", targets: ["SidelightSupervisor"]),
@@ -135,6 +136,15 @@ let package = Package(
       name: "SidelightVision",
       dependencies: ["SidelightKernels", "CVision"],
       path: "Sources/Vision",
+      swiftSettings: strictMemory
+    ),
+
+    // Barcodes and QR codes through libzbar, which is loaded if it is installed.
+    .target(name: "CBarcode", path: "Sources/CBarcode"),
+    .target(
+      name: "SidelightBarcode",
+      dependencies: ["SidelightKernels", "CBarcode"],
+      path: "Sources/Barcode",
       swiftSettings: strictMemory
     ),
 
@@ -258,7 +268,7 @@ let package = Package(
       dependencies: [
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
-        "SidelightVision", "SidelightWire", "SidelightKernels",
+        "SidelightBarcode", "SidelightVision", "SidelightWire", "SidelightKernels",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser",
           condition: .when(traits: ["Command"])),
@@ -277,6 +287,9 @@ let package = Package(
     .testTarget(
       name: "VisionTests",
       dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
+      swiftSettings: strictMemory),
+    .testTarget(
+      name: "BarcodeTests", dependencies: ["SidelightBarcode", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
       name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],

@@ -3,6 +3,29 @@ import SidelightKernels
 extension Golden {
   /// The settings that the guides show.
   static let guides: [Golden] = [
+    Golden(
+      name: "tone-curve",
+      pipeline: [
+        .filter(
+          "toneCurve", ["point1": .vector([0.25, 0.15]), "point3": .vector([0.75, 0.88])])
+      ]),
+    Golden(
+      name: "color-balance",
+      pipeline: [
+        .filter(
+          "colorBalance",
+          ["shadows": .vector([-0.4, 0, 0.5]), "highlights": .vector([0.5, 0.1, -0.4])])
+      ]),
+    Golden(
+      name: "luma-key",
+      pipeline: [
+        .filter(
+          "lumaKey",
+          [
+            "low": .number(0.25), "high": .number(0.45),
+            "backgroundColor": .vector([0.1, 0.3, 0.8]),
+          ])
+      ]),
     Golden(name: "sepia", pipeline: [.filter("sepiaTone")]),
     Golden(name: "sepia-0.8", pipeline: [.filter("sepiaTone", ["intensity": .number(0.8)])]),
     Golden(name: "pixellate-12", pipeline: [.filter("pixellate", ["scale": .number(12)])]),

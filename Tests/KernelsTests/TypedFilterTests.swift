@@ -19,6 +19,8 @@ import Testing
       color: RGBAColor(red: 0, green: 0, blue: 1), near: 0.2, far: 0.3, spill: 0.5,
       backgroundImage: "image", backgroundColor: RGBAColor(red: 1, green: 1, blue: 1),
       fit: .stretch),
+    .colorBalance(
+      shadows: [1, 0, 1], midtones: [0, 1, 0], highlights: [1, 1, 1], keepsLuma: false),
     .colorControls(saturation: 2, brightness: 1, contrast: 2),
     .colorCube(asset: "cube", intensity: 0.5),
     .colorInvert(),
@@ -39,9 +41,14 @@ import Testing
     .glow(intensity: 1.6),
     .grain(amount: 0.015, seed: 1, monochrome: true),
     .grayscale(),
+    .histogram(bins: 32, everyNth: 6),
     .holeDistortion(center: Self.point, radius: .shortSide(0.25)),
     .hueAdjust(angle: 1),
     .median(),
+    .lumaKey(
+      low: 0.3, high: 0.4, invert: true, backgroundImage: "image",
+      backgroundColor: RGBAColor(red: 1, green: 1, blue: 1), fit: .stretch),
+    .motion(threshold: 0.5, columns: 8, rows: 4, everyNth: 6),
     .motionBlur(radius: .shortSide(0.25), angle: 1, border: .transparent),
     .multiplyCompositing(backgroundImage: "image", fit: .stretch),
     .noiseReduction(noiseLevel: 0.01, sharpness: 1.4),
@@ -69,6 +76,9 @@ import Testing
     .sourceOverCompositing(backgroundImage: "image", fit: .stretch),
     .temperatureAndTint(neutral: [5500, 10], targetNeutral: [5500, 10]),
     .twirlDistortion(center: Self.point, radius: .shortSide(0.25), angle: 4.141592653589793),
+    .toneCurve(
+      point0: [0, 0.5], point1: [0.25, 0.5], point2: [0.5, 0.25], point3: [0.75, 1],
+      point4: [1, 0.5]),
     .unsharpMask(radius: .shortSide(0.25), intensity: 1.5, border: .transparent),
     .vibrance(amount: 1),
     .virtualBackground(

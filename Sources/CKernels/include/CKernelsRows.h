@@ -52,6 +52,24 @@ typedef void (*sl_store_chroma)(
     const float *green1, const float *blue1, ptrdiff_t count, const sl_rgb_to_yuv *conversion,
     ptrdiff_t step, void *u, void *v);
 
+/// A share of the picture by its Rec. 709 luma Y: smoothstep(clamp((Y - low) * scale)), or 1 minus
+/// it if `inverted`.
+typedef struct sl_luma_key {
+  float low;
+  float scale;
+  int32_t inverted;
+  /// The premultiplied colour behind the other picture.
+  float color[4];
+} sl_luma_key;
+
+/// Counts of pixels beyond the range of colours.
+typedef struct sl_clipped {
+  /// Pixels with a channel at or below 0.
+  uint64_t low;
+  /// Pixels with a channel at or above 1.
+  uint64_t high;
+} sl_clipped;
+
 /// The rows of one instruction set.
 typedef struct sl_rows {
   /// `portable`, `avx2` or `avx512`.
@@ -111,6 +129,16 @@ typedef struct sl_rows {
   /// in place: s = clamp(max - min, 0, 1); k = .75 * max(0, 1 - 2.5 * |(g - b) / (r - b) - .45|)
   /// where r >= g >= b, else 0, which protects skin (r - b is at least 1e-6).
   void (*vibrance)(float *red, float *green, float *blue, ptrdiff_t count, float amount);
+  /// Adds a shift that depends on luma, in place: for each channel k[0] + k[1] y + k[2] y^2, y the
+  /// clamped Rec. 709 luma. `coefficients`: those of red, green and blue.
+  void (*add_by_luma)(
+      float *red, float *green, float *blue, ptrdiff_t count,
+      const float coefficients[_Nonnull 9]);
+  /// Adds colours to counts of `bins` intervals of 0 ... 1: those of red, then of green, blue and
+  /// Rec. 709 luma; values beyond count in the first and the last. Adds clipped pixels to `clipped`.
+  void (*count_colors)(
+      const float *red, const float *green, const float *blue, ptrdiff_t count, ptrdiff_t bins,
+      uint32_t *counts, sl_clipped *clipped);
   /// Mixes colour with (1, .95, .8) by smoothstep(.5, 1, luma) * intensity, in place.
   void (*glow)(float *red, float *green, float *blue, ptrdiff_t count, float intensity);
   /// A screen of dots, in place: clamp(luma * (slope + 1) + (s - 1) * slope, 0, 1) in all channels;
@@ -126,6 +154,13 @@ typedef struct sl_rows {
   void (*lookup_cube)(
       float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,
       const float domain[_Nonnull 6]);
+  /// Mixes straight colour in place with a premultiplied other, which is laid over a colour, by the
+  /// share that the pixel's luma gives, and divides by the resulting alpha (black where it is 0). If
+  /// `opaque` it does not divide.
+  void (*luma_key)(
+      float *red, float *green, float *blue, float *alpha, const float *other_red,
+      const float *other_green, const float *other_blue, const float *other_alpha,
+      ptrdiff_t count, sl_luma_key key, int opaque);
   /// Combines straight colour in place with a premultiplied other by `composition`, and divides by
   /// the resulting alpha (black where it is 0 or less). If `opaque` it does not divide: the result
   /// is on black.

@@ -24,6 +24,7 @@ extension FilterCatalogue {
   /// of the other ones.
   private static let builtInTypes: [any CatalogueFilter.Type] = [
     // Colour.
+    ColorBalance.self,
     ColorControls.self,
     ColorCube.self,
     ColorInvert.self,
@@ -34,6 +35,7 @@ extension FilterCatalogue {
     HueAdjust.self,
     SepiaTone.self,
     TemperatureAndTint.self,
+    ToneCurveFilter.self,
     Vibrance.self,
     WhitePointAdjust.self,
     // Effects.
@@ -78,11 +80,14 @@ extension FilterCatalogue {
     // Compositing.
     BlendWithMask.self,
     ChromaKey.self,
+    LumaKey.self,
     MultiplyCompositing.self,
     Overlay.self,
     ScreenBlendMode.self,
     SourceOverCompositing.self,
     // Analyses.
     BrightnessStatistics.self,
+    Histogram.self,
+    MotionDetection.self,
   ]
 }

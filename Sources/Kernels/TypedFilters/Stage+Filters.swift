@@ -62,6 +62,28 @@ extension Stage {
 // MARK: Colour
 
 extension Stage {
+  /// Shifts colours, with separate shifts for shadows, midtones and highlights.
+  ///
+  /// - Parameters:
+  ///   - shadows: The shift of red, green and blue where pixels are dark; zeros change nothing. 3
+  ///     numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+  ///   - midtones: The shift of red, green and blue where pixels are of middle brightness; zeros
+  ///     change nothing. 3 numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+  ///   - highlights: The shift of red, green and blue where pixels are bright; zeros change
+  ///     nothing. 3 numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+  ///   - keepsLuma: Whether the luma of pixels stays, so that only their colour changes. Default
+  ///     `true`.
+  public static func colorBalance(
+    shadows: [Double]? = nil, midtones: [Double]? = nil, highlights: [Double]? = nil,
+    keepsLuma: Bool? = nil
+  ) -> Stage {
+    .filter(
+      "colorBalance",
+      given: [
+        "shadows": shadows, "midtones": midtones, "highlights": highlights, "keepsLuma": keepsLuma,
+      ])
+  }
+
   /// Adjusts saturation, brightness and contrast.
   ///
   /// Core Image: `CIColorControls`.
@@ -186,6 +208,32 @@ extension Stage {
     neutral: [Double]? = nil, targetNeutral: [Double]? = nil
   ) -> Stage {
     .filter("temperatureAndTint", given: ["neutral": neutral, "targetNeutral": targetNeutral])
+  }
+
+  /// Maps the tones of each channel by a smooth curve through five points.
+  ///
+  /// Core Image: `CIToneCurve`.
+  ///
+  /// - Parameters:
+  ///   - point0: Black: a tone and the tone that it becomes. 2 numbers, default `[0, 0]`, slider 0
+  ///     to 1, limits 0 to 1.
+  ///   - point1: Dark tones: a tone and the tone that it becomes. 2 numbers, default
+  ///     `[0.25, 0.25]`, slider 0 to 1, limits 0 to 1.
+  ///   - point2: Middle tones: a tone and the tone that it becomes. 2 numbers, default
+  ///     `[0.5, 0.5]`, slider 0 to 1, limits 0 to 1.
+  ///   - point3: Bright tones: a tone and the tone that it becomes. 2 numbers, default
+  ///     `[0.75, 0.75]`, slider 0 to 1, limits 0 to 1.
+  ///   - point4: White: a tone and the tone that it becomes. 2 numbers, default `[1, 1]`, slider 0
+  ///     to 1, limits 0 to 1.
+  public static func toneCurve(
+    point0: [Double]? = nil, point1: [Double]? = nil, point2: [Double]? = nil,
+    point3: [Double]? = nil, point4: [Double]? = nil
+  ) -> Stage {
+    .filter(
+      "toneCurve",
+      given: [
+        "point0": point0, "point1": point1, "point2": point2, "point3": point3, "point4": point4,
+      ])
   }
 
   /// Adjusts the saturation of dull colours; saturated colours and skin change less.
@@ -870,6 +918,31 @@ extension Stage {
       ])
   }
 
+  /// Replaces dark or bright pixels by an image, the source frame, a colour or nothing.
+  ///
+  /// - Parameters:
+  ///   - low: The luma up to which pixels are replaced; with invert, kept. Default `0.1`, slider 0
+  ///     to 1, limits -1 to 2.
+  ///   - high: The luma from which pixels are kept; with invert, replaced. In effect at least 0.001
+  ///     more than low. Default `0.2`, slider 0 to 1, limits -1 to 2.
+  ///   - invert: Whether bright pixels are replaced, not dark ones. Default `false`.
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. None by default. Optional.
+  ///   - backgroundColor: The colour behind the background image, or instead of it; transparent by
+  ///     default. Default `#00000000`.
+  ///   - fit: How the background image is fitted into the frame. Default `fill`.
+  public static func lumaKey(
+    low: Double? = nil, high: Double? = nil, invert: Bool? = nil, backgroundImage: String? = nil,
+    backgroundColor: RGBAColor? = nil, fit: Fit? = nil
+  ) -> Stage {
+    .filter(
+      "lumaKey",
+      given: [
+        "low": low, "high": high, "invert": invert, "backgroundImage": backgroundImage,
+        "backgroundColor": backgroundColor, "fit": fit,
+      ])
+  }
+
   /// Multiplies the picture by a background image.
   ///
   /// Core Image: `CIMultiplyCompositing`.
@@ -1014,6 +1087,37 @@ extension Stage {
       "faceDetection",
       given: [
         "everyNth": everyNth, "minSize": minSize, "maxFaces": maxFaces,
+      ])
+  }
+
+  /// Measures how often each brightness occurs, by channel. Does not change frames.
+  ///
+  /// - Parameters:
+  ///   - bins: The number of intervals, rounded. Default `64`, slider 16 to 256, limits 2 to 256.
+  ///   - everyNth: The interval in frames: 5 analyses every fifth frame. Default `5`, slider 1 to
+  ///     30, limits 1 to 100000.
+  public static func histogram(bins: Double? = nil, everyNth: Double? = nil) -> Stage {
+    .filter("histogram", given: ["bins": bins, "everyNth": everyNth])
+  }
+
+  /// Finds the parts of the picture that move. Does not change frames.
+  ///
+  /// - Parameters:
+  ///   - threshold: The mean change of brightness from which a cell moves. Default `0.03`, slider 0
+  ///     to 0.2, limits 0 to 1.
+  ///   - columns: The number of columns of cells, rounded; at most one for each pixel. Default
+  ///     `16`, slider 1 to 64, limits 1 to 256.
+  ///   - rows: The number of rows of cells, rounded; at most one for each pixel. Default `9`,
+  ///     slider 1 to 64, limits 1 to 256.
+  ///   - everyNth: The interval in frames: 2 analyses every second frame. Default `2`, slider 1 to
+  ///     30, limits 1 to 100000.
+  public static func motion(
+    threshold: Double? = nil, columns: Double? = nil, rows: Double? = nil, everyNth: Double? = nil
+  ) -> Stage {
+    .filter(
+      "motion",
+      given: [
+        "threshold": threshold, "columns": columns, "rows": rows, "everyNth": everyNth,
       ])
   }
 }

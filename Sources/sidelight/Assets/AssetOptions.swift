@@ -1,4 +1,5 @@
 import ArgumentParser
+import SidelightBarcode
 import SidelightCodecs
 import SidelightConfiguration
 import SidelightKernels
@@ -119,13 +120,15 @@ extension VisionConfiguration {
 }
 
 extension FilterCatalogue {
-  /// The filters of this command without models: the built-in ones, and those of SidelightVision.
+  /// The filters of this command without models: the built-in ones, and those of SidelightVision and
+  /// SidelightBarcode.
   static let command = Self.command(VisionConfiguration())
 
   /// Returns the filters of this command with models.
   static func command(_ vision: VisionConfiguration) -> FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     catalogue.registerVision(vision)
+    catalogue.registerBarcodes()
     return catalogue
   }
 

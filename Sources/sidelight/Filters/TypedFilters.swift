@@ -225,7 +225,7 @@ struct TypedFilters {
     multiplyCompositing noiseReduction photoEffectChrome photoEffectFade photoEffectInstant \
     photoEffectMono photoEffectNoir photoEffectProcess photoEffectTonal photoEffectTransfer \
     pinchDistortion pixellate randomGenerator screenBlendMode sepiaTone sharpenLuminance \
-    sourceOverCompositing temperatureAndTint twirlDistortion unsharpMask vibrance vignette \
+    sourceOverCompositing temperatureAndTint toneCurve twirlDistortion unsharpMask vibrance vignette \
     vignetteEffect whitePointAdjust zoomBlur
     """.split(separator: " ").map(String.init))
 }

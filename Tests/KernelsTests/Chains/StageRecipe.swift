@@ -25,6 +25,11 @@ struct StageRecipe {
     // The matte is rounded twice, and follows colours with steep slopes.
     "chromaKey": StageRecipe(
       ranges: ["near": 0 ... 0.2, "far": 0.3 ... 0.6], isDiscontinuous: true, gain: 3),
+    "colorBalance": StageRecipe(
+      vectors: [
+        "shadows": { Self.shift(&$0) }, "midtones": { Self.shift(&$0) },
+        "highlights": { Self.shift(&$0) },
+      ], gain: 1.5),
     "colorControls": StageRecipe(
       ranges: ["saturation": 0 ... 1.4, "brightness": -0.2 ... 0.2, "contrast": 0.5 ... 1.3],
       gain: 1.8),
@@ -57,6 +62,9 @@ struct StageRecipe {
     "grain": StageRecipe(ranges: ["amount": 0 ... 0.5]),
     "holeDistortion": StageRecipe(ranges: ["radius": 0 ... 12]),
     "hueAdjust": StageRecipe(gain: 1.6),
+    // A steep share of the colour, which also depends on it.
+    "lumaKey": StageRecipe(
+      ranges: ["low": 0 ... 0.3, "high": 0.5 ... 0.9], isDiscontinuous: true, gain: 4),
     "motionBlur": StageRecipe(ranges: ["radius": 0 ... 10]),
     // A few levels decide what counts as noise.
     "noiseReduction": StageRecipe(
@@ -76,12 +84,28 @@ struct StageRecipe {
     "temperatureAndTint": StageRecipe(
       vectors: ["neutral": { Self.white(&$0) }, "targetNeutral": { Self.white(&$0) }], gain: 1.4),
     "twirlDistortion": StageRecipe(ranges: ["radius": 0 ... 40]),
+    "toneCurve": StageRecipe(
+      vectors: [
+        "point0": { Self.tone(&$0, 0) }, "point1": { Self.tone(&$0, 1) },
+        "point2": { Self.tone(&$0, 2) }, "point3": { Self.tone(&$0, 3) },
+        "point4": { Self.tone(&$0, 4) },
+      ], gain: 2.5),
     "unsharpMask": StageRecipe(ranges: ["radius": 0 ... 4, "intensity": 0 ... 0.6], gain: 1.8),
     "vibrance": StageRecipe(ranges: ["amount": -0.8 ... 0.6], gain: 1.8),
     "vignetteEffect": StageRecipe(ranges: ["radius": 0 ... 60]),
     "whitePointAdjust": StageRecipe(ranges: ["color": 0.5 ... 1]),
     "zoomBlur": StageRecipe(ranges: ["amount": -60 ... 90]),
   ]
+
+  private static func shift(_ random: inout TestRandom) -> [Double] {
+    (0 ..< 3).map { _ in .random(in: -0.4 ... 0.4, using: &random) }
+  }
+
+  /// Returns a point of a tone curve, within a step of a default one.
+  private static func tone(_ random: inout TestRandom, _ index: Int) -> [Double] {
+    let tone = Double(index) / 4
+    return [tone, min(max(tone + .random(in: -0.12 ... 0.12, using: &random), 0), 1)]
+  }
 
   private static func row(_ random: inout TestRandom, _ own: Int) -> [Double] {
     var row = (0 ..< 4).map { _ in Double.random(in: -0.1 ... 0.2, using: &random) }

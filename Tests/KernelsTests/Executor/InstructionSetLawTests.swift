@@ -125,7 +125,7 @@ import Testing
     .filter("sepiaTone", ["intensity": .number(0)]), .filter("colorMatrix"),
     .filter("colorControls"), .filter("hueAdjust"),
     .filter("temperatureAndTint"), .filter("exposureAdjust"), .filter("gammaAdjust"),
-    .filter("vibrance"), .filter("whitePointAdjust"), .filter("vignette"),
+    .filter("vibrance"), .filter("whitePointAdjust"), .filter("toneCurve"), .filter("colorBalance"), .filter("vignette"),
     .filter("vignetteEffect", ["intensity": .number(0)]),
     .filter("grain", ["amount": .number(0)]), .filter("glow", ["intensity": .number(0)]),
     .filter("gaussianBlur", ["radius": .number(0.15)]),

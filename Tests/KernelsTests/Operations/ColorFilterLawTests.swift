@@ -41,6 +41,8 @@ import Testing
   @Test(arguments: [
     Stage.filter("colorMatrix"), .filter("exposureAdjust"), .filter("gammaAdjust"),
     .filter("vibrance"), .filter("whitePointAdjust"), .filter("temperatureAndTint"),
+    .filter("toneCurve"), .filter("colorBalance"),
+    .filter("toneCurve", ["point1": .vector([0.4, 0.4]), "point3": .vector([0.45, 0.45])]),
     .filter(
       "temperatureAndTint",
       ["neutral": .vector([4321, 12]), "targetNeutral": .vector([4321, 12])]),
@@ -114,6 +116,76 @@ import Testing
     let there: Stage = .filter("gammaAdjust", ["power": .number(2.5)])
     let back: Stage = .filter("gammaAdjust", ["power": .number(0.4)])
     #expect(Self.near(try Self.color([there, back], pixel), pixel, 1e-9))
+  }
+
+  @Test func `a tone curve passes through its points, and keeps their order`() throws {
+    let curve: Pipeline = [
+      .filter(
+        "toneCurve",
+        [
+          "point0": .vector([0, 0.05]), "point1": .vector([0.2, 0.1]),
+          "point3": .vector([0.8, 0.95]), "point4": .vector([1, 0.97]),
+        ])
+    ]
+    let shuffled: Pipeline = [
+      .filter(
+        "toneCurve",
+        [
+          "point0": .vector([0.8, 0.95]), "point1": .vector([1, 0.97]),
+          "point2": .vector([0.2, 0.1]), "point3": .vector([0.5, 0.5]),
+          "point4": .vector([0, 0.05]),
+        ])
+    ]
+    for (tone, new) in [(0, 0.05), (0.2, 0.1), (0.5, 0.5), (0.8, 0.95), (1, 0.97)] {
+      let pixel: SIMD4<Double> = [tone, 0.5, 1, 0.7]
+      let result = try Self.color(curve, pixel)
+      #expect(Self.near(result, [new, 0.5, 0.97, 0.7], 1e-12))
+      #expect(try Self.color(shuffled, pixel) == result)
+    }
+    let values = try (0 ... 100).map { try Self.color(curve, [Double($0) / 100, 0, 0, 1]).x }
+    #expect(zip(values, values.dropFirst()).allSatisfy { $0 <= $1 })
+  }
+
+  @Test func `a tone curve with one tone left is constant`() throws {
+    let points = (0 ..< 5).map { ("point\($0)", ParameterValue.vector([0.5, 0.25])) }
+    let flat: Pipeline = [.filter("toneCurve", Dictionary(uniqueKeysWithValues: points))]
+    #expect(Self.near(try Self.color(flat, [0, 0.4, 1, 1]), [0.25, 0.25, 0.25, 1], 1e-12))
+  }
+
+  @Test func `a colour balance shifts dark, middle and bright pixels separately`() throws {
+    func shifted(_ name: String, _ grey: Double) throws -> Double {
+      let result = try Self.color(
+        [.filter("colorBalance", [name: .vector([1, 0, 0]), "keepsLuma": .flag(false)])],
+        [grey, grey, grey, 1])
+      #expect(abs(result.y - grey) < 1e-12 && abs(result.z - grey) < 1e-12)
+      return result.x - grey
+    }
+    for (name, grey, shift) in [
+      ("shadows", 0.0, 0.5), ("shadows", 1, 0), ("highlights", 1, 0.5), ("highlights", 0, 0),
+      ("midtones", 0.5, 0.25), ("midtones", 0, 0),
+    ] {
+      #expect(abs(try shifted(name, grey) - shift) < 1e-9, "\(name) at \(grey)")
+    }
+  }
+
+  @Test func `three equal shifts are one matrix, and a balance keeps luma`() async throws {
+    let shift = ParameterValue.vector([0.2, -0.1, 0.4])
+    let equal: Stage = .filter(
+      "colorBalance",
+      ["shadows": shift, "midtones": shift, "highlights": shift, "keepsLuma": .flag(false)])
+    let bias: Stage = .filter("colorMatrix", ["biasVector": .vector([0.1, -0.05, 0.2, 0])])
+    let frame = try TestFrame.make(
+      FrameGeometry(format: .bgra8, size: FrameSize(width: 31, height: 9)))
+    let balanced = try await TestBench().run([equal], on: frame)
+    let biased = try await TestBench().run([bias], on: frame)
+    #expect(balanced.samples == biased.samples)
+    for pixel: SIMD4<Double> in [[0.1, 0.3, 0.2, 1], [0.8, 0.5, 0.6, 0.4]] {
+      let result = try Self.color(
+        [.filter("colorBalance", ["shadows": shift, "highlights": .vector([-0.3, 0.2, 0])])], pixel)
+      let weights: SIMD4<Double> = [0.2126, 0.7152, 0.0722, 0]
+      #expect(abs((result * weights).sum() - (pixel * weights).sum()) < 1e-12)
+      #expect(!Self.near(result, pixel, 0.01))
+    }
   }
 
   @Test func `vibrance changes dull colours more than saturated ones, and no greys`() throws {

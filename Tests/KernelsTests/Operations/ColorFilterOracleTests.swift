@@ -18,6 +18,26 @@ import Testing
     [.filter("gammaAdjust", ["power": .number(2.2)])],
     [.filter("gammaAdjust", ["power": .number(0.45)])],
     [.filter("vibrance", ["amount": .number(0.8)])],
+    [
+      .filter(
+        "toneCurve",
+        [
+          "point0": .vector([0, 0.1]), "point1": .vector([0.25, 0.15]),
+          "point3": .vector([0.7, 0.9]),
+        ])
+    ],
+    [
+      .filter(
+        "colorBalance",
+        [
+          "shadows": .vector([-0.2, 0.1, 0.5]), "midtones": .vector([0.3, 0, -0.1]),
+          "highlights": .vector([0.4, 0.2, -0.3]),
+        ])
+    ],
+    [
+      .filter(
+        "colorBalance", ["shadows": .vector([0.2, -0.1, 0.6]), "keepsLuma": .flag(false)])
+    ],
     [.filter("vibrance", ["amount": .number(-1)])],
     [.filter("whitePointAdjust", ["color": .vector([1, 0.9, 0.7])])],
     [.filter("temperatureAndTint", ["neutral": .vector([5500, 0])])],

@@ -26,6 +26,16 @@ import Testing
       .filter(
         "blendWithMask", ["maskImage": .text("large"), "backgroundImage": .text("photo")])
     ],
+    [.filter("lumaKey", ["high": .number(0.6), "backgroundImage": .text("photo")])],
+    [
+      .filter(
+        "lumaKey",
+        [
+          "low": .number(0.4), "high": .number(0.9), "invert": .flag(true),
+          "backgroundImage": .text("sticker"), "fit": .text("fit"),
+          "backgroundColor": .vector([0.1, 0.8, 0.3, 0.5]),
+        ])
+    ],
     [.filter("overlay", ["asset": .text("sticker")])],
     [
       .filter(
@@ -134,6 +144,41 @@ import Testing
     #expect(black == [100, 0, 0, 255])
   }
 
+  @Test func `a luma key replaces dark pixels, and inverted bright ones`() async throws {
+    let key = Self.named("lumaKey")
+    let dark: SIMD4<UInt8> = [10, 10, 10, 255]
+    let bright: SIMD4<UInt8> = [250, 240, 230, 255]
+    let image: SIMD4<UInt8> = [0, 100, 200, 255]
+    let replaced = try await Self.compose(key, frame: dark, image: image)
+    #expect(replaced == [0, 100, 200, 255])
+    let kept = try await Self.compose(key, frame: bright, image: image)
+    #expect(kept == [250, 240, 230, 255])
+    let inverted = Stage.filter(
+      "lumaKey",
+      [
+        "low": .number(0.5), "high": .number(0.8), "invert": .flag(true),
+        "backgroundColor": .vector([1, 0, 0]),
+      ])
+    let keptDark = try await Self.compose(inverted, frame: dark, image: image)
+    #expect(keptDark == [10, 10, 10, 255])
+    let red = try await Self.compose(inverted, frame: bright, image: image)
+    #expect(red == [255, 0, 0, 255])
+  }
+
+  @Test func `a luma key without a background leaves transparency, or black`() async throws {
+    let key = Stage.filter("lumaKey", ["low": .number(0), "high": .number(1)])
+    let none: SIMD4<UInt8> = [0, 0, 0, 0]
+    // Luma 51 of 255: smoothstep(.2) = .104, of 255 26.5.
+    let clear = try await Self.compose(key, frame: [51, 51, 51, 255], image: none)
+    #expect(clear == [51, 51, 51, 27])
+    let black = try await Self.compose(key, frame: [0, 0, 0, 255], image: none)
+    #expect(black == [0, 0, 0, 0])
+    // On black in an opaque picture: 51 * .104.
+    let dark = try await Self.compose(
+      key, frame: [51, 51, 51, 255], image: none, alpha: .opaque)
+    #expect(dark == [5, 5, 5, 255])
+  }
+
   @Test func `a sticker covers its rectangle and nothing else`() async throws {
     var bench = TestBench()
     let white = try TestFrame.flat(
@@ -211,8 +256,13 @@ import Testing
 
   @Test func `compositing shares a pass with its neighbours`() throws {
     let bench = try Self.bench()
-    let plan = try bench.catalogue.resolve(Self.pipelines[10]).plan(
+    let pipeline: Pipeline = [
+      .filter("vignette", ["intensity": .number(1)]),
+      .filter("lumaKey", ["backgroundImage": .text("photo")]),
+      .filter("overlay", ["asset": .text("large")]), .filter("sepiaTone"),
+    ]
+    let plan = try bench.catalogue.resolve(pipeline).plan(
       for: FrameGeometry(format: .i420, size: FrameSize(width: 64, height: 64)))
-    #expect(plan.passes.map(\.name) == ["vignette+overlay+sepiaTone"])
+    #expect(plan.passes.map(\.name) == ["vignette+lumaKey+overlay+sepiaTone"])
   }
 }

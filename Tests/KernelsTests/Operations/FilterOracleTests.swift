@@ -44,8 +44,43 @@ import Testing
     [.filter("temperatureAndTint", ["neutral": .vector([5500, 0])])],
     [.filter("temperatureAndTint", ["targetNeutral": .vector([4200, 40])])],
     [.filter("vibrance", ["amount": .number(0.8)])],
+    [
+      .filter(
+        "toneCurve",
+        [
+          "point0": .vector([0, 0.1]), "point1": .vector([0.25, 0.15]),
+          "point3": .vector([0.7, 0.9]),
+        ])
+    ],
+    [
+      .filter(
+        "colorBalance",
+        [
+          "shadows": .vector([-0.2, 0.1, 0.5]), "midtones": .vector([0.3, 0, -0.1]),
+          "highlights": .vector([0.4, 0.2, -0.3]),
+        ])
+    ],
+    [
+      .filter(
+        "colorBalance", ["shadows": .vector([0.2, -0.1, 0.6]), "keepsLuma": .flag(false)])
+    ],
     [.filter("whitePointAdjust", ["color": .vector([1, 0.8, 0.6])])],
     [.filter("glow")],
+    [.filter("lumaKey", ["low": .number(0.2), "high": .number(0.7)])],
+    [
+      .filter(
+        "lumaKey",
+        [
+          "low": .number(0.3), "high": .number(0.9), "invert": .flag(true),
+          "backgroundColor": .vector([0.2, 0.5, 0.9, 0.7]),
+        ])
+    ],
+    [
+      .filter("colorInvert"),
+      .filter(
+        "lumaKey",
+        ["low": .number(0.1), "high": .number(0.8), "backgroundImage": .text("source")]),
+    ],
     [.filter("grain", ["amount": .number(0.4), "seed": .number(9)])],
     [.filter("grain", ["amount": .number(0.4), "monochrome": .flag(false)])],
     [.filter("vignetteEffect", ["radius": .number(20)])],

@@ -290,6 +290,21 @@ ROWS = {
 # Shrinks nowhere; where it does, means are taken.
 TURN = [1.2, 0.3, -0.3, 1.3, 4, -3]
 
+def color_balance(shadows, midtones, highlights, keeps_luma: bool):
+    def formula(colors):
+        y = np.clip(colors @ REC_709 / 255, 0, 1)[..., None]
+        shift = 0.5 * (
+            (1 - y) ** 2 * np.array(shadows)
+            + 2 * y * (1 - y) * np.array(midtones)
+            + y**2 * np.array(highlights)
+        )
+        if keeps_luma:
+            shift = shift - (shift @ REC_709)[..., None]
+        return colors + 255 * shift
+
+    return formula
+
+
 ORACLES = [
     Oracle("colorInvert", color=lambda colors: 255 - colors),
     Oracle("grayscale", color=lambda colors: np.repeat((colors @ REC_709)[..., None], 3, axis=-1)),
@@ -299,6 +314,16 @@ ORACLES = [
         color_controls(1.6, -0.1, 1.3),
     ),
     Oracle("colorControls", {"saturation": 0.2, "contrast": 0.5}, color_controls(0.2, 0, 0.5)),
+    Oracle(
+        "colorBalance",
+        {"shadows": [-0.2, 0.1, 0.5], "highlights": [0.4, 0, -0.3]},
+        color_balance([-0.2, 0.1, 0.5], [0, 0, 0], [0.4, 0, -0.3], True),
+    ),
+    Oracle(
+        "colorBalance",
+        {"midtones": [0.3, -0.2, 0], "keepsLuma": False},
+        color_balance([0, 0, 0], [0.3, -0.2, 0], [0, 0, 0], False),
+    ),
     Oracle("colorMatrix", ROWS, color_matrix(*ROWS.values())),
     Oracle("exposureAdjust", {"ev": 0.7}, lambda colors: colors * 2**0.7),
     Oracle("exposureAdjust", {"ev": -1.5}, lambda colors: colors * 2**-1.5),

@@ -1,9 +1,9 @@
 import CKernels
 
 /// The luma of a frame, one byte per pixel: levels from black to white.
-struct LumaLevels: Sendable {
+package struct LumaLevels: Sendable {
   /// The frame's size in pixels.
-  let size: FrameSize
+  package let size: FrameSize
   /// The level of black.
   let black: Int
   /// The level of white.
@@ -12,7 +12,7 @@ struct LumaLevels: Sendable {
 
   /// Reads luma from a frame of any format: the luma plane where there is one, clamped to black ...
   /// white; otherwise the Rec. 709 luma of the stored red, green and blue, rounded to a level.
-  init(_ frame: Frame) {
+  package init(_ frame: Frame) {
     let isVideo = frame.format.isYUV && frame.color.range == .video
     let (black, white): (UInt8, UInt8) = isVideo ? (16, 235) : (0, 255)
     self.size = frame.size
@@ -40,6 +40,11 @@ struct LumaLevels: Sendable {
     }
   }
 
+  /// Calls `body` with the levels, rows from top to bottom without padding.
+  package func withSamples<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    unsafe self.levels.withUnsafeBufferPointer(body)
+  }
+
   /// The number of pixels of each of the 256 levels.
   var counts: [UInt32] {
     var counts = Array(repeating: UInt32(0), count: 256)
@@ -64,5 +69,40 @@ struct LumaLevels: Sendable {
       }
     }
     return Double(sum) / Double(self.levels.count)
+  }
+
+  /// Returns the mean of the absolute differences from another frame's levels in each cell of a
+  /// grid, row by row; `nil` if sizes or ranges differ.
+  ///
+  /// - Parameters:
+  ///   - columns: The cells of a row, 1 ... width. Cell i begins at floor(i width / columns).
+  ///   - rows: The rows of cells, 1 ... height.
+  func meanDifferences(from other: LumaLevels, columns: Int, rows: Int) -> [Double]? {
+    guard self.size == other.size, self.black == other.black else { return nil }
+    let (width, height) = (self.size.width, self.size.height)
+    var means: [Double] = []
+    means.reserveCapacity(columns * rows)
+    unsafe self.levels.withUnsafeBufferPointer { left in
+      unsafe other.levels.withUnsafeBufferPointer { right in
+        let difference = unsafe sl_rows_current().pointee.absolute_difference_u8
+        for row in 0 ..< rows {
+          let lines = row * height / rows ..< (row + 1) * height / rows
+          for column in 0 ..< columns {
+            let start = column * width / columns
+            let count = (column + 1) * width / columns - start
+            var sum = 0.0
+            for line in lines {
+              let offset = line * width + start
+              sum += unsafe Double(
+                difference(
+                  left.baseAddress.unsafelyUnwrapped + offset,
+                  right.baseAddress.unsafelyUnwrapped + offset, count))
+            }
+            means.append(sum / Double(count * lines.count))
+          }
+        }
+      }
+    }
+    return means
   }
 }

@@ -27,6 +27,7 @@ __all__ = [
     "brightness_statistics",
     "bump_distortion",
     "chroma_key",
+    "color_balance",
     "color_controls",
     "color_cube",
     "color_invert",
@@ -48,9 +49,12 @@ __all__ = [
     "glow",
     "grain",
     "grayscale",
+    "histogram",
     "hole_distortion",
     "hue_adjust",
+    "luma_key",
     "median",
+    "motion",
     "motion_blur",
     "multiply_compositing",
     "noise_reduction",
@@ -74,6 +78,7 @@ __all__ = [
     "sharpen_luminance",
     "source_over_compositing",
     "temperature_and_tint",
+    "tone_curve",
     "twirl_distortion",
     "unsharp_mask",
     "vibrance",
@@ -295,6 +300,35 @@ def chroma_key(
             "backgroundImage": background_image,
             "backgroundColor": background_color,
             "fit": fit,
+        },
+    )
+
+
+def color_balance(
+    *,
+    shadows: Optional[Sequence[float]] = None,
+    midtones: Optional[Sequence[float]] = None,
+    highlights: Optional[Sequence[float]] = None,
+    keeps_luma: Optional[bool] = None,
+) -> Stage:
+    """Shifts colours, with separate shifts for shadows, midtones and highlights.
+
+    - shadows: The shift of red, green and blue where pixels are dark; zeros change nothing. 3
+      numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+    - midtones: The shift of red, green and blue where pixels are of middle brightness; zeros change
+      nothing. 3 numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+    - highlights: The shift of red, green and blue where pixels are bright; zeros change nothing. 3
+      numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+    - keeps_luma: Whether the luma of pixels stays, so that only their colour changes. Default
+      `True`.
+    """
+    return Stage(
+        "colorBalance",
+        {
+            "shadows": shadows,
+            "midtones": midtones,
+            "highlights": highlights,
+            "keepsLuma": keeps_luma,
         },
     )
 
@@ -765,6 +799,26 @@ def grayscale() -> Stage:
     return Stage("grayscale")
 
 
+def histogram(
+    *,
+    bins: Optional[float] = None,
+    every_nth: Optional[float] = None,
+) -> Stage:
+    """Measures how often each brightness occurs, by channel. Does not change frames.
+
+    - bins: The number of intervals, rounded. Default `64`, slider 16 to 256, limits 2 to 256.
+    - every_nth: The interval in frames: 5 analyses every fifth frame. Default `5`, slider 1 to 30,
+      limits 1 to 100000.
+    """
+    return Stage(
+        "histogram",
+        {
+            "bins": bins,
+            "everyNth": every_nth,
+        },
+    )
+
+
 def hole_distortion(
     *,
     center: Optional[Point] = None,
@@ -802,9 +856,73 @@ def hue_adjust(
     )
 
 
+def luma_key(
+    *,
+    low: Optional[float] = None,
+    high: Optional[float] = None,
+    invert: Optional[bool] = None,
+    background_image: Optional[str] = None,
+    background_color: Optional[RGBA] = None,
+    fit: Optional[Literal["fit", "fill", "stretch"]] = None,
+) -> Stage:
+    """Replaces dark or bright pixels by an image, the source frame, a colour or nothing.
+
+    - low: The luma up to which pixels are replaced; with invert, kept. Default `0.1`, slider 0 to
+      1, limits -1 to 2.
+    - high: The luma from which pixels are kept; with invert, replaced. In effect at least 0.001
+      more than low. Default `0.2`, slider 0 to 1, limits -1 to 2.
+    - invert: Whether bright pixels are replaced, not dark ones. Default `False`.
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. None by default.
+    - background_color: The colour behind the background image, or instead of it; transparent by
+      default. Default `RGBA(0, 0, 0, 0)`.
+    - fit: How the background image is fitted into the frame. Default `"fill"`.
+    """
+    return Stage(
+        "lumaKey",
+        {
+            "low": low,
+            "high": high,
+            "invert": invert,
+            "backgroundImage": background_image,
+            "backgroundColor": background_color,
+            "fit": fit,
+        },
+    )
+
+
 def median() -> Stage:
     """Removes specks by the median of neighbouring pixels; edges stay sharp."""
     return Stage("median")
+
+
+def motion(
+    *,
+    threshold: Optional[float] = None,
+    columns: Optional[float] = None,
+    rows: Optional[float] = None,
+    every_nth: Optional[float] = None,
+) -> Stage:
+    """Finds the parts of the picture that move. Does not change frames.
+
+    - threshold: The mean change of brightness from which a cell moves. Default `0.03`, slider 0 to
+      0.2, limits 0 to 1.
+    - columns: The number of columns of cells, rounded; at most one for each pixel. Default `16`,
+      slider 1 to 64, limits 1 to 256.
+    - rows: The number of rows of cells, rounded; at most one for each pixel. Default `9`, slider 1
+      to 64, limits 1 to 256.
+    - every_nth: The interval in frames: 2 analyses every second frame. Default `2`, slider 1 to 30,
+      limits 1 to 100000.
+    """
+    return Stage(
+        "motion",
+        {
+            "threshold": threshold,
+            "columns": columns,
+            "rows": rows,
+            "everyNth": every_nth,
+        },
+    )
 
 
 def motion_blur(
@@ -1193,6 +1311,39 @@ def temperature_and_tint(
         {
             "neutral": neutral,
             "targetNeutral": target_neutral,
+        },
+    )
+
+
+def tone_curve(
+    *,
+    point_0: Optional[Sequence[float]] = None,
+    point_1: Optional[Sequence[float]] = None,
+    point_2: Optional[Sequence[float]] = None,
+    point_3: Optional[Sequence[float]] = None,
+    point_4: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Maps the tones of each channel by a smooth curve through five points.
+
+    - point_0: Black: a tone and the tone that it becomes. 2 numbers, default `[0, 0]`, slider 0 to
+      1, limits 0 to 1.
+    - point_1: Dark tones: a tone and the tone that it becomes. 2 numbers, default `[0.25, 0.25]`,
+      slider 0 to 1, limits 0 to 1.
+    - point_2: Middle tones: a tone and the tone that it becomes. 2 numbers, default `[0.5, 0.5]`,
+      slider 0 to 1, limits 0 to 1.
+    - point_3: Bright tones: a tone and the tone that it becomes. 2 numbers, default `[0.75, 0.75]`,
+      slider 0 to 1, limits 0 to 1.
+    - point_4: White: a tone and the tone that it becomes. 2 numbers, default `[1, 1]`, slider 0 to
+      1, limits 0 to 1.
+    """
+    return Stage(
+        "toneCurve",
+        {
+            "point0": point_0,
+            "point1": point_1,
+            "point2": point_2,
+            "point3": point_3,
+            "point4": point_4,
         },
     )
 
