@@ -6,7 +6,7 @@ import Synchronization
 struct ScannedCode: Sendable, Hashable {
   /// The symbology, such as `QR-Code` or `EAN-13`.
   var kind: String
-  /// The content. Bytes that are not UTF-8 are replaced.
+  /// The content: UTF-8, or ISO 8859-1 if it is not valid as UTF-8.
   var text: String
   /// Points on the edge of the code in pixels, x and y in turn: the four corners of a QR code.
   var corners: [Double]
@@ -72,11 +72,23 @@ final class BarcodeScanner: Sendable {
 }
 
 extension ScannedCode {
+  /// The bytes of the text that are reported; a long text ends before a character of UTF-8.
+  private static func textBytes(_ code: cbarcode_code) -> Int {
+    guard code.text_bytes > BarcodeScanner.maxTextBytes, let text = unsafe code.text else {
+      return code.text_bytes
+    }
+    var count = BarcodeScanner.maxTextBytes
+    while unsafe count > 0, UInt8(bitPattern: text[count]) & 0xC0 == 0x80 { count -= 1 }
+    return count
+  }
+
   fileprivate init(_ code: cbarcode_code) {
     self.kind = unsafe code.kind.map { unsafe String(cString: $0) } ?? ""
     let text = unsafe UnsafeRawBufferPointer(
-      start: code.text, count: min(code.text_bytes, BarcodeScanner.maxTextBytes))
-    self.text = unsafe String(decoding: text, as: UTF8.self)
+      start: code.text, count: Self.textBytes(code))
+    self.text =
+      unsafe String(validating: text, as: UTF8.self)
+      ?? String(String.UnicodeScalarView(text.map { Unicode.Scalar($0) }))
     self.corners = unsafe UnsafeBufferPointer(start: code.corners, count: 2 * code.corner_count)
       .map { Double($0) }
   }

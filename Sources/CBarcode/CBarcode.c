@@ -18,7 +18,7 @@ enum {
   zbar_code93 = 93,
   zbar_code128 = 128,
 };
-enum { zbar_enable = 0 };
+enum { zbar_enable = 0, zbar_binary = 4 };
 
 // Symbologies that few people use are left out: their decoders have had most of zbar's faults.
 static const int symbologies[] = {
@@ -113,6 +113,8 @@ cbarcode_scanner *cbarcode_create(char *reason, size_t capacity) {
   for (size_t i = 0; i < sizeof symbologies / sizeof *symbologies; i++) {
     scanner->zbar.scanner_set_config(scanner->scanner, symbologies[i], zbar_enable, 1);
   }
+  // Its guess of the encoding of QR codes takes UTF-8 for Shift JIS.
+  scanner->zbar.scanner_set_config(scanner->scanner, zbar_qrcode, zbar_binary, 1);
   return scanner;
 }
 

@@ -21,6 +21,8 @@ static const filter filters[] = {
     {"matrix-bgra", "bgra", "bgra", SEPIA(".359:.704:.137:0:.299:.587:.114:0:.239:.47:.091")},
     {"five-bgra", "bgra", "bgra", FIVE},
     {"five-i420", "i420", "i420", FIVE},
+    {"curve", "bgra", "bgra", "curves=all='0/0 .25/.15 .5/.5 .75/.88 1/1'"},
+    {"balance", "bgra", "bgra", "colorbalance=rs=-.4:bs=.5:rh=.5:gh=.1:bh=-.4:pl=1"},
     {"gaussian10", "bgra", "bgra", "gblur=sigma=10:steps=3"},
     {"gaussian25", "bgra", "bgra", "gblur=sigma=25:steps=3"},
     {"gaussian10-i420", "i420", "i420", "gblur=sigma=10:steps=3"},

@@ -13,7 +13,7 @@ typedef struct cbarcode_scanner cbarcode_scanner;
 typedef struct cbarcode_code {
   /// The name of the symbology, such as `QR-Code` or `EAN-13`.
   const char *kind;
-  /// The content: UTF-8 for text; not terminated.
+  /// The content as it is encoded in the code, not terminated.
   const char *text;
   size_t text_bytes;
   /// The number of corner points, which are x, y pairs in pixels: for a QR code its four corners,

@@ -57,6 +57,14 @@ struct Workload {
     "unsharp": Workload(.bgra8, "unsharpMask", ["radius": .number(2.5)]),
     "convolution": Workload(
       .bgra8, "convolution3X3", ["weights": .vector([0, -1, 0, -1, 5, -1, 0, -1, 0])]),
+    "curve": Workload(
+      .bgra8, "toneCurve", ["point1": .vector([0.25, 0.15]), "point3": .vector([0.75, 0.88])]),
+    "balance": Workload(
+      .bgra8, "colorBalance",
+      ["shadows": .vector([-0.4, 0, 0.5]), "highlights": .vector([0.5, 0.1, -0.4])]),
+    "luma-key": Workload(
+      .bgra8, alpha: .straight,
+      [.filter("lumaKey", ["low": .number(0.25), "high": .number(0.45)])]),
     "motion0": Workload(.bgra8, "motionBlur"),
     "motion30": Workload(.bgra8, "motionBlur", ["angle": .number(0.5236)]),
     "pixellate": Workload(.bgra8, "pixellate", ["scale": .number(12)]),

@@ -20,7 +20,8 @@ struct LumaKey: CatalogueFilter {
         "The luma from which pixels are kept; with invert, replaced. In effect at least 0.001 more "
           + "than low."),
       ParameterDescription(
-        "invert", .flag, default: .flag(false), "Whether bright pixels are replaced, not dark ones."),
+        "invert", .flag, default: .flag(false), "Whether bright pixels are replaced, not dark ones."
+      ),
       .backdrop(
         "backgroundImage", isOptional: true,
         "The name of the background image, or source: the frame before the first stage. None by "
