@@ -3,6 +3,13 @@ import SidelightKernels
 extension Golden {
   /// The settings that the guides show.
   static let guides: [Golden] = [
+    Golden(name: "edge-preserving-smooth", pipeline: [.filter("edgePreservingSmooth")]),
+    Golden(
+      name: "sharpen-adaptive",
+      pipeline: [.filter("sharpenAdaptive", ["sharpness": .number(2)])], tolerance: 2),
+    Golden(name: "beauty", pipeline: [.filter("beauty", ["smoothing": .number(1)])]),
+    Golden(name: "cartoon", pipeline: [.filter("cartoon")], tolerance: 6),
+    Golden(name: "sketch", pipeline: [.filter("sketch")], tolerance: 2),
     Golden(
       name: "tone-curve",
       pipeline: [

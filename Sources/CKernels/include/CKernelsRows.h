@@ -155,7 +155,7 @@ typedef struct sl_rows {
       float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,
       const float domain[_Nonnull 6]);
   /// Mixes straight colour in place with a premultiplied other, which is laid over a colour, by the
-  /// share that the pixel's luma gives, and divides by the resulting alpha (black where it is 0). If
+  /// share that the pixel's luma (0 where alpha is 0) gives, and divides by the resulting alpha (black where it is 0). If
   /// `opaque` it does not divide.
   void (*luma_key)(
       float *red, float *green, float *blue, float *alpha, const float *other_red,
@@ -484,6 +484,12 @@ typedef struct sl_rows {
       ptrdiff_t count, float slope, float level, float sharpness, float *red, float *green,
       float *blue);
 
+  /// Flat tones with dark lines, from windows of 3x3 pixels with rows as those of `denoise`: (tone +
+  /// (c - Y) * saturation) * (1 - lines * smoothstep(edge)), Y the Rec. 709 luma.
+  void (*cartoon)(
+      const float *_Nonnull const *_Nonnull rows, ptrdiff_t plane_stride, ptrdiff_t offset,
+      ptrdiff_t count, const sl_cartoon *style, float *red, float *green, float *blue);
+
   // --- Geometry (rows/geometry) ---
 
   /// sums = weight * row, or sums + weight * row if `adds`, in 1/32 level.
@@ -656,6 +662,23 @@ typedef struct sl_rows {
       const void *u, const void *v, ptrdiff_t step, const float *alpha, const float *excess,
       const int16_t *behind_u, const int16_t *behind_v, const sl_key_blend_yuv *key,
       ptrdiff_t count, void *out_u, void *out_v);
+
+  /// Adds scaled detail to the colours of pixels of three or four channels, to deep samples; a fourth
+  /// channel is copied. `has_alpha`: it is alpha, by which colours are multiplied.
+  void (*detail_pixels_u8)(
+      const void *in, ptrdiff_t step, const sl_detail *detail, int has_alpha, ptrdiff_t count,
+      int16_t *out);
+  void (*detail_pixels_i16)(
+      const void *in, ptrdiff_t step, const sl_detail *detail, int has_alpha, ptrdiff_t count,
+      int16_t *out);
+  /// The same for luma, with Cb and Cr above grey in levels for each pixel. `luma_range` is the luma
+  /// of white above black.
+  void (*detail_luma_u8)(
+      const void *luma, const float *cb, const float *cr, const sl_detail *detail,
+      float luma_range, ptrdiff_t count, int16_t *out);
+  void (*detail_luma_i16)(
+      const void *luma, const float *cb, const float *cr, const sl_detail *detail,
+      float luma_range, ptrdiff_t count, int16_t *out);
 
   /// A deep row between two rows of levels, `fraction` of the way down; clamped and rounded.
   void (*mix_rows)(

@@ -195,6 +195,43 @@ typedef struct sl_remap_positions {
 /// The greatest number of pixels of the frame, along each axis, to a pixel of a matte.
 #define SL_MATTE_FACTOR 64
 
+/// The style of a cartoon.
+typedef struct sl_cartoon {
+  /// The number of steps between black and white.
+  float tones;
+  /// The slope between two tones: their transition has 1 / softness of a step.
+  float softness;
+  float saturation;
+  /// The darkness of lines, 0 ... 1.
+  float lines;
+  /// The squared gradient (Sobel / 4) at which a line begins, and 1 / (where it is full - that).
+  float edge_low;
+  float edge_scale;
+} sl_cartoon;
+
+/// The detail of a row of pixels: d = the sum of weight * channel over three channels in levels, +
+/// bias, in units of white; and the change clamp(gain * d * d^2 / (d^2 + coring), -limit, limit).
+typedef struct sl_detail {
+  /// The models above and below the row: three rows of weights and one of biases, `stride` apart.
+  const float *upper;
+  const float *lower;
+  ptrdiff_t stride;
+  /// The share of the models below.
+  float fraction;
+  float gain;
+  float coring;
+  float limit;
+  /// Whether the change is multiplied by clamp(1.5 - q, 0, 1), q the squared distance of Cb and Cr,
+  /// in units of white, from a centre, each times its scale.
+  int32_t is_skin;
+  /// The weights of the three channels of pixels, in levels, in Cb and Cr times 255 of BT.601; of
+  /// luma, Cb and Cr above grey in Cb and Cr of BT.601.
+  float cb[3];
+  float cr[3];
+  float skin_center[2];
+  float skin_scale[2];
+} sl_detail;
+
 /// The models of a matte for a row of pixels: value = the sum of weight * channel over three
 /// channels in levels, + bias; alpha = 3 t^2 - 2 t^3, t = clamp((value - low) * slope, 0, 1).
 typedef struct sl_matte {

@@ -39,6 +39,7 @@ extension FilterCatalogue {
     Vibrance.self,
     WhitePointAdjust.self,
     // Effects.
+    Beauty.self,
     Glow.self,
     Grain.self,
     RandomGenerator.self,
@@ -48,14 +49,17 @@ extension FilterCatalogue {
     VintageWarm.self,
     // Blurs.
     BoxBlur.self,
+    EdgePreservingSmooth.self,
     GaussianBlur.self,
     MotionBlur.self,
     ZoomBlur.self,
     // Sharpening.
+    SharpenAdaptive.self,
     SharpenLuminance.self,
     UnsharpMask.self,
     // Stylizing.
     Bloom.self,
+    Cartoon.self,
     Convolution3X3.self,
     Convolution5X5.self,
     ConvolutionRGB3X3.self,
@@ -67,6 +71,7 @@ extension FilterCatalogue {
     NoiseReduction.self,
     Pixellate.self,
     Posterize.self,
+    Sketch.self,
     // Distortions.
     BumpDistortion.self,
     HoleDistortion.self,

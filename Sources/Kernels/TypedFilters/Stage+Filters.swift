@@ -260,6 +260,14 @@ extension Stage {
 // MARK: Effects
 
 extension Stage {
+  /// Smooths skin and keeps edges; other colours do not change.
+  ///
+  /// - Parameter smoothing: The share of the skin's detail that is removed; 0 changes nothing.
+  ///   Default `0.7`, slider 0 to 1, limits 0 to 1.
+  public static func beauty(smoothing: Double? = nil) -> Stage {
+    .filter("beauty", given: ["smoothing": smoothing])
+  }
+
   /// Adds a warm glow to bright pixels.
   ///
   /// - Parameter intensity: The strength; 0 changes nothing. Default `0.6`, slider 0 to 1, limits
@@ -441,6 +449,17 @@ extension Stage {
     .filter("boxBlur", given: ["radius": radius, "border": border])
   }
 
+  /// Smooths surfaces and noise, and keeps edges sharp; colours do not change.
+  ///
+  /// - Parameters:
+  ///   - amount: The share of the detail that is removed; 0 changes nothing. Default `1`, slider 0
+  ///     to 1, limits 0 to 1.
+  ///   - edges: The contrast, as a share of white, above which an edge is kept. Default `0.08`,
+  ///     slider 0.01 to 0.3, limits 0.001 to 1.
+  public static func edgePreservingSmooth(amount: Double? = nil, edges: Double? = nil) -> Stage {
+    .filter("edgePreservingSmooth", given: ["amount": amount, "edges": edges])
+  }
+
   /// Blurs faces, and the whole frame where it is not certain that all are found.
   ///
   /// Needs a server that is built with Vision.
@@ -520,6 +539,17 @@ extension Stage {
 // MARK: Sharpening
 
 extension Stage {
+  /// Sharpens texture without amplifying noise and without halos at edges.
+  ///
+  /// - Parameters:
+  ///   - sharpness: The weight of the added detail; 0 changes nothing. Default `1`, slider 0 to 3,
+  ///     limits 0 to 16.
+  ///   - noise: The amplitude of detail, as a share of white, that is taken for noise. Default
+  ///     `0.02`, slider 0 to 0.1, limits 0 to 1.
+  public static func sharpenAdaptive(sharpness: Double? = nil, noise: Double? = nil) -> Stage {
+    .filter("sharpenAdaptive", given: ["sharpness": sharpness, "noise": noise])
+  }
+
   /// Sharpens luma; colours do not change.
   ///
   /// Core Image: `CISharpenLuminance`.
@@ -569,6 +599,17 @@ extension Stage {
     radius: Length? = nil, intensity: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("bloom", given: ["radius": radius, "intensity": intensity, "border": border])
+  }
+
+  /// Draws the picture in flat, saturated tones with dark lines at edges.
+  ///
+  /// - Parameters:
+  ///   - tones: The number of steps between black and white. Default `5`, slider 2 to 12, limits 1
+  ///     to 64.
+  ///   - lines: The darkness of the lines; 0 draws none. Default `0.8`, slider 0 to 1, limits 0 to
+  ///     1.
+  public static func cartoon(tones: Double? = nil, lines: Double? = nil) -> Stage {
+    .filter("cartoon", given: ["tones": tones, "lines": lines])
   }
 
   /// Replaces every channel by weighted sums over 3x3 pixels.
@@ -745,6 +786,20 @@ extension Stage {
   ///   slider 2 to 30, limits 2 to 256.
   public static func posterize(levels: Double? = nil) -> Stage {
     .filter("posterize", given: ["levels": levels])
+  }
+
+  /// Draws the picture with a pencil: dark lines and soft shading on white paper.
+  ///
+  /// - Parameters:
+  ///   - radius: The standard deviation of the blur: the width of lines. Default `4`, slider 1 to
+  ///     20 pixels, limits 0.2 to 1024 pixels.
+  ///   - strength: The darkness of lines. Default `4`, slider 0 to 10, limits 0 to 64.
+  ///   - shade: The share of the picture's own tones. Default `0.3`, slider 0.05 to 1, limits 0.05
+  ///     to 1.
+  public static func sketch(
+    radius: Length? = nil, strength: Double? = nil, shade: Double? = nil
+  ) -> Stage {
+    .filter("sketch", given: ["radius": radius, "strength": strength, "shade": shade])
   }
 }
 
@@ -1061,6 +1116,14 @@ extension Stage {
 // MARK: Analysis
 
 extension Stage {
+  /// Reads QR codes and barcodes. Does not change frames.
+  ///
+  /// - Parameter everyNth: The interval in frames: 5 analyses every fifth frame. Default `5`,
+  ///   slider 1 to 30, limits 1 to 100000.
+  public static func barcode(everyNth: Double? = nil) -> Stage {
+    .filter("barcode", given: ["everyNth": everyNth])
+  }
+
   /// Measures brightness, contrast, the histogram and motion. Does not change frames.
   ///
   /// - Parameter everyNth: The interval in frames: 5 analyses every fifth frame. Default `5`,

@@ -19,6 +19,16 @@ struct StageRecipe {
 
   static let all: [String: StageRecipe] = [
     "affineTransform": StageRecipe(vectors: ["transform": { Self.transform(&$0) }]),
+    // The smoothing of all of these is rounded twice, and follows colours with steep slopes.
+    "beauty": StageRecipe(isDiscontinuous: true, gain: 2),
+    "cartoon": StageRecipe(
+      ranges: ["tones": 2 ... 4, "lines": 0 ... 0.5], isDiscontinuous: true, gain: 8),
+    "edgePreservingSmooth": StageRecipe(
+      ranges: ["edges": 0.08 ... 0.3], isDiscontinuous: true, gain: 2),
+    "sharpenAdaptive": StageRecipe(
+      ranges: ["sharpness": 0 ... 1, "noise": 0.02 ... 0.1], isDiscontinuous: true, gain: 3),
+    "sketch": StageRecipe(
+      ranges: ["radius": 1 ... 4, "strength": 0 ... 1.5, "shade": 0.5 ... 1], gain: 4),
     "bloom": StageRecipe(ranges: ["radius": 0 ... 9, "intensity": 0 ... 1], gain: 1.3),
     "boxBlur": StageRecipe(ranges: ["radius": 0 ... 8]),
     "bumpDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": -0.9 ... 0.9]),

@@ -138,6 +138,15 @@ FILTERS = {
         "screenBlendMode", {"backgroundImage": "veil"},
         lambda s: compositing.screen(s, VEIL_LAYER), 1,
     ),
+    "lumaKey": (
+        "lumaKey", {"low": 0.2, "high": 0.7, "backgroundImage": "veil", "fit": "stretch"},
+        lambda s: compositing.luma_key(s, VEIL_LAYER, 0.2, 0.7), 1,
+    ),
+    "lumaKey, inverted": (
+        "lumaKey", {"low": 0.3, "high": 0.9, "invert": True, "backgroundColor": [0.2, 0.5, 0.9, 0.7]},
+        lambda s: compositing.luma_key(
+            s, np.broadcast_to([0.14, 0.35, 0.63, 0.7], s.shape), 0.9, 0.3), 1,
+    ),
     "blendWithMask": (
         "blendWithMask", {"maskImage": "mask", "backgroundImage": "veil"},
         lambda s: compositing.mask_blend(s, VEIL_LAYER, MASK_LAYER), 1,

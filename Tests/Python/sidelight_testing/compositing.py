@@ -51,6 +51,14 @@ def mask_blend(front: np.ndarray, back: np.ndarray, mask: np.ndarray) -> np.ndar
     return back + (front - back) * amount
 
 
+def luma_key(front: np.ndarray, back: np.ndarray, low: float, high: float) -> np.ndarray:
+    """The one where its luma is at `high`, the other where it is at `low`, which may be higher."""
+    alpha = front[..., 3:]
+    straight = np.divide(front, alpha, out=np.zeros_like(front), where=alpha > 0)
+    t = np.clip(((straight[..., :3] @ REC_709)[..., None] - low) / (high - low), 0, 1)
+    return back + (front - back) * (t * t * (3 - 2 * t))
+
+
 # Bringing an image to its place.
 
 

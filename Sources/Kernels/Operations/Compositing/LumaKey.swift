@@ -9,7 +9,7 @@ struct LumaKey: CatalogueFilter {
     formula: """
       o + (s - o) m, colour multiplied by alpha, and alpha too; s the picture, o the background (by \
       default transparent, or black in an opaque picture); m = smoothstep(low, high, Y), with \
-      invert 1 - m; Y = .2126 r + .7152 g + .0722 b of straight colour
+      invert 1 - m; Y = .2126 r + .7152 g + .0722 b of straight colour, 0 where alpha is 0
       """,
     parameters: [
       ParameterDescription(
@@ -100,7 +100,7 @@ struct LumaRamp: Sendable, Hashable {
 
   /// Returns the share of a pixel of straight colour, 0 ... 1.
   func callAsFunction(_ pixel: SIMD4<Double>) -> Double {
-    let luma = 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z
+    let luma = pixel.w > 0 ? 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z : 0
     let t = min(max((luma - self.low) / (self.high - self.low), 0), 1)
     let share = t * t * (3 - 2 * t)
     return self.isInverted ? 1 - share : share

@@ -267,18 +267,14 @@ package struct MatteBlend: Sendable {
     }
   }
 
-  /// The models of a row of pixels, expanded to the frame's width, and rows of alpha. Owned by one
-  /// band.
+  /// The models of rows of pixels, and rows of alpha. Owned by one band.
   @safe
   fileprivate final class MatteRows {
     private let blend: MatteBlend
     let backdrop: any BackdropRows
     let light: LightRows?
-    private let models: FloatPlanes
+    private let models: ExpandedModels
     private let memory: FloatMemory
-    private let stride: Int
-    /// The models that are expanded in each of two places.
-    private var held = [-1, -1]
 
     init(
       _ blend: MatteBlend, _ models: FloatPlanes, _ backdrop: any BackdropRows,
@@ -287,43 +283,33 @@ package struct MatteBlend: Sendable {
       self.blend = blend
       self.backdrop = backdrop
       self.light = light.map { LightRows($0) }
-      self.models = models
-      self.stride = (models.width * blend.reduction.factor + 4 + 15) & ~15
-      self.memory = FloatMemory(count: 14 * self.stride)
+      self.models = ExpandedModels(
+        models, factor: blend.reduction.factor, matrix: blend.matrix)
+      self.memory = FloatMemory(count: 6 * self.models.stride)
     }
 
     /// Alpha of one of two rows.
     func alpha(_ row: Int) -> UnsafeMutablePointer<Float> {
-      unsafe self.memory[(8 + row) * self.stride]
+      unsafe self.memory[row * self.models.stride]
     }
     /// The mean alpha of chroma samples.
-    var mean: UnsafeMutablePointer<Float> { unsafe self.memory[10 * self.stride] }
+    var mean: UnsafeMutablePointer<Float> { unsafe self.memory[2 * self.models.stride] }
     /// The excess of the key's channel.
-    var excess: UnsafeMutablePointer<Float> { unsafe self.memory[11 * self.stride] }
+    var excess: UnsafeMutablePointer<Float> { unsafe self.memory[3 * self.models.stride] }
 
     /// Chroma above grey, for each pixel; 0 in grey formats.
-    var cb: UnsafeMutablePointer<Float> { unsafe self.memory[12 * self.stride] }
-    var cr: UnsafeMutablePointer<Float> { unsafe self.memory[13 * self.stride] }
+    var cb: UnsafeMutablePointer<Float> { unsafe self.memory[4 * self.models.stride] }
+    var cr: UnsafeMutablePointer<Float> { unsafe self.memory[5 * self.models.stride] }
 
     /// Calls `body` with the models above and below a row of pixels.
     func withModels(_ y: Int, _ body: (inout sl_matte) -> Void) {
-      let place = MatteBlend.place(y, self.blend.reduction.factor, self.models.height)
+      let edges = self.blend.edges
+      let rows = unsafe self.models.rows(around: y)
       var matte = unsafe sl_matte(
-        upper: self.expanded(place.cell), lower: self.expanded(place.next), stride: self.stride,
-        fraction: Float(place.fraction), low: Float(self.blend.edges.low),
-        slope: Float(1 / (self.blend.edges.high - self.blend.edges.low)))
+        upper: rows.upper, lower: rows.lower, stride: self.models.stride,
+        fraction: rows.fraction, low: Float(edges.low),
+        slope: Float(1 / (edges.high - edges.low)))
       unsafe body(&matte)
-    }
-
-    private func expanded(_ row: Int) -> UnsafePointer<Float> {
-      let out = unsafe self.memory[row % 2 * 4 * self.stride]
-      if self.held[row % 2] != row {
-        self.held[row % 2] = row
-        unsafe sl_rows_current().pointee.guided_expand(
-          self.models.row(row), self.models.stride, self.models.width, self.blend.matrix,
-          self.blend.reduction.factor, out, self.stride)
-      }
-      return unsafe UnsafePointer(out)
     }
   }
 

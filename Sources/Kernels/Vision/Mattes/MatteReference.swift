@@ -106,6 +106,11 @@ struct ReferenceModels {
 
   /// The alpha of a frame's pixel.
   func alpha(_ x: Int, _ y: Int, _ color: SIMD3<Double>, _ factor: Int) -> Double {
+    MatteEdges.standard(self.value(x, y, color, factor))
+  }
+
+  /// The model's value for a frame's pixel.
+  func value(_ x: Int, _ y: Int, _ color: SIMD3<Double>, _ factor: Int) -> Double {
     let across = MatteBlend.place(x, factor, self.size.width)
     let down = MatteBlend.place(y, factor, self.size.height)
     func model(_ row: Int) -> SIMD4<Double> {
@@ -114,8 +119,7 @@ struct ReferenceModels {
       return left + (right - left) * across.fraction
     }
     let (above, below) = (model(down.cell), model(down.next))
-    let value = ((above + (below - above) * down.fraction) * SIMD4(color, 1)).sum()
-    return MatteEdges.standard(value)
+    return ((above + (below - above) * down.fraction) * SIMD4(color, 1)).sum()
   }
 }
 

@@ -21,11 +21,14 @@ from .pipelines import RGBA, LengthLike, Point, Stage
 __all__ = [
     "affine_transform",
     "background_blur",
+    "barcode",
+    "beauty",
     "blend_with_mask",
     "bloom",
     "box_blur",
     "brightness_statistics",
     "bump_distortion",
+    "cartoon",
     "chroma_key",
     "color_balance",
     "color_controls",
@@ -38,6 +41,7 @@ __all__ = [
     "crop",
     "crystallize",
     "dot_screen",
+    "edge_preserving_smooth",
     "edges",
     "exposure_adjust",
     "face_blur",
@@ -75,7 +79,9 @@ __all__ = [
     "scale",
     "screen_blend_mode",
     "sepia_tone",
+    "sharpen_adaptive",
     "sharpen_luminance",
+    "sketch",
     "source_over_compositing",
     "temperature_and_tint",
     "tone_curve",
@@ -151,6 +157,40 @@ def background_blur(
             "edge": edge,
             "smoothing": smoothing,
             "protect": protect,
+        },
+    )
+
+
+def barcode(
+    *,
+    every_nth: Optional[float] = None,
+) -> Stage:
+    """Reads QR codes and barcodes. Does not change frames.
+
+    - every_nth: The interval in frames: 5 analyses every fifth frame. Default `5`, slider 1 to 30,
+      limits 1 to 100000.
+    """
+    return Stage(
+        "barcode",
+        {
+            "everyNth": every_nth,
+        },
+    )
+
+
+def beauty(
+    *,
+    smoothing: Optional[float] = None,
+) -> Stage:
+    """Smooths skin and keeps edges; other colours do not change.
+
+    - smoothing: The share of the skin's detail that is removed; 0 changes nothing. Default `0.7`,
+      slider 0 to 1, limits 0 to 1.
+    """
+    return Stage(
+        "beauty",
+        {
+            "smoothing": smoothing,
         },
     )
 
@@ -261,6 +301,26 @@ def bump_distortion(
             "center": center,
             "radius": radius,
             "scale": scale,
+        },
+    )
+
+
+def cartoon(
+    *,
+    tones: Optional[float] = None,
+    lines: Optional[float] = None,
+) -> Stage:
+    """Draws the picture in flat, saturated tones with dark lines at edges.
+
+    - tones: The number of steps between black and white. Default `5`, slider 2 to 12, limits 1 to
+      64.
+    - lines: The darkness of the lines; 0 draws none. Default `0.8`, slider 0 to 1, limits 0 to 1.
+    """
+    return Stage(
+        "cartoon",
+        {
+            "tones": tones,
+            "lines": lines,
         },
     )
 
@@ -555,6 +615,27 @@ def dot_screen(
             "angle": angle,
             "width": width,
             "sharpness": sharpness,
+        },
+    )
+
+
+def edge_preserving_smooth(
+    *,
+    amount: Optional[float] = None,
+    edges: Optional[float] = None,
+) -> Stage:
+    """Smooths surfaces and noise, and keeps edges sharp; colours do not change.
+
+    - amount: The share of the detail that is removed; 0 changes nothing. Default `1`, slider 0 to
+      1, limits 0 to 1.
+    - edges: The contrast, as a share of white, above which an edge is kept. Default `0.08`, slider
+      0.01 to 0.3, limits 0.001 to 1.
+    """
+    return Stage(
+        "edgePreservingSmooth",
+        {
+            "amount": amount,
+            "edges": edges,
         },
     )
 
@@ -1253,6 +1334,27 @@ def sepia_tone(
     )
 
 
+def sharpen_adaptive(
+    *,
+    sharpness: Optional[float] = None,
+    noise: Optional[float] = None,
+) -> Stage:
+    """Sharpens texture without amplifying noise and without halos at edges.
+
+    - sharpness: The weight of the added detail; 0 changes nothing. Default `1`, slider 0 to 3,
+      limits 0 to 16.
+    - noise: The amplitude of detail, as a share of white, that is taken for noise. Default `0.02`,
+      slider 0 to 0.1, limits 0 to 1.
+    """
+    return Stage(
+        "sharpenAdaptive",
+        {
+            "sharpness": sharpness,
+            "noise": noise,
+        },
+    )
+
+
 def sharpen_luminance(
     *,
     sharpness: Optional[float] = None,
@@ -1270,6 +1372,30 @@ def sharpen_luminance(
         {
             "sharpness": sharpness,
             "radius": radius,
+        },
+    )
+
+
+def sketch(
+    *,
+    radius: Optional[LengthLike] = None,
+    strength: Optional[float] = None,
+    shade: Optional[float] = None,
+) -> Stage:
+    """Draws the picture with a pencil: dark lines and soft shading on white paper.
+
+    - radius: The standard deviation of the blur: the width of lines. Default `4`, slider 1 to 20
+      pixels, limits 0.2 to 1024 pixels.
+    - strength: The darkness of lines. Default `4`, slider 0 to 10, limits 0 to 64.
+    - shade: The share of the picture's own tones. Default `0.3`, slider 0.05 to 1, limits 0.05 to
+      1.
+    """
+    return Stage(
+        "sketch",
+        {
+            "radius": radius,
+            "strength": strength,
+            "shade": shade,
         },
     )
 
