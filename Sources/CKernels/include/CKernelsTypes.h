@@ -29,6 +29,18 @@ typedef struct sl_rgb_to_yuv {
   float luma_offset;
 } sl_rgb_to_yuv;
 
+/// A conversion of pixels of four bytes, of which the fourth is ignored, to luma and chroma: (weights
+/// . bytes + bias) >> 16, rounded down and clamped. The second byte has two weights, the second and
+/// the fourth: their sum is its weight.
+typedef struct sl_pixels_to_yuv {
+  /// In 1/65536.
+  int16_t luma[4];
+  /// Of Cb and of Cr, for the sum of four pixels: in 1/16384.
+  int16_t chroma[2][4];
+  /// Of luma, Cb and Cr, in 1/65536 level, with a half level for rounding.
+  int32_t biases[3];
+} sl_pixels_to_yuv;
+
 /// A colour matrix: 4 rows of (red, green, blue, alpha, bias).
 typedef struct sl_matrix {
   float rows[4][5];
