@@ -81,6 +81,12 @@ typedef struct sl_rows {
   sl_load_pixels load_rgb_u8, load_rgb_i16, load_gray_u8, load_gray_i16;
   sl_store_pixels store_bgra_u8, store_bgra_i16, store_rgba_u8, store_rgba_i16;
   sl_store_pixels store_rgb_u8, store_rgb_i16, store_gray_u8, store_gray_i16;
+  /// Reads pixels of four bytes through functions of each channel: for each of the first three
+  /// bytes, a table of 256 entries of four floats. An entry has the function's number at its
+  /// channel's place (red, green, blue), and 0 elsewhere. The fourth byte is alpha, / 255.
+  void (*load_curves_u8)(
+      const void *source, ptrdiff_t count, const float *_Nonnull const *_Nonnull tables,
+      float *red, float *green, float *blue, float *alpha);
   sl_load_yuv load_yuv_u8, load_yuv_i16;
   sl_store_luma store_luma_u8, store_luma_i16;
   sl_store_chroma store_chroma_u8, store_chroma_i16;
@@ -180,9 +186,13 @@ typedef struct sl_rows {
   /// place: `out` may be `in`.
   void (*folded_pixels)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
-  /// A chain with fields, rows of G0, G1 ... in 1/16384: M * p + c0 is rounded to 1/32 level,
-  /// (*) with a field it is in 1/16 level; the sum with the terms is rounded and clamped. Works in
-  /// place: `out` may be `in`.
+  /// The same for colour that is premultiplied by the fourth byte, whose weight is c0: the bias is
+  /// not read. Results are limited to the fourth byte.
+  void (*folded_pixels_premultiplied)(
+      const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
+  /// A chain with fields, rows of G0, G1 ... in 1/16384: M * p + c0 is rounded to 1 / 2^fraction
+  /// level, (*) with a field it is in units of twice that; the sum with the terms is rounded and
+  /// clamped. Works in place: `out` may be `in`.
   void (*folded_pixels_fields)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain,
       const int16_t *_Nonnull const *_Nonnull fields, uint8_t *out);
@@ -215,12 +225,23 @@ typedef struct sl_rows {
       const int16_t *us, const int16_t *vs, ptrdiff_t step, ptrdiff_t count, uint8_t *u,
       uint8_t *v);
 
-  /// Pixels of four bytes from luma: channel c = (luma * 128 (*) k[c] + chroma[c]) >> 5, rounded
-  /// down and clamped; the fourth byte is 255. k in 1/8192. `chroma`: for each channel the
-  /// contribution of chroma to every two pixels, in 1/32 level.
+  /// The contributions of a row of chroma to three channels, in 1/32 level: out[c] = biases[c] + k[2c]
+  /// (*) 128 u + k[2c + 1] (*) 128 v, k in 1/8192. `step` as in load_chroma_rows.
+  void (*chroma_contributions)(
+      const uint8_t *u, const uint8_t *v, ptrdiff_t step, ptrdiff_t count, const int16_t *k,
+      const int16_t *biases, int16_t *_Nonnull const *_Nonnull out);
+  /// Pixels of four bytes from luma: channel c = (luma * 128 (*) k[c] + chroma[c]) >> 5, rounded and
+  /// clamped; the fourth byte is 255. k in 1/8192. `chroma`: for each channel the contribution of
+  /// chroma to every two pixels, in 1/32 level. No sum may exceed 16 bits.
   void (*luma_to_pixels)(
       const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull chroma, const int16_t *k,
       ptrdiff_t count, uint8_t *out);
+  /// Luma and chroma of two rows of pixels of four bytes, by `k`; chroma of the sum of 2x2 pixels,
+  /// at an odd right edge of the last column twice. The rows may be the same. `step` as in
+  /// load_chroma_rows, with `v` = `u` + 1 if it is 2.
+  void (*pixels_to_yuv)(
+      const uint8_t *upper, const uint8_t *lower, const sl_pixels_to_yuv *k, ptrdiff_t count,
+      ptrdiff_t step, uint8_t *upper_luma, uint8_t *lower_luma, uint8_t *u, uint8_t *v);
   /// A byte from each pixel of four: (k . pixel + bias) >> 13, rounded down and clamped. The caller
   /// adds the half level to the bias.
   void (*pixels_to_luma)(
@@ -387,7 +408,8 @@ typedef struct sl_rows {
   ptrdiff_t zoom_block;
 
   /// fir_vertical and fir_horizontal with exact sums in 32 bits, rounded once (halves up) and
-  /// saturated: for filters that magnify the difference from the picture.
+  /// saturated: for filters that magnify the difference from the picture. `narrow`: the sum of two
+  /// numbers fits 16 bits.
   void (*fir_vertical_exact_u8)(
       const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
       ptrdiff_t count, int16_t *out);
@@ -396,7 +418,7 @@ typedef struct sl_rows {
       ptrdiff_t count, int16_t *out);
   void (*fir_horizontal_exact)(
       const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
-      ptrdiff_t count, int16_t *out);
+      ptrdiff_t count, int narrow, int16_t *out);
   /// out = in + up * max(0, d) + down * min(0, d), d = blurred * unit - in; deep, rounded and
   /// saturated. `unit` is the unit of `blurred` in levels.
   void (*mix_blurred_u8)(

@@ -8,6 +8,8 @@ final class PixelsToPlanesPass: Pass {
   /// For luma in units of 1/8192 level, for chroma of 1/32768; with one half for rounding.
   private let biases: [Int32]
   private let premultiplies: Bool
+  /// The conversion to luma and chroma where the fourth byte has no weight; more precise.
+  private let opaque: sl_pixels_to_yuv?
 
   /// Creates the pass.
   ///
@@ -38,6 +40,7 @@ final class PixelsToPlanesPass: Pass {
       return Int32((bias * unit + unit / 2).rounded())
     }
     self.premultiplies = source.alpha == .straight
+    self.opaque = target.format.isYUV ? sl_pixels_to_yuv(map) : nil
     self.description = description
   }
 
@@ -66,6 +69,13 @@ final class PixelsToPlanesPass: Pass {
       let second = min(y + 1, size.height - 1)
       let upper = unsafe self.row(upperStaging, y, rows)
       let lower = unsafe second > y ? self.row(lowerStaging, second, rows) : upper
+      if var conversion = self.opaque {
+        let chroma = unsafe output.rows(y)
+        unsafe rows.pixels_to_yuv(
+          upper, lower, &conversion, size.width, output.step, output.luma(y),
+          output.luma(second), chroma.u, chroma.v)
+        continue
+      }
       unsafe rows.pixels_to_luma(
         upper, self.weights[0], self.biases[0], size.width, output.luma(y))
       if second > y {
@@ -84,5 +94,29 @@ final class PixelsToPlanesPass: Pass {
     _ staging: borrowing PixelStaging, _ y: Int, _ rows: sl_rows
   ) -> UnsafePointer<UInt8> {
     unsafe self.premultiplies ? staging.premultiplied(y, rows) : staging.input(y, rows)
+  }
+}
+
+extension sl_pixels_to_yuv {
+  /// Creates the conversion of four bytes to luma, Cb and Cr.
+  ///
+  /// - Returns: `nil` if the fourth byte has a weight, or if a weight does not fit the integers.
+  fileprivate init?(_ map: AffineCoding) {
+    self.init()
+    typealias Weights = (Int16, Int16, Int16, Int16)
+    func fixed(_ row: Int, unit: Double) -> Weights? {
+      let weights = map.weights[row].map { ($0 * unit).rounded() }
+      let green = (weights[1] / 2).rounded()
+      let parts = [weights[0], green, weights[2], weights[1] - green]
+      guard map.weights[row][3] == 0, parts.allSatisfy({ abs($0) <= 32767 }) else { return nil }
+      return (Int16(parts[0]), Int16(parts[1]), Int16(parts[2]), Int16(parts[3]))
+    }
+    guard let luma = fixed(0, unit: 65536), let cb = fixed(1, unit: 16384),
+      let cr = fixed(2, unit: 16384), map.biases.allSatisfy({ abs($0) < 1000 })
+    else { return nil }
+    self.luma = luma
+    self.chroma = (cb, cr)
+    let biases = map.biases.map { Int32(($0 * 65536 + 32768).rounded()) }
+    self.biases = (biases[0], biases[1], biases[2])
   }
 }

@@ -4,9 +4,10 @@ import CKernels
 /// chroma to each channel is computed once for the two rows that share it.
 final class PlanesToPixelsPass: Pass {
   let description: PassDescription
-  /// For each byte of a pixel the weights of luma, Cb and Cr in units of 1/8192.
-  private let weights: [[Int16]]
+  /// For each byte of a pixel the weight of luma in units of 1/8192.
   private let luma: [Int16]
+  /// For each byte of a pixel the weights of Cb and Cr in units of 1/8192.
+  private let chroma: [Int16]
   /// In units of 1/32 level.
   private let biases: [Int16]
 
@@ -30,12 +31,15 @@ final class PlanesToPixelsPass: Pass {
       return order.map { result[$0] * 255 }
     }
     guard let weights = map.fixedWeights else { return nil }
-    // The contribution of chroma must not saturate before luma is added.
+    // Neither the contribution of chroma nor its sum with luma may exceed the range of 1/32 levels.
     for (row, bias) in zip(map.weights, map.biases) {
-      guard abs(bias) + 255 * (abs(row[1]) + abs(row[2])) < 1000 else { return nil }
+      guard abs(bias) + 255 * (abs(row[1]) + abs(row[2])) < 1000,
+        row.reduce(bias, { $0 + max(0, 255 * $1) }) < 1000,
+        row.reduce(bias, { $0 + min(0, 255 * $1) }) > -1000
+      else { return nil }
     }
-    self.weights = weights
     self.luma = weights.map { $0[0] }
+    self.chroma = weights.flatMap { $0.dropFirst() }
     self.biases = map.biases.map { Int16(($0 * 32).rounded()) }
     self.description = description
   }
@@ -53,30 +57,27 @@ final class PlanesToPixelsPass: Pass {
     let rows = unsafe sl_rows_current().pointee
     let size = context.output.size
     let half = (size.width + 1) / 2
-    // The contributions to three channels, with one sample to spare each, and a row of each chroma.
-    let memory = SampleMemory(count: 5 * (half + 1))
+    // The contributions to three channels, each from the start of a cache line.
+    let stride = (half + 31) / 32 * 32
+    let memory = SampleMemory(count: 3 * stride)
     defer { extendLifetime(memory) }
-    let us = unsafe memory[3 * (half + 1)]
-    let vs = unsafe memory[4 * (half + 1)]
-    let contributions = unsafe (0 ..< 3).map { unsafe UnsafePointer(memory[$0 * (half + 1)]) }
+    let contributions = unsafe (0 ..< 3).map { unsafe memory[$0 * stride] }
+    let constContributions = unsafe contributions.map { unsafe UnsafePointer($0) }
     let staging = PixelStaging(context.output.view)
     let hasChroma = context.inputs[0].format.isYUV
     let source = FoldedChroma(context.inputs[0].view)
-    for channel in 0 ..< 3 {
-      unsafe memory[channel * (half + 1)].update(repeating: self.biases[channel], count: half + 1)
+    for (channel, bias) in self.biases.enumerated() {
+      unsafe contributions[channel].update(repeating: bias, count: half)
     }
     for y in band {
       if hasChroma, y.isMultiple(of: 2) {
         let chroma = unsafe source.rows(y)
-        unsafe rows.load_chroma_rows(chroma.u, chroma.v, source.step, half, us, vs)
-        for channel in 0 ..< 3 {
-          let weights: [Int16] = [0, self.weights[channel][1], self.weights[channel][2]]
-          unsafe rows.combine_planes(
-            us, us, vs, weights, self.biases[channel], half, memory[channel * (half + 1)])
-        }
+        unsafe rows.chroma_contributions(
+          chroma.u, chroma.v, source.step, half, self.chroma, self.biases, contributions)
       }
       unsafe staging.withOutput(y, rows) { pixels in
-        unsafe rows.luma_to_pixels(source.luma(y), contributions, self.luma, size.width, pixels)
+        unsafe rows.luma_to_pixels(
+          source.luma(y), constContributions, self.luma, size.width, pixels)
       }
     }
   }
