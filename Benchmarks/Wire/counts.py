@@ -15,31 +15,23 @@ import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+import time
 from pathlib import Path
 
 from cells import CPP, FRAMES, OURS, TCP, UNIX, Cell
-from driver import MALLOC, Driver, Usage, end
+from driver import MALLOC, Driver, end
 
 SYSTEM_CALLS = ["read", "write", "readv", "writev", "recvmsg", "sendmsg", "recvfrom", "sendto", "epoll_wait",
                 "epoll_pwait", "epoll_ctl", "poll", "futex", "timerfd_settime"]
+#: The seconds between two counts, and those that perf may take to attach.
+INTERVAL, ATTACHING = 0.1, 3
 #: Functions that are counted, by the library that has them. A program may contain them itself.
 FUNCTIONS = {"libc.so.6": ["malloc", "pthread_mutex_lock"],
              "libswift_Concurrency.so": ["swift_job_run_on_task_executor", "swift_job_run"],
              "libswiftCore.so": ["swift_allocObject"]}
-#: Functions that are called so often that probes slow the programs down a hundred times.
-REFERENCE_COUNTING = {"libswiftCore.so": ["swift_retain", "swift_release"]}
 #: The function behind `memcpy` and `memmove`, of which the processor has one.
 COPY_VARIANTS = ["__memmove_avx512_unaligned_erms", "__memmove_evex_unaligned_erms",
                  "__memmove_avx_unaligned_erms", "__memmove_sse2_unaligned_erms"]
-
-
-@dataclass
-class Side:
-    """One process, and the counts of its events per frame."""
-
-    process: subprocess.Popen
-    counts: dict[str, float]
 
 
 class Probes:
@@ -69,11 +61,16 @@ def files_of(process: int) -> list[str]:
     return list(dict.fromkeys(re.findall(r"r-xp .* (/\S+)$", maps, re.MULTILINE)))
 
 
-def events_of(process: int, probes: Probes) -> dict[str, str]:
-    """Returns the events to count in a process, by perf's name."""
-    events = {"task-clock": "CPU ms", "context-switches": "context switches",
-              "raw_syscalls:sys_enter": "system calls"}
-    events |= {f"syscalls:sys_enter_{name}": name for name in SYSTEM_CALLS}
+def system_events(_: int) -> dict[str, str]:
+    """Returns the kernel's events to count, by perf's name."""
+    return {"task-clock": "CPU ms", "context-switches": "context switches",
+            "raw_syscalls:sys_enter": "system calls",
+            **{f"syscalls:sys_enter_{name}": name for name in SYSTEM_CALLS}}
+
+
+def function_events(process: int, probes: Probes) -> dict[str, str]:
+    """Returns the calls of functions to count in a process, by perf's name."""
+    events = {}
     files = files_of(process)
     for library, functions in FUNCTIONS.items():
         places = [file for file in files if file.endswith("/" + library)] or files[:1]
@@ -84,104 +81,95 @@ def events_of(process: int, probes: Probes) -> dict[str, str]:
 
 
 class Counter:
-    """perf, attached to one process, which counts or records only between `enable` and `finish`."""
+    """perf, attached to one process until `finish`."""
 
-    def __init__(self, command: list[str], process: int, folder: Path, name: str):
-        self.output = folder / f"{name}.perf"
-        control, acknowledgement = folder / f"{name}.control", folder / f"{name}.ack"
-        for fifo in (control, acknowledgement):
+    def __init__(self, command: list[str], process: int, output: Path):
+        self.output = output
+        fifos = [Path(f"{output}.{name}") for name in ("control", "acknowledgement")]
+        for fifo in fifos:
             os.mkfifo(fifo)
         self._perf = subprocess.Popen(
-            ["perf", *command, "-D", "-1", "--control", f"fifo:{control},{acknowledgement}", "-p",
-             str(process), "-o", str(self.output)],
-            stdout=subprocess.DEVNULL)
-        self._control = control.open("w")
-        self._acknowledgement = acknowledgement.open()
-        self._say("ping")
-
-    def _say(self, word: str) -> None:
-        self._control.write(word + "\n")
+            ["perf", *command, "--control", f"fifo:{fifos[0]},{fifos[1]}", "-p", str(process), "-o",
+             str(output)])
+        self._control, self._acknowledgement = fifos[0].open("w"), fifos[1].open()
+        # It answers once it is attached.
+        self._control.write("ping\n")
         self._control.flush()
         self._acknowledgement.readline()
-
-    def enable(self) -> None:
-        self._say("enable")
-
-    def disable(self) -> None:
-        self._say("disable")
 
     def finish(self) -> None:
         self._perf.send_signal(signal.SIGINT)
         self._perf.wait(60)
 
 
-def parse_counts(output: Path, events: dict[str, str], frames: int) -> dict[str, float]:
-    """Returns the counts per frame that `perf stat -x,` has written."""
-    counts = {}
-    for line in output.read_text().splitlines():
-        fields = line.split(",")
-        if len(fields) > 2 and fields[2] in events and fields[0].replace(".", "").isdigit():
-            counts[events[fields[2]]] = float(fields[0]) / frames
-    return counts
+def parse_counts(output: Path, events: dict[str, str], rate: float, window: float) -> dict[str, float]:
+    """Returns the counts per frame in the last seconds that `perf stat -I -x,` has written."""
+    counts: collections.Counter[str] = collections.Counter()
+    rows = [line.split(",") for line in output.read_text().splitlines() if line[:1] == " "]
+    # The last row of each event is not of a whole interval.
+    times = sorted({float(row[0]) for row in rows})[:-1]
+    times = [time for time in times if time > times[-1] - window]
+    for time, count, _, event, *_ in rows:
+        if event in events and float(time) in times and count.replace(".", "").isdigit():
+            counts[events[event]] += float(count)
+    frames = rate * len(times) * INTERVAL
+    return {name: count / frames for name, count in counts.items()}
 
 
-def parse_copies(output: Path, frames: int) -> list[tuple[int, float]]:
-    """Returns the copies per frame by their sizes, from the recorded calls."""
-    script = subprocess.run(["perf", "script", "-i", str(output), "-F", "event,trace"],
+def parse_copies(output: Path, rate: float, window: float) -> list[tuple[int, float]]:
+    """Returns the copies per frame by their sizes in the last seconds of the recorded calls."""
+    script = subprocess.run(["perf", "script", "-i", str(output), "-F", "time,event,trace"],
                             capture_output=True, text=True, check=True).stdout
-    sizes = collections.Counter(int(size, 0) for size in re.findall(r"n=(\w+)", script))
-    return [(size, count / frames) for size, count in sorted(sizes.items(), reverse=True)]
+    calls = [(float(time), int(size, 0)) for time, size in re.findall(r"([\d.]+): .* n=(\w+)", script)]
+    last = max((time for time, _ in calls), default=0)
+    sizes = collections.Counter(size for time, size in calls if time > last - window)
+    return [(size, count / rate / window) for size, count in sorted(sizes.items(), reverse=True)]
 
 
-class Measurement:
-    """One run of a cell with perf attached to both sides."""
+def run(driver: Driver, cell: Cell, commands, parse) -> list:
+    """Runs a load with perf attached to server and client.
 
-    def __init__(self, driver: Driver, cell: Cell, probes: Probes):
-        self._driver, self._cell, self._probes = driver, cell, probes
-
-    def run(self, commands, parse):
-        """Runs the load; `commands` returns perf's arguments for a process, `parse` the result of a side."""
-        driver, cell = self._driver, self._cell
-        with driver.server(cell) as (server, address), tempfile.TemporaryDirectory() as folder:
-            options = driver.options(cell, 2.5, driver.seconds)
-            client = driver.start(
-                [*driver.client(cell), "--address", address, *options], MALLOC)
-            counters, frames, usages = [], 0, []
-            try:
-                for name, process in (("server", server), ("client", client)):
-                    counters.append(Counter(commands(process.pid), process.pid, Path(folder), name))
-                for line in client.stdout:
-                    word = line.strip()
-                    if word == "begin":
-                        for counter in counters:
-                            counter.enable()
-                    elif word == "end":
-                        for counter in counters:
-                            counter.disable()
-                    elif word.startswith("{"):
-                        frames = json.loads(word)["frames"]
-                        break
-                for counter in counters:
-                    counter.finish()
-                return frames, [parse(counter.output, frames) for counter in counters]
-            finally:
-                client.stdin.close()
-                end(client)
+    `commands` returns perf's arguments for a process; `parse` gets perf's output, the frames a second, and the
+    seconds at the end in which perf was certainly attached, and returns the result of a side."""
+    window = driver.seconds * 0.6
+    with driver.server(cell) as (server, address), tempfile.TemporaryDirectory() as folder:
+        client = driver.start([*driver.client(cell), "--address", address,
+                               *driver.options(cell, ATTACHING, driver.seconds)], MALLOC)
+        counters: list[Counter] = []
+        rate = 0.0
+        try:
+            time.sleep(ATTACHING / 2)
+            for name, process in (("server", server), ("client", client)):
+                counters.append(Counter(commands(process.pid), process.pid, Path(folder, name)))
+            for line in client.stdout:
+                word = line.strip()
+                if word == "end":
+                    for counter in counters:
+                        counter.finish()
+                elif word.startswith("{"):
+                    figures = json.loads(word)
+                    rate = figures["frames"] / figures["seconds"]
+                    break
+            return [parse(counter.output, rate, window) for counter in counters]
+        finally:
+            client.stdin.close()
+            end(client)
 
 
-def count(driver: Driver, cell: Cell, probes: Probes) -> tuple[int, list[dict[str, float]]]:
+def count(driver: Driver, cell: Cell, events_of) -> list[dict[str, float]]:
     events: dict[str, str] = {}
 
     def commands(process: int) -> list[str]:
-        events.update(events_of(process, probes))
-        return ["stat", "-x,", "-e", ",".join(events_of(process, probes))]
+        found = events_of(process)
+        events.update(found)
+        return ["stat", "-x,", "-I", f"{INTERVAL * 1000:.0f}", "-e", ",".join(found)]
 
-    return Measurement(driver, cell, probes).run(
-        commands, lambda output, frames: parse_counts(output, events, max(1, frames)))
+    return run(driver, cell, commands,
+               lambda output, rate, window: parse_counts(output, events, rate, window))
 
 
-def copies(driver: Driver, cell: Cell, probes: Probes) -> tuple[int, list[list[tuple[int, float]]]]:
-    """Counts the copies of at least an eighth of a frame."""
+def copies(driver: Driver, cell: Cell, probes: Probes) -> list[list[tuple[int, float]]]:
+    """Counts the copies of whole frames or parts of them."""
     least = max(2048, cell.frame.bytes // 64)
 
     def commands(process: int) -> list[str]:
@@ -190,8 +178,7 @@ def copies(driver: Driver, cell: Cell, probes: Probes) -> tuple[int, list[list[t
                                    for variant in COPY_VARIANTS)))
         return ["record", "-q", "-m", "1024", "-e", event, "--filter", f"n >= {least}"]
 
-    return Measurement(driver, cell, probes).run(
-        commands, lambda output, frames: parse_copies(output, max(1, frames)))
+    return run(driver, cell, commands, parse_copies)
 
 
 def table(rows: list[list[str]]) -> str:
@@ -218,23 +205,26 @@ def main() -> None:
     cells = [Cell(peer, UNIX if options.unix else TCP, frame, options.in_flight)
              for peer in options.peer or [OURS, CPP]]
     probes = Probes()
+    results = []
     try:
-        results = [(cell, *count(driver, cell, probes), copies(driver, cell, probes)) for cell in cells]
+        for cell in cells:
+            # Probes cost time, so the processor time is measured without them.
+            system = count(driver, cell, system_events)
+            functions = count(driver, cell, lambda process: function_events(process, probes))
+            results.append(([one | other for one, other in zip(system, functions)],
+                            copies(driver, cell, probes)))
     finally:
         probes.remove()
-    names = list(dict.fromkeys(name for _, _, sides, _ in results for side in sides for name in side))
-    head = [f"{cell.peer} {side}" for cell, *_ in results for side in ("server", "client")]
+    names = list(dict.fromkeys(name for sides, _ in results for side in sides for name in side))
+    head = [f"{cell.peer} {side}" for cell in cells for side in ("server", "client")]
     rows = [[f"per frame, {cells[0].label.split(', ', 1)[1]}", *head]]
     for name in names:
-        values = [side.get(name, 0) for _, _, sides, _ in results for side in sides]
-        if any(value >= 0.005 for value in values):
+        values = [side.get(name, 0) for sides, _ in results for side in sides]
+        if any(value >= 0.02 for value in values):
             rows.append([name, *(f"{value:.2f}" for value in values)])
-    rows.append(["bytes copied in the process", *(
-        f"{sum(size * number for size, number in side):,.0f}"
-        for *_, (_, sides) in results for side in sides)])
-    rows.append(["of them, in whole frames", *(
-        f"{sum(size * number for size, number in side) / frame.bytes:.2f}"
-        for *_, (_, sides) in results for side in sides)])
+    copied = [sum(size * number for size, number in side) for _, sides in results for side in sides]
+    rows.append(["bytes copied in the process", *(f"{value:,.0f}" for value in copied)])
+    rows.append(["of them, in whole frames", *(f"{value / frame.bytes:.2f}" for value in copied)])
     print(table(rows))
 
 
