@@ -48,6 +48,7 @@ package struct PixelLocation: Sendable, Hashable {
   ///   malformed, has groups, or has a field on the path more than once.
   package init?(_ path: [Int], in bytes: UnsafeRawBufferPointer) {
     var fields: [WireField] = []
+    fields.reserveCapacity(path.count)
     var range = 0 ..< bytes.count
     for number in path {
       guard let field = try? WireFieldCursor.only(number, of: bytes, in: range) else { return nil }
