@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "Shared"))
 
 from cells import PARTS  # noqa: E402
-from driver import Driver, Result, Skipped  # noqa: E402
+from driver import PINS, Driver, Result, Skipped  # noqa: E402
 from report import Report  # noqa: E402
 from reporting import load_average, machine  # noqa: E402
 from results import Results  # noqa: E402
@@ -65,12 +65,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--only", action="append", choices=list(PARTS))
+    parser.add_argument("--pin", choices=list(PINS))
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
 
     seconds = options.seconds or (0.6 if options.quick else 1.6)
     warm_up = 0.3 if options.quick else 0.4
-    driver = Driver(options.sidelight, options.wire, options.peers, options.python, warm_up, seconds)
+    driver = Driver(options.sidelight, options.wire, options.peers, options.python, warm_up, seconds,
+                    options.pin)
     load, begin = load_average(), time.monotonic()
     versions = driver.versions()
     parts = [part for part in PARTS if not options.only or part in options.only]
@@ -79,6 +81,7 @@ def main() -> None:
 
     selection = ["--quick"] if options.quick else []
     selection += [word for part in options.only or [] for word in ("--only", part)]
+    selection += ["--pin", options.pin] if options.pin else []
     selection += ["--seconds", f"{options.seconds:g}"] if options.seconds else []
     command = "make bench-wire" + (f' ARGUMENTS="{" ".join(selection)}"' if selection else "")
     plots = report.plots()

@@ -19,6 +19,8 @@ HERE = Path(__file__).parent
 MALLOC = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432"
           ":glibc.malloc.trim_threshold=1073741824:glibc.malloc.top_pad=67108864"}
 TICKS = os.sysconf("SC_CLK_TCK")
+#: The processors of server and client: one each, or one for both.
+PINS = {"apart": (0, 1), "together": (0, 0)}
 
 
 class Skipped(Exception):
@@ -71,11 +73,13 @@ class Driver:
     """Runs cells, with the programs that dev/bench-wire built."""
 
     def __init__(self, sidelight: Path, wire: Path, peers: Path, python: str, warm_up: float,
-                 seconds: float):
+                 seconds: float, pin: str | None = None):
+        """`pin` is one of `PINS`, or `None`: the system places the processes."""
         self.sidelight, self.wire, self.warm_up, self.seconds = sidelight, wire, warm_up, seconds
         self.sockets, self.grpc = peers / "sockets", peers / "grpc"
         self.python = [python, HERE / "peers/grpcio_peer.py", peers / "python"]
         self._features: dict[str, set[str]] = {}
+        self._pins = PINS.get(pin, (None, None))
 
     def versions(self) -> dict[str, str]:
         """Returns the versions of the available peers."""
@@ -94,7 +98,7 @@ class Driver:
         if transport not in self._features:
             if transport == MEMORY and "--shared-memory" not in self._output("serve", "--help"):
                 return set()
-            with self._server(Cell(OURS, transport, KB1)) as (_, address):
+            with self.server(Cell(OURS, transport, KB1)) as (_, address):
                 self._features[transport] = set(subprocess.run(
                     [self.wire, "features", "--address", address], capture_output=True, text=True,
                     check=True, timeout=60).stdout.split())
@@ -106,7 +110,7 @@ class Driver:
 
     def run(self, cell: Cell, warm_up: float | None = None, seconds: float | None = None) -> Result:
         """Measures once. Raises `Skipped` if that is not possible here."""
-        options = self._options(cell, warm_up or self.warm_up, seconds or self.seconds)
+        options = self.options(cell, warm_up or self.warm_up, seconds or self.seconds)
         if cell.peer == COPY:
             figures, *_ = self._measure([self._found(self.sockets), "memcpy", *options])
             return Result(figures["frames"] / figures["seconds"], figures["p50_us"] / 1e3)
@@ -119,9 +123,9 @@ class Driver:
             raise Skipped("the server has no shared memory")
         if cell.jpeg and "process.jpeg" not in self.features(TCP):
             raise Skipped("the server takes no JPEG in streams")
-        with self._server(cell) as (server, address):
+        with self.server(cell) as (server, address):
             figures, before, after = self._measure(
-                [*self._client(cell), "--address", address, *options], server, self._malloc(cell))
+                [*self.client(cell), "--address", address, *options], server, self._malloc(cell))
         frames = max(1, figures["frames"])
         times = [(end.processor - start.processor) * 1e3 / frames
                  for start, end in zip(before, after)]
@@ -130,7 +134,7 @@ class Driver:
             figures["dropped"], figures["least"], figures["most"], times[1], times[0],
             figures.get("work_us", 0) / 1e3, after[1].memory / 2**20, after[0].memory / 2**20)
 
-    def _options(self, cell: Cell, warm_up: float, seconds: float) -> list[str]:
+    def options(self, cell: Cell, warm_up: float, seconds: float) -> list[str]:
         options = {
             "--format": cell.frame.format, "--size": cell.frame.size, "--bytes": cell.frame.bytes,
             "--streams": cell.streams, "--in-flight": cell.in_flight, "--warm-up": warm_up,
@@ -144,7 +148,7 @@ class Driver:
             options["--shared-memory"] = "yes"
         return [str(word) for pair in options.items() for word in pair]
 
-    def _client(self, cell: Cell) -> list:
+    def client(self, cell: Cell) -> list:
         return {
             OURS: [self.wire, "load", "--client", "library"],
             GENERATED: [self.wire, "load", "--client", "generated"],
@@ -154,13 +158,14 @@ class Driver:
         }.get(cell.peer, [self.grpc, "client"])
 
     @contextlib.contextmanager
-    def _server(self, cell: Cell):
+    def server(self, cell: Cell):
         """Starts a new server for each run, so that runs do not affect each other."""
         with tempfile.TemporaryDirectory(prefix="wire-") as folder:
             where = "127.0.0.1:0" if cell.transport == TCP else f"unix:{folder}/server"
             command = self._server_command(cell, where)
-            server = self._start(
-                command, {} if cell.peer in (OURS, GENERATED, CROSS) else self._malloc(cell))
+            server = self.start(
+                command, {} if cell.peer in (OURS, GENERATED, CROSS) else self._malloc(cell),
+                self._pins[0])
             try:
                 with self._limit(server, 30):
                     line = server.stdout.readline()
@@ -184,7 +189,7 @@ class Driver:
 
     def _measure(self, command: list, server: subprocess.Popen | None = None, env: dict = MALLOC):
         """Returns the figures that a client prints, and the usage of both from `begin` to `end`."""
-        client = self._start(command, env)
+        client = self.start(command, env, self._pins[1])
         usages = {}
         try:
             with self._limit(client, 60):
@@ -210,10 +215,11 @@ class Driver:
         return program
 
     @staticmethod
-    def _start(command: list, env: dict) -> subprocess.Popen:
+    def start(command: list, env: dict, processor: int | None = None) -> subprocess.Popen:
+        pinned = [] if processor is None else ["taskset", "-c", processor]
         return subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=sys.stderr, text=True, env=os.environ | env)
+            [str(word) for word in [*pinned, *command]], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=sys.stderr, text=True, env=os.environ | env)
 
     @staticmethod
     @contextlib.contextmanager

@@ -92,4 +92,31 @@ import Testing
     }
     #expect(counts == [2, 0])
   }
+
+  /// Records the events of a read.
+  private final class ReadRecorder: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private(set) var events: [String] = []
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      self.events.append(String(buffer: self.unwrapInboundIn(data)))
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { self.events.append("complete") }
+  }
+
+  @Test func `a read is complete before the next one begins`() throws {
+    let (channel, recorder) = (EmbeddedChannel(), ReadRecorder())
+    defer { _ = try? channel.finish() }
+    try channel.pipeline.syncOperations.addHandlers([DecodingObserver(), recorder])
+    for poll in [["a"], ["b", "c", "d"], ["e"]] {
+      for bytes in poll { channel.pipeline.fireChannelRead(ByteBuffer(string: bytes)) }
+      channel.pipeline.fireChannelReadComplete()
+    }
+    #expect(
+      recorder.events == [
+        "a", "complete", "b", "complete", "c", "complete", "d", "complete", "e", "complete",
+      ])
+  }
 }

@@ -34,12 +34,27 @@ import SidelightWire
     #expect(seen.filter(\.endStream).count == 1 && seen.last?.endStream == true)
   }
 
-  @Test func `messages that come in one piece are handed on as they lie`() throws {
+  @Test func `short messages that come in one piece are handed on as they lie`() throws {
     let sent = ByteBuffer(bytes: framed([1, 2, 3]) + framed([4]))
     let seen = try CallPipeline().receive(sent, endStream: true)
     #expect(seen.count == 1)
     #expect(seen[0].endStream)
     #expect(seen[0].bytes.addresses == sent.addresses)
+  }
+
+  @Test func `pixels that come in one piece do not keep the bytes that were read in use`() throws {
+    let pixels = framed([UInt8](repeating: 7, count: 5000))
+    let sent = ByteBuffer(bytes: pixels + framed([1]))
+    let seen = try CallPipeline().receive(sent)
+    #expect(seen.joined == pixels + framed([1]))
+    #expect(!seen.contains { $0.bytes.addresses.overlaps(sent.addresses) })
+    // Also behind the end of a message that began before.
+    let pipeline = try CallPipeline()
+    #expect(try pipeline.receive(Array(pixels.prefix(100))).isEmpty)
+    let rest = ByteBuffer(bytes: Array(pixels.dropFirst(100)) + pixels)
+    let both = try pipeline.receive(rest)
+    #expect(both.joined == pixels + pixels)
+    #expect(!both.contains { $0.bytes.addresses.overlaps(rest.addresses) })
   }
 
   @Test

@@ -48,6 +48,22 @@ import SidelightWire
     #expect(pipeline.store.messageCount == 0)
   }
 
+  @Test(arguments: [(1000, false), (5000, true), (20_000, true)])
+  func `a message in one buffer is copied only if it is short`(
+    count: Int, isStored: Bool
+  ) throws {
+    let pipeline = try CallPipeline()
+    let messages = pipeline.store.makeCallMessages()
+    let (envelope, expected) = try Self.message(count)
+    let handle = try Self.handle(envelope, messages)
+    #expect(pipeline.store.messageCount == (isStored ? 1 : 0))
+    let sent = try pipeline.send(framed(handle))
+    #expect(sent.joined == expected)
+    #expect(sent.count == 1)
+    let written = UInt(bitPattern: envelope.pixels.bytes.baseAddress)
+    #expect(sent.contains { $0.bytes.addresses.contains(written) } == isStored)
+  }
+
   @Test func `a frame that passes is sent from where it came`() throws {
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()

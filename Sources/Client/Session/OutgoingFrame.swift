@@ -1,3 +1,4 @@
+import Foundation
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
@@ -57,6 +58,8 @@ struct OutgoingFrame: Sendable {
         $0.image.describe(input: frame.geometry, orientation: frame.orientation)
       case .jpeg(_, let orientation): $0.image.describe(jpegOf: nil, orientation: orientation)
       }
+      // Replaced by a slot, or by the envelope's pixels.
+      $0.image.inline = Data()
       $0.captureTimeNs = self.frame.captureTimeNanoseconds
       $0.rtpTimestamp = self.frame.rtpTimestamp
       if let budget = self.frame.budget { $0.budgetUs = budget.wireMicroseconds }

@@ -19,6 +19,13 @@ extension SessionFlow {
     case pong(UInt64)
   }
 
+  /// A task that waits for a condition.
+  struct Waiter {
+    var number: UInt64
+    var condition: WaitCondition
+    var continuation: CheckedContinuation<Void, Never>
+  }
+
   struct Ping {
     /// The time at which it was sent, on the session's clock and in nanoseconds since 1970.
     var sent: (now: Duration, wall: Int64)?
@@ -42,7 +49,8 @@ extension SessionFlow {
     var lastActivity = Duration.zero
     var pings: [UInt64: Ping] = [:]
     var nextPing: UInt64 = 1
-    var waiting: [WaitCondition: [UInt64: CheckedContinuation<Void, Never>]] = [:]
+    /// A few: the connection's writer, the reader of events, and callers.
+    var waiting: [Waiter] = []
     var nextWaiter: UInt64 = 0
 
     func isSatisfied(_ condition: WaitCondition) -> Bool {
@@ -54,6 +62,14 @@ extension SessionFlow {
       case .drained: self.window.isDrained
       case .pong(let id): self.pings[id]?.answer != nil
       }
+    }
+
+    /// Removes and returns the waiters whose condition is satisfied.
+    mutating func takeSatisfiedWaiters() -> [Waiter] {
+      guard self.waiting.contains(where: { self.isSatisfied($0.condition) }) else { return [] }
+      let satisfied = self.waiting.filter { self.isSatisfied($0.condition) }
+      self.waiting.removeAll { waiter in satisfied.contains { $0.number == waiter.number } }
+      return satisfied
     }
 
     /// Offers a frame. If it cannot be sent, or replaces another, that outcome is set at once.

@@ -31,7 +31,7 @@ final class SessionFlow: Sendable {
   func update<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var woken: [CheckedContinuation<Void, Never>] = []
+    var woken: [Waiter] = []
     let result: Swift.Result<Result, Failure> = self.state.withLock { state in
       let result: Swift.Result<Result, Failure>
       do throws(Failure) {
@@ -39,18 +39,16 @@ final class SessionFlow: Sendable {
       } catch {
         result = .failure(error)
       }
-      for condition in state.waiting.keys where state.isSatisfied(condition) {
-        woken += state.waiting.removeValue(forKey: condition)?.values ?? [:].values
-      }
+      woken = state.takeSatisfiedWaiters()
       return result
     }
-    for continuation in woken { continuation.resume() }
+    for waiter in woken { waiter.continuation.resume() }
     return try result.get()
   }
 
   /// Returns when the condition is satisfied, at least for a moment, or the task is cancelled.
   func wait(for condition: WaitCondition) async {
-    let waiter = self.state.withLock { state in
+    let number = self.state.withLock { state in
       defer { state.nextWaiter += 1 }
       return state.nextWaiter
     }
@@ -58,16 +56,17 @@ final class SessionFlow: Sendable {
       await withCheckedContinuation { continuation in
         let waits = self.state.withLock { state in
           guard !Task.isCancelled, !state.isSatisfied(condition) else { return false }
-          state.waiting[condition, default: [:]][waiter] = continuation
+          state.waiting.append(
+            Waiter(number: number, condition: condition, continuation: continuation))
           return true
         }
         if !waits { continuation.resume() }
       }
     } onCancel: {
       let continuation = self.state.withLock { state in
-        let continuation = state.waiting[condition]?.removeValue(forKey: waiter)
-        if state.waiting[condition]?.isEmpty == true { state.waiting[condition] = nil }
-        return continuation
+        state.waiting.firstIndex { $0.number == number }.map {
+          state.waiting.remove(at: $0).continuation
+        }
       }
       continuation?.resume()
     }

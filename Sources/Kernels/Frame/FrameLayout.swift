@@ -23,6 +23,7 @@ public struct FrameLayout: Sendable, Hashable {
   ) throws(FrameLayoutError) {
     try Self.check(size: size)
     var planes: [PlaneLayout] = []
+    planes.reserveCapacity(format.planeCount)
     var offset = 0
     for plane in 0 ..< format.planeCount {
       let stride = format.rowByteCount(plane: plane, width: size.width)
@@ -41,6 +42,7 @@ public struct FrameLayout: Sendable, Hashable {
   ) throws(FrameLayoutError) {
     try Self.check(size: size)
     var planes: [PlaneLayout] = []
+    planes.reserveCapacity(format.planeCount)
     var offset = 0
     for plane in 0 ..< format.planeCount {
       let row = format.rowByteCount(plane: plane, width: size.width)

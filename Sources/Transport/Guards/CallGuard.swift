@@ -28,6 +28,7 @@ final class CallGuard: ChannelDuplexHandler {
   private let address: String
   private let counters: ConnectionCounters
   private let cancellation: CallCancellation
+  private let limitsUnfinishedMessages: Bool
   /// The bytes that are reserved in `unfinished`.
   private var reserved = 0
   private var limits: CallLimits?
@@ -62,6 +63,7 @@ final class CallGuard: ChannelDuplexHandler {
     self.address = address
     self.counters = counters
     self.cancellation = cancellation
+    self.limitsUnfinishedMessages = configuration.active.contains(.unfinishedMessages)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -159,9 +161,10 @@ final class CallGuard: ChannelDuplexHandler {
     {
       return self.refuse(.finding(finding, limits), context: context)
     }
-    if let scanner, self.isActive(.unfinishedMessages), !self.reserve(scanner.unfinishedBytes) {
-      return self.refuse(
-        .noCapacity(for: scanner.unfinishedBytes, self.configuration), context: context)
+    if self.limitsUnfinishedMessages, let unfinished = self.scanner?.unfinishedBytes,
+      !self.reserve(unfinished)
+    {
+      return self.refuse(.noCapacity(for: unfinished, self.configuration), context: context)
     }
     if messages.endStream, self.isActive(.truncatedMessage), let scanner,
       scanner.isWithinMessage

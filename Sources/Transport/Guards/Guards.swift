@@ -94,7 +94,7 @@ package final class Guards: Sendable {
           ? RateBudget(perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
         counters: self.counters))
     let decoding = DecodingObserver()
-    if self.isActive(.lateFrames) { inner.append(decoding) }
+    inner.append(decoding)
     let http2 = try pipeline.handler(type: NIOHTTP2Handler.self)
     try pipeline.addHandlers(inner, position: .before(http2))
 

@@ -50,16 +50,30 @@ package final class LateFrameGuard: ChannelInboundHandler {
 
 /// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
 /// at any other time they are about frames to be written. It is next below HTTP/2.
+///
+/// It also completes each read before the next one begins. HTTP/2 copies what it reads to a buffer of
+/// its own, and passes on slices of it, which calls get when the read is complete. A buffer with
+/// slices in use is copied as a whole when HTTP/2 writes to it (`docs/design/upstream.md`, 3): as
+/// many bytes again as are read, if several reads follow each other.
 package final class DecodingObserver: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
 
   /// Whether HTTP/2 decodes input.
   package private(set) var isDecoding = false
+  /// Whether HTTP/2 has read, and the read is not complete.
+  private var isReading = false
 
   package init() {}
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if self.isReading { context.fireChannelReadComplete() }
+    self.isReading = true
     self.setDecoding(true) { context.fireChannelRead(data) }
+  }
+
+  package func channelReadComplete(context: ChannelHandlerContext) {
+    self.isReading = false
+    context.fireChannelReadComplete()
   }
 
   package func channelWritabilityChanged(context: ChannelHandlerContext) {

@@ -37,6 +37,8 @@ final class CallWriter: ChannelDuplexHandler {
   private static let maxPartBytes = 1 << 20
 
   private let limits: Limits?
+  /// Whether the guard resets a call whose peer takes nothing.
+  private let detectsStalls: Bool
   private var waiting = CircularBuffer<
     (payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>?)
   >()
@@ -55,6 +57,7 @@ final class CallWriter: ChannelDuplexHandler {
   /// - Parameter limits: `nil` disables the guards.
   init(_ limits: Limits? = nil) {
     self.limits = limits
+    self.detectsStalls = limits?.isActive(.callStall) == true
     self.stallDetector = StallDetector(timeout: limits?.configuration.writeStallTimeout ?? .zero)
   }
 
@@ -107,7 +110,7 @@ final class CallWriter: ChannelDuplexHandler {
     _ bytes: ByteBuffer, endStream: Bool, promise: EventLoopPromise<Void>?,
     eventLoop: any EventLoop
   ) {
-    guard let limits, limits.isActive(.callStall) else {
+    guard self.detectsStalls else {
       return self.waiting.append(
         (.data(.init(data: .byteBuffer(bytes), endStream: endStream)), promise))
     }

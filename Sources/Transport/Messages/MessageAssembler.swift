@@ -6,6 +6,9 @@ import NIOHTTP2
 /// gRPC would append the pieces of a message to a buffer that grows by doubling, and copy all of it
 /// each time. The prefix states the length, so this handler reserves the memory once, when the
 /// content begins to arrive. gRPC takes a buffer of whole messages as it is.
+///
+/// Whole messages are copied too, so that pixels do not keep HTTP/2's buffer in use: it holds up to
+/// a quarter of a megabyte, and is copied as a whole when more arrives while a slice of it is in use.
 final class MessageAssembler: ChannelInboundHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = HTTP2Frame.FramePayload
@@ -13,6 +16,9 @@ final class MessageAssembler: ChannelInboundHandler {
   /// The bytes of a long message that must have arrived before its memory is reserved: a
   /// peer that only announces a message gets none.
   private static let minReservingBytes = 64 << 10
+  /// The size from which whole messages are copied. Shorter ones have no pixels to speak of, and are
+  /// decoded before more arrives.
+  private static let minCopiedBytes = 1 << 10
 
   private let maxMessageBytes: Int
   /// The bytes of an incomplete message, with its prefix.
@@ -35,7 +41,9 @@ final class MessageAssembler: ChannelInboundHandler {
   private func receive(_ messages: MessageBytes, context: ChannelHandlerContext) {
     let isWhole = messages.segments.allSatisfy(self.isAccepted)
     if self.passesThrough || self.message.readableBytes == 0 && isWhole {
-      return self.pass(messages.bytes, isLast: messages.endStream, context: context)
+      return self.pass(
+        isWhole ? Self.detached(messages.bytes) : messages.bytes, isLast: messages.endStream,
+        context: context)
     }
     var bytes = messages.bytes
     /// The bytes of whole messages at the beginning of `bytes`.
@@ -88,7 +96,16 @@ final class MessageAssembler: ChannelInboundHandler {
     _ count: Int, of bytes: inout ByteBuffer, context: ChannelHandlerContext
   ) {
     guard count > 0, let slice = bytes.readSlice(length: count) else { return }
-    self.pass(slice, context: context)
+    self.pass(Self.detached(slice), context: context)
+  }
+
+  /// Returns the same bytes in memory of their own, unless they are few.
+  private static func detached(_ bytes: ByteBuffer) -> ByteBuffer {
+    guard bytes.readableBytes >= Self.minCopiedBytes else { return bytes }
+    var copy = ByteBuffer()
+    copy.reserveCapacity(bytes.readableBytes)
+    copy.writeImmutableBuffer(bytes)
+    return copy
   }
 
   private func pass(_ bytes: ByteBuffer, isLast: Bool = false, context: ChannelHandlerContext) {

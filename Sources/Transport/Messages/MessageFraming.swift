@@ -129,9 +129,12 @@ enum OutboundCallPart {
 
 /// A message behind its prefix, in the buffers that it lies in.
 package struct FramedMessage: Sendable {
-  /// The size from which messages are sent from where they lie. Smaller ones are copied, and share
-  /// a write with others: that takes less time than separate writes.
+  /// The size from which pixels are sent from where they lie, in a write of their own. Fewer are
+  /// copied to the rest of their message, which takes less time.
   static let minStoredByteCount = 64 << 10
+  /// The size from which a message in one buffer is sent from where it lies. Smaller ones are
+  /// copied, and share a write with others.
+  private static let minSingleByteCount = 4 << 10
 
   /// The bytes that are sent, in this order; the first buffer begins with the prefix.
   package let pieces: [ByteBuffer]
@@ -146,18 +149,17 @@ package struct FramedMessage: Sendable {
     self.pieces.reduce(-MessagePrefix.byteCount) { $0 + $1.readableBytes }
   }
 
+  /// Whether it takes less time to send the message from where it lies than to copy it.
+  var isWorthStoring: Bool {
+    self.byteCount
+      >= (self.pieces.count == 1 ? Self.minSingleByteCount : Self.minStoredByteCount)
+  }
+
   /// Returns a copy of the message, without its prefix.
   func joined<Bytes: GRPCContiguousBytes>() -> Bytes {
     var joined = self.pieces[0]
     joined.reserveCapacity(MessagePrefix.byteCount + self.byteCount)
     for piece in self.pieces.dropFirst() { joined.writeImmutableBuffer(piece) }
     return Bytes(joined.readableBytesView.dropFirst(MessagePrefix.byteCount))
-  }
-}
-
-extension ByteBuffer {
-  /// Writes the prefix of a message that is not compressed.
-  mutating func writePrefix(ofMessageWith byteCount: Int) {
-    self.writeMultipleIntegers(UInt8(0), UInt32(byteCount))
   }
 }

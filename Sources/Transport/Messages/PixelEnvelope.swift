@@ -92,9 +92,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   func serialized<Bytes: GRPCContiguousBytes>(
     storingIn messages: OutboundMessageStore.CallMessages?
   ) -> Bytes {
-    guard let messages, self.byteCount >= FramedMessage.minStoredByteCount else {
-      return self.message.joined()
-    }
+    guard let messages, self.message.isWorthStoring else { return self.message.joined() }
     return Bytes(messages.insert(self.message).bytes.readableBytesView)
   }
 }
@@ -148,36 +146,53 @@ private struct PixelTemplate {
   init<Message: PixelMessage>(
     _ message: Message, pixelByteCount: Int, timingPath: [Int]? = nil
   ) throws {
-    var template = message
-    template.carriedImage?.inline = Data()
-    // Unknown fields of an image are not repeated: they may look like the path to the pixels.
-    template.carriedImage?.unknownFields = UnknownStorage()
-    let encoded: [UInt8] = try template.serializedBytes()
+    let encoded: [UInt8] = try message.withEmptyPixels.serializedBytes()
     (self.head, self.tail, self.timing) = try encoded.withUnsafeBytes { bytes in
       guard let location = PixelLocation(Message.pixelPath, in: bytes) else {
         throw PixelEnvelopeError()
       }
-      let before = location.prefix(of: bytes, pixelByteCount: pixelByteCount)
-      let after = [UInt8](location.suffix(of: bytes))
-      var head = ByteBuffer()
-      head.writePrefix(ofMessageWith: before.count + pixelByteCount + after.count)
-      head.writeBytes(before)
+      let after = [UInt8](UnsafeRawBufferPointer(rebasing: location.suffix(of: bytes)))
+      var head = [UInt8](repeating: 0, count: MessagePrefix.byteCount)
+      head.reserveCapacity(MessagePrefix.byteCount + bytes.count + Self.maxLengthGrowth)
+      location.appendPrefix(of: bytes, pixelByteCount: pixelByteCount, to: &head)
+      let byteCount = head.count - MessagePrefix.byteCount + pixelByteCount + after.count
+      withUnsafeBytes(of: UInt32(byteCount).bigEndian) {
+        head.replaceSubrange(1 ..< MessagePrefix.byteCount, with: $0)
+      }
       // The timing follows the image: fields are encoded in the order of their numbers.
       let timing = timingPath.flatMap { PixelLocation($0, in: bytes) }?.pixels.lowerBound
-      let offset = timing.map { $0 - location.pixels.upperBound }
-      return ([UInt8](head.readableBytesView), after, offset)
+      return (head, after, timing.map { $0 - location.pixels.upperBound })
     }
     self.pixelByteCount = pixelByteCount
   }
 
+  /// The most bytes by which the lengths of the fields around the pixels grow with the pixels.
+  private static let maxLengthGrowth = 3 * 9
+
   /// Encodes a filtered frame, with a timing that has the maximum encoded length.
   init(outcome: Sidelight_V1_FilteredFrame, pixelByteCount: Int) throws {
     var frame = outcome
-    frame.timing.queueUs = .max
-    frame.timing.processUs = .max
-    frame.timing.totalUs = .max
+    frame.timing = .with {
+      $0.queueUs = .max
+      $0.processUs = .max
+      $0.totalUs = .max
+    }
     try self.init(
       Sidelight_V1_ServerMessage.with { $0.frame = frame }, pixelByteCount: pixelByteCount,
       timingPath: [1, 8])  // frame, timing
+  }
+}
+
+extension PixelMessage {
+  /// The message with an image whose pixels are inline and empty.
+  fileprivate var withEmptyPixels: Self {
+    guard var image = self.carriedImage else { return self }
+    // Unknown fields of an image are not repeated: they may look like the path to the pixels.
+    if image.pixels == .inline(Data()), image.unknownFields.data.isEmpty { return self }
+    image.inline = Data()
+    image.unknownFields = UnknownStorage()
+    var message = self
+    message.carriedImage = image
+    return message
   }
 }

@@ -44,7 +44,7 @@ package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeseri
       let location = PixelLocation(Message.pixelPath, in: bytes)
       try self.check(bytes.count - (location?.pixels.count ?? 0))
       return try location.map { location in
-        let rest = location.prefix(of: bytes, pixelByteCount: 0) + location.suffix(of: bytes)
+        let rest = location.messageWithoutPixels(of: bytes)
         return (location, try ProtobufDeserializer<Message>().deserialize(rest))
       }
     }

@@ -178,18 +178,8 @@ package struct FrameLimits: Sendable, Hashable {
 
   /// Checks a size before memory is allocated for it.
   package func check(width: UInt32, height: UInt32) throws(FieldViolation) -> FrameSize {
-    for (name, value) in [("width", width), ("height", height)] {
-      guard value >= 1 else {
-        throw FieldViolation(
-          field: name, reason: "is 0",
-          info: .outOfRange(value, limit: "1 ... \(self.maxDimension)"))
-      }
-      guard value <= UInt32(self.maxDimension) else {
-        throw FieldViolation(
-          field: name, reason: "is \(value), the limit is \(self.maxDimension)",
-          info: .outOfRange(value, limit: "1 ... \(self.maxDimension)"))
-      }
-    }
+    try self.check(dimension: width, field: "width")
+    try self.check(dimension: height, field: "height")
     let size = FrameSize(width: Int(width), height: Int(height))
     guard size.pixelCount <= self.maxPixels else {
       throw FieldViolation(
@@ -198,6 +188,19 @@ package struct FrameLimits: Sendable, Hashable {
         info: .outOfRange(size.pixelCount, limit: self.maxPixels))
     }
     return size
+  }
+
+  private func check(dimension value: UInt32, field: String) throws(FieldViolation) {
+    guard value >= 1 else {
+      throw FieldViolation(
+        field: field, reason: "is 0",
+        info: .outOfRange(value, limit: "1 ... \(self.maxDimension)"))
+    }
+    guard value <= UInt32(self.maxDimension) else {
+      throw FieldViolation(
+        field: field, reason: "is \(value), the limit is \(self.maxDimension)",
+        info: .outOfRange(value, limit: "1 ... \(self.maxDimension)"))
+    }
   }
 }
 

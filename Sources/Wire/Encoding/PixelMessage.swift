@@ -48,6 +48,7 @@ package struct PixelLocation: Sendable, Hashable {
   ///   malformed, has groups, or has a field on the path more than once.
   package init?(_ path: [Int], in bytes: UnsafeRawBufferPointer) {
     var fields: [WireField] = []
+    fields.reserveCapacity(path.count)
     var range = 0 ..< bytes.count
     for number in path {
       guard let field = try? WireFieldCursor.only(number, of: bytes, in: range) else { return nil }
@@ -57,40 +58,52 @@ package struct PixelLocation: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// Returns the message up to the first pixel, as it is encoded with `count` bytes of pixels.
-  package func prefix(
-    of bytes: UnsafeRawBufferPointer, pixelByteCount count: Int
-  ) -> [UInt8] {
-    // The length of each field covers the bytes before the next field, that field, and the bytes
-    // after it.
-    var headers: [[UInt8]] = []
-    var inner: (field: WireField, byteCount: Int)?
-    for field in self.fields.reversed() {
-      let length =
-        inner.map { inner in
-          (inner.field.start - field.payload.lowerBound) + inner.byteCount
-            + (field.payload.upperBound - inner.field.payload.upperBound)
-        } ?? count
-      var header: [UInt8] = []
-      header.appendVarint(UInt64(field.number) << 3 | 2)
-      header.appendVarint(UInt64(length))
-      inner = (field, header.count + length)
-      headers.append(header)
-    }
-    var prefix: [UInt8] = []
-    var copied = 0
-    for (field, header) in zip(self.fields, headers.reversed()) {
-      prefix.append(contentsOf: bytes[copied ..< field.start])
-      prefix.append(contentsOf: header)
-      copied = field.payload.lowerBound
-    }
-    return prefix
-  }
-
-  /// Returns the message behind its pixels.
+  /// The bytes of the message behind its pixels.
   package func suffix(of bytes: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
     bytes[self.pixels.upperBound...]
   }
+
+  /// Appends the message up to the first pixel, as it is encoded with `count` bytes of pixels.
+  package func appendPrefix(
+    of bytes: UnsafeRawBufferPointer, pixelByteCount count: Int, to prefix: inout [UInt8]
+  ) {
+    // The length of each field covers the bytes before the next field, that field, and the bytes
+    // after it.
+    var lengths = [Int](repeating: count, count: self.fields.count)
+    for index in self.fields.indices.dropLast().reversed() {
+      let (field, inner) = (self.fields[index], self.fields[index + 1])
+      lengths[index] =
+        field.payload.count - (inner.payload.upperBound - inner.start)
+        + inner.tag.varintByteCount + UInt64(lengths[index + 1]).varintByteCount
+        + lengths[index + 1]
+    }
+    var copied = 0
+    for (field, length) in zip(self.fields, lengths) {
+      prefix.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[copied ..< field.start]))
+      prefix.appendVarint(field.tag)
+      prefix.appendVarint(UInt64(length))
+      copied = field.payload.lowerBound
+    }
+  }
+
+  /// Returns the message without its pixels.
+  package func messageWithoutPixels(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    var message: [UInt8] = []
+    message.reserveCapacity(bytes.count - self.pixels.count)
+    self.appendPrefix(of: bytes, pixelByteCount: 0, to: &message)
+    message.append(contentsOf: UnsafeRawBufferPointer(rebasing: self.suffix(of: bytes)))
+    return message
+  }
+}
+
+extension WireField {
+  /// The tag of a length-delimited field.
+  fileprivate var tag: UInt64 { UInt64(self.number) << 3 | 2 }
+}
+
+extension UInt64 {
+  /// The bytes of the number in protobuf's variable-length encoding.
+  fileprivate var varintByteCount: Int { (UInt64.bitWidth - (self | 1).leadingZeroBitCount + 6) / 7 }
 }
 
 extension [UInt8] {

@@ -15,6 +15,9 @@ package struct ProtobufBounds: Sendable {
   /// The nesting depth beyond which SwiftProtobuf refuses to decode.
   package static let maxDepth = 100
 
+  /// The depth of a frame's message, for which memory is reserved at once.
+  private static let commonDepth = 4
+
   private enum Step {
     case tag
     case varint
@@ -37,7 +40,9 @@ package struct ProtobufBounds: Sendable {
   ///   - maxFields: The most fields that the message may have.
   package init(shape: MessageShape, length: Int, maxFields: Int) {
     self.maxFields = maxFields
-    self.open = [(shape, length)]
+    self.open = []
+    self.open.reserveCapacity(Self.commonDepth)
+    self.open.append((shape, length))
   }
 
   /// Checks a complete message.

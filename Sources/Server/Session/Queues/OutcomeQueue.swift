@@ -164,6 +164,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
 
   /// Waits until the backlog is short enough for the reader to continue.
   package func waitForCapacity() async {
+    guard self.state.withLock({ !$0.machine.hasCapacity && !$0.isCancelled }) else { return }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         self.update { state in state.reader = continuation }
@@ -178,6 +179,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
 
   /// Waits until another finished frame fits without displacing one.
   package func waitForPictureCapacity() async {
+    guard self.state.withLock({ !$0.machine.hasPictureCapacity && !$0.isCancelled }) else { return }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         self.update { state in state.worker = continuation }
