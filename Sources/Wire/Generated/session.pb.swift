@@ -493,6 +493,10 @@ package nonisolated enum Sidelight_V1_TransitionEnd: SwiftProtobuf.Enum, Swift.C
 
   /// A cut: the capture times went back, or did not advance for 100 frames.
   case captureTime // = 7
+
+  /// A cut: a stage of one of the pipelines separates people from the background, which two
+  /// pipelines at a time cannot do.
+  case scene // = 8
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -509,6 +513,7 @@ package nonisolated enum Sidelight_V1_TransitionEnd: SwiftProtobuf.Enum, Swift.C
     case 5: self = .stageFailed
     case 6: self = .memory
     case 7: self = .captureTime
+    case 8: self = .scene
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -523,6 +528,7 @@ package nonisolated enum Sidelight_V1_TransitionEnd: SwiftProtobuf.Enum, Swift.C
     case .stageFailed: return 5
     case .memory: return 6
     case .captureTime: return 7
+    case .scene: return 8
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -537,6 +543,7 @@ package nonisolated enum Sidelight_V1_TransitionEnd: SwiftProtobuf.Enum, Swift.C
     .stageFailed,
     .memory,
     .captureTime,
+    .scene,
   ]
 
 }
@@ -2287,7 +2294,7 @@ nonisolated extension Sidelight_V1_WipeDirection: SwiftProtobuf._ProtoNameProvid
 }
 
 nonisolated extension Sidelight_V1_TransitionEnd: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRANSITION_END_UNSPECIFIED\0\u{1}TRANSITION_END_COMPLETED\0\u{1}TRANSITION_END_NO_TIME\0\u{1}TRANSITION_END_PROTECTION\0\u{1}TRANSITION_END_OUTPUT_DIFFERS\0\u{1}TRANSITION_END_STAGE_FAILED\0\u{1}TRANSITION_END_MEMORY\0\u{1}TRANSITION_END_CAPTURE_TIME\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRANSITION_END_UNSPECIFIED\0\u{1}TRANSITION_END_COMPLETED\0\u{1}TRANSITION_END_NO_TIME\0\u{1}TRANSITION_END_PROTECTION\0\u{1}TRANSITION_END_OUTPUT_DIFFERS\0\u{1}TRANSITION_END_STAGE_FAILED\0\u{1}TRANSITION_END_MEMORY\0\u{1}TRANSITION_END_CAPTURE_TIME\0\u{1}TRANSITION_END_SCENE\0")
 }
 
 nonisolated extension Sidelight_V1_SessionState: SwiftProtobuf._ProtoNameProviding {
