@@ -1,6 +1,14 @@
 package import SidelightKernels
 import SwiftProtobuf
 
+/// A gradual change that a client requests.
+package enum RequestedTransition: Sendable, Hashable {
+  /// The mix of the results of both pipelines.
+  case mix(PipelineTransition)
+  /// The pipeline with parameters in between.
+  case glide(ParameterGlide)
+}
+
 extension PipelineTransition {
   /// Reads a transition.
   ///

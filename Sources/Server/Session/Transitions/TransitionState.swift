@@ -104,12 +104,6 @@ package struct TransitionState: Sendable {
   }
 }
 
-/// A transition that a client requests with a change.
-package enum RequestedTransition: Sendable, Hashable {
-  case mix(PipelineTransition)
-  case glide(ParameterGlide)
-}
-
 /// The position of a frame in a transition.
 package struct TransitionMoment: Sendable {
   /// The pipeline that the transition leads from.
