@@ -2,7 +2,8 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
-/// What the scene stages of a frame's plans draw; `nil` for a plan that the frame does not have.
+/// The drawings of the scene stages of a frame's plans; `nil` for a plan that the frame does not
+/// have.
 typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 
 /// The scene of a session: the faces in its frames and the state of its scene stages.

@@ -28,7 +28,9 @@ import Testing
             for plane in 0 ..< input.format.planeCount {
               for row in 0 ..< input.format.rowCount(plane: plane, height: input.size.height) {
                 output.withMutableRow(row, plane: plane) { row in
-                  row.withUnsafeMutableBytes { $0.initializeMemory(as: UInt8.self, repeating: level) }
+                  row.withUnsafeMutableBytes { bytes in
+                    for index in bytes.indices { bytes[index] = level }
+                  }
                 }
               }
             }
@@ -157,52 +159,63 @@ import Testing
 
   // MARK: Invalid values
 
-  @Test(arguments: [
-    ("duration", { $0.clearDuration() }, "", "more than 0, at most 60.0 seconds"),
-    ("duration", { $0.duration = .init() }, "0.0 seconds", "more than 0, at most 60.0 seconds"),
-    (
-      "duration", { $0.duration = .init(seconds: 61) }, "61.0 seconds",
-      "more than 0, at most 60.0 seconds"
-    ),
-    ("curve", { $0.curve = .UNRECOGNIZED(9) }, "9", "LINEAR, EASE_IN, EASE_OUT, EASE_IN_OUT"),
-    ("kind", { $0.kind = .UNRECOGNIZED(9) }, "9", "FADE, WIPE, DISSOLVE"),
-    (
-      "direction",
-      {
-        $0.kind = .wipe
-        $0.direction = .UNRECOGNIZED(9)
-      }, "9", "RIGHT, LEFT, DOWN, UP"
-    ),
-    ("direction", { $0.direction = .up }, "up", "WIPE"),
-    ("softness", { $0.softness = 0.5 }, "0.5", "WIPE and DISSOLVE"),
-    (
-      "softness",
-      {
-        $0.kind = .wipe
-        $0.softness = 1.5
-      }, "1.5", "0.0 ... 1.0"
-    ),
-    (
-      "softness",
-      {
-        $0.kind = .dissolve
-        $0.softness = .nan
-      }, "nan", "0.0 ... 1.0"
-    ),
-    (
-      "seed",
-      {
-        $0.kind = .wipe
-        $0.seed = 3
-      }, "3", "DISSOLVE"
-    ),
-  ] as [(String, @Sendable (inout Sidelight_V1_Transition) -> Void, String, String)])
+  /// A value of a transition that is refused.
+  struct InvalidValue: Sendable, CustomTestStringConvertible {
+    let field: String
+    let value: String
+    let limit: String
+    let set: @Sendable (inout Sidelight_V1_Transition) -> Void
+
+    init(
+      _ field: String, _ value: String, limit: String,
+      _ set: @escaping @Sendable (inout Sidelight_V1_Transition) -> Void
+    ) {
+      (self.field, self.value, self.limit, self.set) = (field, value, limit, set)
+    }
+
+    var testDescription: String { "\(self.field): \(self.value)" }
+  }
+
+  static let invalidValues = [
+    InvalidValue("duration", "", limit: "more than 0, at most 60.0 seconds") {
+      $0.clearDuration()
+    },
+    InvalidValue("duration", "0.0 seconds", limit: "more than 0, at most 60.0 seconds") {
+      $0.duration = .init()
+    },
+    InvalidValue("duration", "61.0 seconds", limit: "more than 0, at most 60.0 seconds") {
+      $0.duration = .init(seconds: 61)
+    },
+    InvalidValue("curve", "9", limit: "LINEAR, EASE_IN, EASE_OUT, EASE_IN_OUT") {
+      $0.curve = .UNRECOGNIZED(9)
+    },
+    InvalidValue("kind", "9", limit: "FADE, WIPE, DISSOLVE") { $0.kind = .UNRECOGNIZED(9) },
+    InvalidValue("direction", "9", limit: "RIGHT, LEFT, DOWN, UP") {
+      $0.kind = .wipe
+      $0.direction = .UNRECOGNIZED(9)
+    },
+    InvalidValue("direction", "up", limit: "WIPE") { $0.direction = .up },
+    InvalidValue("softness", "0.5", limit: "WIPE and DISSOLVE") { $0.softness = 0.5 },
+    InvalidValue("softness", "1.5", limit: "0.0 ... 1.0") {
+      $0.kind = .wipe
+      $0.softness = 1.5
+    },
+    InvalidValue("softness", "nan", limit: "0.0 ... 1.0") {
+      $0.kind = .dissolve
+      $0.softness = .nan
+    },
+    InvalidValue("seed", "3", limit: "DISSOLVE") {
+      $0.kind = .wipe
+      $0.seed = 3
+    },
+  ]
+
+  @Test(arguments: invalidValues)
   func `an invalid value of a transition is refused with its field, value and limit`(
-    _ field: String, _ change: @Sendable (inout Sidelight_V1_Transition) -> Void, _ value: String,
-    _ limit: String
+    _ invalid: InvalidValue
   ) async throws {
     var transition = Sidelight_V1_Transition(.fade(.seconds(1)))
-    change(&transition)
+    invalid.set(&transition)
     var select = Sidelight_V1_ClientMessage.select([.filter("sepiaTone")], requestID: 3)
     select.select.transition = transition
     let activate = Sidelight_V1_ClientMessage.with {
@@ -215,8 +228,8 @@ import Testing
       #expect(error.requestID == 3)
       let parts = try #require(try ErrorParts(error.status))
       #expect(parts.code == .invalidArgument)
-      #expect(parts.field == "\(name).transition.\(field)")
-      #expect((parts.value ?? "") == value && parts.limit == limit)
+      #expect(parts.field == "\(name).transition.\(invalid.field)")
+      #expect((parts.value ?? "") == invalid.value && parts.limit == invalid.limit)
       #expect(answers.frames.map(\.revision) == [1])
     }
   }
@@ -225,7 +238,8 @@ import Testing
     let update = Sidelight_V1_ClientMessage.update(
       "intensity", .number(0.5), ParameterGlide(.seconds(61)))
     let answers = try await Self.answers(to: update)
-    let parts = try #require(try ErrorParts(try #require(answers.errors.first).status))
+    let error = try #require(answers.errors.first)
+    let parts = try #require(try ErrorParts(error.status))
     #expect(parts.field == "update.glide.duration" && parts.value == "61.0 seconds")
     #expect(answers.frames.map(\.revision) == [1])
   }

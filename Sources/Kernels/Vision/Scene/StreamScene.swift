@@ -258,7 +258,7 @@ public struct StreamScene: Sendable {
     guard let known = self.earlierEntries else {
       let known = self.adopted(earlier, from: self.entries)
       self.earlierEntries = known
-      // The later stages have numbers of their own, so that results of jobs reach one of the two.
+      // The later stages have other numbers, so that results of jobs reach one of the two.
       return self.entries = self.adopted(planned, from: known).map { entry in
         self.lastNumber += 1
         return Entry(
