@@ -14,12 +14,14 @@ import CKernels
 ///
 /// Samples of pictures with straight alpha count by alpha times weight; all others are mixed as
 /// they are.
-package struct PictureMix: Sendable, Hashable {
-  package var style: PipelineTransition.Style
+public struct PictureMix: Sendable, Hashable {
+  /// The look of the transition.
+  public var style: PipelineTransition.Style
   /// The share of the later picture, 0 ... 1.
-  package var progress: Double
+  public var progress: Double
 
-  package init(style: PipelineTransition.Style, progress: Double) {
+  /// Creates a mix.
+  public init(style: PipelineTransition.Style, progress: Double) {
     self.style = style
     self.progress = progress
   }
@@ -74,7 +76,7 @@ extension PlanExecutor {
   /// - Precondition: The pictures have one format and size, and share no byte.
   @concurrent
   @discardableResult
-  package func mix(
+  public func mix(
     _ earlier: Frame, into later: consuming MutableFrame, by mix: PictureMix, bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {

@@ -226,8 +226,10 @@ struct SessionReader: ~Copyable {
     {
       return self.drop(reservation, span, reason)
     }
+    let deadline = self.admission.deadline(of: message, received: received)
     let selected = await self.compiledPipelines.framePipeline(
-      for: active, picture.form, isReduced: self.session.quality.isReduced)
+      for: active, picture.form, budget: deadline.map { $0 - received },
+      isReduced: self.session.quality.isReduced)
     if let cut = selected.cut {
       self.handle.cutTransition(to: active.revision, cut, at: message.sequence)
     }
@@ -241,7 +243,7 @@ struct SessionReader: ~Copyable {
       arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
       compiledPipeline: passesThrough ? nil : compiled,
       transition: passesThrough ? nil : selected.transition, received: received,
-      deadline: self.admission.deadline(of: message, received: received), span: span)
+      deadline: deadline, span: span)
     // The worker runs the analyses that are scene stages of the plan.
     let analyses = compiled.plan.analyses.filter {
       !$0.isInScene || self.session.options.analysisOnly

@@ -64,6 +64,18 @@ import Testing
     #expect(answers.ended.first?.firstSequence == 12)
   }
 
+  @Test func `the first frame shows the later pipeline if it has no time for the earlier one`()
+    async throws
+  {
+    let clock = ManualClock()
+    let client = Self.client(
+      clock, Self.catalogue(clock, a: .milliseconds(30), b: .milliseconds(10)))
+    let answers = try await client.run(frames: [client.frame(0) { $0.budgetUs = 20_000 }])
+    #expect(answers.drops.isEmpty)
+    #expect(answers.pictures.map(\.first) == [200])
+    #expect(answers.ended.map(\.end) == [.noTime])
+  }
+
   @Test func `an earlier pipeline that becomes slower costs one frame at most`() async throws {
     let clock = ManualClock()
     let slowness = Mutex(Duration.milliseconds(5))

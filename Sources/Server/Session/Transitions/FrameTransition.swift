@@ -21,9 +21,11 @@ struct FramePipeline: Sendable {
 extension CompiledPipelineCache {
   /// Returns the compiled pipeline for a frame, and in a transition the work of the frame in it.
   ///
-  /// - Parameter isReduced: Whether the session is short of time.
+  /// - Parameters:
+  ///   - budget: The time that the frame has; `nil` disables the limit.
+  ///   - isReduced: Whether the session is short of time.
   mutating func framePipeline(
-    for active: ActivePipeline, _ form: PictureForm, isReduced: Bool
+    for active: ActivePipeline, _ form: PictureForm, budget: Duration?, isReduced: Bool
   ) async -> FramePipeline {
     let later = await self.compiledPipeline(for: active, form)
     var result = FramePipeline(active: active, compiled: later)
@@ -48,6 +50,11 @@ extension CompiledPipelineCache {
     result.cut = earlier.obstacle(toMixingWith: later, maxPlanBytes: self.maxPlanBytes)
     guard result.cut == nil else { return result }
     if moment.progress == 0 {
+      // The earlier pipeline alone: the frame must not be lost if it takes longer than the later.
+      guard earlier.fits(into: budget) || !later.fits(into: budget) else {
+        result.cut = .noTime
+        return result
+      }
       result.show(moment.earlier, earlier)
     } else {
       var style = PipelineTransition.Style.fade
@@ -73,6 +80,12 @@ extension CompiledPipeline {
   fileprivate var isSmall: Bool {
     self.plan.refusal == nil && self.plan.byteCost < PlanCache.smallPlanBytes
       && self.plan.sceneStages.isEmpty
+  }
+
+  /// Whether the expected time of a frame is within a budget.
+  fileprivate func fits(into budget: Duration?) -> Bool {
+    guard let budget else { return true }
+    return self.cost.expected ?? .zero <= budget
   }
 
   /// Returns the reason why the results of two pipelines cannot be mixed; `nil` if they can.
