@@ -30,13 +30,15 @@ extension PipelineTransition {
     case .UNRECOGNIZED(let value):
       throw .unknownEnumValue(value, field: "kind", valid: "FADE, WIPE, DISSOLVE")
     }
-    if case .wipe = style {} else if wire.direction != .unspecified {
+    if case .wipe = style {
+    } else if wire.direction != .unspecified {
       throw .unusedField("direction", value: "\(wire.direction)", kinds: "WIPE")
     }
     if case .fade = style, wire.hasSoftness {
       throw .unusedField("softness", value: "\(wire.softness)", kinds: "WIPE and DISSOLVE")
     }
-    if case .dissolve = style {} else if wire.seed != 0 {
+    if case .dissolve = style {
+    } else if wire.seed != 0 {
       throw .unusedField("seed", value: "\(wire.seed)", kinds: "DISSOLVE")
     }
     self.init(duration, curve: curve, style: style)

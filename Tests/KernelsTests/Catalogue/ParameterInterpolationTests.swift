@@ -14,19 +14,20 @@ import Testing
     [.filter(name, parameters)]
   }
 
-  @Test(arguments: [
-    ("sepiaTone", "intensity", .number(0.2), .number(1), .number(0.4)),
-    ("gaussianBlur", "radius", .length(Length(4)), .length(Length(8)), .length(Length(5))),
-    (
-      "gaussianBlur", "radius", .length(Length(0)), .length(Length(0.4, .width)),
-      .length(Length(0.1, .width))
-    ),
-    (
-      "colorMonochrome", "color", .color(RGBAColor(red: 1, green: 0, blue: 0.5)),
-      .color(RGBAColor(red: 0, green: 1, blue: 0.5)),
-      .color(RGBAColor(red: 0.75, green: 0.25, blue: 0.5))
-    ),
-  ] as [(String, String, ParameterValue, ParameterValue, ParameterValue)])
+  @Test(
+    arguments: [
+      ("sepiaTone", "intensity", .number(0.2), .number(1), .number(0.4)),
+      ("gaussianBlur", "radius", .length(Length(4)), .length(Length(8)), .length(Length(5))),
+      (
+        "gaussianBlur", "radius", .length(Length(0)), .length(Length(0.4, .width)),
+        .length(Length(0.1, .width))
+      ),
+      (
+        "colorMonochrome", "color", .color(RGBAColor(red: 1, green: 0, blue: 0.5)),
+        .color(RGBAColor(red: 0, green: 1, blue: 0.5)),
+        .color(RGBAColor(red: 0.75, green: 0.25, blue: 0.5))
+      ),
+    ] as [(String, String, ParameterValue, ParameterValue, ParameterValue)])
   func `has the parameters in between`(
     _ name: String, _ parameter: String, _ first: ParameterValue, _ second: ParameterValue,
     _ expected: ParameterValue

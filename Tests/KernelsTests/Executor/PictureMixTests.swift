@@ -153,7 +153,8 @@ import Testing
     }
   }
 
-  @Test func `a dissolve depends on the seed alone, and changes cells of 2x2 pixels`() async throws {
+  @Test func `a dissolve depends on the seed alone, and changes cells of 2x2 pixels`() async throws
+  {
     let (dark, light) = try Self.ends(64, 64)
     func rows(_ progress: Double, seed: UInt32) async throws -> [[UInt8]] {
       try await Self.mix(

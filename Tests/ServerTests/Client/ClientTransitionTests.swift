@@ -21,19 +21,20 @@ import Testing
     return pictures
   }
 
-  @Test(arguments: [
-    { $0.select([.filter("colorInvert")], transition: .fade(.milliseconds(200))) },
-    {
-      $0.select(
-        text: "colorInvert", transition: .wipe(.milliseconds(200), .left, softness: 0.5))
-    },
-    { $0.activate(["warm": false], transition: .dissolve(.milliseconds(200), seed: 4)) },
-    {
-      $0.update(
-        ["intensity": .number(0)], ofStage: "warm",
-        glide: ParameterGlide(.milliseconds(200), curve: .easeOut))
-    },
-  ] as [@Sendable (FilterSession) -> UInt64])
+  @Test(
+    arguments: [
+      { $0.select([.filter("colorInvert")], transition: .fade(.milliseconds(200))) },
+      {
+        $0.select(
+          text: "colorInvert", transition: .wipe(.milliseconds(200), .left, softness: 0.5))
+      },
+      { $0.activate(["warm": false], transition: .dissolve(.milliseconds(200), seed: 4)) },
+      {
+        $0.update(
+          ["intensity": .number(0)], ofStage: "warm",
+          glide: ParameterGlide(.milliseconds(200), curve: .easeOut))
+      },
+    ] as [@Sendable (FilterSession) -> UInt64])
   func `a change is in between for its duration, and its end is reported`(
     _ change: @Sendable (FilterSession) -> UInt64
   ) async throws {

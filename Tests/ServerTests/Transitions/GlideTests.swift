@@ -15,20 +15,21 @@ import Testing
       change: .update(parameter, to, ParameterGlide(.milliseconds(400), curve: curve)))
   }
 
-  @Test(arguments: [
-    ("sepiaTone", "intensity", .number(0), .number(1), .number(0.3)),
-    ("gaussianBlur", "radius", .length(Length(1)), .length(Length(5)), .length(Length(2.2))),
-    (
-      "colorMonochrome", "color", .color(RGBAColor(red: 1, green: 0, blue: 0)),
-      .color(RGBAColor(red: 0, green: 0.5, blue: 1)),
-      .color(RGBAColor(red: 0.7, green: 0.15, blue: 0.3))
-    ),
-    (
-      "pixellate", "center", .point(FramePoint(x: Length(0, .width), y: Length(0.5, .height))),
-      .point(FramePoint(x: Length(1, .width), y: Length(1, .height))),
-      .point(FramePoint(x: Length(0.3, .width), y: Length(0.65, .height)))
-    ),
-  ] as [(String, String, ParameterValue, ParameterValue, ParameterValue)])
+  @Test(
+    arguments: [
+      ("sepiaTone", "intensity", .number(0), .number(1), .number(0.3)),
+      ("gaussianBlur", "radius", .length(Length(1)), .length(Length(5)), .length(Length(2.2))),
+      (
+        "colorMonochrome", "color", .color(RGBAColor(red: 1, green: 0, blue: 0)),
+        .color(RGBAColor(red: 0, green: 0.5, blue: 1)),
+        .color(RGBAColor(red: 0.7, green: 0.15, blue: 0.3))
+      ),
+      (
+        "pixellate", "center", .point(FramePoint(x: Length(0, .width), y: Length(0.5, .height))),
+        .point(FramePoint(x: Length(1, .width), y: Length(1, .height))),
+        .point(FramePoint(x: Length(0.3, .width), y: Length(0.65, .height)))
+      ),
+    ] as [(String, String, ParameterValue, ParameterValue, ParameterValue)])
   func `frame k of n is filtered with the parameters in between`(
     _ filter: String, _ parameter: String, _ from: ParameterValue, _ to: ParameterValue,
     _ between: ParameterValue

@@ -126,7 +126,8 @@ import Testing
 
   @Test func `a pipeline that protects is in force from the first frame`() async throws {
     let client = TransitionClient(
-      first: [], change: .select(
+      first: [],
+      change: .select(
         [.filter("mark", ["protects": .flag(true)])], .fade(.milliseconds(400))),
       image: .noise(.gray8, 8, 8), catalogue: MarkFilter.catalogue())
     let answers = try await client.run(frames: client.frames(0 ..< 4))

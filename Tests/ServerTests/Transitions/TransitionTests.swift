@@ -206,7 +206,8 @@ import Testing
   @Test func `an override ends a transition, which does not continue after it`() async throws {
     var state = try PipelineState(pipeline: Self.sepia, catalogue: .builtIn)
     try state.change(
-      ifRevision: nil, requestID: 1, transition: .mix(.fade(.seconds(1)))) { $0 = Self.negative }
+      ifRevision: nil, requestID: 1, transition: .mix(.fade(.seconds(1)))
+    ) { $0 = Self.negative }
     _ = state.activePipeline(captureTime: 1, arrival: .zero)
     let (moving, _) = state.activePipeline(captureTime: 500_000_001, arrival: .zero)
     #expect(moving.transition?.progress == 0.5)
@@ -214,7 +215,8 @@ import Testing
     let (forced, ended) = state.activePipeline(captureTime: 600_000_001, arrival: .zero)
     #expect(forced.isOverride && forced.transition == nil && ended == nil)
     try state.change(
-      ifRevision: nil, requestID: 2, transition: .mix(.fade(.seconds(1)))) { $0 = Self.sepia }
+      ifRevision: nil, requestID: 2, transition: .mix(.fade(.seconds(1)))
+    ) { $0 = Self.sepia }
     _ = state.endOverride()
     let (free, _) = state.activePipeline(captureTime: 700_000_001, arrival: .zero)
     #expect(free.transition == nil && free.pipeline.activeFilters == ["sepiaTone"])

@@ -116,7 +116,6 @@ public struct StreamScene: Sendable {
   ///   - plan: The later plan.
   ///   - earlier: The earlier plan; `nil` outside of transitions.
   /// - Returns: The drawings of both plans; `earlier` is `nil` outside of transitions.
-  /// - Throws: ``Failure``, or an error of the observer.
   /// - Precondition: Both plans allow mixing (``Plan/allowsMixing``).
   package mutating func step(
     _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?,
@@ -148,10 +147,10 @@ public struct StreamScene: Sendable {
       drawings.append(try await Self.step(&all[index], of: stages[index], view, observer))
     }
     if all.contains(where: \.value.needsFaceSearch) { self.faces?.requestSearch() }
-    return (
-      FrameScene(frameMap: picture.frameMap, drawings: Array(drawings[..<count])),
-      earlier.map { _ in FrameScene(frameMap: picture.frameMap, drawings: Array(drawings[count...])) }
-    )
+    func scene(_ drawings: ArraySlice<any Sendable>) -> FrameScene {
+      FrameScene(frameMap: picture.frameMap, drawings: Array(drawings))
+    }
+    return (scene(drawings[..<count]), earlier.map { _ in scene(drawings[count...]) })
   }
 
   /// Returns the slow work that is due after a step.

@@ -24,7 +24,8 @@ struct TransitionWork: Sendable {
   /// Whether the work is expected to end before the deadline.
   private var hasTime: Bool {
     guard let deadline else { return true }
-    let expected = (self.transition.earlier.cost.expected ?? .zero)
+    let expected =
+      (self.transition.earlier.cost.expected ?? .zero)
       + (self.mixCost.expected ?? .zero)
     return self.clock.now() + expected <= deadline
   }
