@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from collections.abc import Mapping
+from typing import Optional, TypeVar, Union
 
 from ._validation import finite, integer, one_of
 from .v1 import session_pb2
 
 __all__ = ["Glide", "GlideLike", "Transition", "TransitionLike"]
+
+_Value = TypeVar("_Value")
 
 #: The longest duration, in seconds.
 MAX_DURATION = 60.0
@@ -113,7 +116,7 @@ def glide_message(glide: GlideLike) -> session_pb2.Glide:
     return (glide if isinstance(glide, Glide) else Glide(glide)).message()
 
 
-def _choice(field: str, value: str, choices: dict[str, int]) -> int:
+def _choice(field: str, value: str, choices: Mapping[str, _Value]) -> _Value:
     try:
         return choices[value]
     except (KeyError, TypeError):
