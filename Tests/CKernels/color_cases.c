@@ -180,7 +180,7 @@ static void transition(run *run) {
       run->next_region = 0;
       const int32_t width = softness == 0 ? 1 : softness == 1 ? 6554 : 65536;
       const sl_soft_edge edge = {
-          random_between(run, 0, 65536 + width), width, ((1 << 24) + width - 1) / width};
+          random_between(run, 0, 65536 + width), width, ((1 << 24) + width / 2) / width};
       uint16_t *weights = (uint16_t *)OUT_I16(n);
       CALL(run, dissolve_weights, random_bits(run), &edge, repeat, n, weights);
       record("dissolve_weights", NUMBER_U16, weights, n, EXACT);

@@ -255,8 +255,8 @@ typedef struct sl_key_blend_yuv {
   int32_t is_plain;
 } sl_key_blend_yuv;
 
-/// A soft edge of weights: clamp(position - p, 0, width) * slope / 65536 at 0 <= p < 65536, which is
-/// 0 ... 256.
+/// A soft edge of weights: clamp(position - p, 0, width) * slope / 65536, rounded, at 0 <= p < 65536,
+/// which is 0 ... 256. `slope` is 2^24 / `width`, rounded.
 typedef struct sl_soft_edge {
   int32_t position, width, slope;
 } sl_soft_edge;

@@ -43,8 +43,7 @@ public struct PictureMix: Sendable, Hashable {
       }
     let width = max(1, Int32((softness * 65536).rounded()))
     let position = Int32((min(max(self.progress, 0), 1) * Double(65536 + width)).rounded())
-    // Rounded up, so that the whole width gives a weight of 256.
-    return sl_soft_edge(position: position, width: width, slope: ((1 << 24) + width - 1) / width)
+    return sl_soft_edge(position: position, width: width, slope: ((1 << 24) + width / 2) / width)
   }
 }
 
@@ -57,7 +56,7 @@ extension sl_soft_edge {
   fileprivate func weight(of index: Int, in count: Int) -> UInt16 {
     let place = Int32((2 * index + 1) * 32768 / count)
     let excess = min(max(self.position - place, 0), self.width)
-    return UInt16(Int(excess) * Int(self.slope) >> 16)
+    return UInt16((Int(excess) * Int(self.slope) + 32768) >> 16)
   }
 }
 

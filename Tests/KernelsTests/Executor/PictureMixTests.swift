@@ -100,7 +100,7 @@ import Testing
           if isHard, abs(Double(row[sample]) - expected) > 1 {
             #expect(row[sample] == a[sample] || row[sample] == b[sample], comment)
           } else {
-            #expect(abs(Double(row[sample]) - expected) <= 1.6, comment)
+            #expect(abs(Double(row[sample]) - expected) <= 1.2, comment)
           }
         }
         index += 1

@@ -113,6 +113,7 @@ import Testing
   @Test func `a plan for values in between counts towards the cost of the pipeline`() async throws {
     let clock = ManualClock()
     var client = Self.client("slow", "amount", .number(0), .number(1))
+    client.policy = .keepOldest
     client.clock = clock.sessionClock
     let description = FilterDescription(
       name: "slow", summary: "Takes its time.", category: .custom, reach: .frame,

@@ -12,7 +12,8 @@ struct TransitionClient {
   /// The change, sent after the first frame.
   var change: Sidelight_V1_ClientMessage
   var image = Sidelight_V1_Image.noise(.i420, 37, 23)
-  var policy = Sidelight_V1_DropPolicy.keepOldest
+  /// By default without limits of time, which a busy machine would exceed.
+  var policy = Sidelight_V1_DropPolicy.neverDrop
   var configure: @Sendable (inout Sidelight_V1_Open) -> Void = { _ in }
   var catalogue = FilterCatalogue.builtIn
   var clock: SessionClock = .system
@@ -25,7 +26,6 @@ struct TransitionClient {
   ///
   /// - Parameters:
   ///   - frames: The frames after the change, by their numbers.
-  ///   - others: Other messages, by the number of the frame that they precede.
   ///   - before: Called before each message.
   func run(
     frames: [Sidelight_V1_ClientMessage], before: @escaping @Sendable (Int) -> Void = { _ in }

@@ -43,7 +43,7 @@ import Testing
     TransitionClient(
       first: [.filter("a")],
       change: .select([.filter("b")], .fade(.milliseconds(400))), image: .noise(.gray8, 8, 8),
-      catalogue: catalogue, clock: clock.sessionClock)
+      policy: .keepOldest, catalogue: catalogue, clock: clock.sessionClock)
   }
 
   @Test func `a frame without time for both pipelines shows the later one, and is not lost`()

@@ -9,7 +9,9 @@ import Testing
 /// Sessions whose pipeline changes gradually.
 @Suite(.timeLimit(.minutes(5))) struct TransitionTests {
   static let sepia: Pipeline = [.filter("sepiaTone")]
-  static let negative: Pipeline = [.filter("colorInvert"), .filter("gaussianBlur")]
+  static let negative: Pipeline = [
+    .filter("colorInvert"), .filter("gammaAdjust", ["power": .number(0.7)]),
+  ]
   /// Ten frames of 40 ms.
   static let duration = Duration.milliseconds(400)
 
@@ -102,7 +104,7 @@ import Testing
 
   @Test func `a pipeline as text can be selected with a transition`() async throws {
     var client = Self.client()
-    client.change.select.pipelineText = "colorInvert, gaussianBlur"
+    client.change.select.pipelineText = "colorInvert, gammaAdjust(power: 0.7)"
     let pictures = try await client.run(frames: client.frames(0 ..< 6)).pictures
     let expected = try await Self.client().run(frames: client.frames(0 ..< 6)).pictures
     #expect(pictures == expected)

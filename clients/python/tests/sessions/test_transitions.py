@@ -38,7 +38,7 @@ def mixed(first, second, weight):
 def test_a_fade_is_the_mix_of_both_results_and_its_end_is_an_event(server, image):
     plain = image.bytes()
     inverted = bytes(255 - level for level in plain)
-    with server.session() as session:
+    with server.session(drop_policy="never_drop") as session:
         session.filter(image, timeout=20)
         change = session.select(INVERT, transition=0.4)
         results = pictures(session, image, 11)
@@ -61,7 +61,7 @@ def test_a_fade_is_the_mix_of_both_results_and_its_end_is_an_event(server, image
 def test_wipes_and_dissolves_lead_from_one_picture_to_the_other(server, image, transition):
     plain = image.bytes()
     inverted = bytes(255 - level for level in plain)
-    with server.session() as session:
+    with server.session(drop_policy="never_drop") as session:
         session.filter(image, timeout=20)
         session.select(INVERT, transition=transition)
         results = pictures(session, image, 11)
@@ -72,13 +72,13 @@ def test_wipes_and_dissolves_lead_from_one_picture_to_the_other(server, image, t
 def test_a_stage_fades_in_and_parameters_glide(server, image):
     plain = image.bytes()
     inverted = bytes(255 - level for level in plain)
-    with server.session(INVERT.off()) as session:
+    with server.session(INVERT.off(), drop_policy="never_drop") as session:
         session.filter(image, timeout=20)
         session.activate("look", True, transition=Transition(0.4))
         half = pictures(session, image, 6)[5]
         assert max(abs(a - b) for a, b in zip(half, mixed(plain, inverted, 0.5))) <= 1
     brighter = Stage("colorControls", {"brightness": 0.0}, id="look")
-    with server.session(brighter) as session:
+    with server.session(brighter, drop_policy="never_drop") as session:
         session.filter(image, timeout=20)
         session.update("look.brightness", 0.4, glide=Glide(0.4, curve="linear"))
         half = pictures(session, image, 6)[5]
@@ -107,7 +107,7 @@ def test_invalid_values_are_refused_before_they_are_sent(change, field):
 
 
 def test_the_server_refuses_what_a_kind_does_not_have(server, image):
-    with server.session() as session:
+    with server.session(drop_policy="never_drop") as session:
         change = session.select(INVERT, transition=Transition(1, direction="up"))
         with pytest.raises(InvalidArgument) as raised:
             change.accepted(timeout=20)
