@@ -30,14 +30,14 @@ extension CompiledPipelineCache {
     let later = await self.compiledPipeline(for: active, form)
     var result = FramePipeline(active: active, compiled: later)
     guard let moment = active.transition else { return result }
-    let earlier = await self.compiledPipeline(
-      earlier: moment.earlier, than: active.revision, form)
-    if case .hold = moment.kind {
-      result.show(moment.earlier, earlier)
+    guard !isReduced || moment.kind == .hold else {
+      result.cut = .noTime
       return result
     }
-    guard !isReduced else {
-      result.cut = .noTime
+    let earlier = await self.compiledPipeline(
+      earlier: moment.earlier, than: active.revision, form)
+    guard moment.kind != .hold else {
+      result.show(moment.earlier, earlier)
       return result
     }
     if let between = moment.between, earlier.isSmall, later.isSmall {
