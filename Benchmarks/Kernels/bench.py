@@ -74,6 +74,19 @@ def plans(ours: Peer) -> str:
          ["found in the cache", cached, cached_least, ""]])
 
 
+def transitions(ours: Peer) -> str:
+    """Compares a frame of a transition with the frames of both plans."""
+    lines = []
+    for case in ours.ask("transitions").split(";"):
+        title, times = case.split("=")
+        earlier, later, mix, whole = (float(word) for word in times.split())
+        lines.append([title, *(f"{time:.2f}" for time in (earlier, later, mix, whole)),
+                      f"{whole / (earlier + later + mix):.2f}"])
+    return table(
+        ["a Gaussian to sepia, 1920x1080, one thread, ms", "earlier plan", "later plan", "mix",
+         "whole frame", "/ sum"], lines)
+
+
 def main() -> None:
     kernels, built, chosen = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
     rows = [row for row in ROWS if not chosen or any(part in row.key for part in chosen)]
@@ -96,6 +109,7 @@ def main() -> None:
             sections["Gaussians compared with exact arithmetic"] = gaussians(rows, peers, folder)
         if not chosen:
             sections["Memory and plans"] = steady(ours) + "\n" + plans(ours)
+            sections["Transitions"] = transitions(ours)
         sections["Operations"] = report.says()
         for peer in peers:
             peer.close()

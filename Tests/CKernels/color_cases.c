@@ -189,10 +189,43 @@ static void composition(run *run) {
   }
 }
 
+static void transition(run *run) {
+  const ptrdiff_t n = run->width;
+  for (int softness = 0; softness < 3; softness++) {
+    for (ptrdiff_t repeat = 1; repeat <= 8; repeat++) {
+      run->next_region = 0;
+      const int32_t width = softness == 0 ? 1 : softness == 1 ? 6554 : 65536;
+      const sl_soft_edge edge = {
+          random_between(run, 0, 65536 + width), width, ((1 << 24) + width / 2) / width};
+      uint16_t *weights = (uint16_t *)OUT_I16(n);
+      CALL(run, dissolve_weights, random_bits(run), &edge, repeat, n, weights);
+      record("dissolve_weights", NUMBER_U16, weights, n, EXACT);
+      const uint8_t *from = random_u8(run, n);
+      uint8_t *out = random_u8(run, n);
+      CALL(run, mix_weighted_u8, from, weights, n, out);
+      record("mix_weighted_u8", NUMBER_U8, out, n, EXACT);
+      CALL(run, mix_evenly_u8, from, (uint16_t)random_between(run, 0, 256), n, out);
+      record("mix_evenly_u8", NUMBER_U8, out, n, EXACT);
+    }
+    run->next_region = 0;
+    const uint8_t *from = random_u8(run, 4 * n);
+    uint8_t *out = random_u8(run, 4 * n);
+    uint16_t *weights = (uint16_t *)OUT_I16(4 * n);
+    for (ptrdiff_t i = 0; i < n; i++) {
+      const uint16_t weight = (uint16_t)random_between(run, 0, 256);
+      for (ptrdiff_t k = 0; k < 4; k++) weights[4 * i + k] = weight;
+      // Runs of pixels with equal alpha take another path.
+      if (softness > 0 && i / 16 % 2 == 0) out[4 * i + 3] = from[4 * i + 3];
+    }
+    CALL(run, mix_straight_u8, from, weights, n, out);
+    record("mix_straight_u8", NUMBER_U8, out, 4 * n, EXACT);
+  }
+}
+
 static const test_case cases[] = {
     CASE(curves), CASE(bgra_u8), CASE(bgra_i16), CASE(rgba_u8), CASE(rgba_i16), CASE(rgb_u8), CASE(rgb_i16),
     CASE(gray_u8), CASE(gray_i16), CASE(yuv_u8), CASE(yuv_i16), CASE(strip_arithmetic),
     CASE(transfer), CASE(interpolate_field), CASE(point_functions), CASE(lookup_cube),
-    CASE(composition),
+    CASE(composition), CASE(transition),
 };
 const test_group color_cases = GROUP(cases);

@@ -180,6 +180,22 @@ typedef struct sl_rows {
       const float *other_green, const float *other_blue, const float *other_alpha,
       const float *mask, ptrdiff_t count, int opaque);
 
+  // --- Transitions between pictures of bytes, in place (rows/color) ---
+
+  /// out = (from * (256 - weight) + out * weight) / 256, rounded; weights are 0 ... 256.
+  void (*mix_evenly_u8)(const uint8_t *from, uint16_t weight, ptrdiff_t count, uint8_t *out);
+  /// The same with a weight for each sample.
+  void (*mix_weighted_u8)(
+      const uint8_t *from, const uint16_t *weights, ptrdiff_t count, uint8_t *out);
+  /// The same for pixels of four samples, the last of which is straight alpha: colours count by
+  /// alpha times weight. The weights of a pixel are equal. `count` counts pixels.
+  void (*mix_straight_u8)(
+      const uint8_t *from, const uint16_t *weights, ptrdiff_t count, uint8_t *out);
+  /// Weights of a row of cells, each repeated for `repeat` samples: those of the edge at a hash of
+  /// `row` and the number of the cell. `count` counts samples.
+  void (*dissolve_weights)(
+      uint32_t row, const sl_soft_edge *edge, ptrdiff_t repeat, ptrdiff_t count, uint16_t *out);
+
   // --- Chains in normal form, on bytes (rows/chains) ---
 
   /// A chain without fields: channel c = (M[c] . p + c0[c]) >> shift, rounded and clamped. Works in

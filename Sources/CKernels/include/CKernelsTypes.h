@@ -309,6 +309,12 @@ typedef struct sl_key_blend_yuv {
   int32_t is_plain;
 } sl_key_blend_yuv;
 
+/// A soft edge of weights: clamp(position - p, 0, width) * slope / 65536, rounded, at 0 <= p < 65536,
+/// which is 0 ... 256. `slope` is 2^24 / `width`, rounded.
+typedef struct sl_soft_edge {
+  int32_t position, width, slope;
+} sl_soft_edge;
+
 /// The comparison of a picture with a plate, a picture of the empty scene; in levels.
 typedef struct sl_plate {
   /// The factors of the plate's red, green and blue.

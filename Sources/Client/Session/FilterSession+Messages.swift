@@ -55,6 +55,7 @@ extension FilterSession {
       case .applied(let applied)?:
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
       case .error(let error)?: self.flow.reject(RejectedChange(error))
+      case .transitionEnded(let ended)?: self.flow.push(.transitionEnded(EndedTransition(ended)))
       case .state(let state)?:
         self.flow.record(
           SessionState(state), revision: state.revision, token: state.resumeToken)
@@ -101,14 +102,16 @@ extension FilterSession {
 
 /// A message to the server other than a frame.
 enum Control: Sendable {
-  case change(PipelineChange, ifRevision: UInt64?, requestID: UInt64)
+  case change(
+    PipelineChange, ifRevision: UInt64?, requestID: UInt64, transition: RequestedTransition?)
   case pause(PipelineChangeLog.Pause)
   case ping(id: UInt64)
 
   /// Creates a message that selects a pipeline again.
   static func select(_ replay: PipelineChangeLog.Replay) -> Control {
     .change(
-      PipelineChange(selecting: replay.pipeline), ifRevision: nil, requestID: replay.requestID)
+      PipelineChange(selecting: replay.pipeline), ifRevision: nil, requestID: replay.requestID,
+      transition: nil)
   }
 
   /// Creates the message.
@@ -117,15 +120,17 @@ enum Control: Sendable {
   func message(at time: UInt64) -> Sidelight_V1_ClientMessage {
     .with {
       switch self {
-      case .change(.select(let pipeline), let revision, let requestID):
+      case .change(.select(let pipeline), let revision, let requestID, let transition):
         $0.select.pipeline = Sidelight_V1_Pipeline(pipeline)
         if let revision { $0.select.ifRevision = revision }
         $0.select.requestID = requestID
-      case .change(.selectText(let text, _), let revision, let requestID):
+        if case .mix(let mix)? = transition { $0.select.transition = .init(mix) }
+      case .change(.selectText(let text, _), let revision, let requestID, let transition):
         $0.select.pipelineText = text
         if let revision { $0.select.ifRevision = revision }
         $0.select.requestID = requestID
-      case .change(.update(let stages), let revision, let requestID):
+        if case .mix(let mix)? = transition { $0.select.transition = .init(mix) }
+      case .change(.update(let stages), let revision, let requestID, let transition):
         $0.update.stages = stages.map { stage, parameters in
           .with {
             $0.stage = stage
@@ -134,10 +139,12 @@ enum Control: Sendable {
         }
         if let revision { $0.update.ifRevision = revision }
         $0.update.requestID = requestID
-      case .change(.activate(let stages), let revision, let requestID):
+        if case .glide(let glide)? = transition { $0.update.glide = .init(glide) }
+      case .change(.activate(let stages), let revision, let requestID, let transition):
         $0.activate.stages = stages
         if let revision { $0.activate.ifRevision = revision }
         $0.activate.requestID = requestID
+        if case .mix(let mix)? = transition { $0.activate.transition = .init(mix) }
       case .pause(.running): $0.resume = Sidelight_V1_Resume()
       case .pause(.paused(let passThrough)): $0.pause.passThrough = passThrough
       case .ping(let id):

@@ -14,6 +14,8 @@ public enum SessionEvent: Sendable {
   case applied(AppliedChange)
   /// A change was refused; the pipeline is the one before it.
   case rejected(RejectedChange)
+  /// A transition is over.
+  case transitionEnded(EndedTransition)
   /// The session changed state.
   case state(SessionState)
   /// A recommendation to the sender.
@@ -92,7 +94,7 @@ public struct RejectedChange: Sendable, Hashable {
   public var limit: String?
   /// The nearest valid name, if a name is unknown.
   public var suggestion: String?
-  /// The position of the error in the text that ``FilterSession/select(text:ifRevision:)`` sent.
+  /// The position of the error in the text that ``FilterSession/select(text:transition:ifRevision:)`` sent.
   public var position: PipelineTextPosition?
 
   init(requestID: UInt64, cause: Cause, message: String) {
@@ -113,6 +115,26 @@ public struct RejectedChange: Sendable, Hashable {
     self.limit = metadata["limit"]
     self.suggestion = metadata["suggestion"]
     self.position = PipelineTextPosition(metadata)
+  }
+}
+
+/// A transition that is over. One that another change or an override replaces is not reported.
+public struct EndedTransition: Sendable, Hashable {
+  /// The revision that it led to.
+  public var revision: UInt64
+  /// The number that the call which requested the change returned.
+  public var requestID: UInt64
+  /// The first frame that shows only the new pipeline.
+  public var firstSequence: UInt64
+  /// The reason; all but ``TransitionEnd/completed`` are cuts to the new pipeline. `nil` for a reason
+  /// that this library does not know.
+  public var end: TransitionEnd?
+
+  init(_ message: Sidelight_V1_TransitionEnded) {
+    self.revision = message.revision
+    self.requestID = message.requestID
+    self.firstSequence = message.firstSequence
+    self.end = TransitionEnd(message.end)
   }
 }
 

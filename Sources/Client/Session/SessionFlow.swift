@@ -98,13 +98,18 @@ extension SessionFlow {
   /// Requests a change.
   ///
   /// - Returns: Its number.
-  func change(_ change: PipelineChange, ifRevision revision: UInt64?) -> UInt64 {
+  func change(
+    _ change: PipelineChange, ifRevision revision: UInt64?,
+    transition: RequestedTransition? = nil
+  ) -> UInt64 {
     self.update { state in
       let isKept = state.window.isOpen || state.window.keepsForNextLink
       let requestID = state.changes.record(
         change, isConditional: revision != nil, isSent: !isKept)
       if isKept {
-        state.window.push(.change(change, ifRevision: revision, requestID: requestID))
+        state.window.push(
+          .change(
+            change, ifRevision: revision, requestID: requestID, transition: transition))
       } else {
         // Requested when the session is open again.
         state.rejectConditionalChanges()

@@ -143,6 +143,21 @@ public final class PlanExecutor: Sendable {
     return result.frame(color: plan.output.color, orientation: frame.orientation)
   }
 
+  /// Runs a pass on byte samples of the caller.
+  func run(
+    _ pass: some Pass, from input: Raster, to output: Raster, _ bands: Int?,
+    _ observer: some PassObserver, _ meter: WorkMeter?
+  ) async throws {
+    _ = try await self.withBands(bands, meter) { bands in
+      try Task.checkCancellation()
+      let context = PassContext(
+        inputs: [input], output: output, time: FrameTime(), scene: nil, pool: self.pool,
+        bands: bands)
+      try await observer.pass(pass.description) { try await pass.run(context) }
+      return output
+    }
+  }
+
   /// Runs `body` on the compute threads.
   ///
   /// - Parameter requested: The maximum number of bands of a pass; `nil` divides the threads among

@@ -73,7 +73,7 @@ public struct MutableFrame: ~Copyable, Sendable {
   public var color: ColorDescription
   /// The orientation in which the frame is displayed.
   public var orientation: Orientation
-  let buffer: PixelBuffer
+  package let buffer: PixelBuffer
 
   /// Creates a frame to be written in a buffer of the pool or in other memory, such as a slot of
   /// shared memory or a part of an outgoing message.

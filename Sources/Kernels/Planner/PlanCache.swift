@@ -20,7 +20,7 @@ public final class PlanCache: Sendable {
 
   /// Smaller plans do not count towards the memory of all plans: their number is small, and the
   /// memory of others must not refuse them.
-  private static let smallBytes = 64 << 10
+  package static let smallPlanBytes = 64 << 10
 
   private let capacity: Int
   private let maxBytes: Int
@@ -95,7 +95,7 @@ public final class PlanCache: Sendable {
   /// Returns a plan with its reservation of the memory of all plans. Evicts plans until the
   /// reservation succeeds; refuses the plan if it cannot.
   private func reserving(_ plan: Plan) -> Plan {
-    guard plan.byteCost >= Self.smallBytes else { return plan }
+    guard plan.byteCost >= Self.smallPlanBytes else { return plan }
     while true {
       if let reservation = self.memoryLimit.reserve(plan.byteCost) {
         return plan.holding(reservation)

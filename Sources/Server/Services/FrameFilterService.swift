@@ -193,7 +193,8 @@ struct FrameFilterService: RegistrableRPCService {
     "process.analysis_only", "process.budget", "process.failure_policy", "process.jpeg",
     "process.max_fps", "process.output_window", "process.participant", "process.pause",
     "process.pipeline_text", "process.resume_token", "process.stats_interval",
-    "process.unmodified", "process.update", "sessions", "sessions.participant",
+    "process.transitions", "process.unmodified", "process.update", "sessions",
+    "sessions.participant",
   ]
 }
 

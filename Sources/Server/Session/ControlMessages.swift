@@ -11,6 +11,8 @@ struct PipelineChange {
   let expectedRevision: UInt64?
   /// The pipeline that the message contains; `nil` if it changes the one in force.
   private(set) var requested: RequestedPipeline?
+  /// The transition to the changed pipeline; `nil` for a cut.
+  private(set) var transition: RequestedTransition?
   /// Applies the change.
   let apply: (inout Pipeline) throws(FieldViolation) -> Void
 
@@ -22,6 +24,7 @@ struct PipelineChange {
     do throws(FieldViolation) {
       let requested = try RequestedPipeline(select.pipelineSource)
       self.requested = requested
+      self.transition = try .requested(select.hasTransition ? select.transition : nil)
       self.apply = { pipeline in pipeline = requested.pipeline }
     } catch {
       // Thrown after the check of the revision.
@@ -34,7 +37,12 @@ struct PipelineChange {
     self.field = "update"
     self.requestID = update.requestID
     self.expectedRevision = update.hasIfRevision ? update.ifRevision : nil
+    let glide = Result { () throws(FieldViolation) -> RequestedTransition? in
+      try .requested(update.hasGlide ? update.glide : nil)
+    }
+    self.transition = (try? glide.get()) ?? nil
     self.apply = { pipeline throws(FieldViolation) in
+      _ = try glide.get()
       try ContractLimits.check(
         count: update.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (index, stage) in update.stages.enumerated() {
@@ -52,7 +60,12 @@ struct PipelineChange {
     self.field = "activate"
     self.requestID = activate.requestID
     self.expectedRevision = activate.hasIfRevision ? activate.ifRevision : nil
+    let transition = Result { () throws(FieldViolation) -> RequestedTransition? in
+      try .requested(activate.hasTransition ? activate.transition : nil)
+    }
+    self.transition = (try? transition.get()) ?? nil
     self.apply = { pipeline throws(FieldViolation) in
+      _ = try transition.get()
       try ContractLimits.check(
         count: activate.stages.count, atMost: Pipeline.maxStages, field: "stages")
       for (name, isActive) in activate.stages {
@@ -73,6 +86,32 @@ extension PipelineChange {
   /// message.
   func violation(of error: PipelineError) -> FieldViolation {
     self.requested?.violation(of: error) ?? FieldViolation(error).within("pipeline")
+  }
+}
+
+extension RequestedTransition? {
+  /// Reads the transition of a message; `nil` if it has none.
+  fileprivate static func requested(
+    _ wire: Sidelight_V1_Transition?
+  ) throws(FieldViolation) -> RequestedTransition? {
+    guard let wire else { return nil }
+    do throws(FieldViolation) {
+      return .mix(try PipelineTransition(wire))
+    } catch {
+      throw error.within("transition")
+    }
+  }
+
+  /// Reads the glide of a message; `nil` if it has none.
+  fileprivate static func requested(
+    _ wire: Sidelight_V1_Glide?
+  ) throws(FieldViolation) -> RequestedTransition? {
+    guard let wire else { return nil }
+    do throws(FieldViolation) {
+      return .glide(try ParameterGlide(wire))
+    } catch {
+      throw error.within("glide")
+    }
   }
 }
 

@@ -16,52 +16,83 @@ struct PlanRunner: Sendable {
   /// Filters a frame, spread over a number of threads.
   ///
   /// - Parameters:
+  ///   - transition: The mix with the result of an earlier pipeline; `nil` outside of transitions.
   ///   - outcome: The message without the picture.
   ///   - isReduced: Whether to leave out optional work on the scene.
   ///   - bands: The threads to spread each pass over.
   ///   - meter: Measures the work of all threads.
+  /// - Returns: The picture, and the work of the transition in it.
   func run(
-    _ compiled: CompiledPipeline, on frame: IncomingFrame, outcome: Sidelight_V1_FilteredFrame,
-    isReduced: Bool = false, bands: Int, observer: some PassObserver, meter: WorkMeter
-  ) async throws -> OutgoingPicture {
+    _ compiled: CompiledPipeline, on frame: IncomingFrame, in transition: TransitionWork? = nil,
+    outcome: Sidelight_V1_FilteredFrame, isReduced: Bool = false, bands: Int,
+    observer: some PassObserver, meter: WorkMeter
+  ) async throws -> (picture: OutgoingPicture, transition: TransitionWork.Report) {
     let codec = self.processing.codec
     let executor = self.processing.executor
     let input = try await codec.decode(frame.picture, observer: observer)
     frame.samples?.resolve(.decoded(input))
     if case .file = frame.picture { self.resolver.decodingErrors.reset() }
     let time = FrameTime(index: frame.arrival, arrival: frame.received)
+    let earlier = transition?.transition.earlier.plan
     let scene = try await self.scene(
-      of: input, frame, at: time, for: compiled.plan, isReduced: isReduced, observer)
+      of: input, frame, at: time, for: compiled.plan, from: earlier, isReduced: isReduced, observer)
+
+    func filter(into target: consuming MutableFrame) async throws -> TransitionWork.Report {
+      let result = try await executor.run(
+        compiled.plan, on: input, into: target, at: time, scene: scene.later, bands: bands,
+        observer: observer, meter: meter)
+      guard let transition, let earlier else { return TransitionWork.Report() }
+      return try await transition.mix(
+        into: MutableFrame(layout: result.layout, color: result.color, buffer: result.buffer),
+        executor, bands: bands, observer: observer, meter: meter
+      ) {
+        try await executor.run(
+          earlier, on: input, at: time, scene: scene.earlier, bands: bands, observer: observer,
+          meter: meter)
+      }
+    }
+
     guard compiled.delivery.coding.isFile else {
       // The last pass writes into the outgoing message, or into the client's slot.
       let picture = try OutgoingPicture(
         shapedAs: compiled.plan.output, orientation: compiled.delivery.orientation,
         outcome: outcome, ring: self.resolver.ring(for: frame))
-      try await executor.run(
-        compiled.plan, on: input, into: picture.frame, at: time, scene: scene, bands: bands,
-        observer: observer, meter: meter)
-      return picture
+      return (picture, try await filter(into: picture.frame))
     }
-    let result = try await executor.run(
-      compiled.plan, on: input, at: time, scene: scene, bands: bands, observer: observer,
-      meter: meter)
-    return try await codec.withJPEG(of: result, compiled.jpeg, observer: observer) { file in
+    var report = TransitionWork.Report()
+    let result: Frame
+    if transition == nil {
+      result = try await executor.run(
+        compiled.plan, on: input, at: time, scene: scene.later, bands: bands, observer: observer,
+        meter: meter)
+    } else {
+      // Not the input's memory, which a plan without passes returns.
+      let target = try self.processing.pool.makeFrame(compiled.plan.output)
+      let (layout, buffer) = (target.layout, target.buffer)
+      report = try await filter(into: target)
+      result = Frame(layout: layout, color: compiled.plan.output.color, buffer: buffer)
+    }
+    let picture = try await codec.withJPEG(of: result, compiled.jpeg, observer: observer) { file in
       try OutgoingPicture(
         jpeg: file, of: result.size, orientation: compiled.delivery.orientation, outcome: outcome,
         limits: self.limits)
     }
+    return (picture, report)
   }
 
-  /// Returns what the scene stages of a plan draw on a frame; `nil` if it has none.
+  /// Returns what the scene stages of a plan, and in a transition of the earlier one, draw on a
+  /// frame.
   private func scene(
-    of input: Frame, _ frame: IncomingFrame, at time: FrameTime, for plan: Plan, isReduced: Bool,
-    _ observer: some PassObserver
-  ) async throws -> FrameScene? {
-    guard !plan.sceneStages.isEmpty else { return nil }
+    of input: Frame, _ frame: IncomingFrame, at time: FrameTime, for plan: Plan,
+    from earlier: Plan?, isReduced: Bool, _ observer: some PassObserver
+  ) async throws -> SceneDrawings {
+    guard !plan.sceneStages.isEmpty || earlier?.sceneStages.isEmpty == false else {
+      return (nil, nil)
+    }
     do {
       let (scene, reports) = try await self.scene.step(
-        input, at: time, for: plan, isReduced: isReduced, self.processing, observer: observer,
-        jobs: frame.span.passObserver)
+        input, at: time, for: plan, from: earlier, isReduced: isReduced, self.processing,
+        observer: observer, jobs: frame.span.passObserver)
       for report in reports {
         self.resolver.send(report.values, stage: report.stage, filter: report.filter, of: frame)
       }

@@ -23,6 +23,8 @@ final class SessionHandle: Sendable {
     var lastTotal = Duration.zero
     /// The arrival time of the last frame that was sent.
     var lastReceived: Duration?
+    /// The revision to which the worker last cut a transition; 0 if it has not.
+    var cutRevision: UInt64 = 0
   }
 
   /// The last resume token, and the state that it was signed for.
@@ -82,6 +84,53 @@ final class SessionHandle: Sendable {
     return active
   }
 
+  /// Returns the pipeline for a frame, with its position in a transition. Announces the end of a
+  /// transition that is over with the frame.
+  func activePipeline(for frame: Sidelight_V1_Frame, received: Duration) -> ActivePipeline {
+    let (active, ended, hasOverrideEnded) = self.state.withLock { state in
+      let hasEnded = self.expireOverride(&state, at: received)
+      let (active, ended) = state.pipelineState.activePipeline(
+        captureTime: frame.captureTimeNs, arrival: received)
+      return (active, ended, hasEnded)
+    }
+    if hasOverrideEnded { self.queueState() }
+    if let (revision, end) = ended { self.announce(end, of: revision, at: frame.sequence) }
+    return active
+  }
+
+  /// Ends the transition to a revision with a cut, and announces it, unless it is over.
+  ///
+  /// - Parameter sequence: The first frame that shows only the later pipeline.
+  func cutTransition(to revision: Revision, _ end: TransitionEnd, at sequence: UInt64) {
+    let isNew = self.state.withLock { state in
+      state.cutRevision = revision.number
+      return state.pipelineState.endTransition(to: revision)
+    }
+    if isNew { self.announce(end, of: revision, at: sequence) }
+  }
+
+  /// Ends the transition of a frame that shows only the later pipeline.
+  func cutTransition(of frame: IncomingFrame, _ end: TransitionEnd) {
+    self.cutTransition(
+      to: frame.activePipeline.revision, end, at: frame.message.sequence)
+  }
+
+  /// Returns whether the transition to a revision was cut.
+  func hasCutTransition(to revision: Revision) -> Bool {
+    self.state.withLock { $0.cutRevision == revision.number }
+  }
+
+  private func announce(_ end: TransitionEnd, of revision: Revision, at sequence: UInt64) {
+    self.outcomes.push(
+      .message(
+        .with {
+          $0.transitionEnded.revision = revision.number
+          $0.transitionEnded.requestID = revision.requestID
+          $0.transitionEnded.firstSequence = sequence
+          $0.transitionEnded.end = Sidelight_V1_TransitionEnd(end)
+        }))
+  }
+
   /// Whether an operator's override is active.
   var isOverridden: Bool { self.overrideEnd != nil }
 
@@ -106,6 +155,7 @@ final class SessionHandle: Sendable {
     try self.update { pipelineState throws(FieldViolation) in
       try pipelineState.change(
         ifRevision: change.expectedRevision, requestID: change.requestID,
+        transition: change.transition,
         violation: change.violation(of:), change.apply)
       return pipelineState.revision
     }

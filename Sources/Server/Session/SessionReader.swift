@@ -218,7 +218,7 @@ struct SessionReader: ~Copyable {
       return try self.countError(error)
     }
     self.handle.recordGeometry(picture.form.geometry)
-    let active = self.handle.activePipeline(at: received)
+    var active = self.handle.activePipeline(for: message, received: received)
     if !isFileInSlot,
       let reason = await self.admission.refusal(
         of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
@@ -226,15 +226,24 @@ struct SessionReader: ~Copyable {
     {
       return self.drop(reservation, span, reason)
     }
-    let compiled = await self.compiledPipelines.compiledPipeline(for: active, picture.form)
+    let deadline = self.admission.deadline(of: message, received: received)
+    let selected = await self.compiledPipelines.framePipeline(
+      for: active, picture.form, budget: deadline.map { $0 - received },
+      isReduced: self.session.quality.isReduced)
+    if let cut = selected.cut {
+      self.handle.cutTransition(to: active.revision, cut, at: message.sequence)
+    }
+    active = selected.active
+    let compiled = selected.compiled
     // An override and a pipeline that protects apply to frames that a pause would let pass.
     let passesThrough =
       self.session.options.analysisOnly
       || (pause == .passing && !active.isOverride && !active.pipeline.protects)
     var frame = IncomingFrame(
       arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
-      compiledPipeline: passesThrough ? nil : compiled, received: received,
-      deadline: self.admission.deadline(of: message, received: received), span: span)
+      compiledPipeline: passesThrough ? nil : compiled,
+      transition: passesThrough ? nil : selected.transition, received: received,
+      deadline: deadline, span: span)
     // The worker runs the analyses that are scene stages of the plan.
     let analyses = compiled.plan.analyses.filter {
       !$0.isInScene || self.session.options.analysisOnly

@@ -2,6 +2,10 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
+/// The drawings of the scene stages of a frame's plans; `nil` for a plan that the frame does not
+/// have.
+typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
+
 /// The scene of a session: the faces in its frames and the state of its scene stages.
 ///
 /// The worker steps it before each frame. Slow work, such as searches of whole pictures, runs at
@@ -32,17 +36,19 @@ final class SessionScene: Sendable {
     self.session = session
   }
 
-  /// Decides what the scene stages of a plan draw on a frame.
+  /// Decides what the scene stages of a plan, and in a transition of the earlier one, draw on a
+  /// frame.
   ///
   /// - Parameters:
+  ///   - earlier: The plan that a transition leads from; `nil` if there is none.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame.
   ///   - jobObserver: Encloses the slow work.
   /// - Throws: ``Busy``, ``StreamScene/Failure``, or an error of the observer.
   func step(
-    _ frame: Frame, at time: FrameTime, for plan: Plan, isReduced: Bool,
+    _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?, isReduced: Bool,
     _ processing: FrameProcessing, observer: some PassObserver, jobs jobObserver: FramePassObserver
-  ) async throws -> (scene: FrameScene, reports: [StreamScene.Report]) {
+  ) async throws -> (scene: SceneDrawings, reports: [StreamScene.Report]) {
     let taken = self.state.withLock { state -> StreamScene? in
       guard var scene = state.scene.take() else { return nil }
       for result in state.results { scene.finish(result) }
@@ -52,14 +58,14 @@ final class SessionScene: Sendable {
     guard var scene = taken else { throw Busy() }
     do {
       let drawn = try await scene.step(
-        frame, at: time, for: plan, isReduced: isReduced, observer: observer)
+        frame, at: time, for: plan, from: earlier, isReduced: isReduced, observer: observer)
       let reports = scene.takeReports()
       let jobs = scene.takeJobs()
       self.put(back: scene)
       for job in jobs {
         self.start(job, deadline: time.arrival + Self.jobBudget, processing, jobObserver)
       }
-      return (drawn, reports)
+      return ((drawn.later, drawn.earlier), reports)
     } catch {
       self.put(back: scene)
       throw error

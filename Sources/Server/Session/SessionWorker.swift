@@ -13,6 +13,8 @@ import SwiftProtobuf
 struct SessionWorker {
   private let session: Session
   private let runner: PlanRunner
+  /// The cost of mixing the results of two pipelines.
+  private let mixCost = CostEstimate()
   private var engine: Engine { self.session.engine }
   private var resolver: FrameResolver { self.session.resolver }
   private var clock: SessionClock { self.session.engine.clock }
@@ -76,7 +78,7 @@ struct SessionWorker {
   private func process(
     _ first: IncomingFrame, _ started: Completion? = nil, take: () -> IncomingFrame?
   ) async {
-    guard let compiled = first.compiledPipeline, !compiled.changesNothing else {
+    guard let compiled = first.compiledPipeline, first.needsFiltering else {
       if let frame = take() { self.resolver.passThrough(frame, started: self.clock.now()) }
       return
     }
@@ -156,7 +158,10 @@ struct SessionWorker {
     _ frame: IncomingFrame, _ bands: Int, _ meter: WorkMeter
   ) async -> Attempt {
     var attempt = Attempt(frame: frame, started: self.clock.now(), outcome: .unchanged)
-    guard let full = frame.compiledPipeline, !full.changesNothing else { return attempt }
+    let transition = self.transition(of: frame)
+    guard let full = frame.compiledPipeline, !full.changesNothing || transition != nil else {
+      return attempt
+    }
     // The deadline may have passed during the wait for the turn.
     guard !self.isTooLate(frame) else {
       attempt.outcome = .tooLate
@@ -166,7 +171,8 @@ struct SessionWorker {
     let observer = WorkerPassObserver(
       tracing: frame.span.passObserver, clock: self.clock, deadline: frame.deadline)
     do {
-      let picture = try await self.filter(frame, compiled, disposition, bands, observer, meter)
+      let picture = try await self.filter(
+        frame, compiled, transition, disposition, bands, observer, meter)
       attempt.outcome = .finished(picture, disposition, slowest: observer.slowest.name)
     } catch {
       attempt.outcome = .failed(error)
@@ -175,17 +181,34 @@ struct SessionWorker {
   }
 
   private func filter(
-    _ frame: IncomingFrame, _ compiled: CompiledPipeline, _ disposition: FrameDisposition,
-    _ bands: Int, _ observer: WorkerPassObserver, _ meter: WorkMeter
+    _ frame: IncomingFrame, _ compiled: CompiledPipeline, _ transition: TransitionWork?,
+    _ disposition: FrameDisposition, _ bands: Int, _ observer: WorkerPassObserver,
+    _ meter: WorkMeter
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()
     try compiled.check(self.runner.limits)
-    let picture = try await self.runner.run(
-      compiled, on: frame, outcome: frame.outcome(disposition),
+    let (picture, report) = try await self.runner.run(
+      compiled, on: frame, in: transition, outcome: frame.outcome(disposition),
       isReduced: disposition == .degraded, bands: bands, observer: observer, meter: meter)
-    let elapsed = self.clock.now() - start
-    compiled.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
+    let elapsed = self.clock.now() - start - report.elapsed
+    compiled.cost.record(elapsed, work: elapsed + meter.beyondElapsed - report.beyondElapsed)
+    if let cut = report.cut { self.session.handle.cutTransition(of: frame, cut) }
     return picture
+  }
+
+  /// Returns the work of a frame in a transition; `nil` if it has none, or if there is no time.
+  private func transition(of frame: IncomingFrame) -> TransitionWork? {
+    guard let transition = frame.transition,
+      !self.session.handle.hasCutTransition(to: frame.activePipeline.revision)
+    else { return nil }
+    guard !self.session.quality.isReduced else {
+      self.session.handle.cutTransition(of: frame, .noTime)
+      return nil
+    }
+    let isUnlimited = self.session.options.dropPolicy == .neverDrop || frame.message.mustProcess
+    return TransitionWork(
+      transition: transition, deadline: isUnlimited ? nil : self.turnDeadline(of: frame),
+      mixCost: self.mixCost, clock: self.clock)
   }
 
   private func conclude(_ attempt: Attempt) async {
@@ -268,7 +291,8 @@ struct SessionWorker {
       try blur.check(self.runner.limits)
       return try await self.runner.run(
         blur, on: frame, outcome: frame.outcome(.degraded, failure: status), bands: bands,
-        observer: NoPassObserver(), meter: meter)
+        observer: NoPassObserver(), meter: meter
+      ).picture
     }
   }
 

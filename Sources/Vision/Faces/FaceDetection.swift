@@ -108,6 +108,7 @@ package struct FaceDetection: Filter {
   private struct SceneDetection: SceneRequest {
     let analysis: Analysis
 
+    var isCopyable: Bool { true }
     var stepSummary: String { "the faces of the scene reported" }
     var faces: FaceRequest? {
       FaceRequest(self.analysis.configuration, tools: self.analysis.tools)

@@ -128,6 +128,8 @@ extension Sidelight_V1_Limits {
     self.maxPageSize = UInt32(ContractLimits.maxPageSize)
     self.controlUnitsPerSecond = UInt32(ContractLimits.controlUnitsPerSecond)
     self.controlBytesPerSecond = UInt32(ContractLimits.controlBytesPerSecond)
+    self.maxTransitionDuration = Google_Protobuf_Duration(
+      transition: PipelineTransition.maxDuration)
   }
 }
 

@@ -298,6 +298,256 @@ package nonisolated enum Sidelight_V1_DropStage: SwiftProtobuf.Enum, Swift.CaseI
 
 }
 
+/// The look of a transition.
+package nonisolated enum Sidelight_V1_TransitionKind: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// TRANSITION_KIND_FADE.
+  case unspecified // = 0
+
+  /// All pixels change together: the mix of both results.
+  case fade // = 1
+
+  /// An edge moves across the frame; behind it is the result of the new pipeline.
+  case wipe // = 2
+
+  /// Cells of 2x2 pixels change one after the other, in an order that looks random.
+  case dissolve // = 3
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .fade
+    case 2: self = .wipe
+    case 3: self = .dissolve
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .fade: return 1
+    case .wipe: return 2
+    case .dissolve: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Sidelight_V1_TransitionKind] = [
+    .unspecified,
+    .fade,
+    .wipe,
+    .dissolve,
+  ]
+
+}
+
+/// The progress of a transition by the elapsed share x of its duration, 0-1.
+package nonisolated enum Sidelight_V1_TransitionCurve: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// TRANSITION_CURVE_LINEAR.
+  case unspecified // = 0
+
+  /// x.
+  case linear // = 1
+
+  /// x^2.
+  case easeIn // = 2
+
+  /// 1 - (1 - x)^2.
+  case easeOut // = 3
+
+  /// 3 x^2 - 2 x^3.
+  case easeInOut // = 4
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .linear
+    case 2: self = .easeIn
+    case 3: self = .easeOut
+    case 4: self = .easeInOut
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .linear: return 1
+    case .easeIn: return 2
+    case .easeOut: return 3
+    case .easeInOut: return 4
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Sidelight_V1_TransitionCurve] = [
+    .unspecified,
+    .linear,
+    .easeIn,
+    .easeOut,
+    .easeInOut,
+  ]
+
+}
+
+/// The direction in which the edge of a wipe moves, in the frame as it is stored.
+package nonisolated enum Sidelight_V1_WipeDirection: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// WIPE_DIRECTION_RIGHT.
+  case unspecified // = 0
+
+  /// From the left edge to the right one.
+  case right // = 1
+
+  /// From the right edge to the left one.
+  case left // = 2
+
+  /// From the top to the bottom.
+  case down // = 3
+
+  /// From the bottom to the top.
+  case up // = 4
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .right
+    case 2: self = .left
+    case 3: self = .down
+    case 4: self = .up
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .right: return 1
+    case .left: return 2
+    case .down: return 3
+    case .up: return 4
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Sidelight_V1_WipeDirection] = [
+    .unspecified,
+    .right,
+    .left,
+    .down,
+    .up,
+  ]
+
+}
+
+/// The reason why a transition is over.
+package nonisolated enum Sidelight_V1_TransitionEnd: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// Not used.
+  case unspecified // = 0
+
+  /// Its duration has passed.
+  case completed // = 1
+
+  /// A cut: the work of both pipelines would have made a frame late, or the session is short of time
+  /// (`Open.allow_degraded`).
+  case noTime // = 2
+
+  /// A cut: one of the pipelines hides faces or backgrounds, and a mix would show a part of what is
+  /// hidden. The new pipeline was in force from the first frame if it protects; else the earlier one
+  /// was in force until the end.
+  case protection // = 3
+
+  /// A cut: the results of the pipelines differ in size or format.
+  case outputDiffers // = 4
+
+  /// A cut: a stage of the earlier pipeline failed.
+  case stageFailed // = 5
+
+  /// A cut: both pipelines together would hold more memory than one pipeline may.
+  case memory // = 6
+
+  /// A cut: the capture times went back, or did not advance for 100 frames.
+  case captureTime // = 7
+
+  /// A cut: a stage of one of the pipelines separates people from the background, which two
+  /// pipelines at a time cannot do.
+  case scene // = 8
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .completed
+    case 2: self = .noTime
+    case 3: self = .protection
+    case 4: self = .outputDiffers
+    case 5: self = .stageFailed
+    case 6: self = .memory
+    case 7: self = .captureTime
+    case 8: self = .scene
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .completed: return 1
+    case .noTime: return 2
+    case .protection: return 3
+    case .outputDiffers: return 4
+    case .stageFailed: return 5
+    case .memory: return 6
+    case .captureTime: return 7
+    case .scene: return 8
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Sidelight_V1_TransitionEnd] = [
+    .unspecified,
+    .completed,
+    .noTime,
+    .protection,
+    .outputDiffers,
+    .stageFailed,
+    .memory,
+    .captureTime,
+    .scene,
+  ]
+
+}
+
 /// The state of a session.
 package nonisolated enum Sidelight_V1_SessionState: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
@@ -586,6 +836,15 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .accepted(newValue)}
   }
 
+  /// A transition is over.
+  package var transitionEnded: Sidelight_V1_TransitionEnded {
+    get {
+      if case .transitionEnded(let v)? = kind {return v}
+      return Sidelight_V1_TransitionEnded()
+    }
+    set {kind = .transitionEnded(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The content of the message. Clients should ignore kinds that they do not know.
@@ -612,6 +871,8 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     case pong(Sidelight_V1_Pong)
     /// A change of the pipeline was accepted.
     case accepted(Sidelight_V1_Accepted)
+    /// A transition is over.
+    case transitionEnded(Sidelight_V1_TransitionEnded)
 
   }
 
@@ -1065,6 +1326,16 @@ package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
     set {_uniqueStorage()._maxAllowedFilters = newValue}
   }
 
+  /// The maximum of `Transition.duration` and `Glide.duration`.
+  package var maxTransitionDuration: SwiftProtobuf.Google_Protobuf_Duration {
+    get {_storage._maxTransitionDuration ?? SwiftProtobuf.Google_Protobuf_Duration()}
+    set {_uniqueStorage()._maxTransitionDuration = newValue}
+  }
+  /// Returns true if `maxTransitionDuration` has been explicitly set.
+  package var hasMaxTransitionDuration: Bool {_storage._maxTransitionDuration != nil}
+  /// Clears the value of `maxTransitionDuration`. Subsequent reads from it will return its default value.
+  package mutating func clearMaxTransitionDuration() {_uniqueStorage()._maxTransitionDuration = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1489,6 +1760,16 @@ package nonisolated struct Sidelight_V1_Select: Sendable {
   /// An identifier that `accepted`, `applied` and `error` return. Default: 0.
   package var requestID: UInt64 = 0
 
+  /// The transition from the pipeline in force to the new one. Default (absent): a cut.
+  package var transition: Sidelight_V1_Transition {
+    get {_transition ?? Sidelight_V1_Transition()}
+    set {_transition = newValue}
+  }
+  /// Returns true if `transition` has been explicitly set.
+  package var hasTransition: Bool {self._transition != nil}
+  /// Clears the value of `transition`. Subsequent reads from it will return its default value.
+  package mutating func clearTransition() {self._transition = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The new pipeline. Default: empty; every frame passes through.
@@ -1504,6 +1785,88 @@ package nonisolated struct Sidelight_V1_Select: Sendable {
   package init() {}
 
   fileprivate var _ifRevision: UInt64? = nil
+  fileprivate var _transition: Sidelight_V1_Transition? = nil
+}
+
+/// A gradual change from one pipeline to another: frames are the mix of the results of both. The
+/// time is that of `Frame.capture_time_ns`; the first frame that arrives after the change shows the
+/// earlier pipeline, and the first one at least `duration` later only the new one. If that first
+/// frame has no capture time, it is the time of arrival.
+///
+/// A transition never makes a frame late: it ends with a cut to the new pipeline instead. See
+/// `TransitionEnded`.
+package nonisolated struct Sidelight_V1_Transition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The duration, more than 0 and at most `Limits.max_transition_duration`. Required.
+  package var duration: SwiftProtobuf.Google_Protobuf_Duration {
+    get {_duration ?? SwiftProtobuf.Google_Protobuf_Duration()}
+    set {_duration = newValue}
+  }
+  /// Returns true if `duration` has been explicitly set.
+  package var hasDuration: Bool {self._duration != nil}
+  /// Clears the value of `duration`. Subsequent reads from it will return its default value.
+  package mutating func clearDuration() {self._duration = nil}
+
+  /// The progress over time. Default: linear.
+  package var curve: Sidelight_V1_TransitionCurve = .unspecified
+
+  /// The look. Default: fade.
+  package var kind: Sidelight_V1_TransitionKind = .unspecified
+
+  /// The direction of a wipe; other kinds have none. Default: right.
+  package var direction: Sidelight_V1_WipeDirection = .unspecified
+
+  /// The width of the soft edge of a wipe, as a fraction of the frame's extent in its direction, or
+  /// the share of a dissolve's progress in which a cell changes; 0-1, 0 for a hard edge. A fade has
+  /// none. Default: 0.1.
+  package var softness: Double {
+    get {_softness ?? 0}
+    set {_softness = newValue}
+  }
+  /// Returns true if `softness` has been explicitly set.
+  package var hasSoftness: Bool {self._softness != nil}
+  /// Clears the value of `softness`. Subsequent reads from it will return its default value.
+  package mutating func clearSoftness() {self._softness = nil}
+
+  /// The order in which the cells of a dissolve change; other kinds have none. Default: 0.
+  package var seed: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _duration: SwiftProtobuf.Google_Protobuf_Duration? = nil
+  fileprivate var _softness: Double? = nil
+}
+
+/// A gradual change of parameters: numbers, lengths, points, colours and vectors move from their old
+/// values to the new ones. The time is that of a `Transition`.
+package nonisolated struct Sidelight_V1_Glide: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The duration, more than 0 and at most `Limits.max_transition_duration`. Required.
+  package var duration: SwiftProtobuf.Google_Protobuf_Duration {
+    get {_duration ?? SwiftProtobuf.Google_Protobuf_Duration()}
+    set {_duration = newValue}
+  }
+  /// Returns true if `duration` has been explicitly set.
+  package var hasDuration: Bool {self._duration != nil}
+  /// Clears the value of `duration`. Subsequent reads from it will return its default value.
+  package mutating func clearDuration() {self._duration = nil}
+
+  /// The progress over time. Default: linear.
+  package var curve: Sidelight_V1_TransitionCurve = .unspecified
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _duration: SwiftProtobuf.Google_Protobuf_Duration? = nil
 }
 
 /// Changes parameters of stages for all frames that are sent after it.
@@ -1529,6 +1892,18 @@ package nonisolated struct Sidelight_V1_Update: Sendable {
   /// As `Select.request_id`.
   package var requestID: UInt64 = 0
 
+  /// Moves the parameters to their new values over time. A fade replaces it if a value has none in
+  /// between, such as a flag or a text, or if the plans for values in between are too costly.
+  /// Default (absent): the new values apply at once.
+  package var glide: Sidelight_V1_Glide {
+    get {_glide ?? Sidelight_V1_Glide()}
+    set {_glide = newValue}
+  }
+  /// Returns true if `glide` has been explicitly set.
+  package var hasGlide: Bool {self._glide != nil}
+  /// Clears the value of `glide`. Subsequent reads from it will return its default value.
+  package mutating func clearGlide() {self._glide = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The parameters of one stage.
@@ -1552,6 +1927,7 @@ package nonisolated struct Sidelight_V1_Update: Sendable {
   package init() {}
 
   fileprivate var _ifRevision: UInt64? = nil
+  fileprivate var _glide: Sidelight_V1_Glide? = nil
 }
 
 /// Activates and deactivates stages for all frames that are sent after it. Stages keep their state.
@@ -1577,11 +1953,22 @@ package nonisolated struct Sidelight_V1_Activate: Sendable {
   /// As `Select.request_id`.
   package var requestID: UInt64 = 0
 
+  /// As `Select.transition`.
+  package var transition: Sidelight_V1_Transition {
+    get {_transition ?? Sidelight_V1_Transition()}
+    set {_transition = newValue}
+  }
+  /// Returns true if `transition` has been explicitly set.
+  package var hasTransition: Bool {self._transition != nil}
+  /// Clears the value of `transition`. Subsequent reads from it will return its default value.
+  package mutating func clearTransition() {self._transition = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _ifRevision: UInt64? = nil
+  fileprivate var _transition: Sidelight_V1_Transition? = nil
 }
 
 /// Pauses filtering until `resume`.
@@ -1709,6 +2096,30 @@ package nonisolated struct Sidelight_V1_Applied: Sendable {
   /// A token that restores the session in its current state. Empty if the server does not support
   /// resuming.
   package var resumeToken: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Announces that a transition is over. A transition that another change or an override replaces is
+/// not announced.
+package nonisolated struct Sidelight_V1_TransitionEnded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The revision that the transition led to.
+  package var revision: UInt64 = 0
+
+  /// The `request_id` of the message with the transition.
+  package var requestID: UInt64 = 0
+
+  /// The sequence of the first frame that shows only the new pipeline.
+  package var firstSequence: UInt64 = 0
+
+  /// The reason.
+  package var end: Sidelight_V1_TransitionEnd = .unspecified
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1868,6 +2279,22 @@ nonisolated extension Sidelight_V1_DropReason: SwiftProtobuf._ProtoNameProviding
 
 nonisolated extension Sidelight_V1_DropStage: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DROP_STAGE_UNSPECIFIED\0\u{1}DROP_STAGE_ARRIVAL\0\u{1}DROP_STAGE_MAILBOX\0\u{1}DROP_STAGE_PIPELINE\0\u{1}DROP_STAGE_OUTBOX\0")
+}
+
+nonisolated extension Sidelight_V1_TransitionKind: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRANSITION_KIND_UNSPECIFIED\0\u{1}TRANSITION_KIND_FADE\0\u{1}TRANSITION_KIND_WIPE\0\u{1}TRANSITION_KIND_DISSOLVE\0")
+}
+
+nonisolated extension Sidelight_V1_TransitionCurve: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRANSITION_CURVE_UNSPECIFIED\0\u{1}TRANSITION_CURVE_LINEAR\0\u{1}TRANSITION_CURVE_EASE_IN\0\u{1}TRANSITION_CURVE_EASE_OUT\0\u{1}TRANSITION_CURVE_EASE_IN_OUT\0")
+}
+
+nonisolated extension Sidelight_V1_WipeDirection: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WIPE_DIRECTION_UNSPECIFIED\0\u{1}WIPE_DIRECTION_RIGHT\0\u{1}WIPE_DIRECTION_LEFT\0\u{1}WIPE_DIRECTION_DOWN\0\u{1}WIPE_DIRECTION_UP\0")
+}
+
+nonisolated extension Sidelight_V1_TransitionEnd: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRANSITION_END_UNSPECIFIED\0\u{1}TRANSITION_END_COMPLETED\0\u{1}TRANSITION_END_NO_TIME\0\u{1}TRANSITION_END_PROTECTION\0\u{1}TRANSITION_END_OUTPUT_DIFFERS\0\u{1}TRANSITION_END_STAGE_FAILED\0\u{1}TRANSITION_END_MEMORY\0\u{1}TRANSITION_END_CAPTURE_TIME\0\u{1}TRANSITION_END_SCENE\0")
 }
 
 nonisolated extension Sidelight_V1_SessionState: SwiftProtobuf._ProtoNameProviding {
@@ -2062,7 +2489,7 @@ nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}dropped\0\u{1}analysis\0\u{2}\u{d}opened\0\u{1}applied\0\u{1}stats\0\u{1}advice\0\u{1}state\0\u{1}error\0\u{1}pong\0\u{1}accepted\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}dropped\0\u{1}analysis\0\u{2}\u{d}opened\0\u{1}applied\0\u{1}stats\0\u{1}advice\0\u{1}state\0\u{1}error\0\u{1}pong\0\u{1}accepted\0\u{3}transition_ended\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2213,6 +2640,19 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
           self.kind = .accepted(v)
         }
       }()
+      case 24: try {
+        var v: Sidelight_V1_TransitionEnded?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .transitionEnded(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .transitionEnded(v)
+        }
+      }()
       default: break
       }
     }
@@ -2267,6 +2707,10 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
     case .accepted?: try {
       guard case .accepted(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .transitionEnded?: try {
+      guard case .transitionEnded(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
     }()
     case nil: break
     }
@@ -2627,7 +3071,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Limits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0\u{3}max_participant_bytes\0\u{3}max_allowed_filters\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0\u{3}max_participant_bytes\0\u{3}max_allowed_filters\0\u{3}max_transition_duration\0")
 
   fileprivate class _StorageClass {
     var _maxMessageBytes: UInt64 = 0
@@ -2657,6 +3101,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
     var _controlBytesPerSecond: UInt32 = 0
     var _maxParticipantBytes: UInt32 = 0
     var _maxAllowedFilters: UInt32 = 0
+    var _maxTransitionDuration: SwiftProtobuf.Google_Protobuf_Duration? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2694,6 +3139,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       _controlBytesPerSecond = source._controlBytesPerSecond
       _maxParticipantBytes = source._maxParticipantBytes
       _maxAllowedFilters = source._maxAllowedFilters
+      _maxTransitionDuration = source._maxTransitionDuration
     }
   }
 
@@ -2739,6 +3185,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         case 25: try { try decoder.decodeSingularUInt32Field(value: &_storage._controlBytesPerSecond) }()
         case 26: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxParticipantBytes) }()
         case 27: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxAllowedFilters) }()
+        case 28: try { try decoder.decodeSingularMessageField(value: &_storage._maxTransitionDuration) }()
         default: break
         }
       }
@@ -2747,6 +3194,10 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
       if _storage._maxMessageBytes != 0 {
         try visitor.visitSingularUInt64Field(value: _storage._maxMessageBytes, fieldNumber: 1)
       }
@@ -2828,6 +3279,9 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       if _storage._maxAllowedFilters != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._maxAllowedFilters, fieldNumber: 27)
       }
+      try { if let v = _storage._maxTransitionDuration {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 28)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2864,6 +3318,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         if _storage._controlBytesPerSecond != rhs_storage._controlBytesPerSecond {return false}
         if _storage._maxParticipantBytes != rhs_storage._maxParticipantBytes {return false}
         if _storage._maxAllowedFilters != rhs_storage._maxAllowedFilters {return false}
+        if _storage._maxTransitionDuration != rhs_storage._maxTransitionDuration {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -3488,7 +3943,7 @@ nonisolated extension Sidelight_V1_Detection: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Select"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{3}if_revision\0\u{3}request_id\0\u{3}pipeline_text\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{3}if_revision\0\u{3}request_id\0\u{3}pipeline_text\0\u{1}transition\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3519,6 +3974,7 @@ nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf.
           self.pipelineSource = .pipelineText(v)
         }
       }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._transition) }()
       default: break
       }
     }
@@ -3541,6 +3997,9 @@ nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf.
     try { if case .pipelineText(let v)? = self.pipelineSource {
       try visitor.visitSingularStringField(value: v, fieldNumber: 4)
     } }()
+    try { if let v = self._transition {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3548,6 +4007,105 @@ nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.pipelineSource != rhs.pipelineSource {return false}
     if lhs._ifRevision != rhs._ifRevision {return false}
     if lhs.requestID != rhs.requestID {return false}
+    if lhs._transition != rhs._transition {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_Transition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Transition"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}duration\0\u{1}curve\0\u{1}kind\0\u{1}direction\0\u{1}softness\0\u{1}seed\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._duration) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.curve) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.direction) }()
+      case 5: try { try decoder.decodeSingularDoubleField(value: &self._softness) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.seed) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._duration {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.curve != .unspecified {
+      try visitor.visitSingularEnumField(value: self.curve, fieldNumber: 2)
+    }
+    if self.kind != .unspecified {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 3)
+    }
+    if self.direction != .unspecified {
+      try visitor.visitSingularEnumField(value: self.direction, fieldNumber: 4)
+    }
+    try { if let v = self._softness {
+      try visitor.visitSingularDoubleField(value: v, fieldNumber: 5)
+    } }()
+    if self.seed != 0 {
+      try visitor.visitSingularUInt32Field(value: self.seed, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_Transition, rhs: Sidelight_V1_Transition) -> Bool {
+    if lhs._duration != rhs._duration {return false}
+    if lhs.curve != rhs.curve {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.direction != rhs.direction {return false}
+    if lhs._softness != rhs._softness {return false}
+    if lhs.seed != rhs.seed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_Glide: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Glide"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}duration\0\u{1}curve\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._duration) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.curve) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._duration {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.curve != .unspecified {
+      try visitor.visitSingularEnumField(value: self.curve, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_Glide, rhs: Sidelight_V1_Glide) -> Bool {
+    if lhs._duration != rhs._duration {return false}
+    if lhs.curve != rhs.curve {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3555,7 +4113,7 @@ nonisolated extension Sidelight_V1_Select: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Update: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Update"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stages\0\u{3}if_revision\0\u{3}request_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stages\0\u{3}if_revision\0\u{3}request_id\0\u{1}glide\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3566,6 +4124,7 @@ nonisolated extension Sidelight_V1_Update: SwiftProtobuf.Message, SwiftProtobuf.
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.stages) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self._ifRevision) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._glide) }()
       default: break
       }
     }
@@ -3585,6 +4144,9 @@ nonisolated extension Sidelight_V1_Update: SwiftProtobuf.Message, SwiftProtobuf.
     if self.requestID != 0 {
       try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 3)
     }
+    try { if let v = self._glide {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3592,6 +4154,7 @@ nonisolated extension Sidelight_V1_Update: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.stages != rhs.stages {return false}
     if lhs._ifRevision != rhs._ifRevision {return false}
     if lhs.requestID != rhs.requestID {return false}
+    if lhs._glide != rhs._glide {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3634,7 +4197,7 @@ nonisolated extension Sidelight_V1_Update.StageParameters: SwiftProtobuf.Message
 
 nonisolated extension Sidelight_V1_Activate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Activate"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stages\0\u{3}if_revision\0\u{3}request_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stages\0\u{3}if_revision\0\u{3}request_id\0\u{1}transition\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3645,6 +4208,7 @@ nonisolated extension Sidelight_V1_Activate: SwiftProtobuf.Message, SwiftProtobu
       case 1: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufBool>.self, value: &self.stages) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self._ifRevision) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._transition) }()
       default: break
       }
     }
@@ -3664,6 +4228,9 @@ nonisolated extension Sidelight_V1_Activate: SwiftProtobuf.Message, SwiftProtobu
     if self.requestID != 0 {
       try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 3)
     }
+    try { if let v = self._transition {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3671,6 +4238,7 @@ nonisolated extension Sidelight_V1_Activate: SwiftProtobuf.Message, SwiftProtobu
     if lhs.stages != rhs.stages {return false}
     if lhs._ifRevision != rhs._ifRevision {return false}
     if lhs.requestID != rhs.requestID {return false}
+    if lhs._transition != rhs._transition {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3915,6 +4483,51 @@ nonisolated extension Sidelight_V1_Applied: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.firstSequence != rhs.firstSequence {return false}
     if lhs.requestID != rhs.requestID {return false}
     if lhs.resumeToken != rhs.resumeToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_TransitionEnded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TransitionEnded"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{3}request_id\0\u{3}first_sequence\0\u{1}end\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.revision) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.firstSequence) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.end) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.revision != 0 {
+      try visitor.visitSingularUInt64Field(value: self.revision, fieldNumber: 1)
+    }
+    if self.requestID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 2)
+    }
+    if self.firstSequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.firstSequence, fieldNumber: 3)
+    }
+    if self.end != .unspecified {
+      try visitor.visitSingularEnumField(value: self.end, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_TransitionEnded, rhs: Sidelight_V1_TransitionEnded) -> Bool {
+    if lhs.revision != rhs.revision {return false}
+    if lhs.requestID != rhs.requestID {return false}
+    if lhs.firstSequence != rhs.firstSequence {return false}
+    if lhs.end != rhs.end {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -43,6 +43,13 @@ struct Stream: AsyncParsableCommand {
   var changes: [TimedPipeline] = []
 
   @Option(
+    help: ArgumentHelp(
+      "Change pipelines gradually: the seconds of a fade, or of 'wipe=0.5' or 'dissolve=0.5'.",
+      valueName: "transition"),
+    transform: PipelineTransition.init(argument:))
+  var transition: PipelineTransition?
+
+  @Option(
     help: ArgumentHelp("Address of the server: HOST:PORT or unix:PATH.", valueName: "address"),
     transform: Address.init(argument:))
   var server: Address
@@ -111,7 +118,7 @@ struct Stream: AsyncParsableCommand {
     for try await picture in pictures {
       let time = time(index)
       while let change = changes.first, change.time <= time {
-        session.select(change.pipeline)
+        session.select(change.pipeline, transition: self.transition)
         changes.removeFirst()
       }
       let frame = VideoFrame(

@@ -23,6 +23,8 @@ extension SessionModel {
       try self.receive(
         .accepted(requestID: accepted.requestID, revision: accepted.revision))
     case .state(let state): try self.receive(state.state)
+    case .transitionEnded(let ended):
+      throw Violation(description: "no transition was requested: \(ended)")
     case .advice, .analysis: break
     }
   }

@@ -32,6 +32,10 @@ struct Bench {
     switch verb {
     case "hello": return "ok Sidelight, rows for \(InstructionSet.current.rawValue)"
     case "plans": return try PlanTiming.report()
+    case "transitions":
+      return try await TransitionTiming(
+        pictures: self.pictures, catalogue: self.catalogue, pool: self.pool
+      ).report(on: self.compute(1))
     default: break
     }
     guard words.count > 1, let work = Workload.all[words[1]] else { return "skip" }

@@ -53,7 +53,7 @@ struct Timing {
 
   /// Returns the clock in milliseconds. For one thread it is the process's processor time, so that
   /// other work on the machine does not count.
-  private static func now(threads: Int) -> Double {
+  static func now(threads: Int) -> Double {
     var time = timespec()
     clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6

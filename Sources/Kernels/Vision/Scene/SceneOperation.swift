@@ -30,6 +30,9 @@ package protocol SceneRequest: Sendable {
   var stepSummary: String { get }
   /// Whether the step runs custom code, which may not return.
   var isCustom: Bool { get }
+  /// Whether a stage's state may be copied: it has neither jobs nor objects that it shares with a
+  /// copy. `false` by default.
+  var isCopyable: Bool { get }
   /// Returns the state of a session's first frame.
   func makeStage() -> any SceneStage
 }
@@ -51,6 +54,7 @@ package protocol SceneOperation: SceneRequest {
 
 extension SceneRequest {
   package var stepName: String? { nil }
+  package var isCopyable: Bool { false }
   package var isCustom: Bool { self.faces?.tools.isCustom ?? false }
 }
 

@@ -73,6 +73,8 @@ public struct StreamScene: Sendable {
   private let searching: FaceScene.Searching
   private var faces: FaceScene?
   private var entries: [Entry] = []
+  /// The stages of the earlier plan of a transition; `nil` outside of transitions.
+  private var earlierEntries: [Entry]?
   private var lastNumber = 0
 
   /// Creates the scene of a stream whose first frame is still to come.
@@ -100,11 +102,33 @@ public struct StreamScene: Sendable {
     _ frame: Frame, at time: FrameTime, for plan: Plan, isReduced: Bool = false,
     observer: some PassObserver = NoPassObserver()
   ) async throws -> FrameScene {
+    try await self.step(
+      frame, at: time, for: plan, from: nil, isReduced: isReduced, observer: observer
+    ).later
+  }
+
+  /// Decides what the stages of two plans draw on the next frame, in a transition from one to the
+  /// other. When it begins, stages of the later plan continue from copies of the states of the
+  /// earlier plan's stages, so that a sticker in both does not move. Otherwise as
+  /// ``step(_:at:for:isReduced:observer:)``, which ends the transition.
+  ///
+  /// - Parameters:
+  ///   - plan: The later plan.
+  ///   - earlier: The earlier plan; `nil` outside of transitions.
+  /// - Returns: The drawings of both plans; `earlier` is `nil` outside of transitions.
+  /// - Precondition: Both plans allow mixing (``Plan/allowsMixing``).
+  package mutating func step(
+    _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?,
+    isReduced: Bool = false, observer: some PassObserver = NoPassObserver()
+  ) async throws -> (later: FrameScene, earlier: FrameScene?) {
     let sceneTime = SceneTime(index: time.index, time: time.arrival)
-    self.adopt(plan.sceneStages)
+    self.adopt(plan.sceneStages, from: earlier?.sceneStages)
+    let stages = plan.sceneStages + (earlier?.sceneStages ?? [])
     let picture = UprightPicture(reducing: frame)
     var report: FaceReport?
-    if let description = plan.faceTracking, let request = FaceRequest(joining: plan.sceneStages) {
+    if let description = plan.faceTracking ?? earlier?.faceTracking,
+      let request = FaceRequest(joining: stages)
+    {
       report = try await observer.pass(description) {
         self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
       }
@@ -112,13 +136,21 @@ public struct StreamScene: Sendable {
     let view = SceneView(
       time: sceneTime, picture: picture, faces: report, searchError: self.faces?.searchError,
       isReduced: isReduced)
-    var drawings: [any Sendable] = []
-    for index in self.entries.indices {
-      drawings.append(
-        try await self.step(index, of: plan.sceneStages[index], view, observer))
+    let count = self.entries.count
+    var all = self.entries + (self.earlierEntries ?? [])
+    defer {
+      self.entries = Array(all[..<count])
+      if self.earlierEntries != nil { self.earlierEntries = Array(all[count...]) }
     }
-    if self.entries.contains(where: \.value.needsFaceSearch) { self.faces?.requestSearch() }
-    return FrameScene(frameMap: picture.frameMap, drawings: drawings)
+    var drawings: [any Sendable] = []
+    for index in all.indices {
+      drawings.append(try await Self.step(&all[index], of: stages[index], view, observer))
+    }
+    if all.contains(where: \.value.needsFaceSearch) { self.faces?.requestSearch() }
+    func scene(_ drawings: ArraySlice<any Sendable>) -> FrameScene {
+      FrameScene(frameMap: picture.frameMap, drawings: Array(drawings))
+    }
+    return (scene(drawings[..<count]), earlier.map { _ in scene(drawings[count...]) })
   }
 
   /// Returns the slow work that is due after a step.
@@ -202,24 +234,47 @@ public struct StreamScene: Sendable {
     return report
   }
 
-  private mutating func step(
-    _ index: Int, of planned: PlannedSceneStage, _ view: SceneView, _ observer: some PassObserver
+  private static func step(
+    _ entry: inout Entry, of planned: PlannedSceneStage, _ view: SceneView,
+    _ observer: some PassObserver
   ) async throws -> any Sendable {
     guard let description = planned.stepDescription else {
       do {
-        return try self.entries[index].value.step(view)
+        return try entry.value.step(view)
       } catch {
         throw Failure(filter: planned.filter, cause: error)
       }
     }
-    return try await observer.pass(description) { try self.entries[index].value.step(view) }
+    return try await observer.pass(description) { try entry.value.step(view) }
+  }
+
+  /// Takes over the stages of a plan, and in a transition those of the earlier plan.
+  private mutating func adopt(_ planned: [PlannedSceneStage], from earlier: [PlannedSceneStage]?) {
+    guard let earlier else {
+      self.earlierEntries = nil
+      return self.entries = self.adopted(planned, from: self.entries)
+    }
+    guard let known = self.earlierEntries else {
+      let known = self.adopted(earlier, from: self.entries)
+      self.earlierEntries = known
+      // The later stages have other numbers, so that results of jobs reach one of the two.
+      return self.entries = self.adopted(planned, from: known).map { entry in
+        self.lastNumber += 1
+        return Entry(
+          number: self.lastNumber, stage: entry.stage, filter: entry.filter, value: entry.value)
+      }
+    }
+    self.earlierEntries = self.adopted(earlier, from: known)
+    self.entries = self.adopted(planned, from: self.entries)
   }
 
   /// Continues the states of stages, those of the same filter first, and makes those that are
   /// missing.
-  private mutating func adopt(_ planned: [PlannedSceneStage]) {
-    var known = self.entries
-    self.entries = planned.map { stage in
+  private mutating func adopted(
+    _ planned: [PlannedSceneStage], from entries: [Entry]
+  ) -> [Entry] {
+    var known = entries
+    return planned.map { stage in
       let (same, others) = (
         known.indices.filter { known[$0].filter == stage.filter },
         known.indices.filter { known[$0].filter != stage.filter }
@@ -274,6 +329,10 @@ extension Plan {
       name: "faceTrack", filters: filters, kind: .scene,
       summary: "faces followed by optical flow in a copy of at most 320x180 pixels")
   }
+
+  /// Whether the plan can be mixed with another: two copies of the state of each of its scene
+  /// stages may exist.
+  package var allowsMixing: Bool { self.sceneStages.allSatisfy(\.request.isCopyable) }
 
   /// Whether a session that is short of time leaves out some of the work on the scene.
   package var hasReducedScene: Bool {

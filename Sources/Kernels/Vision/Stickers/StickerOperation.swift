@@ -8,6 +8,8 @@ struct StickerOperation: SceneOperation {
   let fade: Duration
   let tools: FaceTools
 
+  var isCopyable: Bool { true }
+
   var summary: String { "an image at the \(self.placement.anchor.rawValue) of faces" }
 
   var faces: FaceRequest? { FaceRequest(FaceTracker.Configuration(), tools: self.tools) }

@@ -67,6 +67,11 @@ struct FrameAdmission: ~Copyable {
   /// Returns whether the expected work fits into the frame's budget, and records the work as
   /// demand.
   func hasTime(for frame: IncomingFrame) -> Bool {
+    if let earlier = frame.transition?.earlier.cost.work {
+      self.session.engine.processing.scheduler.recordArrival(
+        work: earlier, session: self.session.handle.number)
+    }
+    // A frame that has no time for both pipelines of a transition is filtered with the later one.
     guard let compiled = frame.compiledPipeline, !compiled.changesNothing,
       let expected = compiled.cost.expected
     else { return true }

@@ -16,6 +16,8 @@ struct IncomingFrame: Sendable {
   let activePipeline: ActivePipeline
   /// That pipeline, compiled for the frame's form; `nil` if the frame comes back unfiltered.
   let compiledPipeline: CompiledPipeline?
+  /// The mix with the result of an earlier pipeline; `nil` outside of transitions.
+  let transition: FrameTransition?
   /// The time of arrival, on the session's clock.
   let received: Duration
   /// The time after which the frame is useless. `nil` disables the deadline.
@@ -26,10 +28,14 @@ struct IncomingFrame: Sendable {
   var samples: SharedSamples.Source?
 
   /// Whether the frame needs filtering; `false` if it comes back byte for byte.
-  var needsFiltering: Bool { self.compiledPipeline?.changesNothing == false }
+  var needsFiltering: Bool {
+    self.compiledPipeline?.changesNothing == false || self.transition != nil
+  }
 
   /// Whether custom filters are active. They may not return.
-  var isCustom: Bool { self.compiledPipeline?.isCustom == true }
+  var isCustom: Bool {
+    self.compiledPipeline?.isCustom == true || self.transition?.earlier.isCustom == true
+  }
 
   /// Returns the outcome's message without pixels and timing; its image is the frame's own.
   func outcome(

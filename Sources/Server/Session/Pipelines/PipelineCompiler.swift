@@ -33,6 +33,29 @@ struct PipelineCompiler: Sendable {
     self.compiledPipeline(for: pipeline, form, as: output, allowsReduced: allowsReduced)
   }
 
+  /// Compiles the pipeline of one frame in a glide, on the task's preferred executor. Its plan is
+  /// not cached, so that the plans of a glide do not evict others.
+  ///
+  /// - Parameters:
+  ///   - later: The pipeline at the end of the glide, for the same pictures. Frames count for its
+  ///     cost estimate.
+  ///   - output: The form of the results.
+  @concurrent
+  func compile(
+    _ pipeline: ResolvedPipeline, like later: CompiledPipeline, as output: OutputShape
+  ) async -> CompiledPipeline {
+    let form = later.form
+    let delivery = output.delivery(of: form)
+    let shaped = pipeline.shaped(delivery.shape)
+    return CompiledPipeline(
+      form: form,
+      plan: shaped.plan(
+        for: form.geometry, as: delivery.encoding, maxBytes: PlanCache.smallPlanBytes),
+      output: output,
+      changesNothing: delivery.changesNothing(in: form) { shaped.plan(for: form.geometry) },
+      cost: later.cost, isCustom: later.isCustom)
+  }
+
   /// Compiles a replacement for frames that must not be shown unfiltered.
   ///
   /// Averages blocks of an eighth of the short side and blurs them into each other: faces and text

@@ -37,6 +37,8 @@ package struct PipelineState: Sendable {
   package private(set) var override: Override?
   /// The active revision.
   package private(set) var revision: UInt64
+  /// The transition to the participant's pipeline; `nil` if there is none.
+  private var transition: TransitionState?
   private let catalogue: FilterCatalogue
   private let overrideCatalogue: FilterCatalogue
 
@@ -83,12 +85,15 @@ package struct PipelineState: Sendable {
   /// - Parameters:
   ///   - revision: The revision that must be active; `nil` accepts any.
   ///   - requestID: The request's number, which ``Revision`` repeats.
+  ///   - transition: The transition to the changed pipeline; `nil` for a cut. It replaces one that
+  ///     is not over: it begins at the pipeline that this one leads to, or a glide at the present
+  ///     parameters of a glide. During an override there are no transitions.
   ///   - violation: Returns the violation of an error that the catalogue found.
   ///   - change: Changes the pipeline.
   /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of
   ///   `change`; or that of the catalogue. The pipeline then stays as it was.
   package mutating func change(
-    ifRevision revision: UInt64?, requestID: UInt64,
+    ifRevision revision: UInt64?, requestID: UInt64, transition: RequestedTransition? = nil,
     violation: (PipelineError) -> FieldViolation = { FieldViolation($0).within("pipeline") },
     _ change: (inout Pipeline) throws(FieldViolation) -> Void
   ) throws(FieldViolation) {
@@ -104,15 +109,71 @@ package struct PipelineState: Sendable {
     do throws(FieldViolation) { try pipeline.checkByteCount() } catch {
       throw error.within("pipeline")
     }
+    let resolved: ResolvedPipeline
     do throws(PipelineError) {
-      self.resolved = try self.catalogue.resolve(pipeline)
+      resolved = try self.catalogue.resolve(pipeline)
     } catch {
       throw violation(error)
     }
+    let earlier = self.presentPipeline(for: transition)
+    self.resolved = resolved
     self.pipeline = pipeline
     self.requestID = requestID
     // During an override the frames do not change, but every change gets a revision.
     self.revision += 1
+    self.transition =
+      self.override == nil
+      ? transition.map {
+        TransitionState(
+          from: earlier, to: resolved, $0,
+          revision: Revision(number: self.revision, requestID: requestID))
+      } : nil
+  }
+
+  /// Returns the pipeline that a transition begins at.
+  private func presentPipeline(for requested: RequestedTransition?) -> ResolvedPipeline {
+    guard case .glide? = requested, let transition, transition.kind == .glide else {
+      return self.resolved
+    }
+    return self.catalogue.interpolate(
+      from: transition.earlier, to: self.resolved, at: transition.progress) ?? self.resolved
+  }
+
+  // MARK: Transitions
+
+  /// Returns the active pipeline for a frame that arrives, with its position in a transition.
+  ///
+  /// - Parameters:
+  ///   - captureTime: The frame's capture time, in nanoseconds; 0 if it is not known.
+  ///   - arrival: The time of arrival.
+  /// - Returns: The pipeline, and the end of a transition that is over with this frame.
+  package mutating func activePipeline(
+    captureTime: Int64, arrival: Duration
+  ) -> (ActivePipeline, ended: (Revision, TransitionEnd)?) {
+    var active = self.activePipeline
+    guard var transition = self.transition else { return (active, nil) }
+    switch transition.advance(captureTime: captureTime, arrival: arrival) {
+    case .ended(let end):
+      self.transition = nil
+      return (active, (transition.revision, end))
+    case .at(let progress):
+      self.transition = transition
+      active.transition = TransitionMoment(
+        earlier: transition.earlier, kind: transition.kind, progress: progress,
+        between: transition.kind == .glide
+          ? self.catalogue.interpolate(
+            from: transition.earlier, to: self.resolved, at: progress) : nil)
+      return (active, nil)
+    }
+  }
+
+  /// Ends the transition to a revision.
+  ///
+  /// - Returns: Whether it was not over.
+  package mutating func endTransition(to revision: Revision) -> Bool {
+    guard self.transition?.revision == revision else { return false }
+    self.transition = nil
+    return true
   }
 
   /// Pauses the session or ends its pause.
@@ -134,6 +195,7 @@ package struct PipelineState: Sendable {
     self.override = Override(
       pipeline: pipeline, resolved: try self.overrideCatalogue.resolve(pipeline), reason: reason,
       end: end)
+    self.transition = nil
     self.revision += 1
   }
 
@@ -231,36 +293,6 @@ package struct PipelineState: Sendable {
     case .passing: _ = self.setPause(.passing)
     case .running, .unspecified, .UNRECOGNIZED: break
     }
-  }
-}
-
-/// A pipeline and the revision under which it is active.
-///
-/// Each frame keeps the one that was active when it arrived, so no result mixes two.
-package struct ActivePipeline: Sendable {
-  package var pipeline: ResolvedPipeline
-  package var revision: Revision
-  /// Whether an operator forced it. A frame that cannot be filtered then never comes back
-  /// unfiltered.
-  package var isOverride: Bool
-
-  package init(pipeline: ResolvedPipeline, revision: Revision, isOverride: Bool = false) {
-    self.pipeline = pipeline
-    self.revision = revision
-    self.isOverride = isOverride
-  }
-}
-
-/// The number of an active pipeline, and the message that requested it.
-package struct Revision: Sendable, Hashable {
-  /// The number, which counts up from 1 with each change.
-  package var number: UInt64
-  /// The message's number; 0 for `open` and for overrides.
-  package var requestID: UInt64
-
-  package init(number: UInt64, requestID: UInt64) {
-    self.number = number
-    self.requestID = requestID
   }
 }
 

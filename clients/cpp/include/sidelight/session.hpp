@@ -60,24 +60,31 @@ class Session {
   /// Replaces the pipeline, and returns its revision. Frames that are sent afterwards have it.
   ///
   /// Throws `Error` with the position and a suggestion if the text is invalid; the pipeline in
-  /// force then stays.
-  std::uint64_t select(const std::string& pipeline) {
+  /// force then stays. Without a transition the pipeline changes from one frame to the next.
+  std::uint64_t select(const std::string& pipeline,
+                       const std::optional<v1::Transition>& transition = std::nullopt) {
     v1::ClientMessage message;
     message.mutable_select()->set_pipeline_text(pipeline);
+    if (transition) *message.mutable_select()->mutable_transition() = *transition;
     return change(std::move(message), &v1::ClientMessage::mutable_select);
   }
 
   /// Replaces the pipeline.
-  std::uint64_t select(v1::Pipeline pipeline) {
+  std::uint64_t select(v1::Pipeline pipeline,
+                       const std::optional<v1::Transition>& transition = std::nullopt) {
     v1::ClientMessage message;
     *message.mutable_select()->mutable_pipeline() = std::move(pipeline);
+    if (transition) *message.mutable_select()->mutable_transition() = *transition;
     return change(std::move(message), &v1::ClientMessage::mutable_select);
   }
 
   /// Changes parameters of a stage, by its ID or position (`stages[0]`), and returns the revision.
+  /// With a glide they move to their values over time.
   std::uint64_t update(const std::string& stage,
-                       const std::map<std::string, v1::ParameterValue>& parameters) {
+                       const std::map<std::string, v1::ParameterValue>& parameters,
+                       const std::optional<v1::Glide>& glide = std::nullopt) {
     v1::ClientMessage message;
+    if (glide) *message.mutable_update()->mutable_glide() = *glide;
     auto& change_of_stage = *message.mutable_update()->add_stages();
     change_of_stage.set_stage(stage);
     for (const auto& [name, value] : parameters) {
@@ -87,15 +94,18 @@ class Session {
   }
 
   /// Changes a number of a stage.
-  std::uint64_t update(const std::string& stage, const std::string& parameter, double number) {
+  std::uint64_t update(const std::string& stage, const std::string& parameter, double number,
+                       const std::optional<v1::Glide>& glide = std::nullopt) {
     v1::ParameterValue value;
     value.set_number(number);
-    return update(stage, {{parameter, value}});
+    return update(stage, {{parameter, value}}, glide);
   }
 
   /// Activates or deactivates stages by their IDs or positions, and returns the revision.
-  std::uint64_t activate(const std::map<std::string, bool>& stages) {
+  std::uint64_t activate(const std::map<std::string, bool>& stages,
+                         const std::optional<v1::Transition>& transition = std::nullopt) {
     v1::ClientMessage message;
+    if (transition) *message.mutable_activate()->mutable_transition() = *transition;
     message.mutable_activate()->mutable_stages()->insert(stages.begin(), stages.end());
     return change(std::move(message), &v1::ClientMessage::mutable_activate);
   }

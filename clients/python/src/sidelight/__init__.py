@@ -42,6 +42,8 @@ from .events import (
     SessionState,
     StateChanged,
     Stats,
+    TransitionEnd,
+    TransitionEnded,
 )
 from .images import (
     AlphaMode,
@@ -84,6 +86,7 @@ from .pipelines import (
     width,
 )
 from .sync import Server, Session, connect
+from .transitions import Glide, Transition
 
 __all__ = [
     "RGBA",
@@ -113,6 +116,7 @@ __all__ = [
     "Filtered",
     "Frame",
     "FrameInfo",
+    "Glide",
     "Image",
     "InvalidArgument",
     "Latency",
@@ -144,6 +148,9 @@ __all__ = [
     "StateChanged",
     "Stats",
     "Timing",
+    "Transition",
+    "TransitionEnd",
+    "TransitionEnded",
     "Unauthenticated",
     "Unavailable",
     "WorkingSpace",

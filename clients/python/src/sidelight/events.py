@@ -22,6 +22,8 @@ __all__ = [
     "SessionState",
     "StateChanged",
     "Stats",
+    "TransitionEnd",
+    "TransitionEnded",
 ]
 
 
@@ -52,6 +54,42 @@ class Rejected(NamedTuple):
     request_id: int
     #: The reason.
     error: SidelightError
+
+
+class TransitionEnd(enum.Enum):
+    """The reason why a transition is over. All but `COMPLETED` are cuts to the new pipeline."""
+
+    #: A reason of a newer server.
+    UNKNOWN = 0
+    #: Its duration has passed.
+    COMPLETED = 1
+    #: The work of both pipelines would have made a frame late.
+    NO_TIME = 2
+    #: One of the pipelines hides faces or backgrounds, and a mix would show a part of them.
+    PROTECTION = 3
+    #: The results of the pipelines differ in size or format.
+    OUTPUT_DIFFERS = 4
+    #: A stage of the earlier pipeline failed.
+    STAGE_FAILED = 5
+    #: Both pipelines together would hold more memory than one pipeline may.
+    MEMORY = 6
+    #: The capture times went back, or did not advance.
+    CAPTURE_TIME = 7
+    #: A stage separates people from the background, which two pipelines at a time cannot do.
+    SCENE = 8
+
+
+class TransitionEnded(NamedTuple):
+    """A transition that is over. One that another change replaces is not reported."""
+
+    #: The revision that it led to.
+    revision: int
+    #: The number of the change.
+    request_id: int
+    #: The first frame that shows only the new pipeline.
+    first_sequence: int
+    #: The reason.
+    end: TransitionEnd
 
 
 class Detection(NamedTuple):
@@ -160,5 +198,14 @@ class Reconnected(NamedTuple):
 
 #: An event of a session.
 Event = Union[
-    Accepted, Applied, Rejected, Analysis, Advice, StateChanged, Stats, ConnectionLost, Reconnected
+    Accepted,
+    Applied,
+    Rejected,
+    TransitionEnded,
+    Analysis,
+    Advice,
+    StateChanged,
+    Stats,
+    ConnectionLost,
+    Reconnected,
 ]

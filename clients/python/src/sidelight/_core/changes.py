@@ -81,7 +81,7 @@ class ChangeLog:
 
     def can_merge(self, message: Any, is_conditional: bool, last: Optional[Entry]) -> bool:
         """Whether a change can be merged into the last one that waits to be sent: an update that
-        follows an update, so that a slider does not fill the queue."""
+        follows an update with the same glide, so that a slider does not fill the queue."""
         return (
             last is not None
             and not is_conditional
@@ -89,6 +89,8 @@ class ChangeLog:
             and not last.is_sent
             and isinstance(message, session_pb2.Update)
             and isinstance(last.message, session_pb2.Update)
+            and message.HasField("glide") == last.message.HasField("glide")
+            and message.glide == last.message.glide
             and bool(self._entries)
             and self._entries[-1] is last
         )

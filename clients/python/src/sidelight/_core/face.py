@@ -15,6 +15,7 @@ from ..events import Stats
 from ..images import Frame
 from ..outcomes import Counts, Latency
 from ..pipelines import PipelineLike, Updates, Value, activation, update_message
+from ..transitions import GlideLike, TransitionLike, glide_message, transition_message
 from ..v1 import session_pb2
 from .changes import ChangeRecord
 from .link import Link
@@ -230,27 +231,42 @@ class SessionBase(Generic[ChangeType]):
 
     # Changes
 
-    def select(self, pipeline: PipelineLike, *, if_revision: Optional[int] = None) -> ChangeType:
+    def select(
+        self,
+        pipeline: PipelineLike,
+        *,
+        transition: Optional[TransitionLike] = None,
+        if_revision: Optional[int] = None,
+    ) -> ChangeType:
         """Replaces the pipeline for the frames that are sent after this call. Returns at once.
 
         - `pipeline`: A text, a stage, a list of stages, a `Pipeline`, or `None`.
+        - `transition`: The transition to it, or the seconds of a fade; `None` for a cut.
         - `if_revision`: The revision that must be in force; otherwise the change is refused.
         """
-        return self._change(select_message(pipeline, if_revision))
+        message = select_message(pipeline, if_revision)
+        if transition is not None:
+            message.transition.CopyFrom(transition_message(transition))
+        return self._change(message)
 
     def update(
         self,
         changes: Union[str, Updates],
         value: Optional[Value] = None,
         *,
+        glide: Optional[GlideLike] = None,
         if_revision: Optional[int] = None,
     ) -> ChangeType:
         """Changes parameters of stages, which keep their state. Returns at once.
 
         `update("s0.scale", 24)` or `update({"s0": {"scale": 24}})`: all are changed, or none.
         Updates that wait to be sent are merged, so a slider may call this as often as it moves.
+
+        - `glide`: Moves the parameters to their values over time: a `Glide` or its seconds.
         """
         message = session_pb2.Update(stages=update_message(changes, value))
+        if glide is not None:
+            message.glide.CopyFrom(glide_message(glide))
         if if_revision is not None:
             message.if_revision = if_revision
         return self._change(message)
@@ -260,13 +276,18 @@ class SessionBase(Generic[ChangeType]):
         changes: Union[str, Mapping[str, bool]],
         active: Optional[bool] = None,
         *,
+        transition: Optional[TransitionLike] = None,
         if_revision: Optional[int] = None,
     ) -> ChangeType:
         """Turns stages on and off; they keep their state. Returns at once.
 
         `activate("s0", False)` or `activate({"s0": False})`: all are changed, or none.
+
+        - `transition`: As that of `select`.
         """
         message = session_pb2.Activate(stages=activation(changes, active))
+        if transition is not None:
+            message.transition.CopyFrom(transition_message(transition))
         if if_revision is not None:
             message.if_revision = if_revision
         return self._change(message)

@@ -13,7 +13,14 @@ from .changes import Entry
 from .delivery import Pending
 from .frames import DescriptionCache, metadata_of
 from .machine import SessionMachine
-from .messages import advice_of, analysis_of, rejected_of, state_of, stats_of
+from .messages import (
+    advice_of,
+    analysis_of,
+    rejected_of,
+    state_of,
+    stats_of,
+    transition_ended_of,
+)
 from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
@@ -248,6 +255,8 @@ class Link:
             machine.notices.push_event(machine.stats)
         elif kind == "advice":
             machine.notices.push_event(advice_of(reply.advice))
+        elif kind == "transition_ended":
+            machine.notices.push_event(transition_ended_of(reply.transition_ended))
 
     def _apply(self, applied: Any) -> None:
         machine = self._machine

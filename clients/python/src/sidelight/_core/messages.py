@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import error_of_status
-from ..events import Advice, Analysis, Detection, Rejected, SessionState, StateChanged, Stats
+from ..events import (
+    Advice,
+    Analysis,
+    Detection,
+    Rejected,
+    SessionState,
+    StateChanged,
+    Stats,
+    TransitionEnd,
+    TransitionEnded,
+)
 from ..outcomes import REASONS, DropReason
 
 _STATES: dict[int, SessionState] = {each.value: each for each in SessionState}
@@ -72,3 +82,12 @@ def state_of(message: Any) -> StateChanged:
 def rejected_of(message: Any) -> Rejected:
     """Returns a refused change."""
     return Rejected(message.request_id, error_of_status(message.status))
+
+
+def transition_ended_of(message: Any) -> TransitionEnded:
+    """Returns the end of a transition."""
+    try:
+        end = TransitionEnd(message.end)
+    except ValueError:
+        end = TransitionEnd.UNKNOWN
+    return TransitionEnded(message.revision, message.request_id, message.first_sequence, end)

@@ -25,6 +25,7 @@ class Selection:
     def _replace(self, select: session_pb2.Select) -> None:
         self.select.CopyFrom(select)
         self.select.ClearField("if_revision")
+        self.select.ClearField("transition")
         self._update.Clear()
         self._activate.Clear()
         self._protection: Any = None

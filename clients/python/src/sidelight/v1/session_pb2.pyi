@@ -40,6 +40,29 @@ SESSION_STATE_OVERRIDDEN: SessionState
 SESSION_STATE_PAUSED: SessionState
 SESSION_STATE_RUNNING: SessionState
 SESSION_STATE_UNSPECIFIED: SessionState
+TRANSITION_CURVE_EASE_IN: TransitionCurve
+TRANSITION_CURVE_EASE_IN_OUT: TransitionCurve
+TRANSITION_CURVE_EASE_OUT: TransitionCurve
+TRANSITION_CURVE_LINEAR: TransitionCurve
+TRANSITION_CURVE_UNSPECIFIED: TransitionCurve
+TRANSITION_END_CAPTURE_TIME: TransitionEnd
+TRANSITION_END_COMPLETED: TransitionEnd
+TRANSITION_END_MEMORY: TransitionEnd
+TRANSITION_END_NO_TIME: TransitionEnd
+TRANSITION_END_OUTPUT_DIFFERS: TransitionEnd
+TRANSITION_END_PROTECTION: TransitionEnd
+TRANSITION_END_SCENE: TransitionEnd
+TRANSITION_END_STAGE_FAILED: TransitionEnd
+TRANSITION_END_UNSPECIFIED: TransitionEnd
+TRANSITION_KIND_DISSOLVE: TransitionKind
+TRANSITION_KIND_FADE: TransitionKind
+TRANSITION_KIND_UNSPECIFIED: TransitionKind
+TRANSITION_KIND_WIPE: TransitionKind
+WIPE_DIRECTION_DOWN: WipeDirection
+WIPE_DIRECTION_LEFT: WipeDirection
+WIPE_DIRECTION_RIGHT: WipeDirection
+WIPE_DIRECTION_UNSPECIFIED: WipeDirection
+WIPE_DIRECTION_UP: WipeDirection
 
 class Accepted(_message.Message):
     __slots__ = ["request_id", "revision"]
@@ -58,7 +81,7 @@ class Ack(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., held_slots: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Activate(_message.Message):
-    __slots__ = ["if_revision", "request_id", "stages"]
+    __slots__ = ["if_revision", "request_id", "stages", "transition"]
     class StagesEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -69,10 +92,12 @@ class Activate(_message.Message):
     IF_REVISION_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     STAGES_FIELD_NUMBER: _ClassVar[int]
+    TRANSITION_FIELD_NUMBER: _ClassVar[int]
     if_revision: int
     request_id: int
     stages: _containers.ScalarMap[str, bool]
-    def __init__(self, stages: _Optional[_Mapping[str, bool]] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
+    transition: Transition
+    def __init__(self, stages: _Optional[_Mapping[str, bool]] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ..., transition: _Optional[_Union[Transition, _Mapping[str, object]]] = ...) -> None: ...
 
 class Advice(_message.Message):
     __slots__ = ["bottleneck", "suggested_fps", "suggested_scale"]
@@ -273,8 +298,16 @@ class FrameTiming(_message.Message):
     total_us: int
     def __init__(self, queue_us: _Optional[int] = ..., process_us: _Optional[int] = ..., total_us: _Optional[int] = ...) -> None: ...
 
+class Glide(_message.Message):
+    __slots__ = ["curve", "duration"]
+    CURVE_FIELD_NUMBER: _ClassVar[int]
+    DURATION_FIELD_NUMBER: _ClassVar[int]
+    curve: TransitionCurve
+    duration: _duration_pb2.Duration
+    def __init__(self, duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., curve: _Optional[_Union[TransitionCurve, str]] = ...) -> None: ...
+
 class Limits(_message.Message):
-    __slots__ = ["control_bytes_per_second", "control_units_per_second", "http2_frame_bytes", "max_allowed_filters", "max_concurrent_streams", "max_consecutive_errors", "max_dimension", "max_label_bytes", "max_message_bytes", "max_name_bytes", "max_page_size", "max_parameters", "max_participant_bytes", "max_pipeline_bytes", "max_pipeline_depth", "max_pipeline_text_bytes", "max_pixels", "max_reason_bytes", "max_resume_token_bytes", "max_sessions", "max_stage_id_bytes", "max_stages", "max_tag_bytes", "max_tags", "max_text_bytes", "max_vector_values", "stream_window_bytes"]
+    __slots__ = ["control_bytes_per_second", "control_units_per_second", "http2_frame_bytes", "max_allowed_filters", "max_concurrent_streams", "max_consecutive_errors", "max_dimension", "max_label_bytes", "max_message_bytes", "max_name_bytes", "max_page_size", "max_parameters", "max_participant_bytes", "max_pipeline_bytes", "max_pipeline_depth", "max_pipeline_text_bytes", "max_pixels", "max_reason_bytes", "max_resume_token_bytes", "max_sessions", "max_stage_id_bytes", "max_stages", "max_tag_bytes", "max_tags", "max_text_bytes", "max_transition_duration", "max_vector_values", "stream_window_bytes"]
     CONTROL_BYTES_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     CONTROL_UNITS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     HTTP2_FRAME_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -300,6 +333,7 @@ class Limits(_message.Message):
     MAX_TAGS_FIELD_NUMBER: _ClassVar[int]
     MAX_TAG_BYTES_FIELD_NUMBER: _ClassVar[int]
     MAX_TEXT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MAX_TRANSITION_DURATION_FIELD_NUMBER: _ClassVar[int]
     MAX_VECTOR_VALUES_FIELD_NUMBER: _ClassVar[int]
     STREAM_WINDOW_BYTES_FIELD_NUMBER: _ClassVar[int]
     control_bytes_per_second: int
@@ -327,9 +361,10 @@ class Limits(_message.Message):
     max_tag_bytes: int
     max_tags: int
     max_text_bytes: int
+    max_transition_duration: _duration_pb2.Duration
     max_vector_values: int
     stream_window_bytes: int
-    def __init__(self, max_message_bytes: _Optional[int] = ..., max_dimension: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_stages: _Optional[int] = ..., max_consecutive_errors: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., max_sessions: _Optional[int] = ..., max_pipeline_depth: _Optional[int] = ..., max_stage_id_bytes: _Optional[int] = ..., max_name_bytes: _Optional[int] = ..., max_text_bytes: _Optional[int] = ..., max_vector_values: _Optional[int] = ..., max_parameters: _Optional[int] = ..., max_pipeline_bytes: _Optional[int] = ..., max_pipeline_text_bytes: _Optional[int] = ..., max_label_bytes: _Optional[int] = ..., max_tags: _Optional[int] = ..., max_tag_bytes: _Optional[int] = ..., max_reason_bytes: _Optional[int] = ..., max_resume_token_bytes: _Optional[int] = ..., max_page_size: _Optional[int] = ..., control_units_per_second: _Optional[int] = ..., control_bytes_per_second: _Optional[int] = ..., max_participant_bytes: _Optional[int] = ..., max_allowed_filters: _Optional[int] = ...) -> None: ...
+    def __init__(self, max_message_bytes: _Optional[int] = ..., max_dimension: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_stages: _Optional[int] = ..., max_consecutive_errors: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., max_sessions: _Optional[int] = ..., max_pipeline_depth: _Optional[int] = ..., max_stage_id_bytes: _Optional[int] = ..., max_name_bytes: _Optional[int] = ..., max_text_bytes: _Optional[int] = ..., max_vector_values: _Optional[int] = ..., max_parameters: _Optional[int] = ..., max_pipeline_bytes: _Optional[int] = ..., max_pipeline_text_bytes: _Optional[int] = ..., max_label_bytes: _Optional[int] = ..., max_tags: _Optional[int] = ..., max_tag_bytes: _Optional[int] = ..., max_reason_bytes: _Optional[int] = ..., max_resume_token_bytes: _Optional[int] = ..., max_page_size: _Optional[int] = ..., control_units_per_second: _Optional[int] = ..., control_bytes_per_second: _Optional[int] = ..., max_participant_bytes: _Optional[int] = ..., max_allowed_filters: _Optional[int] = ..., max_transition_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
 
 class Open(_message.Message):
     __slots__ = ["allow_degraded", "allow_unmodified", "allowed_filters", "analysis_only", "budget_us", "drop_policy", "failure_policy", "label", "mailbox_depth", "max_fps", "output", "output_window", "participant", "pipeline", "pipeline_text", "resume_token", "shared_memory", "stats_interval"]
@@ -428,19 +463,21 @@ class Resume(_message.Message):
     def __init__(self) -> None: ...
 
 class Select(_message.Message):
-    __slots__ = ["if_revision", "pipeline", "pipeline_text", "request_id"]
+    __slots__ = ["if_revision", "pipeline", "pipeline_text", "request_id", "transition"]
     IF_REVISION_FIELD_NUMBER: _ClassVar[int]
     PIPELINE_FIELD_NUMBER: _ClassVar[int]
     PIPELINE_TEXT_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    TRANSITION_FIELD_NUMBER: _ClassVar[int]
     if_revision: int
     pipeline: _pipeline_pb2.Pipeline
     pipeline_text: str
     request_id: int
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
+    transition: Transition
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ..., transition: _Optional[_Union[Transition, _Mapping[str, object]]] = ...) -> None: ...
 
 class ServerMessage(_message.Message):
-    __slots__ = ["accepted", "advice", "analysis", "applied", "dropped", "error", "frame", "opened", "pong", "state", "stats"]
+    __slots__ = ["accepted", "advice", "analysis", "applied", "dropped", "error", "frame", "opened", "pong", "state", "stats", "transition_ended"]
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     ADVICE_FIELD_NUMBER: _ClassVar[int]
     ANALYSIS_FIELD_NUMBER: _ClassVar[int]
@@ -452,6 +489,7 @@ class ServerMessage(_message.Message):
     PONG_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     STATS_FIELD_NUMBER: _ClassVar[int]
+    TRANSITION_ENDED_FIELD_NUMBER: _ClassVar[int]
     accepted: Accepted
     advice: Advice
     analysis: Analysis
@@ -463,7 +501,8 @@ class ServerMessage(_message.Message):
     pong: Pong
     state: State
     stats: Stats
-    def __init__(self, frame: _Optional[_Union[FilteredFrame, _Mapping[str, object]]] = ..., dropped: _Optional[_Union[Dropped, _Mapping[str, object]]] = ..., analysis: _Optional[_Union[Analysis, _Mapping[str, object]]] = ..., opened: _Optional[_Union[Opened, _Mapping[str, object]]] = ..., applied: _Optional[_Union[Applied, _Mapping[str, object]]] = ..., stats: _Optional[_Union[Stats, _Mapping[str, object]]] = ..., advice: _Optional[_Union[Advice, _Mapping[str, object]]] = ..., state: _Optional[_Union[State, _Mapping[str, object]]] = ..., error: _Optional[_Union[Error, _Mapping[str, object]]] = ..., pong: _Optional[_Union[Pong, _Mapping[str, object]]] = ..., accepted: _Optional[_Union[Accepted, _Mapping[str, object]]] = ...) -> None: ...
+    transition_ended: TransitionEnded
+    def __init__(self, frame: _Optional[_Union[FilteredFrame, _Mapping[str, object]]] = ..., dropped: _Optional[_Union[Dropped, _Mapping[str, object]]] = ..., analysis: _Optional[_Union[Analysis, _Mapping[str, object]]] = ..., opened: _Optional[_Union[Opened, _Mapping[str, object]]] = ..., applied: _Optional[_Union[Applied, _Mapping[str, object]]] = ..., stats: _Optional[_Union[Stats, _Mapping[str, object]]] = ..., advice: _Optional[_Union[Advice, _Mapping[str, object]]] = ..., state: _Optional[_Union[State, _Mapping[str, object]]] = ..., error: _Optional[_Union[Error, _Mapping[str, object]]] = ..., pong: _Optional[_Union[Pong, _Mapping[str, object]]] = ..., accepted: _Optional[_Union[Accepted, _Mapping[str, object]]] = ..., transition_ended: _Optional[_Union[TransitionEnded, _Mapping[str, object]]] = ...) -> None: ...
 
 class SharedMemoryOffer(_message.Message):
     __slots__ = ["input_slots", "output_slots", "slot_bytes", "socket_path", "token"]
@@ -540,8 +579,36 @@ class TraceContext(_message.Message):
     tracestate: str
     def __init__(self, traceparent: _Optional[str] = ..., tracestate: _Optional[str] = ...) -> None: ...
 
+class Transition(_message.Message):
+    __slots__ = ["curve", "direction", "duration", "kind", "seed", "softness"]
+    CURVE_FIELD_NUMBER: _ClassVar[int]
+    DIRECTION_FIELD_NUMBER: _ClassVar[int]
+    DURATION_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    SOFTNESS_FIELD_NUMBER: _ClassVar[int]
+    curve: TransitionCurve
+    direction: WipeDirection
+    duration: _duration_pb2.Duration
+    kind: TransitionKind
+    seed: int
+    softness: float
+    def __init__(self, duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., curve: _Optional[_Union[TransitionCurve, str]] = ..., kind: _Optional[_Union[TransitionKind, str]] = ..., direction: _Optional[_Union[WipeDirection, str]] = ..., softness: _Optional[float] = ..., seed: _Optional[int] = ...) -> None: ...
+
+class TransitionEnded(_message.Message):
+    __slots__ = ["end", "first_sequence", "request_id", "revision"]
+    END_FIELD_NUMBER: _ClassVar[int]
+    FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    end: TransitionEnd
+    first_sequence: int
+    request_id: int
+    revision: int
+    def __init__(self, revision: _Optional[int] = ..., request_id: _Optional[int] = ..., first_sequence: _Optional[int] = ..., end: _Optional[_Union[TransitionEnd, str]] = ...) -> None: ...
+
 class Update(_message.Message):
-    __slots__ = ["if_revision", "request_id", "stages"]
+    __slots__ = ["glide", "if_revision", "request_id", "stages"]
     class StageParameters(_message.Message):
         __slots__ = ["parameters", "stage"]
         class ParametersEntry(_message.Message):
@@ -556,13 +623,15 @@ class Update(_message.Message):
         parameters: _containers.MessageMap[str, _pipeline_pb2.ParameterValue]
         stage: str
         def __init__(self, stage: _Optional[str] = ..., parameters: _Optional[_Mapping[str, _pipeline_pb2.ParameterValue]] = ...) -> None: ...
+    GLIDE_FIELD_NUMBER: _ClassVar[int]
     IF_REVISION_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     STAGES_FIELD_NUMBER: _ClassVar[int]
+    glide: Glide
     if_revision: int
     request_id: int
     stages: _containers.RepeatedCompositeFieldContainer[Update.StageParameters]
-    def __init__(self, stages: _Optional[_Iterable[_Union[Update.StageParameters, _Mapping[str, object]]]] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
+    def __init__(self, stages: _Optional[_Iterable[_Union[Update.StageParameters, _Mapping[str, object]]]] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ..., glide: _Optional[_Union[Glide, _Mapping[str, object]]] = ...) -> None: ...
 
 class DropPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []
@@ -574,6 +643,18 @@ class DropReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []
 
 class DropStage(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__: list[str] = []
+
+class TransitionKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__: list[str] = []
+
+class TransitionCurve(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__: list[str] = []
+
+class WipeDirection(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__: list[str] = []
+
+class TransitionEnd(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []
 
 class SessionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):

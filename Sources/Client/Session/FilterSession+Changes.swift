@@ -1,0 +1,122 @@
+public import SidelightKernels
+import SidelightWire
+
+/// Changes of a running session. A change applies to the frames that are sent after it.
+/// ``FilterSession/events`` reports at once whether the server accepts a change, and later the first
+/// frame that was filtered with it.
+///
+/// A change that was not in force before a connection was lost is requested again when the session
+/// continues, unless it requires a revision and was not accepted.
+extension FilterSession {
+  /// Replaces the pipeline.
+  ///
+  /// - Parameters:
+  ///   - pipeline: The new pipeline.
+  ///   - transition: The transition to it; `nil` for a cut.
+  ///   - revision: The revision that must be in force; otherwise the change is refused. `nil`
+  ///     accepts any.
+  /// - Returns: The number that ``AcceptedChange`` and ``AppliedChange``, or ``RejectedChange``,
+  ///   carry.
+  @discardableResult
+  public func select(
+    _ pipeline: Pipeline, transition: PipelineTransition? = nil,
+    ifRevision revision: UInt64? = nil
+  ) -> UInt64 {
+    self.flow.change(
+      .select(pipeline), ifRevision: revision, transition: transition.map { .mix($0) })
+  }
+
+  /// Replaces the pipeline with one as text: `sepiaTone(intensity: 0.8), vignette`. See
+  /// `PipelineText` for the grammar.
+  ///
+  /// The server parses the text; if it refuses it, ``RejectedChange/position`` is the invalid
+  /// character. A text that this library cannot parse counts as one that hides parts of frames
+  /// (``ReconnectPolicy/failOpen``), and changes of its stages that are not in force when the
+  /// connection is lost are not requested again.
+  ///
+  /// - Parameters:
+  ///   - text: The new pipeline; at most 16 KiB.
+  ///   - transition: The transition to it; `nil` for a cut.
+  ///   - revision: As for ``select(_:transition:ifRevision:)``.
+  /// - Returns: As for ``select(_:transition:ifRevision:)``.
+  @discardableResult
+  public func select(
+    text: String, transition: PipelineTransition? = nil, ifRevision revision: UInt64? = nil
+  ) -> UInt64 {
+    self.flow.change(
+      .select(text: text), ifRevision: revision, transition: transition.map { .mix($0) })
+  }
+
+  /// Changes parameters of one stage; parameters that are not named keep their values.
+  ///
+  /// - Parameters:
+  ///   - parameters: Values by name.
+  ///   - stage: The stage's id or index ("0", "2.1").
+  ///   - glide: Moves the parameters to their values over time; `nil` sets them at once.
+  ///   - revision: As for ``select(_:transition:ifRevision:)``.
+  /// - Returns: As for ``select(_:transition:ifRevision:)``.
+  @discardableResult
+  public func update(
+    _ parameters: [String: ParameterValue], ofStage stage: String,
+    glide: ParameterGlide? = nil, ifRevision revision: UInt64? = nil
+  ) -> UInt64 {
+    self.update([stage: parameters], glide: glide, ifRevision: revision)
+  }
+
+  /// Changes parameters of several stages; all are changed, or none.
+  ///
+  /// - Parameters:
+  ///   - stages: Values by name, by the stage's id or index.
+  ///   - glide: Moves the parameters to their values over time; `nil` sets them at once.
+  ///   - revision: As for ``select(_:transition:ifRevision:)``.
+  /// - Returns: As for ``select(_:transition:ifRevision:)``.
+  @discardableResult
+  public func update(
+    _ stages: [String: [String: ParameterValue]], glide: ParameterGlide? = nil,
+    ifRevision revision: UInt64? = nil
+  ) -> UInt64 {
+    self.flow.change(
+      .update(stages), ifRevision: revision, transition: glide.map { .glide($0) })
+  }
+
+  /// Turns stages on and off without compiling the pipeline again; they keep their state.
+  ///
+  /// - Parameters:
+  ///   - stages: Whether each stage is on, by its id or index; the others are not changed.
+  ///   - transition: The transition to the changed pipeline; `nil` for a cut.
+  ///   - revision: As for ``select(_:transition:ifRevision:)``.
+  /// - Returns: As for ``select(_:transition:ifRevision:)``.
+  @discardableResult
+  public func activate(
+    _ stages: [String: Bool], transition: PipelineTransition? = nil,
+    ifRevision revision: UInt64? = nil
+  ) -> UInt64 {
+    self.flow.change(
+      .activate(stages), ifRevision: revision, transition: transition.map { .mix($0) })
+  }
+
+  /// Stops filtering until ``resume()``. A second call replaces `passThrough`.
+  ///
+  /// - Parameter passThrough: Whether frames come back unchanged; otherwise they are dropped as
+  ///   `DropReason.paused`.
+  public func pause(passThrough: Bool = false) {
+    self.flow.setPause(.paused(passThrough: passThrough))
+  }
+
+  /// Ends a pause. Does nothing if the session is not paused.
+  public func resume() {
+    self.flow.setPause(.running)
+  }
+
+  /// Measures the round trip to the server and the offset of its clock.
+  ///
+  /// A ping overtakes a frame that waits for credit, but nothing that is already being transmitted,
+  /// so the round trip shows the delay of the stream. The answer confirms that the server has read
+  /// everything that was sent before.
+  ///
+  /// - Throws: `RPCError` with UNAVAILABLE if there is no connection, or it is lost before the
+  ///   answer; `CancellationError` if the task is cancelled.
+  public func ping() async throws -> ClockReading {
+    try await self.flow.ping()
+  }
+}

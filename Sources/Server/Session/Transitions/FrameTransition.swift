@@ -1,0 +1,101 @@
+import SidelightKernels
+import SidelightWire
+
+/// The mix of a frame's result with that of the pipeline that a transition leads from.
+struct FrameTransition: Sendable {
+  /// The pipeline that the transition leads from.
+  let earlier: CompiledPipeline
+  let mix: PictureMix
+}
+
+/// The pipeline of a frame, compiled, with its part in a transition.
+struct FramePipeline: Sendable {
+  var active: ActivePipeline
+  var compiled: CompiledPipeline
+  /// The mix with another result; `nil` if there is none.
+  var transition: FrameTransition?
+  /// The reason why the transition is over with this frame; `nil` if it is not.
+  var cut: TransitionEnd?
+}
+
+extension CompiledPipelineCache {
+  /// Returns the compiled pipeline for a frame, and in a transition the work of the frame in it.
+  ///
+  /// - Parameters:
+  ///   - budget: The time that the frame has; `nil` disables the limit.
+  ///   - isReduced: Whether the session is short of time.
+  mutating func framePipeline(
+    for active: ActivePipeline, _ form: PictureForm, budget: Duration?, isReduced: Bool
+  ) async -> FramePipeline {
+    let later = await self.compiledPipeline(for: active, form)
+    var result = FramePipeline(active: active, compiled: later)
+    guard let moment = active.transition else { return result }
+    guard !isReduced || moment.kind == .hold else {
+      result.cut = .noTime
+      return result
+    }
+    let earlier = await self.compiledPipeline(
+      earlier: moment.earlier, than: active.revision, form)
+    guard moment.kind != .hold else {
+      result.show(moment.earlier, earlier)
+      return result
+    }
+    if let between = moment.between, earlier.isSmall, later.isSmall {
+      let compiled = await self.compiledPipeline(between, like: later)
+      if compiled.plan.refusal == nil, compiled.plan.output == later.plan.output {
+        result.show(between, compiled)
+        return result
+      }
+    }
+    result.cut = earlier.obstacle(toMixingWith: later, maxPlanBytes: self.maxPlanBytes)
+    guard result.cut == nil else { return result }
+    if moment.progress == 0 {
+      // The earlier pipeline alone: the frame must not be lost if it takes longer than the later.
+      guard earlier.fits(into: budget) || !later.fits(into: budget) else {
+        result.cut = .noTime
+        return result
+      }
+      result.show(moment.earlier, earlier)
+    } else {
+      var style = PipelineTransition.Style.fade
+      if case .mix(let requested) = moment.kind { style = requested }
+      result.transition = FrameTransition(
+        earlier: earlier, mix: PictureMix(style: style, progress: moment.progress))
+    }
+    return result
+  }
+}
+
+extension FramePipeline {
+  /// Filters the frame with another pipeline than that of its revision.
+  fileprivate mutating func show(_ pipeline: ResolvedPipeline, _ compiled: CompiledPipeline) {
+    self.active.pipeline = pipeline
+    self.compiled = compiled
+  }
+}
+
+extension CompiledPipeline {
+  /// Whether the pipeline can be compiled for each frame: its plan holds neither pictures nor large
+  /// fields, which takes microseconds.
+  fileprivate var isSmall: Bool {
+    self.plan.refusal == nil && self.plan.byteCost < PlanCache.smallPlanBytes
+      && self.plan.sceneStages.isEmpty
+  }
+
+  /// Whether the expected time of a frame is within a budget.
+  fileprivate func fits(into budget: Duration?) -> Bool {
+    guard let budget else { return true }
+    return self.cost.expected ?? .zero <= budget
+  }
+
+  /// Returns the reason why the results of two pipelines cannot be mixed; `nil` if they can.
+  fileprivate func obstacle(
+    toMixingWith later: CompiledPipeline, maxPlanBytes: Int
+  ) -> TransitionEnd? {
+    guard self.plan.refusal == nil, later.plan.refusal == nil,
+      self.byteCost + later.byteCost <= maxPlanBytes
+    else { return .memory }
+    guard self.plan.output == later.plan.output else { return .outputDiffers }
+    return self.plan.allowsMixing && later.plan.allowsMixing ? nil : .scene
+  }
+}

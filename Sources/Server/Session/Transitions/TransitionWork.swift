@@ -1,0 +1,66 @@
+import SidelightKernels
+import SidelightWire
+
+/// The work of a frame in a transition, once the later pipeline has filtered it: the earlier
+/// pipeline's result, and the mix. If there is no time for it, or if it fails, the frame keeps the
+/// later pipeline's result.
+struct TransitionWork: Sendable {
+  /// The time that the work took, and its result.
+  struct Report: Sendable {
+    /// The reason why the frame shows only the later pipeline; `nil` if it is the mix.
+    var cut: TransitionEnd?
+    var elapsed = Duration.zero
+    /// The time of bands that ran in parallel, beyond the elapsed time.
+    var beyondElapsed = Duration.zero
+  }
+
+  let transition: FrameTransition
+  /// The time at which the frame should be done; `nil` if it has time without limit.
+  let deadline: Duration?
+  /// The cost of mixing, for all frames of the session.
+  let mixCost: CostEstimate
+  let clock: SessionClock
+
+  /// Whether the work is expected to end before the deadline.
+  private var hasTime: Bool {
+    guard let deadline else { return true }
+    let expected =
+      (self.transition.earlier.cost.expected ?? .zero)
+      + (self.mixCost.expected ?? .zero)
+    return self.clock.now() + expected <= deadline
+  }
+
+  /// Filters a frame with the earlier pipeline, and mixes the result into that of the later one.
+  ///
+  /// - Parameters:
+  ///   - later: The later pipeline's result. Unchanged if the report has a cut.
+  ///   - run: Returns the earlier pipeline's result.
+  /// - Throws: `CancellationError` if the task is cancelled.
+  func mix(
+    into later: consuming MutableFrame, _ executor: PlanExecutor, bands: Int,
+    observer: some PassObserver, meter: WorkMeter, run: () async throws -> Frame
+  ) async throws -> Report {
+    guard self.hasTime else { return Report(cut: .noTime) }
+    let cost = self.transition.earlier.cost
+    let (start, beyond) = (self.clock.now(), meter.beyondElapsed)
+    var report = Report()
+    do {
+      let earlier = try await run()
+      let filtered = self.clock.now()
+      cost.record(filtered - start, work: filtered - start + meter.beyondElapsed - beyond)
+      try await executor.mix(
+        earlier, into: later, by: self.transition.mix, bands: bands, observer: observer,
+        meter: meter)
+      self.mixCost.record(self.clock.now() - filtered)
+    } catch is WorkerPassObserver.Expired {
+      cost.record(atLeast: self.clock.now() - start)
+      report.cut = .noTime
+    } catch {
+      try Task.checkCancellation()
+      report.cut = .stageFailed
+    }
+    report.elapsed = self.clock.now() - start
+    report.beyondElapsed = meter.beyondElapsed - beyond
+    return report
+  }
+}

@@ -1,0 +1,182 @@
+package import SidelightKernels
+import SwiftProtobuf
+
+/// A gradual change that a client requests.
+package enum RequestedTransition: Sendable, Hashable {
+  /// The mix of the results of both pipelines.
+  case mix(PipelineTransition)
+  /// The pipeline with parameters in between.
+  case glide(ParameterGlide)
+}
+
+extension PipelineTransition {
+  /// Reads a transition.
+  ///
+  /// - Throws: ``FieldViolation`` with a field relative to the message.
+  package init(_ wire: Sidelight_V1_Transition) throws(FieldViolation) {
+    let duration = try Duration(transition: wire.hasDuration ? wire.duration : nil)
+    let curve = try TransitionCurve(wire.curve)
+    let softness = wire.hasSoftness ? wire.softness : Style.defaultSoftness
+    guard (0 ... 1).contains(softness) else {
+      throw FieldViolation(
+        field: "softness", reason: "is \(softness), the range is 0 to 1",
+        info: .outOfRange(softness, limit: "0.0 ... 1.0"))
+    }
+    let style: Style
+    switch wire.kind {
+    case .unspecified, .fade: style = .fade
+    case .wipe: style = .wipe(try WipeDirection(wire.direction), softness: softness)
+    case .dissolve: style = .dissolve(softness: softness, seed: wire.seed)
+    case .UNRECOGNIZED(let value):
+      throw .unknownEnumValue(value, field: "kind", valid: "FADE, WIPE, DISSOLVE")
+    }
+    if case .wipe = style {
+    } else if wire.direction != .unspecified {
+      throw .unusedField("direction", value: "\(wire.direction)", kinds: "WIPE")
+    }
+    if case .fade = style, wire.hasSoftness {
+      throw .unusedField("softness", value: "\(wire.softness)", kinds: "WIPE and DISSOLVE")
+    }
+    if case .dissolve = style {
+    } else if wire.seed != 0 {
+      throw .unusedField("seed", value: "\(wire.seed)", kinds: "DISSOLVE")
+    }
+    self.init(duration, curve: curve, style: style)
+  }
+}
+
+extension ParameterGlide {
+  /// Reads a glide.
+  ///
+  /// - Throws: ``FieldViolation`` with a field relative to the message.
+  package init(_ wire: Sidelight_V1_Glide) throws(FieldViolation) {
+    self.init(
+      try Duration(transition: wire.hasDuration ? wire.duration : nil),
+      curve: try TransitionCurve(wire.curve))
+  }
+}
+
+extension Sidelight_V1_Transition {
+  package init(_ transition: PipelineTransition) {
+    self.init()
+    self.duration = Google_Protobuf_Duration(transition: transition.duration)
+    self.curve = Sidelight_V1_TransitionCurve(transition.curve)
+    switch transition.style {
+    case .fade: self.kind = .fade
+    case .wipe(let direction, let softness):
+      self.kind = .wipe
+      self.direction = Sidelight_V1_WipeDirection(direction)
+      self.softness = softness
+    case .dissolve(let softness, let seed):
+      self.kind = .dissolve
+      self.softness = softness
+      self.seed = seed
+    }
+  }
+}
+
+extension Sidelight_V1_Glide {
+  package init(_ glide: ParameterGlide) {
+    self.init()
+    self.duration = Google_Protobuf_Duration(transition: glide.duration)
+    self.curve = Sidelight_V1_TransitionCurve(glide.curve)
+  }
+}
+
+extension Duration {
+  /// Reads the duration of a transition.
+  fileprivate init(transition wire: Google_Protobuf_Duration?) throws(FieldViolation) {
+    let limit = PipelineTransition.maxDuration
+    guard let wire else {
+      throw FieldViolation(
+        field: "duration", reason: "is missing; it must be more than 0 and at most \(limit)",
+        info: .init(reason: "OUT_OF_RANGE", limit: "more than 0, at most \(limit)"))
+    }
+    let duration = Duration(
+      secondsComponent: wire.seconds, attosecondsComponent: Int64(wire.nanos) * 1_000_000_000)
+    guard duration > .zero, duration <= limit else {
+      throw FieldViolation(
+        field: "duration",
+        reason: "is \(duration); it must be more than 0 and at most \(limit)",
+        info: .outOfRange(duration, limit: "more than 0, at most \(limit)"))
+    }
+    self = duration
+  }
+}
+
+extension Google_Protobuf_Duration {
+  package init(transition duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    self.init(seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000))
+  }
+}
+
+extension TransitionCurve {
+  fileprivate init(_ wire: Sidelight_V1_TransitionCurve) throws(FieldViolation) {
+    switch wire {
+    case .unspecified, .linear: self = .linear
+    case .easeIn: self = .easeIn
+    case .easeOut: self = .easeOut
+    case .easeInOut: self = .easeInOut
+    case .UNRECOGNIZED(let value):
+      throw .unknownEnumValue(
+        value, field: "curve", valid: "LINEAR, EASE_IN, EASE_OUT, EASE_IN_OUT")
+    }
+  }
+}
+
+extension Sidelight_V1_TransitionCurve {
+  fileprivate init(_ curve: TransitionCurve) {
+    self =
+      switch curve {
+      case .linear: .linear
+      case .easeIn: .easeIn
+      case .easeOut: .easeOut
+      case .easeInOut: .easeInOut
+      }
+  }
+}
+
+extension PipelineTransition.WipeDirection {
+  fileprivate init(_ wire: Sidelight_V1_WipeDirection) throws(FieldViolation) {
+    switch wire {
+    case .unspecified, .right: self = .right
+    case .left: self = .left
+    case .down: self = .down
+    case .up: self = .up
+    case .UNRECOGNIZED(let value):
+      throw .unknownEnumValue(value, field: "direction", valid: "RIGHT, LEFT, DOWN, UP")
+    }
+  }
+}
+
+extension Sidelight_V1_WipeDirection {
+  fileprivate init(_ direction: PipelineTransition.WipeDirection) {
+    self =
+      switch direction {
+      case .right: .right
+      case .left: .left
+      case .down: .down
+      case .up: .up
+      }
+  }
+}
+
+extension FieldViolation {
+  fileprivate static func unknownEnumValue(
+    _ value: Int, field: String, valid: String
+  ) -> FieldViolation {
+    FieldViolation(
+      field: field, reason: "is \(value), which is none of \(valid)",
+      info: .init(reason: "UNKNOWN_NAME", value: "\(value)", limit: valid))
+  }
+
+  /// Creates the violation of a field that the kind of the transition does not have.
+  fileprivate static func unusedField(
+    _ field: String, value: String, kinds: String
+  ) -> FieldViolation {
+    FieldViolation(
+      field: field, reason: "is \(value), but only transitions of the kind \(kinds) have it",
+      info: .init(value: value, limit: kinds))
+  }
+}
