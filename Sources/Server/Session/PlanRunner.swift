@@ -12,6 +12,10 @@ struct PlanRunner: Sendable {
   let limits: FrameLimits
   let resolver: FrameResolver
   let scene: SessionScene
+  /// The session's label, which frames may show.
+  let label: String
+  /// The participant whose video the session filters; empty for the caller itself.
+  let participant: String
 
   /// Filters a frame, spread over a number of threads.
   ///
@@ -32,24 +36,32 @@ struct PlanRunner: Sendable {
     let time = FrameTime(index: frame.arrival, arrival: frame.received)
     let scene = try await self.scene(
       of: input, frame, at: time, for: compiled.plan, isReduced: isReduced, observer)
+    let details = self.details(of: frame)
     guard compiled.delivery.coding.isFile else {
       // The last pass writes into the outgoing message, or into the client's slot.
       let picture = try OutgoingPicture(
         shapedAs: compiled.plan.output, orientation: compiled.delivery.orientation,
         outcome: outcome, ring: self.resolver.ring(for: frame))
       try await executor.run(
-        compiled.plan, on: input, into: picture.frame, at: time, scene: scene, bands: bands,
-        observer: observer, meter: meter)
+        compiled.plan, on: input, into: picture.frame, at: time, scene: scene, details: details,
+        bands: bands, observer: observer, meter: meter)
       return picture
     }
     let result = try await executor.run(
-      compiled.plan, on: input, at: time, scene: scene, bands: bands, observer: observer,
-      meter: meter)
+      compiled.plan, on: input, at: time, scene: scene, details: details, bands: bands,
+      observer: observer, meter: meter)
     return try await codec.withJPEG(of: result, compiled.jpeg, observer: observer) { file in
       try OutgoingPicture(
         jpeg: file, of: result.size, orientation: compiled.delivery.orientation, outcome: outcome,
         limits: self.limits)
     }
+  }
+
+  /// Returns the values of a frame that stages can show.
+  private func details(of frame: IncomingFrame) -> FrameDetails {
+    FrameDetails(
+      captureNanoseconds: frame.message.captureTimeNs, sequence: frame.message.sequence,
+      label: self.label, participant: self.participant, tags: frame.message.tags)
   }
 
   /// Returns what the scene stages of a plan draw on a frame; `nil` if it has none.

@@ -74,6 +74,8 @@ __all__ = [
     "sharpen_luminance",
     "source_over_compositing",
     "temperature_and_tint",
+    "text",
+    "timecode",
     "twirl_distortion",
     "unsharp_mask",
     "vibrance",
@@ -1193,6 +1195,231 @@ def temperature_and_tint(
         {
             "neutral": neutral,
             "targetNeutral": target_neutral,
+        },
+    )
+
+
+def text(
+    *,
+    text: str,
+    font: Optional[
+        Literal[
+            "inter",
+            "dejaVuSans",
+            "dejaVuMono",
+            "dejaVuSerif",
+            "notoSans",
+            "notoSerif",
+        ]
+    ] = None,
+    bold: Optional[bool] = None,
+    font_asset: Optional[str] = None,
+    size: Optional[LengthLike] = None,
+    color: Optional[RGBA] = None,
+    outline_width: Optional[float] = None,
+    outline_color: Optional[RGBA] = None,
+    shadow_color: Optional[RGBA] = None,
+    shadow_offset: Optional[Sequence[float]] = None,
+    shadow_blur: Optional[float] = None,
+    box_color: Optional[RGBA] = None,
+    box_padding: Optional[Sequence[float]] = None,
+    box_radius: Optional[float] = None,
+    box_span: Optional[Literal["text", "width"]] = None,
+    width: Optional[LengthLike] = None,
+    lines: Optional[float] = None,
+    line_spacing: Optional[float] = None,
+    align: Optional[Literal["auto", "left", "center", "right"]] = None,
+    position: Optional[
+        Literal[
+            "topLeft",
+            "top",
+            "topRight",
+            "left",
+            "center",
+            "right",
+            "bottomLeft",
+            "bottom",
+            "bottomRight",
+        ]
+    ] = None,
+    margin: Optional[Point] = None,
+    opacity: Optional[float] = None,
+    utc_offset: Optional[float] = None,
+) -> Stage:
+    """Draws a text on the picture: a name plate, a title, a clock or a watermark.
+
+    - text: The text. {capture_time:%H:%M:%S}, {sequence}, {label}, {participant} and {tag:KEY} are
+      replaced for each frame; {{ and }} are braces. Required.
+    - font: The font, without fontAsset. Default `"inter"`.
+    - bold: Whether the font's bold style is used. Default `False`.
+    - font_asset: The name of an uploaded TrueType or OpenType font.
+    - size: The font size, the unit of the lengths below; a letter H is about 0.7 of it high.
+      Default `height(0.05)`, slider 8 to 256 pixels, limits 1 to 2048 pixels.
+    - color: The colour of letters. Default `RGBA(1, 1, 1)`, limits 0 to 1.
+    - outline_width: The width of the line around letters in font sizes; 0 draws none. Default `0`,
+      slider 0 to 0.2, limits 0 to 0.5.
+    - outline_color: The colour of the line around letters. Default `RGBA(0, 0, 0)`, limits 0 to 1.
+    - shadow_color: The colour of the shadow; an alpha of 0 draws none. Default `RGBA(0, 0, 0, 0)`,
+      limits 0 to 1.
+    - shadow_offset: The displacement of the shadow to the right and down, in font sizes. 2 numbers,
+      default `[0.04, 0.06]`, slider -0.5 to 0.5, limits -4 to 4.
+    - shadow_blur: The standard deviation of the shadow's edge in font sizes. Default `0.08`, slider
+      0 to 0.5, limits 0 to 1.
+    - box_color: The colour of the box behind the text; an alpha of 0 draws none. Default
+      `RGBA(0, 0, 0, 0)`, limits 0 to 1.
+    - box_padding: The distances from the text to the box's sides, and to its upper and lower edge,
+      in font sizes. 2 numbers, default `[0.5, 0.3]`, slider 0 to 2, limits 0 to 16.
+    - box_radius: The radius of the box's corners in font sizes. Default `0.25`, slider 0 to 1,
+      limits 0 to 16.
+    - box_span: Whether the box is as wide as the text, or as width. Default `"text"`.
+    - width: The greatest width of text and box; longer lines wrap. Default `width(0.9)`, slider 0
+      to 4096 pixels, limits 0 to 16384 pixels.
+    - lines: The most lines; a longer text ends with an ellipsis. Default `8`, slider 1 to 16,
+      limits 1 to 64.
+    - line_spacing: The distance of lines as a factor of the font's own. Default `1`, slider 0.8 to
+      2, limits 0.5 to 4.
+    - align: The side to which lines are aligned; auto is the side of the position, and at the left
+      the side where a paragraph begins. Default `"auto"`.
+    - position: The corner, edge or middle of the frame. Default `"bottomLeft"`.
+    - margin: The distances from the frame's edges; from a middle to the right and down. Default
+      `Point(short_side(0.05), short_side(0.05))`.
+    - opacity: The opacity of text and box; 0 changes nothing. Default `1`, slider 0 to 1, limits 0
+      to 1.
+    - utc_offset: The hours by which the clock is ahead of UTC: 5.5 in India. Default `0`, slider
+      -12 to 14, limits -18 to 18.
+    """
+    return Stage(
+        "text",
+        {
+            "text": text,
+            "font": font,
+            "bold": bold,
+            "fontAsset": font_asset,
+            "size": size,
+            "color": color,
+            "outlineWidth": outline_width,
+            "outlineColor": outline_color,
+            "shadowColor": shadow_color,
+            "shadowOffset": shadow_offset,
+            "shadowBlur": shadow_blur,
+            "boxColor": box_color,
+            "boxPadding": box_padding,
+            "boxRadius": box_radius,
+            "boxSpan": box_span,
+            "width": width,
+            "lines": lines,
+            "lineSpacing": line_spacing,
+            "align": align,
+            "position": position,
+            "margin": margin,
+            "opacity": opacity,
+            "utcOffset": utc_offset,
+        },
+    )
+
+
+def timecode(
+    *,
+    format: Optional[Literal["frames", "dropFrame", "milliseconds", "count"]] = None,
+    source: Optional[Literal["captureTime", "sequence"]] = None,
+    rate: Optional[float] = None,
+    font: Optional[
+        Literal[
+            "inter",
+            "dejaVuSans",
+            "dejaVuMono",
+            "dejaVuSerif",
+            "notoSans",
+            "notoSerif",
+        ]
+    ] = None,
+    bold: Optional[bool] = None,
+    font_asset: Optional[str] = None,
+    size: Optional[LengthLike] = None,
+    color: Optional[RGBA] = None,
+    outline_width: Optional[float] = None,
+    outline_color: Optional[RGBA] = None,
+    shadow_color: Optional[RGBA] = None,
+    shadow_offset: Optional[Sequence[float]] = None,
+    shadow_blur: Optional[float] = None,
+    box_color: Optional[RGBA] = None,
+    box_padding: Optional[Sequence[float]] = None,
+    box_radius: Optional[float] = None,
+    position: Optional[
+        Literal[
+            "topLeft",
+            "top",
+            "topRight",
+            "left",
+            "center",
+            "right",
+            "bottomLeft",
+            "bottom",
+            "bottomRight",
+        ]
+    ] = None,
+    margin: Optional[Point] = None,
+    opacity: Optional[float] = None,
+    utc_offset: Optional[float] = None,
+) -> Stage:
+    """Draws each frame's time or number on the picture.
+
+    - format: The form of the timecode. Default `"frames"`.
+    - source: The time that is shown: the capture time, or the time since sequence 0. Default
+      `"captureTime"`.
+    - rate: The frames per second. Default `30`, slider 1 to 120, limits 1 to 1000.
+    - font: The font, without fontAsset. Default `"inter"`.
+    - bold: Whether the font's bold style is used. Default `True`.
+    - font_asset: The name of an uploaded TrueType or OpenType font.
+    - size: The font size, the unit of the lengths below; a letter H is about 0.7 of it high.
+      Default `height(0.045)`, slider 8 to 256 pixels, limits 1 to 2048 pixels.
+    - color: The colour of letters. Default `RGBA(1, 1, 1)`, limits 0 to 1.
+    - outline_width: The width of the line around letters in font sizes; 0 draws none. Default `0`,
+      slider 0 to 0.2, limits 0 to 0.5.
+    - outline_color: The colour of the line around letters. Default `RGBA(0, 0, 0)`, limits 0 to 1.
+    - shadow_color: The colour of the shadow; an alpha of 0 draws none. Default `RGBA(0, 0, 0, 0)`,
+      limits 0 to 1.
+    - shadow_offset: The displacement of the shadow to the right and down, in font sizes. 2 numbers,
+      default `[0.04, 0.06]`, slider -0.5 to 0.5, limits -4 to 4.
+    - shadow_blur: The standard deviation of the shadow's edge in font sizes. Default `0.08`, slider
+      0 to 0.5, limits 0 to 1.
+    - box_color: The colour of the box behind the text; an alpha of 0 draws none. Default
+      `RGBA(0, 0, 0, 0.6)`, limits 0 to 1.
+    - box_padding: The distances from the text to the box's sides, and to its upper and lower edge,
+      in font sizes. 2 numbers, default `[0.5, 0.3]`, slider 0 to 2, limits 0 to 16.
+    - box_radius: The radius of the box's corners in font sizes. Default `0.25`, slider 0 to 1,
+      limits 0 to 16.
+    - position: The corner, edge or middle of the frame. Default `"bottom"`.
+    - margin: The distances from the frame's edges; from a middle to the right and down. Default
+      `Point(short_side(0.05), short_side(0.05))`.
+    - opacity: The opacity of text and box; 0 changes nothing. Default `1`, slider 0 to 1, limits 0
+      to 1.
+    - utc_offset: The hours by which the clock is ahead of UTC: 5.5 in India. Default `0`, slider
+      -12 to 14, limits -18 to 18.
+    """
+    return Stage(
+        "timecode",
+        {
+            "format": format,
+            "source": source,
+            "rate": rate,
+            "font": font,
+            "bold": bold,
+            "fontAsset": font_asset,
+            "size": size,
+            "color": color,
+            "outlineWidth": outline_width,
+            "outlineColor": outline_color,
+            "shadowColor": shadow_color,
+            "shadowOffset": shadow_offset,
+            "shadowBlur": shadow_blur,
+            "boxColor": box_color,
+            "boxPadding": box_padding,
+            "boxRadius": box_radius,
+            "position": position,
+            "margin": margin,
+            "opacity": opacity,
+            "utcOffset": utc_offset,
         },
     )
 
