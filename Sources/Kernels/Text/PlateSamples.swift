@@ -149,7 +149,9 @@ private struct PlateChannels {
     case .gray8:
       self.weights = [[weights { 255 * ($0 * SIMD4(Grayscale.luma, 0)).sum() }]]
     case .bgra8, .rgba8, .rgb24:
-      let colors: [SIMD4<Float>] = [[255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255]]
+      let colors: [SIMD4<Float>] = [
+        [255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255],
+      ]
       let order = geometry.format == .bgra8 ? [2, 1, 0, 3] : [0, 1, 2, 3]
       self.weights = [order.map { colors[$0] }]
     }
