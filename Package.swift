@@ -39,6 +39,7 @@ let package = Package(
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
     .library(name: "SidelightVision", targets: ["SidelightVision"]),
+    .library(name: "SidelightText", targets: ["SidelightText"]),
     .library(name: "SidelightBarcode", targets: ["SidelightBarcode"]),
     .library(name: "SidelightAdmin", targets: ["SidelightAdmin"]),
     .library(name: "SidelightIdentity", targets: ["SidelightIdentity"]),
@@ -136,6 +137,34 @@ let package = Package(
       name: "SidelightVision",
       dependencies: ["SidelightKernels", "CVision"],
       path: "Sources/Vision",
+      swiftSettings: strictMemory
+    ),
+
+    // Texts, through FreeType, HarfBuzz and FriBidi, which CText wraps.
+    .systemLibrary(
+      name: "CFreeType",
+      path: "Sources/CFreeType",
+      pkgConfig: "freetype2",
+      providers: [.apt(["libfreetype-dev"]), .brew(["freetype"])]
+    ),
+    .systemLibrary(
+      name: "CHarfBuzz",
+      path: "Sources/CHarfBuzz",
+      pkgConfig: "harfbuzz",
+      providers: [.apt(["libharfbuzz-dev"]), .brew(["harfbuzz"])]
+    ),
+    .systemLibrary(
+      name: "CFriBidi",
+      path: "Sources/CFriBidi",
+      pkgConfig: "fribidi",
+      providers: [.apt(["libfribidi-dev"]), .brew(["fribidi"])]
+    ),
+    .target(
+      name: "CText", dependencies: ["CFreeType", "CHarfBuzz", "CFriBidi"], path: "Sources/CText"),
+    .target(
+      name: "SidelightText",
+      dependencies: ["SidelightKernels", "CText"],
+      path: "Sources/Text",
       swiftSettings: strictMemory
     ),
 
@@ -268,7 +297,7 @@ let package = Package(
       dependencies: [
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
-        "SidelightBarcode", "SidelightVision", "SidelightWire", "SidelightKernels",
+        "SidelightVision", "SidelightText", "SidelightBarcode", "SidelightWire", "SidelightKernels",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser",
           condition: .when(traits: ["Command"])),
@@ -289,10 +318,18 @@ let package = Package(
       dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
+<<<<<<< HEAD
       name: "BarcodeTests", dependencies: ["SidelightBarcode", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
       name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
+=======
+      name: "TextTests", dependencies: ["SidelightText", "SidelightKernels"],
+      swiftSettings: strictMemory),
+    .testTarget(
+      name: "GoldenTests",
+      dependencies: ["SidelightCodecs", "SidelightKernels", "SidelightText"],
+>>>>>>> s24-text
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
       name: "WireTests",
@@ -342,8 +379,8 @@ let package = Package(
       name: "ServerTests",
       dependencies: [
         "SidelightServer", "SidelightClient", "SidelightTransport", "SidelightCodecs",
-        "SidelightWire", "SidelightKernels", "SidelightTelemetry", grpcCore, grpcProtobuf,
-        grpcTransport, protobuf, tracing, metrics, logging,
+        "SidelightWire", "SidelightKernels", "SidelightText", "SidelightTelemetry", grpcCore,
+        grpcProtobuf, grpcTransport, protobuf, tracing, metrics, logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -364,7 +401,8 @@ let package = Package(
 // Fuzz/Seeds/NAME, and its name here.
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [
-    "asset", "frame", "geometry", "jpeg", "model", "pipeline", "pipeline-text", "slots", "upload",
+    "asset", "font", "frame", "geometry", "jpeg", "model", "pipeline", "pipeline-text", "slots",
+    "text", "upload",
   ]
 
   package.targets += [
@@ -384,7 +422,8 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
       name: "fuzz-\(name)",
       dependencies: [
         "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
-        "SidelightUploads", "SidelightVision", grpcProtobuf, grpcTransport, protobuf,
+        "SidelightUploads", "SidelightVision", "SidelightText", grpcProtobuf, grpcTransport,
+        protobuf,
       ],
       path: "Fuzz/Targets/\(name)",
       swiftSettings: strict)

@@ -14,6 +14,7 @@ let settings: [SwiftSetting] = [
 let client: Target.Dependency = .product(name: "SidelightClient", package: "sidelight")
 let kernels: Target.Dependency = .product(name: "SidelightKernels", package: "sidelight")
 let vision: Target.Dependency = .product(name: "SidelightVision", package: "sidelight")
+let text: Target.Dependency = .product(name: "SidelightText", package: "sidelight")
 let grpcCore: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
 let grpcProtobuf: Target.Dependency = .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf")
 let grpcTransport: Target.Dependency =
@@ -49,7 +50,8 @@ let package = Package(
 
     // The filter engine without a server.
     .executableTarget(
-      name: "kernels", dependencies: ["BenchmarkSupport", kernels], path: "Kernels/Sources/bench",
+      name: "kernels", dependencies: ["BenchmarkSupport", kernels, text],
+      path: "Kernels/Sources/bench",
       swiftSettings: settings),
 
     // The filters of faces and backgrounds without a server.

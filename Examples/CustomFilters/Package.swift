@@ -21,6 +21,7 @@ let package = Package(
       dependencies: [
         .product(name: "SidelightServer", package: "sidelight"),
         .product(name: "SidelightSupervisor", package: "sidelight"),
+        .product(name: "SidelightText", package: "sidelight"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Logging", package: "swift-log"),
       ])

@@ -116,6 +116,8 @@ public struct AssetDescription: Sendable, Hashable {
     case cube(entries: Int)
     /// A colour table: three curves with `entries` entries each.
     case curves(entries: Int)
+    /// A font, with its family and style.
+    case font(String)
   }
 
   /// The name for pipelines.
@@ -141,6 +143,7 @@ public struct AssetDescription: Sendable, Hashable {
       case .image: .image(FrameSize(width: Int(wire.width), height: Int(wire.height)))
       case .cube where wire.isCube: .cube(entries: Int(wire.entries))
       case .cube: .curves(entries: Int(wire.entries))
+      case .font: .font(wire.font)
       default: nil
       }
     self.isProvidedByServer = wire.origin == .server

@@ -106,7 +106,7 @@ struct Apply: AsyncParsableCommand {
       output: self.isPNG
         ? OutputShape(coding: .png)
         : OutputShape(coding: .jpeg, jpeg: JPEGSettings(quality: self.quality, subsampling: .none)),
-      at: FrameTime(index: self.frameIndex))
+      at: FrameTime(index: self.frameIndex), details: FrameDetails(sequence: self.frameIndex))
   }
 
   /// The server checks the names of filters, since it may have custom ones.

@@ -70,6 +70,23 @@ extension Golden {
         .filter("photoEffectInstant"),
       ]),
     Golden(name: "vintage", pipeline: [.filter("vintage")]),
+    Golden(
+      name: "text-plate",
+      pipeline: [
+        .text(
+          text: "Ada Lovelace\nשלום 123", bold: true, size: 18,
+          shadowColor: RGBAColor(red: 0, green: 0, blue: 0, alpha: 0.8),
+          boxColor: RGBAColor(red: 0.1, green: 0.2, blue: 0.4, alpha: 0.7))
+      ]),
+    Golden(
+      name: "text-outline",
+      pipeline: [
+        .text(
+          text: "Wraps, AV fi", font: .dejaVuSerif, size: 28,
+          color: RGBAColor(red: 1, green: 0.85, blue: 0.2), outlineWidth: 0.1, width: 120,
+          position: .center)
+      ]),
+    Golden(name: "timecode", pipeline: [.timecode(size: 16)]),
   ]
 
   static let pixellate = Stage.filter("pixellate", ["scale": .number(12)])

@@ -1,5 +1,6 @@
 import SidelightCodecs
 import SidelightKernels
+import SidelightText
 import Testing
 
 #if canImport(Glibc)
@@ -20,13 +21,20 @@ struct Golden: Sendable, CustomTestStringConvertible {
   /// The permitted difference of plans from the picture, in levels.
   var tolerance = 1
 
+  /// The built-in filters, and those that draw texts with the fonts of Debian's packages.
+  static let catalogue: FilterCatalogue = {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.registerText()
+    return catalogue
+  }()
+
   var testDescription: String { self.name }
 
   /// Returns the reference's result for the scene.
   func reference() throws -> Frame {
     let scene = try DrawnScene.frame(.rgb24, self.size)
     let samples = ReferenceInterpreter()
-      .apply(try FilterCatalogue.builtIn.resolve(self.pipeline), to: ReferencePicture(scene))
+      .apply(try Golden.catalogue.resolve(self.pipeline), to: ReferencePicture(scene))
       .encoded()[0]
     return try DrawnScene.frame(.rgb24, self.size) { x, y, channel in
       samples[(y * self.size.width + x) * 3 + channel]

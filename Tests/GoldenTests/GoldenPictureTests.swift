@@ -58,7 +58,7 @@ import Testing
     let executor = PlanExecutor(
       pool: BufferPool(), compute: ComputePool(threadCount: 2, instructionSet: instructionSet),
       fixedBands: nil)
-    let plan = try FilterCatalogue.builtIn.resolve(pipeline).plan(for: frame.geometry)
+    let plan = try Golden.catalogue.resolve(pipeline).plan(for: frame.geometry)
     return try await executor.run(plan, on: frame)
   }
 

@@ -17,6 +17,10 @@ typedef struct filter {
 #define FIVE                                                                                  \
   SEPIA(".487:.564:.109:0:.239:.67:.091:0:.191:.376:.273") ",colortemperature=temperature=5500," \
   "vignette,colorchannelmixer=1.25:-.16:-.01:0:-.06:1.16:-.01:0:-.06:-.16:1.31,noise=alls=8:allf=t"
+#define FONT "fontfile=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+#define PLATE                                                                                 \
+  "drawtext=" FONT ":text='Ada Lovelace\nAnalytical Engines':fontsize=54:fontcolor=white:x=54:"   \
+  "y=h-th-54:box=1:boxcolor=black@0.6:boxborderw=20:shadowcolor=black@0.5:shadowx=2:shadowy=3"
 static const filter filters[] = {
     {"matrix-bgra", "bgra", "bgra", SEPIA(".359:.704:.137:0:.299:.587:.114:0:.239:.47:.091")},
     {"five-bgra", "bgra", "bgra", FIVE},
@@ -39,6 +43,11 @@ static const filter filters[] = {
     {"scale-up", "bgra", "bgra", "scale=2560:1440:flags=bilinear"},
     {"affine", "bgra", "bgra", "rotate=.2:bilinear=1"},
     {"cube", "bgra", "bgra", "lut3d=file=%s/cube.cube:interp=tetrahedral"},
+    {"text-i420", "i420", "i420", PLATE},
+    {"text-bgra", "bgra", "bgra", PLATE},
+    {"timecode-i420", "i420", "i420",
+     "drawtext=" FONT ":fontsize=48:fontcolor=white:x=(w-tw)/2:y=h-th-70:box=1:"
+     "boxcolor=black@0.6:boxborderw=20:timecode='10\\:00\\:00\\:00':rate=30"},
     {"i420-bgra", "i420", "bgra", "scale=flags=bilinear"},
     {"bgra-i420", "bgra", "i420", "scale=flags=bilinear"},
     {"nv12-bgra", "nv12", "bgra", "scale=flags=bilinear"},

@@ -759,6 +759,10 @@ typedef struct sl_rows {
       const float *picture, ptrdiff_t stride, const float *plate, ptrdiff_t plate_stride,
       const float *texture, const float *gradient, const sl_plate *parameters, ptrdiff_t count,
       float *out);
+
+  /// Draws on samples: (sample * factor + summand) / 255, rounded. Sums are at most 255 * 255.
+  void (*draw_plate)(
+      uint8_t *samples, const uint8_t *factors, const uint16_t *summands, ptrdiff_t count);
 } sl_rows;
 
 #pragma clang assume_nonnull end

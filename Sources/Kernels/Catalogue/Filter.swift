@@ -45,6 +45,29 @@ extension CatalogueFilter {
   public var description: FilterDescription { Self.description }
 }
 
+/// A filter that checks its parameters further than its description states.
+package protocol CheckedFilter: Filter {
+  /// The first invalid parameter; `nil` if all are valid. A pipeline with such a stage does not
+  /// resolve.
+  var violation: ArgumentViolation? { get }
+}
+
+/// An invalid value of a parameter.
+package struct ArgumentViolation: Sendable, Hashable {
+  /// The parameter.
+  package let parameter: String
+  /// The parameter's name, the error, the limit and the remedy.
+  package let message: String
+  /// A valid value that is near; `nil` if there is none.
+  package var suggestion: String?
+
+  package init(_ parameter: String, _ message: String, suggestion: String? = nil) {
+    self.parameter = parameter
+    self.message = message
+    self.suggestion = suggestion
+  }
+}
+
 /// A filter's validated parameters: a value for each parameter of its description, given or
 /// default, of the right kind, finite and within its limits.
 ///
@@ -98,7 +121,7 @@ public struct Arguments: Sendable, Hashable {
     return value
   }
 
-  /// Returns the text of that name: a choice or an asset's name.
+  /// Returns the text of that name: a text, a choice or an asset's name.
   public func text(_ name: String) -> String {
     guard case .text(let value) = self.values[name] else { Self.mismatch(name, "text") }
     return value
@@ -114,6 +137,12 @@ public struct Arguments: Sendable, Hashable {
   public func cube(_ name: String) -> CubeAsset? {
     guard case .cube(let cube) = self.assets[name] else { return nil }
     return cube
+  }
+
+  /// Returns the font that the parameter of that name names; `nil` if it names none.
+  public func font(_ name: String) -> FontAsset? {
+    guard case .font(let font) = self.assets[name] else { return nil }
+    return font
   }
 
   private static func mismatch(_ name: String, _ kind: String) -> Never {

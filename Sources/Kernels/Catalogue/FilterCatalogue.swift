@@ -20,6 +20,9 @@ public struct FilterCatalogue: Sendable {
   /// The source of the assets that pipelines name; empty by default.
   public var assets: any AssetProvider = AssetStore()
 
+  /// The parser of fonts; `nil` if no renderer of texts is registered.
+  package var fonts: (any FontReader)?
+
   /// The source of the permissions that ``resolve(_:)`` enforces; `nil` permits everything.
   package var permissions: (any FilterPermissionProvider)?
 

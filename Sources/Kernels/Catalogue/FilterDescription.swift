@@ -30,6 +30,8 @@ public struct FilterDescription: Sendable, Hashable {
   public enum Requirement: String, Sendable, Hashable, CaseIterable {
     /// The module SidelightVision with the package trait `Vision`, and OpenCV.
     case vision = "Vision"
+    /// The module SidelightText, and fonts.
+    case text = "SidelightText"
   }
 
   /// The name in lower camel case: Core Image's without `CI`.
@@ -94,6 +96,8 @@ public struct ParameterDescription: Sendable, Hashable {
     case choice([String])
     /// The name of an asset.
     case asset
+    /// A text of any characters.
+    case text
   }
 
   /// The unit of a number.

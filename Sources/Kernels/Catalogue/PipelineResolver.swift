@@ -117,6 +117,11 @@ struct PipelineResolver {
         code: .unavailableFilter, path: path,
         message: "\(entry.description.name) is not available with these parameters: \(reason)")
     }
+    if let violation = (filter as? any CheckedFilter)?.violation {
+      throw PipelineError(
+        code: .outOfLimits, path: "\(path).parameters[\"\(violation.parameter)\"]",
+        message: violation.message, suggestion: violation.suggestion)
+    }
     return .filter(name: entry.description.name, arguments: arguments, value: filter)
   }
 
@@ -190,6 +195,7 @@ extension Asset.Kind {
     switch self {
     case .image: "an image"
     case .cube: "a colour cube"
+    case .font: "a font"
     }
   }
 }

@@ -7,6 +7,10 @@ package protocol Pass: Sendable {
   /// band has written the output sample at its position. `false` by default.
   var worksInPlace: Bool { get }
 
+  /// Whether the pass writes only a part of its output if the output is the memory of its input.
+  /// The executor then gives it the same memory where it can. `false` by default.
+  var drawsOnInput: Bool { get }
+
   /// Computes every sample of the context's output, and writes nothing else: neither padding
   /// between rows nor bytes after the last row.
   func run(_ context: PassContext) async throws
@@ -14,6 +18,7 @@ package protocol Pass: Sendable {
 
 extension Pass {
   package var worksInPlace: Bool { false }
+  package var drawsOnInput: Bool { false }
 }
 
 /// The inputs and resources of a pass on one frame.
@@ -26,6 +31,8 @@ package struct PassContext: Sendable {
   package let time: FrameTime
   /// The drawings of the plan's scene stages; `nil` if the plan has none, or runs without a scene.
   package let scene: FrameScene?
+  /// The values of the frame that the pass can show.
+  package let details: FrameDetails
   /// The pool of scratch buffers.
   package let pool: BufferPool
   /// Divides rows among threads.
@@ -34,8 +41,8 @@ package struct PassContext: Sendable {
   /// Returns the context of a part of the pass, with other rasters.
   package func replacing(inputs: [Raster], output: Raster) -> PassContext {
     PassContext(
-      inputs: inputs, output: output, time: self.time, scene: self.scene, pool: self.pool,
-      bands: self.bands)
+      inputs: inputs, output: output, time: self.time, scene: self.scene,
+      details: self.details, pool: self.pool, bands: self.bands)
   }
 }
 

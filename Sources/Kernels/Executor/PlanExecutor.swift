@@ -57,20 +57,21 @@ public final class PlanExecutor: Sendable {
       plan, on: frame, at: time, scene: nil, bands: bands, observer: observer, meter: meter)
   }
 
-  /// Runs a plan on a frame, with what its scene stages draw (``StreamScene``). Otherwise as
-  /// ``run(_:on:at:bands:observer:meter:)``. Without a scene, stages that protect hide the whole
-  /// frame, and other scene stages change nothing.
+  /// Runs a plan on a frame, with what its scene stages draw (``StreamScene``) and the values that
+  /// its texts show. Otherwise as ``run(_:on:at:bands:observer:meter:)``. Without a scene, stages
+  /// that protect hide the whole frame, and other scene stages change nothing.
   @concurrent
   public func run(
     _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(), scene: FrameScene?,
-    bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
+    details: FrameDetails = FrameDetails(), bands: Int? = nil,
+    observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     precondition(plan.refusal == nil, "the plan was refused")
     guard !plan.isIdentity else { return frame }
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(
-        plan: plan, time: time, scene: scene, pool: self.pool, bands: bands)
+        plan: plan, time: time, scene: scene, details: details, pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: nil, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -119,13 +120,14 @@ public final class PlanExecutor: Sendable {
       meter: meter)
   }
 
-  /// Runs a plan on a frame, with what its scene stages draw, and writes the result into memory of
-  /// the caller. Otherwise as ``run(_:on:into:at:bands:observer:meter:)``.
+  /// Runs a plan on a frame, with what its scene stages draw and the values that its texts show, and
+  /// writes the result into memory of the caller. Otherwise as ``run(_:on:into:at:bands:observer:meter:)``.
   @concurrent
   @discardableResult
   public func run(
     _ plan: Plan, on frame: Frame, into destination: consuming MutableFrame,
-    at time: FrameTime = FrameTime(), scene: FrameScene?, bands: Int? = nil,
+    at time: FrameTime = FrameTime(), scene: FrameScene?,
+    details: FrameDetails = FrameDetails(), bands: Int? = nil,
     observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
@@ -137,7 +139,7 @@ public final class PlanExecutor: Sendable {
     let target = Raster(destination)
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(
-        plan: plan, time: time, scene: scene, pool: self.pool, bands: bands)
+        plan: plan, time: time, scene: scene, details: details, pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: target, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -182,6 +184,7 @@ struct PlanRun: Sendable {
   let plan: Plan
   let time: FrameTime
   let scene: FrameScene?
+  let details: FrameDetails
   /// The pool of pictures between passes.
   let pool: BufferPool
   let bands: BandRunner
@@ -205,9 +208,9 @@ struct PlanRun: Sendable {
     var latest = input
     for (index, step) in self.plan.steps.enumerated() {
       try Task.checkCancellation()
-      let isLast = index == self.plan.steps.count - 1
-      let direct = isLast && Self.mayWriteOver(relation, step) ? target : nil
-      latest = direct ?? Raster(layout: step.layout, depth: step.depth, pool: self.pool)
+      latest =
+        self.target(of: index, target, relation) ?? self.shared(step, index, slots)
+        ?? Raster(layout: step.layout, depth: step.depth, pool: self.pool)
       let context = self.context(step.inputs.compactMap { slots[$0] }, latest)
       try await observer.pass(step.pass.description) { try await step.pass.run(context) }
       slots.append(latest)
@@ -218,7 +221,33 @@ struct PlanRun: Sendable {
     return target
   }
 
-  /// Whether the last pass may write the target, given its relation to the input.
+  /// Returns the caller's memory if a pass may write its result there: the last pass, or a pass
+  /// after which all others draw on its result.
+  private func target(
+    of index: Int, _ target: Raster?, _ relation: MemoryRelation
+  ) -> Raster? {
+    let steps = self.plan.steps
+    guard let target, Self.mayWriteOver(relation, steps[index]) else { return nil }
+    for later in steps.indices.dropFirst(index + 1) {
+      guard steps[later].pass.drawsOnInput, steps[later].inputs == [later],
+        self.plan.finished(after: later).contains(later),
+        steps[later].depth == steps[index].depth,
+        steps[later].layout == steps[index].layout
+      else { return nil }
+    }
+    return target
+  }
+
+  /// Returns the memory of a pass's input if the pass draws on it and no other pass reads it.
+  private func shared(_ step: PlannedPass, _ index: Int, _ slots: [Raster?]) -> Raster? {
+    guard step.pass.drawsOnInput, let slot = step.inputs.first, step.inputs.count == 1, slot > 0,
+      self.plan.finished(after: index).contains(slot), let input = slots[slot],
+      input.layout == step.layout, input.depth == step.depth
+    else { return nil }
+    return input
+  }
+
+  /// Whether a pass that writes the result may write the target, given its relation to the input.
   private static func mayWriteOver(_ relation: MemoryRelation, _ step: PlannedPass) -> Bool {
     switch relation {
     case .disjoint: true
@@ -241,7 +270,7 @@ struct PlanRun: Sendable {
 
   private func context(_ inputs: [Raster], _ output: Raster) -> PassContext {
     PassContext(
-      inputs: inputs, output: output, time: self.time, scene: self.scene, pool: self.pool,
-      bands: self.bands)
+      inputs: inputs, output: output, time: self.time, scene: self.scene,
+      details: self.details, pool: self.pool, bands: self.bands)
   }
 }

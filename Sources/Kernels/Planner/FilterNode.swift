@@ -21,6 +21,8 @@ public struct FilterNode: Sendable {
     case frame(@Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void)
     /// An operation that depends on what the frame shows.
     case scene(any SceneOperation)
+    /// A drawing on the frame.
+    case drawing(any DrawingOperation)
     /// An analysis, which does not change the frame.
     case analysis(any FrameAnalysis)
     /// Nodes whose result is mixed with their input: 0 is the input, 1 the result; amounts beyond
@@ -83,7 +85,7 @@ extension FilterNode {
     switch self.kind {
     case .matrix(let matrix): .matrix(matrix.opaque)
     case .mixed(let nodes, let amount): .mixed(nodes.map(\.keepingOpaque), amount: amount)
-    case .field, .kernel, .source, .neighborhood, .window, .frame, .scene, .analysis: self
+    case .field, .kernel, .source, .neighborhood, .window, .frame, .scene, .drawing, .analysis: self
     }
   }
 }

@@ -98,6 +98,7 @@ struct PassBuilder {
       case .window(let kernel): self.append(kernel, filter)
       case .frame(let body): self.append(body, filter)
       case .scene(let operation): self.append(operation, filter)
+      case .drawing(let operation): self.append(operation, filter)
       case .source(let kernel): self.append(kernel, filter)
       case .analysis: break  // the planner collects analyses
       case .matrix, .field, .kernel: break  // pointwise, handled above
@@ -153,6 +154,16 @@ struct PassBuilder {
     let pass = operation.makePass(
       PassSetting(description: description, geometry: self.picture), index: self.sceneStageCount)
     self.sceneStageCount += 1
+    self.emit(pass, inputs: [self.slot], depth: .eight)
+  }
+
+  private mutating func append(_ operation: any DrawingOperation, _ filter: String) {
+    // The operation draws on ordinary frames.
+    self.makeFrame()
+    let description = PassDescription(
+      filters: [filter], kind: .composite, summary: operation.summary)
+    let pass = operation.makePass(
+      PassSetting(description: description, geometry: self.picture))
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 

@@ -95,8 +95,8 @@ struct Planner {
           PlannedSceneStage(stage: stage, filter: name, request: operation))
         items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)
         continue
-      case .frame:
-        // A custom function reads and writes ordinary frames.
+      case .frame, .drawing:
+        // The operation reads and writes ordinary frames.
         items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)
         continue
       case .matrix, .field, .kernel, .source, .window, .mixed: break

@@ -69,7 +69,7 @@ indirect enum PlanItem {
       case .matrix(let matrix): return (.matrix(matrix), [filter])
       case .field(let field): return (.field(field), [filter])
       case .kernel(let kernel): return (.kernel(kernel), [filter])
-      case .neighborhood, .window, .frame, .scene, .analysis, .source: return nil
+      case .neighborhood, .window, .frame, .scene, .drawing, .analysis, .source: return nil
       case .mixed(let nodes, let amount):
         let items = nodes.map { PlanItem.node($0, filter: filter) }
         return PlanItem.group(items, amount: amount, rect: nil).pointwise

@@ -4,11 +4,13 @@
 /// Nothing is folded, fused, divided into bands or approximated. It is slow.
 package struct ReferenceInterpreter {
   private let time: FrameTime
+  private let details: FrameDetails
   /// The source frame, once a pipeline is applied.
   private var source: ReferencePicture?
 
-  package init(time: FrameTime = FrameTime()) {
+  package init(time: FrameTime = FrameTime(), details: FrameDetails = FrameDetails()) {
     self.time = time
+    self.details = details
   }
 
   /// Applies a pipeline. The result is unclamped.
@@ -91,7 +93,7 @@ package struct ReferenceInterpreter {
       nodes.allSatisfy { node in
         switch node.kind {
         case .matrix, .field, .kernel, .source, .analysis: true
-        case .neighborhood, .window, .frame, .scene: false
+        case .neighborhood, .window, .frame, .scene, .drawing: false
         case .mixed(let nodes, _): isPointwise(nodes)
         }
       }
@@ -123,6 +125,8 @@ package struct ReferenceInterpreter {
         current = Self.apply(operation, to: current)
       case .window(let kernel):
         current = self.apply(kernel, to: current.inItsFormat).inItsFormat
+      case .drawing(let operation):
+        current = operation.reference(current.asFrame, self.time, self.details).inItsFormat
       case .frame, .scene, .analysis:
         break  // no definition in double precision
       case .mixed(let nodes, let amount):
@@ -254,8 +258,18 @@ extension ReferencePicture {
       planes: self.planes(isPremultiplied: true), geometry: self.geometry, isPremultiplied: true)
   }
 
+  /// The picture as a frame holds it, without rounding: within the range of samples, and in its
+  /// format.
+  fileprivate var asFrame: ReferencePicture {
+    let isPremultiplied = self.geometry.color.alpha == .premultiplied
+    let planes = self.planes(isPremultiplied: isPremultiplied)
+      .map { plane in plane.map { x, y, channel in min(max(plane[x, y, channel], 0), 255) } }
+    return ReferencePicture(
+      planes: planes, geometry: self.geometry, isPremultiplied: isPremultiplied)
+  }
+
   /// Replaces each pixel by a function of it and its position. An opaque picture stays opaque.
-  fileprivate mutating func mapPixels(
+  mutating func mapPixels(
     _ body: (SIMD4<Double>, _ x: Int, _ y: Int) -> SIMD4<Double>
   ) {
     let width = self.geometry.size.width

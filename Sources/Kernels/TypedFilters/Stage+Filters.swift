@@ -3,6 +3,14 @@
 // MARK: Choices
 
 extension Stage {
+  /// The choices of the parameter `align`.
+  public enum Align: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case auto
+    case center
+    case left
+    case right
+  }
+
   /// The choices of the parameter `anchor`.
   public enum Anchor: String, Sendable, Hashable, CaseIterable, TypedArgument {
     case eyes
@@ -25,6 +33,12 @@ extension Stage {
     case transparent
   }
 
+  /// The choices of the parameter `boxSpan`.
+  public enum BoxSpan: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case text
+    case width
+  }
+
   /// The choices of the parameter `fit`.
   public enum Fit: String, Sendable, Hashable, CaseIterable, TypedArgument {
     case fill
@@ -32,11 +46,48 @@ extension Stage {
     case stretch
   }
 
+  /// The choices of the parameter `font`.
+  public enum Font: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case dejaVuMono
+    case dejaVuSans
+    case dejaVuSerif
+    case inter
+    case notoSans
+    case notoSerif
+  }
+
+  /// The choices of the parameter `format`.
+  public enum Format: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case count
+    case dropFrame
+    case frames
+    case milliseconds
+  }
+
   /// The choices of the parameter `mode`.
   public enum Mode: String, Sendable, Hashable, CaseIterable, TypedArgument {
     case fill
     case fit
     case stretch
+  }
+
+  /// The choices of the parameter `position`.
+  public enum Position: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case bottom
+    case bottomLeft
+    case bottomRight
+    case center
+    case left
+    case right
+    case top
+    case topLeft
+    case topRight
+  }
+
+  /// The choices of the parameter `source`.
+  public enum Source: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case captureTime
+    case sequence
   }
 
   /// The choices of the parameter `matte` of `virtualBackground`.
@@ -1074,6 +1125,128 @@ extension Stage {
   ///   - fit: How the image is fitted into the frame; source is stretched. Default `stretch`.
   public static func sourceOverCompositing(backgroundImage: String, fit: Fit? = nil) -> Stage {
     .filter("sourceOverCompositing", given: ["backgroundImage": backgroundImage, "fit": fit])
+  }
+
+  /// Draws a text on the picture: a name plate, a title, a clock or a watermark.
+  ///
+  /// Needs a server that is built with SidelightText.
+  ///
+  /// - Parameters:
+  ///   - text: The text. {capture_time:%H:%M:%S}, {sequence}, {label}, {participant} and {tag:KEY}
+  ///     are replaced for each frame; {{ and }} are braces. Required.
+  ///   - font: The font, without fontAsset. Default `inter`.
+  ///   - bold: Whether the font's bold style is used. Default `false`.
+  ///   - fontAsset: The name of an uploaded TrueType or OpenType font. Optional.
+  ///   - size: The font size, the unit of the lengths below; a letter H is about 0.7 of it high.
+  ///     Default `0.05h`, slider 8 to 256 pixels, limits 1 to 2048 pixels.
+  ///   - color: The colour of letters. Default `#ffffff`, limits 0 to 1.
+  ///   - outlineWidth: The width of the line around letters in font sizes; 0 draws none. Default
+  ///     `0`, slider 0 to 0.2, limits 0 to 0.5.
+  ///   - outlineColor: The colour of the line around letters. Default `#000000`, limits 0 to 1.
+  ///   - shadowColor: The colour of the shadow; an alpha of 0 draws none. Default `#00000000`,
+  ///     limits 0 to 1.
+  ///   - shadowOffset: The displacement of the shadow to the right and down, in font sizes. 2
+  ///     numbers, default `[0.04, 0.06]`, slider -0.5 to 0.5, limits -4 to 4.
+  ///   - shadowBlur: The standard deviation of the shadow's edge in font sizes. Default `0.08`,
+  ///     slider 0 to 0.5, limits 0 to 1.
+  ///   - boxColor: The colour of the box behind the text; an alpha of 0 draws none. Default
+  ///     `#00000000`, limits 0 to 1.
+  ///   - boxPadding: The distances from the text to the box's sides, and to its upper and lower
+  ///     edge, in font sizes. 2 numbers, default `[0.5, 0.3]`, slider 0 to 2, limits 0 to 16.
+  ///   - boxRadius: The radius of the box's corners in font sizes. Default `0.25`, slider 0 to 1,
+  ///     limits 0 to 16.
+  ///   - boxSpan: Whether the box is as wide as the text, or as width. Default `text`.
+  ///   - width: The greatest width of text and box; longer lines wrap. Default `0.9w`, slider 0 to
+  ///     4096 pixels, limits 0 to 16384 pixels.
+  ///   - lines: The most lines; a longer text ends with an ellipsis. Default `8`, slider 1 to 16,
+  ///     limits 1 to 64.
+  ///   - lineSpacing: The distance of lines as a factor of the font's own. Default `1`, slider 0.8
+  ///     to 2, limits 0.5 to 4.
+  ///   - align: The side to which lines are aligned; auto is the side of the position, and at the
+  ///     left the side where a paragraph begins. Default `auto`.
+  ///   - position: The corner, edge or middle of the frame. Default `bottomLeft`.
+  ///   - margin: The distances from the frame's edges; from a middle to the right and down. Default
+  ///     `(0.05min, 0.05min)`.
+  ///   - opacity: The opacity of text and box; 0 changes nothing. Default `1`, slider 0 to 1,
+  ///     limits 0 to 1.
+  ///   - utcOffset: The hours by which the clock is ahead of UTC: 5.5 in India. Default `0`, slider
+  ///     -12 to 14, limits -18 to 18.
+  public static func text(
+    text: String, font: Font? = nil, bold: Bool? = nil, fontAsset: String? = nil,
+    size: Length? = nil, color: RGBAColor? = nil, outlineWidth: Double? = nil,
+    outlineColor: RGBAColor? = nil, shadowColor: RGBAColor? = nil, shadowOffset: [Double]? = nil,
+    shadowBlur: Double? = nil, boxColor: RGBAColor? = nil, boxPadding: [Double]? = nil,
+    boxRadius: Double? = nil, boxSpan: BoxSpan? = nil, width: Length? = nil, lines: Double? = nil,
+    lineSpacing: Double? = nil, align: Align? = nil, position: Position? = nil,
+    margin: FramePoint? = nil, opacity: Double? = nil, utcOffset: Double? = nil
+  ) -> Stage {
+    .filter(
+      "text",
+      given: [
+        "text": text, "font": font, "bold": bold, "fontAsset": fontAsset, "size": size,
+        "color": color, "outlineWidth": outlineWidth, "outlineColor": outlineColor,
+        "shadowColor": shadowColor, "shadowOffset": shadowOffset, "shadowBlur": shadowBlur,
+        "boxColor": boxColor, "boxPadding": boxPadding, "boxRadius": boxRadius, "boxSpan": boxSpan,
+        "width": width, "lines": lines, "lineSpacing": lineSpacing, "align": align,
+        "position": position, "margin": margin, "opacity": opacity, "utcOffset": utcOffset,
+      ])
+  }
+
+  /// Draws each frame's time or number on the picture.
+  ///
+  /// Needs a server that is built with SidelightText.
+  ///
+  /// - Parameters:
+  ///   - format: The form of the timecode. Default `frames`.
+  ///   - source: The time that is shown: the capture time, or the time since sequence 0. Default
+  ///     `captureTime`.
+  ///   - rate: The frames per second. Default `30`, slider 1 to 120, limits 1 to 1000.
+  ///   - font: The font, without fontAsset. Default `inter`.
+  ///   - bold: Whether the font's bold style is used. Default `true`.
+  ///   - fontAsset: The name of an uploaded TrueType or OpenType font. Optional.
+  ///   - size: The font size, the unit of the lengths below; a letter H is about 0.7 of it high.
+  ///     Default `0.045h`, slider 8 to 256 pixels, limits 1 to 2048 pixels.
+  ///   - color: The colour of letters. Default `#ffffff`, limits 0 to 1.
+  ///   - outlineWidth: The width of the line around letters in font sizes; 0 draws none. Default
+  ///     `0`, slider 0 to 0.2, limits 0 to 0.5.
+  ///   - outlineColor: The colour of the line around letters. Default `#000000`, limits 0 to 1.
+  ///   - shadowColor: The colour of the shadow; an alpha of 0 draws none. Default `#00000000`,
+  ///     limits 0 to 1.
+  ///   - shadowOffset: The displacement of the shadow to the right and down, in font sizes. 2
+  ///     numbers, default `[0.04, 0.06]`, slider -0.5 to 0.5, limits -4 to 4.
+  ///   - shadowBlur: The standard deviation of the shadow's edge in font sizes. Default `0.08`,
+  ///     slider 0 to 0.5, limits 0 to 1.
+  ///   - boxColor: The colour of the box behind the text; an alpha of 0 draws none. Default
+  ///     `#00000099`, limits 0 to 1.
+  ///   - boxPadding: The distances from the text to the box's sides, and to its upper and lower
+  ///     edge, in font sizes. 2 numbers, default `[0.5, 0.3]`, slider 0 to 2, limits 0 to 16.
+  ///   - boxRadius: The radius of the box's corners in font sizes. Default `0.25`, slider 0 to 1,
+  ///     limits 0 to 16.
+  ///   - position: The corner, edge or middle of the frame. Default `bottom`.
+  ///   - margin: The distances from the frame's edges; from a middle to the right and down. Default
+  ///     `(0.05min, 0.05min)`.
+  ///   - opacity: The opacity of text and box; 0 changes nothing. Default `1`, slider 0 to 1,
+  ///     limits 0 to 1.
+  ///   - utcOffset: The hours by which the clock is ahead of UTC: 5.5 in India. Default `0`, slider
+  ///     -12 to 14, limits -18 to 18.
+  public static func timecode(
+    format: Format? = nil, source: Source? = nil, rate: Double? = nil, font: Font? = nil,
+    bold: Bool? = nil, fontAsset: String? = nil, size: Length? = nil, color: RGBAColor? = nil,
+    outlineWidth: Double? = nil, outlineColor: RGBAColor? = nil, shadowColor: RGBAColor? = nil,
+    shadowOffset: [Double]? = nil, shadowBlur: Double? = nil, boxColor: RGBAColor? = nil,
+    boxPadding: [Double]? = nil, boxRadius: Double? = nil, position: Position? = nil,
+    margin: FramePoint? = nil, opacity: Double? = nil, utcOffset: Double? = nil
+  ) -> Stage {
+    .filter(
+      "timecode",
+      given: [
+        "format": format, "source": source, "rate": rate, "font": font, "bold": bold,
+        "fontAsset": fontAsset, "size": size, "color": color, "outlineWidth": outlineWidth,
+        "outlineColor": outlineColor, "shadowColor": shadowColor, "shadowOffset": shadowOffset,
+        "shadowBlur": shadowBlur, "boxColor": boxColor, "boxPadding": boxPadding,
+        "boxRadius": boxRadius, "position": position, "margin": margin, "opacity": opacity,
+        "utcOffset": utcOffset,
+      ])
   }
 
   /// Replaces the background behind people by an image or a colour.

@@ -7,6 +7,8 @@ import SidelightWire
 /// Decodes files to assets. It reserves the memory that the file's header states before it decodes.
 struct AssetReader: Sendable {
   let library: AssetLibrary
+  /// The parser of fonts; `nil` if the server accepts none.
+  let fonts: (any FontReader)?
   let clock: SessionClock
 
   /// Verifies and decodes a file. Blocks while it computes; runs on the task's preferred executor.
@@ -24,13 +26,38 @@ struct AssetReader: Sendable {
         description: "differs from the digest of the received file",
         value: Self.hex(digest), limit: Self.hex(file.digest))
     }
-    let isPicture = ImageFileFormat(sniffing: file.bytes.span.bytes) != nil
-    let (asset, memoryByteCount) =
-      isPicture
-      ? try self.readPicture(file.bytes, of: owner) : try self.readTable(file.bytes, of: owner)
+    let (asset, memoryByteCount) = try self.readContents(file.bytes, of: owner)
     return StoredAsset(
       name: file.name, asset: asset, fileByteCount: file.bytes.count,
       memoryByteCount: memoryByteCount, digest: digest, stored: self.clock.now())
+  }
+
+  private func readContents(
+    _ bytes: [UInt8], of owner: CallerIdentity
+  ) throws(AssetError) -> (Asset, byteCount: Int) {
+    if ImageFileFormat(sniffing: bytes.span.bytes) != nil {
+      return try self.readPicture(bytes, of: owner)
+    }
+    return FontAsset.isFont(bytes)
+      ? try self.readFont(bytes, of: owner) : try self.readTable(bytes, of: owner)
+  }
+
+  private func readFont(
+    _ bytes: [UInt8], of owner: CallerIdentity
+  ) throws(AssetError) -> (Asset, byteCount: Int) {
+    guard let fonts = self.fonts else {
+      throw AssetError(
+        reason: .unreadable, field: "chunk",
+        description: "the file is a font, and this server is built without SidelightText")
+    }
+    let lease = try self.library.reserveMemory(
+      FontAsset.maxByteCount(ofFile: bytes.count), of: owner)
+    do {
+      return (.font(try fonts.readFont(bytes, lease: lease)), lease.byteCount)
+    } catch {
+      throw AssetError(
+        reason: .unreadable, field: "chunk", description: "the font is invalid: \(error.message)")
+    }
   }
 
   private func readPicture(
@@ -68,8 +95,9 @@ struct AssetReader: Sendable {
       throw AssetError(
         reason: .unreadable, field: "chunk",
         description: bytes.prefix(512).contains(0)
-          ? "the file is neither PNG nor JPEG nor a .cube table"
-          : "the file is neither PNG nor JPEG, and is invalid as a .cube table: \(error)")
+          ? "the file is neither PNG nor JPEG nor a .cube table nor a TrueType or OpenType font"
+          : "the file is neither PNG nor JPEG nor a font, and is invalid as a .cube table: \(error)"
+      )
     }
   }
 

@@ -57,13 +57,15 @@ package struct StillImageFilter: Sendable {
   ///   - image: The image, raw or a PNG or JPEG file, with its bytes inline.
   ///   - output: The form of the result.
   ///   - time: The position in a stream at which the image is filtered; by default the first frame.
+  ///   - details: The values that stages can show.
   ///   - bands: The most threads to spread a pass over; `nil` depends on the frames in flight.
   ///   - meter: Measures the work of the threads.
   /// - Throws: ``PipelineError``; ``FieldViolation``, whose field is that of the request, for an
   ///   invalid image or a result that is too large; or the error of a custom filter.
   package func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
-    at time: FrameTime = FrameTime(), bands: Int? = nil, meter: WorkMeter? = nil
+    at time: FrameTime = FrameTime(), details: FrameDetails = FrameDetails(), bands: Int? = nil,
+    meter: WorkMeter? = nil
   ) async throws -> Outcome {
     let pipeline = try self.catalogue.resolve(pipeline)
     let (frame, form) = try await self.frame(of: image)
@@ -83,7 +85,8 @@ package struct StillImageFilter: Sendable {
       plan.sceneStages.isEmpty
       ? nil : try await StreamScene.still(frame, at: time, for: plan, observer: self.observer)
     let result = try await self.executor.run(
-      plan, on: frame, at: time, scene: scene, bands: bands, observer: self.observer, meter: meter
+      plan, on: frame, at: time, scene: scene, details: details, bands: bands,
+      observer: self.observer, meter: meter
     ).shown(delivery.orientation)
     return Outcome(
       image: try await self.image(of: result, as: delivery.coding, output.jpeg), isFiltered: true)
@@ -92,10 +95,10 @@ package struct StillImageFilter: Sendable {
   /// Filters a PNG or JPEG file. Returns the input byte for byte if neither the pipeline nor the
   /// kind of file changes it.
   ///
-  /// - Throws: As ``apply(_:to:output:at:bands:meter:)``; ``CodecError`` if the file is neither.
+  /// - Throws: As ``apply(_:to:output:at:details:bands:meter:)``; ``CodecError`` if the file is neither.
   package func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], output: OutputShape,
-    at time: FrameTime = FrameTime()
+    at time: FrameTime = FrameTime(), details: FrameDetails = FrameDetails()
   ) async throws -> [UInt8] {
     let format = ImageFileFormat(sniffing: file.span.bytes)
     guard let format else {
@@ -105,7 +108,8 @@ package struct StillImageFilter: Sendable {
     image.format = format == .png ? .png : .jpeg
     image.inline = Data(file)
     return [UInt8](
-      try await self.apply(pipeline, to: image, output: output, at: time).image.inline)
+      try await self.apply(pipeline, to: image, output: output, at: time, details: details)
+        .image.inline)
   }
 
   private func frame(

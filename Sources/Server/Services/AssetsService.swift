@@ -155,7 +155,9 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
   private func decode(
     _ file: AssetUpload.Contents, of owner: CallerIdentity
   ) async throws -> StoredAsset {
-    let reader = AssetReader(library: self.engine.assets, clock: self.engine.clock)
+    let reader = AssetReader(
+      library: self.engine.assets, fonts: self.engine.compiler.catalogue.fonts,
+      clock: self.engine.clock)
     return try await self.engine.processing.scheduler.withTurn(
       session: Self.sessionNumber, deadline: self.engine.clock.now() + Self.defaultBudget
     ) { _, _ in
@@ -200,6 +202,9 @@ extension Sidelight_V1_Asset {
         self.entries = UInt32(size)
         self.isCube = true
       }
+    case .font(let font):
+      self.kind = .font
+      self.font = "\(font.family) \(font.style)"
     }
   }
 }

@@ -55,6 +55,9 @@ struct StillImageHandler: Sendable {
     let outcome = try await context.cancellingWithCall {
       try await self.apply(
         pipeline, to: request.image, output: output, at: FrameTime(index: request.frameIndex),
+        FrameDetails(
+          captureNanoseconds: request.captureTimeNs, sequence: request.frameIndex,
+          participant: request.participant),
         started, self.engine.catalogue(for: caller))
     }
     let elapsed = (self.engine.clock.now() - started).wireMicroseconds
@@ -69,7 +72,7 @@ struct StillImageHandler: Sendable {
 
   private func apply(
     _ requested: RequestedPipeline, to image: Sidelight_V1_Image, output: OutputShape,
-    at time: FrameTime, _ started: Duration, _ catalogue: FilterCatalogue
+    at time: FrameTime, _ details: FrameDetails, _ started: Duration, _ catalogue: FilterCatalogue
   ) async throws -> StillImageFilter.Outcome {
     let processing = self.engine.processing
     let still = StillImageFilter(
@@ -90,7 +93,8 @@ struct StillImageHandler: Sendable {
       ) { bands, meter in
         try await withTaskExecutorPreference(processing.compute) {
           try await still.apply(
-            pipeline, to: image, output: output, at: time, bands: bands, meter: meter)
+            pipeline, to: image, output: output, at: time, details: details, bands: bands,
+            meter: meter)
         }
       }
     } catch let failure as WorkerPassObserver.Failure {

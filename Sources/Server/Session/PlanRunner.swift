@@ -12,6 +12,10 @@ struct PlanRunner: Sendable {
   let limits: FrameLimits
   let resolver: FrameResolver
   let scene: SessionScene
+  /// The session's label, which frames may show.
+  let label: String
+  /// The participant whose video the session filters; empty for the caller itself.
+  let participant: String
 
   /// Filters a frame, spread over a number of threads.
   ///
@@ -36,19 +40,20 @@ struct PlanRunner: Sendable {
     let earlier = transition?.transition.earlier.plan
     let scene = try await self.scene(
       of: input, frame, at: time, for: compiled.plan, from: earlier, isReduced: isReduced, observer)
+    let details = self.details(of: frame)
 
     func filter(into target: consuming MutableFrame) async throws -> TransitionWork.Report {
       let result = try await executor.run(
-        compiled.plan, on: input, into: target, at: time, scene: scene.later, bands: bands,
-        observer: observer, meter: meter)
+        compiled.plan, on: input, into: target, at: time, scene: scene.later, details: details,
+        bands: bands, observer: observer, meter: meter)
       guard let transition, let earlier else { return TransitionWork.Report() }
       return try await transition.mix(
         into: MutableFrame(layout: result.layout, color: result.color, buffer: result.buffer),
         executor, bands: bands, observer: observer, meter: meter
       ) {
         try await executor.run(
-          earlier, on: input, at: time, scene: scene.earlier, bands: bands, observer: observer,
-          meter: meter)
+          earlier, on: input, at: time, scene: scene.earlier, details: details, bands: bands,
+          observer: observer, meter: meter)
       }
     }
 
@@ -63,8 +68,8 @@ struct PlanRunner: Sendable {
     let result: Frame
     if transition == nil {
       result = try await executor.run(
-        compiled.plan, on: input, at: time, scene: scene.later, bands: bands, observer: observer,
-        meter: meter)
+        compiled.plan, on: input, at: time, scene: scene.later, details: details, bands: bands,
+        observer: observer, meter: meter)
     } else {
       // Not the input's memory, which a plan without passes returns.
       let target = try self.processing.pool.makeFrame(compiled.plan.output)
@@ -78,6 +83,13 @@ struct PlanRunner: Sendable {
         limits: self.limits)
     }
     return (picture, report)
+  }
+
+  /// Returns the values of a frame that stages can show.
+  private func details(of frame: IncomingFrame) -> FrameDetails {
+    FrameDetails(
+      captureNanoseconds: frame.message.captureTimeNs, sequence: frame.message.sequence,
+      label: self.label, participant: self.participant, tags: frame.message.tags)
   }
 
   /// Returns what the scene stages of a plan, and in a transition of the earlier one, draw on a

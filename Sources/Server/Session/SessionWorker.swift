@@ -26,7 +26,8 @@ struct SessionWorker {
     self.session = session
     self.runner = PlanRunner(
       processing: session.engine.processing, limits: session.engine.admission.frameLimits,
-      resolver: session.resolver, scene: session.scene)
+      resolver: session.resolver, scene: session.scene, label: session.handle.label,
+      participant: session.handle.identity.participant)
   }
 
   /// Runs until the mailbox is finished and empty, or the task is cancelled.

@@ -95,7 +95,7 @@ extension Sidelight_V1_Assets {
     /// > Source IDL Documentation:
     /// >
     /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
-    /// > colour lookup tables.
+    /// > colour lookup tables, fonts.
     /// > 
     /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
     /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
@@ -119,8 +119,10 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
+        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -189,7 +191,7 @@ extension Sidelight_V1_Assets {
     /// > Source IDL Documentation:
     /// >
     /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
-    /// > colour lookup tables.
+    /// > colour lookup tables, fonts.
     /// > 
     /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
     /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
@@ -213,8 +215,10 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
+        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -281,7 +285,7 @@ extension Sidelight_V1_Assets {
     /// > Source IDL Documentation:
     /// >
     /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
-    /// > colour lookup tables.
+    /// > colour lookup tables, fonts.
     /// > 
     /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
     /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
@@ -305,8 +309,10 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
+        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -497,7 +503,7 @@ extension Sidelight_V1_Assets {
     /// > Source IDL Documentation:
     /// >
     /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
-    /// > colour lookup tables.
+    /// > colour lookup tables, fonts.
     /// > 
     /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
     /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
@@ -521,8 +527,10 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
+        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -604,7 +612,7 @@ extension Sidelight_V1_Assets {
     /// > Source IDL Documentation:
     /// >
     /// > Stores the files that filters use in addition to the frame: stickers, background images, masks,
-    /// > colour lookup tables.
+    /// > colour lookup tables, fonts.
     /// > 
     /// > An asset belongs to the caller that uploaded it: the authenticated identity (such as the token's
     /// > subject) if the server authenticates callers, else the user ID on a Unix socket, else the
@@ -638,8 +646,10 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
+        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -757,8 +767,10 @@ extension Sidelight_V1_Assets.ClientProtocol {
     /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
     /// > `activate`.
     /// > 
-    /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-    /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+    /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+    /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+    /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
+    /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
     /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
     /// > - FAILED_PRECONDITION: a message is out of order.
     /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -860,8 +872,10 @@ extension Sidelight_V1_Assets.ClientProtocol {
     /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
     /// > `activate`.
     /// > 
-    /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-    /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+    /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+    /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+    /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
+    /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
     /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
     /// > - FAILED_PRECONDITION: a message is out of order.
     /// > - ALREADY_EXISTS: the server provides an asset of this name.

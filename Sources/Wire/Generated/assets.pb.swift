@@ -39,6 +39,9 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
 
   /// A colour lookup table.
   case cube // = 2
+
+  /// A TrueType or OpenType font.
+  case font // = 4
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -50,6 +53,7 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
     case 0: self = .unspecified
     case 1: self = .image
     case 2: self = .cube
+    case 4: self = .font
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -59,6 +63,7 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
     case .unspecified: return 0
     case .image: return 1
     case .cube: return 2
+    case .font: return 4
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -68,6 +73,7 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
     .unspecified,
     .image,
     .cube,
+    .font,
   ]
 
 }
@@ -291,14 +297,14 @@ package nonisolated struct Sidelight_V1_Asset: Sendable {
   /// The origin of the asset.
   package var origin: Sidelight_V1_AssetOrigin = .unspecified
 
-  /// The width of an image in pixels; 0 for a table.
+  /// The width of an image in pixels; 0 for other assets.
   package var width: UInt32 = 0
 
-  /// The height of an image in pixels; 0 for a table.
+  /// The height of an image in pixels; 0 for other assets.
   package var height: UInt32 = 0
 
-  /// The number of entries along each edge of a 3D table, or of each curve of a 1D table; 0 for an
-  /// image.
+  /// The number of entries along each edge of a 3D table, or of each curve of a 1D table; 0 for
+  /// other assets.
   package var entries: UInt32 = 0
 
   /// Whether a table is three-dimensional (a cube) and not three curves.
@@ -323,6 +329,10 @@ package nonisolated struct Sidelight_V1_Asset: Sendable {
   package var hasAge: Bool {self._age != nil}
   /// Clears the value of `age`. Subsequent reads from it will return its default value.
   package mutating func clearAge() {self._age = nil}
+
+  /// The family and style of a font, as it states them: "Inter Bold". At most 127 bytes. Empty for
+  /// other assets.
+  package var font: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -399,7 +409,7 @@ package nonisolated struct Sidelight_V1_AssetLimits: Sendable {
 fileprivate nonisolated let _protobuf_package = "sidelight.v1"
 
 nonisolated extension Sidelight_V1_AssetKind: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ASSET_KIND_UNSPECIFIED\0\u{1}ASSET_KIND_IMAGE\0\u{1}ASSET_KIND_CUBE\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ASSET_KIND_UNSPECIFIED\0\u{1}ASSET_KIND_IMAGE\0\u{1}ASSET_KIND_CUBE\0\u{2}\u{2}ASSET_KIND_FONT\0")
 }
 
 nonisolated extension Sidelight_V1_AssetOrigin: SwiftProtobuf._ProtoNameProviding {
@@ -668,7 +678,7 @@ nonisolated extension Sidelight_V1_DeleteAssetResponse: SwiftProtobuf.Message, S
 
 nonisolated extension Sidelight_V1_Asset: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Asset"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}kind\0\u{1}origin\0\u{1}width\0\u{1}height\0\u{1}entries\0\u{3}is_cube\0\u{3}file_bytes\0\u{3}memory_bytes\0\u{1}sha256\0\u{1}age\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}kind\0\u{1}origin\0\u{1}width\0\u{1}height\0\u{1}entries\0\u{3}is_cube\0\u{3}file_bytes\0\u{3}memory_bytes\0\u{1}sha256\0\u{1}age\0\u{1}font\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -687,6 +697,7 @@ nonisolated extension Sidelight_V1_Asset: SwiftProtobuf.Message, SwiftProtobuf._
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.memoryBytes) }()
       case 10: try { try decoder.decodeSingularBytesField(value: &self.sha256) }()
       case 11: try { try decoder.decodeSingularMessageField(value: &self._age) }()
+      case 12: try { try decoder.decodeSingularStringField(value: &self.font) }()
       default: break
       }
     }
@@ -730,6 +741,9 @@ nonisolated extension Sidelight_V1_Asset: SwiftProtobuf.Message, SwiftProtobuf._
     try { if let v = self._age {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
     } }()
+    if !self.font.isEmpty {
+      try visitor.visitSingularStringField(value: self.font, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -745,6 +759,7 @@ nonisolated extension Sidelight_V1_Asset: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.memoryBytes != rhs.memoryBytes {return false}
     if lhs.sha256 != rhs.sha256 {return false}
     if lhs._age != rhs._age {return false}
+    if lhs.font != rhs.font {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

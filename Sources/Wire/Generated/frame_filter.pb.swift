@@ -133,6 +133,13 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
     set {_uniqueStorage()._participant = newValue}
   }
 
+  /// The capture time for filters that show it, as `Frame.capture_time_ns`. Such filters show
+  /// `frame_index` as the sequence. Default: 0.
+  package var captureTimeNs: Int64 {
+    get {_storage._captureTimeNs}
+    set {_uniqueStorage()._captureTimeNs = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The pipeline to apply. Default: empty.
@@ -639,7 +646,7 @@ nonisolated extension Sidelight_V1_TransportExecutor: SwiftProtobuf._ProtoNamePr
 
 nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ApplyRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}image\0\u{1}pipeline\0\u{1}output\0\u{3}frame_index\0\u{3}pipeline_text\0\u{1}participant\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}image\0\u{1}pipeline\0\u{1}output\0\u{3}frame_index\0\u{3}pipeline_text\0\u{1}participant\0\u{3}capture_time_ns\0")
 
   fileprivate class _StorageClass {
     var _image: Sidelight_V1_Image? = nil
@@ -647,6 +654,7 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
     var _output: Sidelight_V1_OutputSpec? = nil
     var _frameIndex: UInt64 = 0
     var _participant: String = String()
+    var _captureTimeNs: Int64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -662,6 +670,7 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
       _output = source._output
       _frameIndex = source._frameIndex
       _participant = source._participant
+      _captureTimeNs = source._captureTimeNs
     }
   }
 
@@ -705,6 +714,7 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
           }
         }()
         case 6: try { try decoder.decodeSingularStringField(value: &_storage._participant) }()
+        case 7: try { try decoder.decodeSingularInt64Field(value: &_storage._captureTimeNs) }()
         default: break
         }
       }
@@ -735,6 +745,9 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
       if !_storage._participant.isEmpty {
         try visitor.visitSingularStringField(value: _storage._participant, fieldNumber: 6)
       }
+      if _storage._captureTimeNs != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._captureTimeNs, fieldNumber: 7)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -749,6 +762,7 @@ nonisolated extension Sidelight_V1_ApplyRequest: SwiftProtobuf.Message, SwiftPro
         if _storage._output != rhs_storage._output {return false}
         if _storage._frameIndex != rhs_storage._frameIndex {return false}
         if _storage._participant != rhs_storage._participant {return false}
+        if _storage._captureTimeNs != rhs_storage._captureTimeNs {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -4,6 +4,7 @@ import SidelightCodecs
 import SidelightConfiguration
 import SidelightKernels
 import SidelightServer
+import SidelightText
 import SidelightVision
 import SidelightWire
 
@@ -13,8 +14,8 @@ struct AssetOptions: ParsableArguments {
   @Option(
     name: .customLong("asset"),
     help: ArgumentHelp(
-      "Name of a file in the pipeline: a sticker, logo, mask or background as PNG or JPEG, or a "
-        + ".cube table. May be repeated. The pipeline can also contain paths, as in "
+      "Name of a file in the pipeline: a sticker, logo, mask or background as PNG or JPEG, a "
+        + ".cube table, or a font. May be repeated. The pipeline can also contain paths, as in "
         + "'overlay(asset: \"images/logo.png\")'.",
       valueName: "name=path"),
     completion: .file(), transform: NamedFile.init(argument:))
@@ -34,14 +35,14 @@ struct AssetOptions: ParsableArguments {
     let store = AssetStore()
     for file in self.files {
       do {
-        store.put(try AssetFile(path: file.path).read(), named: file.name)
+        store.put(try AssetFile(path: file.path, fonts: catalogue.fonts).read(), named: file.name)
       } catch {
         throw ValidationError("--asset \(file.name): \(error)")
       }
     }
     for use in text.pipeline.assetUses(in: catalogue) where store.asset(named: use.name) == nil {
       do {
-        store.put(try AssetFile(path: use.name).read(), named: use.name)
+        store.put(try AssetFile(path: use.name, fonts: catalogue.fonts).read(), named: use.name)
       } catch {
         let error = PipelineError(code: .unknownAsset, path: use.path, message: "\(error)")
         throw ValidationError("\(text.locate(error))")
@@ -120,14 +121,15 @@ extension VisionConfiguration {
 }
 
 extension FilterCatalogue {
-  /// The filters of this command without models: the built-in ones, and those of SidelightVision and
-  /// SidelightBarcode.
+  /// The filters of this command without models: the built-in ones, and those of SidelightVision,
+  /// SidelightText and SidelightBarcode.
   static let command = Self.command(VisionConfiguration())
 
   /// Returns the filters of this command with models.
   static func command(_ vision: VisionConfiguration) -> FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     catalogue.registerVision(vision)
+    catalogue.registerText()
     catalogue.registerBarcodes()
     return catalogue
   }
@@ -140,7 +142,7 @@ extension FilterCatalogue {
     let store = AssetStore()
     for file in files {
       do {
-        store.put(try AssetFile(path: file.path).read(), named: file.name)
+        store.put(try AssetFile(path: file.path, fonts: self.fonts).read(), named: file.name)
       } catch {
         throw ValidationError("assets.provided: \(file.name): \(error)")
       }
@@ -149,11 +151,13 @@ extension FilterCatalogue {
   }
 }
 
-/// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, or a `.cube`
-/// table.
+/// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, a `.cube`
+/// table, or a font.
 private struct AssetFile {
   /// The path, absolute or relative to the working directory.
   let path: String
+  /// The parser of fonts.
+  let fonts: (any FontReader)?
 
   /// Reads and decodes the file. Its content determines the format, not its name.
   ///
@@ -165,7 +169,9 @@ private struct AssetFile {
     } catch {
       throw AssetFileError(path: self.path, reason: error.reason)
     }
-    return self.isPicture(bytes) ? try self.picture(bytes) : try self.table(bytes)
+    if self.isPicture(bytes) { return try self.picture(bytes) }
+    if let fonts, FontAsset.isFont(bytes) { return try self.font(bytes, fonts) }
+    return try self.table(bytes)
   }
 
   private func isPicture(_ bytes: [UInt8]) -> Bool {
@@ -180,12 +186,22 @@ private struct AssetFile {
     }
   }
 
+  private func font(
+    _ bytes: [UInt8], _ fonts: any FontReader
+  ) throws(AssetFileError) -> Asset {
+    do {
+      return .font(try fonts.readFont(bytes, lease: nil))
+    } catch {
+      throw AssetFileError(path: self.path, reason: error.message)
+    }
+  }
+
   private func table(_ bytes: [UInt8]) throws(AssetFileError) -> Asset {
     do throws(CubeFileError) {
       return .cube(try CubeFile.read(bytes))
     } catch {
       guard self.path.lowercased().hasSuffix(".cube") else {
-        throw AssetFileError(path: self.path, reason: "not a PNG, JPEG or .cube file")
+        throw AssetFileError(path: self.path, reason: "not a PNG, JPEG or .cube file, nor a font")
       }
       throw AssetFileError(path: self.path, reason: "\(error)")
     }

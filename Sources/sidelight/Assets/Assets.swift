@@ -78,6 +78,7 @@ extension AssetDescription {
       case .image(let size): "image \(size)"
       case .cube(let entries): "cube of \(entries) entries a side"
       case .curves(let entries): "curves of \(entries) entries"
+      case .font(let name): "font \(name)"
       case nil: "unknown"
       }
     let origin = self.isOfParticipant ? "\tof the participant" : ""

@@ -70,8 +70,10 @@ extension ParameterDescription {
         switch self.assetKind {
         case .image?: "name of an image"
         case .cube?: "name of a colour table"
+        case .font?: "name of a font"
         case nil: "name of an asset"
         }
+      case .text: "text"
       }
     switch (self.kind, self.unit) {
     // Each length has its own unit; a bare number is in pixels.
@@ -103,7 +105,13 @@ extension ParameterDescription {
     case .vector(let count): return .vector(Array(repeating: 0, count: count))
     case .flag: return .flag(true)
     case .choice(let names): return .text(names.first ?? "")
-    case .asset: return .text(self.assetKind == .cube ? "look.cube" : "picture.png")
+    case .text: return .text("Ada Lovelace")
+    case .asset:
+      switch self.assetKind {
+      case .cube?: return .text("look.cube")
+      case .font?: return .text("brand.ttf")
+      case .image?, nil: return .text("picture.png")
+      }
     }
   }
 

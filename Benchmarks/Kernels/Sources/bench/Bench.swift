@@ -1,5 +1,6 @@
 import BenchmarkSupport
 import SidelightKernels
+import SidelightText
 
 /// Sidelight as a peer of the benchmark: answers the requests of the driver (see peers/peer.py)
 /// on standard output.
@@ -22,6 +23,7 @@ struct Bench {
   private init(pictures: Pictures) throws {
     self.pictures = pictures
     var catalogue = FilterCatalogue.builtIn
+    catalogue.registerText()
     catalogue.register(CustomFilter("solarize", "Bends the tones.", color: Solarize()))
     catalogue.assets = AssetStore(["cube": .cube(try pictures.cube())])
     self.catalogue = catalogue

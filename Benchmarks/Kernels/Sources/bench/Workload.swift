@@ -80,6 +80,10 @@ struct Workload {
     "affine": Workload(
       .bgra8, "affineTransform", ["transform": .vector([0.98, 0.2, -0.2, 0.98, 127, -181])]),
     "cube": Workload(.bgra8, "colorCube", ["asset": .text("cube")]),
+    "text-i420": Workload(.i420, [Self.plate]),
+    "text-bgra": Workload(.bgra8, [Self.plate]),
+    "timecode-i420": Workload(
+      .i420, "timecode", ["font": .text("dejaVuSans"), "bold": .flag(false), "size": .number(48)]),
     "i420-bgra": Workload(.i420, to: .bgra8),
     "bgra-i420": Workload(.bgra8, to: .i420),
     "nv12-bgra": Workload(.nv12, to: .bgra8),
@@ -88,6 +92,12 @@ struct Workload {
     "rgb24-bgra": Workload(.rgb24, to: .bgra8),
     "bgra-rgb24": Workload(.bgra8, to: .rgb24),
   ]
+
+  /// A name plate that does not change.
+  private static let plate = Stage.text(
+    text: "Ada Lovelace\nAnalytical Engines", font: .dejaVuSans, size: 54,
+    shadowColor: RGBAColor(red: 0, green: 0, blue: 0, alpha: 0.5),
+    boxColor: RGBAColor(red: 0, green: 0, blue: 0, alpha: 0.6), margin: FramePoint(x: 54, y: 54))
 
   /// A curve, a look and a custom kernel, which do not fold.
   private static let chain: Pipeline = [

@@ -2,6 +2,7 @@ import Logging
 import ServiceLifecycle
 import SidelightServer
 import SidelightSupervisor
+import SidelightText
 
 /// A server with custom filters, one of each kind:
 ///
@@ -27,6 +28,7 @@ struct CustomFilters {
     catalogue.register(CustomFilter("upsideDown", "Turns the picture over.", frame: upsideDown))
     catalogue.register(CustomFilter("meanLuma", "Measures.", analysis: MeanLuma()))
     catalogue.register(Tint.self)
+    catalogue.registerText()
     catalogue.register(CustomFilter("brittle", "Traps at small frames.", frame: brittle))
 
     worker?.adapt(&configuration)

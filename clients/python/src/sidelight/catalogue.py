@@ -61,6 +61,8 @@ class ParameterKind(enum.Enum):
     CHOICE = "choice"
     #: The name of an asset.
     ASSET = "asset"
+    #: A text of any characters.
+    TEXT = "text"
 
 
 class Unit(enum.Enum):

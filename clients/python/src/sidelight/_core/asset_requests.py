@@ -62,7 +62,7 @@ def asset_of(message: Any) -> Asset:
     """Returns an asset of a message."""
     return Asset(
         message.name,
-        {1: "image", 2: "cube"}.get(message.kind, "unknown"),
+        {1: "image", 2: "cube", 4: "font"}.get(message.kind, "unknown"),
         {1: "caller", 2: "server", 3: "participant"}.get(message.origin, "unknown"),
         message.width,
         message.height,

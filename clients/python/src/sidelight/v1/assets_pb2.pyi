@@ -6,6 +6,7 @@ from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 ASSET_KIND_CUBE: AssetKind
+ASSET_KIND_FONT: AssetKind
 ASSET_KIND_IMAGE: AssetKind
 ASSET_KIND_UNSPECIFIED: AssetKind
 ASSET_ORIGIN_CALLER: AssetOrigin
@@ -15,10 +16,11 @@ ASSET_ORIGIN_UNSPECIFIED: AssetOrigin
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Asset(_message.Message):
-    __slots__ = ["age", "entries", "file_bytes", "height", "is_cube", "kind", "memory_bytes", "name", "origin", "sha256", "width"]
+    __slots__ = ["age", "entries", "file_bytes", "font", "height", "is_cube", "kind", "memory_bytes", "name", "origin", "sha256", "width"]
     AGE_FIELD_NUMBER: _ClassVar[int]
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     FILE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    FONT_FIELD_NUMBER: _ClassVar[int]
     HEIGHT_FIELD_NUMBER: _ClassVar[int]
     IS_CUBE_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -30,6 +32,7 @@ class Asset(_message.Message):
     age: _duration_pb2.Duration
     entries: int
     file_bytes: int
+    font: str
     height: int
     is_cube: bool
     kind: AssetKind
@@ -38,7 +41,7 @@ class Asset(_message.Message):
     origin: AssetOrigin
     sha256: bytes
     width: int
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[AssetKind, str]] = ..., origin: _Optional[_Union[AssetOrigin, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., entries: _Optional[int] = ..., is_cube: bool = ..., file_bytes: _Optional[int] = ..., memory_bytes: _Optional[int] = ..., sha256: _Optional[bytes] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[AssetKind, str]] = ..., origin: _Optional[_Union[AssetOrigin, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., entries: _Optional[int] = ..., is_cube: bool = ..., file_bytes: _Optional[int] = ..., memory_bytes: _Optional[int] = ..., sha256: _Optional[bytes] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., font: _Optional[str] = ...) -> None: ...
 
 class AssetHeader(_message.Message):
     __slots__ = ["name", "participant", "sha256", "size_bytes"]

@@ -18,43 +18,43 @@ from sidelight.v1 import pipeline_pb2 as sidelight_dot_v1_dot_pipeline__pb2
 from sidelight.v1 import session_pb2 as sidelight_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsidelight/v1/frame_filter.proto\x12\x0csidelight.v1\x1a\x19sidelight/v1/assets.proto\x1a\x1csidelight/v1/catalogue.proto\x1a\x18sidelight/v1/image.proto\x1a\x1bsidelight/v1/pipeline.proto\x1a\x1asidelight/v1/session.proto\"\xde\x01\n\x0c\x41pplyRequest\x12\"\n\x05image\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Image\x12*\n\x08pipeline\x18\x02 \x01(\x0b\x32\x16.sidelight.v1.PipelineH\x00\x12\x17\n\rpipeline_text\x18\x05 \x01(\tH\x00\x12(\n\x06output\x18\x03 \x01(\x0b\x32\x18.sidelight.v1.OutputSpec\x12\x13\n\x0b\x66rame_index\x18\x04 \x01(\x04\x12\x13\n\x0bparticipant\x18\x06 \x01(\tB\x11\n\x0fpipeline_source\"\x8e\x01\n\rApplyResponse\x12\"\n\x05image\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Image\x12.\n\x0b\x64isposition\x18\x02 \x01(\x0e\x32\x19.sidelight.v1.Disposition\x12)\n\x06timing\x18\x03 \x01(\x0b\x32\x19.sidelight.v1.FrameTiming\";\n\x12ListFiltersRequest\x12\x10\n\x08\x63\x61tegory\x18\x01 \x01(\t\x12\x13\n\x0bparticipant\x18\x02 \x01(\t\"G\n\x13ListFiltersResponse\x12\x30\n\x07\x66ilters\x18\x01 \x03(\x0b\x32\x1f.sidelight.v1.FilterDescription\"%\n\x15\x44\x65scribeFilterRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x16\x44\x65scribeFilterResponse\x12/\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\"\xea\x01\n\x14\x43heckPipelineRequest\x12*\n\x08pipeline\x18\x01 \x01(\x0b\x32\x16.sidelight.v1.PipelineH\x00\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12)\n\x06\x66ormat\x18\x03 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12\r\n\x05width\x18\x04 \x01(\r\x12\x0e\n\x06height\x18\x05 \x01(\r\x12-\n\x05\x63olor\x18\x06 \x01(\x0b\x32\x1e.sidelight.v1.ColorDescription\x12\x13\n\x0bparticipant\x18\x07 \x01(\tB\x08\n\x06source\"\xae\x01\n\x15\x43heckPipelineResponse\x12(\n\x08pipeline\x18\x01 \x01(\x0b\x32\x16.sidelight.v1.Pipeline\x12\x0c\n\x04text\x18\x02 \x01(\t\x12*\n\x06passes\x18\x03 \x03(\x0b\x32\x1a.sidelight.v1.CompiledPass\x12\x19\n\x11\x65stimated_cost_us\x18\x04 \x01(\r\x12\x16\n\x0eomitted_passes\x18\x05 \x01(\r\"B\n\x0c\x43ompiledPass\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x66ilters\x18\x02 \x03(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\"\x16\n\x14GetServerInfoRequest\"\x80\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12$\n\x06limits\x18\x02 \x01(\x0b\x32\x14.sidelight.v1.Limits\x12\x10\n\x08\x66\x65\x61tures\x18\x03 \x03(\t\x12 \n\x04load\x18\x04 \x01(\x0b\x32\x12.sidelight.v1.Load\x12\x17\n\x0finstruction_set\x18\x05 \x01(\t\x12\x32\n\ttransport\x18\x06 \x01(\x0b\x32\x1f.sidelight.v1.TransportSettings\x12/\n\x0c\x61sset_limits\x18\x07 \x01(\x0b\x32\x19.sidelight.v1.AssetLimits\"\x80\x03\n\x11TransportSettings\x12\x0f\n\x07profile\x18\x01 \x01(\t\x12\x19\n\x11max_message_bytes\x18\x02 \x01(\x04\x12\x1b\n\x13stream_window_bytes\x18\x03 \x01(\r\x12\x19\n\x11http2_frame_bytes\x18\x04 \x01(\r\x12\x1e\n\x16max_concurrent_streams\x18\x05 \x01(\r\x12\x1c\n\x14receive_buffer_bytes\x18\x06 \x01(\r\x12\x16\n\x0e\x66lush_delay_us\x18\x07 \x01(\r\x12\x13\n\x0b\x66lush_bytes\x18\x08 \x01(\r\x12\x31\n\x08\x65xecutor\x18\t \x01(\x0e\x32\x1f.sidelight.v1.TransportExecutor\x12\x13\n\x0b\x65vent_loops\x18\n \x01(\r\x12 \n\x18unix_socket_buffer_bytes\x18\x0b \x01(\r\x12\x32\n\tallocator\x18\x0c \x01(\x0b\x32\x1f.sidelight.v1.AllocatorSettings\"\x8e\x01\n\x11\x41llocatorSettings\x12\x1b\n\x13map_threshold_bytes\x18\x01 \x01(\x04\x12\x1c\n\x14trim_threshold_bytes\x18\x02 \x01(\x04\x12\x15\n\rtop_pad_bytes\x18\x03 \x01(\x04\x12\x0e\n\x06\x61renas\x18\x04 \x01(\r\x12\x17\n\x0fidle_release_ms\x18\x05 \x01(\r\"\xfb\x01\n\x04Load\x12\x10\n\x08sessions\x18\x01 \x01(\r\x12\x17\n\x0f\x63ompute_threads\x18\x02 \x01(\r\x12\x19\n\x11pool_bytes_in_use\x18\x03 \x01(\x04\x12\x17\n\x0fpool_bytes_idle\x18\x04 \x01(\x04\x12\x15\n\rpool_hit_rate\x18\x05 \x01(\x01\x12\x16\n\x0escheduler_load\x18\x06 \x01(\x01\x12#\n\x06\x66rames\x18\x07 \x01(\x0b\x32\x13.sidelight.v1.Stats\x12\x1b\n\x13shared_memory_bytes\x18\x08 \x01(\x04\x12\x0e\n\x06\x61ssets\x18\t \x01(\r\x12\x13\n\x0b\x61sset_bytes\x18\n \x01(\x04*~\n\x11TransportExecutor\x12\"\n\x1eTRANSPORT_EXECUTOR_UNSPECIFIED\x10\x00\x12\"\n\x1eTRANSPORT_EXECUTOR_EVENT_LOOPS\x10\x01\x12!\n\x1dTRANSPORT_EXECUTOR_CONCURRENT\x10\x02\x32\xfd\x03\n\x0b\x46rameFilter\x12G\n\x07Process\x12\x1b.sidelight.v1.ClientMessage\x1a\x1b.sidelight.v1.ServerMessage(\x01\x30\x01\x12@\n\x05\x41pply\x12\x1a.sidelight.v1.ApplyRequest\x1a\x1b.sidelight.v1.ApplyResponse\x12R\n\x0bListFilters\x12 .sidelight.v1.ListFiltersRequest\x1a!.sidelight.v1.ListFiltersResponse\x12[\n\x0e\x44\x65scribeFilter\x12#.sidelight.v1.DescribeFilterRequest\x1a$.sidelight.v1.DescribeFilterResponse\x12X\n\rCheckPipeline\x12\".sidelight.v1.CheckPipelineRequest\x1a#.sidelight.v1.CheckPipelineResponse\x12X\n\rGetServerInfo\x12\".sidelight.v1.GetServerInfoRequest\x1a#.sidelight.v1.GetServerInfoResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsidelight/v1/frame_filter.proto\x12\x0csidelight.v1\x1a\x19sidelight/v1/assets.proto\x1a\x1csidelight/v1/catalogue.proto\x1a\x18sidelight/v1/image.proto\x1a\x1bsidelight/v1/pipeline.proto\x1a\x1asidelight/v1/session.proto\"\xf7\x01\n\x0c\x41pplyRequest\x12\"\n\x05image\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Image\x12*\n\x08pipeline\x18\x02 \x01(\x0b\x32\x16.sidelight.v1.PipelineH\x00\x12\x17\n\rpipeline_text\x18\x05 \x01(\tH\x00\x12(\n\x06output\x18\x03 \x01(\x0b\x32\x18.sidelight.v1.OutputSpec\x12\x13\n\x0b\x66rame_index\x18\x04 \x01(\x04\x12\x13\n\x0bparticipant\x18\x06 \x01(\t\x12\x17\n\x0f\x63\x61pture_time_ns\x18\x07 \x01(\x03\x42\x11\n\x0fpipeline_source\"\x8e\x01\n\rApplyResponse\x12\"\n\x05image\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Image\x12.\n\x0b\x64isposition\x18\x02 \x01(\x0e\x32\x19.sidelight.v1.Disposition\x12)\n\x06timing\x18\x03 \x01(\x0b\x32\x19.sidelight.v1.FrameTiming\";\n\x12ListFiltersRequest\x12\x10\n\x08\x63\x61tegory\x18\x01 \x01(\t\x12\x13\n\x0bparticipant\x18\x02 \x01(\t\"G\n\x13ListFiltersResponse\x12\x30\n\x07\x66ilters\x18\x01 \x03(\x0b\x32\x1f.sidelight.v1.FilterDescription\"%\n\x15\x44\x65scribeFilterRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"I\n\x16\x44\x65scribeFilterResponse\x12/\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\"\xea\x01\n\x14\x43heckPipelineRequest\x12*\n\x08pipeline\x18\x01 \x01(\x0b\x32\x16.sidelight.v1.PipelineH\x00\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12)\n\x06\x66ormat\x18\x03 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12\r\n\x05width\x18\x04 \x01(\r\x12\x0e\n\x06height\x18\x05 \x01(\r\x12-\n\x05\x63olor\x18\x06 \x01(\x0b\x32\x1e.sidelight.v1.ColorDescription\x12\x13\n\x0bparticipant\x18\x07 \x01(\tB\x08\n\x06source\"\xae\x01\n\x15\x43heckPipelineResponse\x12(\n\x08pipeline\x18\x01 \x01(\x0b\x32\x16.sidelight.v1.Pipeline\x12\x0c\n\x04text\x18\x02 \x01(\t\x12*\n\x06passes\x18\x03 \x03(\x0b\x32\x1a.sidelight.v1.CompiledPass\x12\x19\n\x11\x65stimated_cost_us\x18\x04 \x01(\r\x12\x16\n\x0eomitted_passes\x18\x05 \x01(\r\"B\n\x0c\x43ompiledPass\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x66ilters\x18\x02 \x03(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\"\x16\n\x14GetServerInfoRequest\"\x80\x02\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12$\n\x06limits\x18\x02 \x01(\x0b\x32\x14.sidelight.v1.Limits\x12\x10\n\x08\x66\x65\x61tures\x18\x03 \x03(\t\x12 \n\x04load\x18\x04 \x01(\x0b\x32\x12.sidelight.v1.Load\x12\x17\n\x0finstruction_set\x18\x05 \x01(\t\x12\x32\n\ttransport\x18\x06 \x01(\x0b\x32\x1f.sidelight.v1.TransportSettings\x12/\n\x0c\x61sset_limits\x18\x07 \x01(\x0b\x32\x19.sidelight.v1.AssetLimits\"\x80\x03\n\x11TransportSettings\x12\x0f\n\x07profile\x18\x01 \x01(\t\x12\x19\n\x11max_message_bytes\x18\x02 \x01(\x04\x12\x1b\n\x13stream_window_bytes\x18\x03 \x01(\r\x12\x19\n\x11http2_frame_bytes\x18\x04 \x01(\r\x12\x1e\n\x16max_concurrent_streams\x18\x05 \x01(\r\x12\x1c\n\x14receive_buffer_bytes\x18\x06 \x01(\r\x12\x16\n\x0e\x66lush_delay_us\x18\x07 \x01(\r\x12\x13\n\x0b\x66lush_bytes\x18\x08 \x01(\r\x12\x31\n\x08\x65xecutor\x18\t \x01(\x0e\x32\x1f.sidelight.v1.TransportExecutor\x12\x13\n\x0b\x65vent_loops\x18\n \x01(\r\x12 \n\x18unix_socket_buffer_bytes\x18\x0b \x01(\r\x12\x32\n\tallocator\x18\x0c \x01(\x0b\x32\x1f.sidelight.v1.AllocatorSettings\"\x8e\x01\n\x11\x41llocatorSettings\x12\x1b\n\x13map_threshold_bytes\x18\x01 \x01(\x04\x12\x1c\n\x14trim_threshold_bytes\x18\x02 \x01(\x04\x12\x15\n\rtop_pad_bytes\x18\x03 \x01(\x04\x12\x0e\n\x06\x61renas\x18\x04 \x01(\r\x12\x17\n\x0fidle_release_ms\x18\x05 \x01(\r\"\xfb\x01\n\x04Load\x12\x10\n\x08sessions\x18\x01 \x01(\r\x12\x17\n\x0f\x63ompute_threads\x18\x02 \x01(\r\x12\x19\n\x11pool_bytes_in_use\x18\x03 \x01(\x04\x12\x17\n\x0fpool_bytes_idle\x18\x04 \x01(\x04\x12\x15\n\rpool_hit_rate\x18\x05 \x01(\x01\x12\x16\n\x0escheduler_load\x18\x06 \x01(\x01\x12#\n\x06\x66rames\x18\x07 \x01(\x0b\x32\x13.sidelight.v1.Stats\x12\x1b\n\x13shared_memory_bytes\x18\x08 \x01(\x04\x12\x0e\n\x06\x61ssets\x18\t \x01(\r\x12\x13\n\x0b\x61sset_bytes\x18\n \x01(\x04*~\n\x11TransportExecutor\x12\"\n\x1eTRANSPORT_EXECUTOR_UNSPECIFIED\x10\x00\x12\"\n\x1eTRANSPORT_EXECUTOR_EVENT_LOOPS\x10\x01\x12!\n\x1dTRANSPORT_EXECUTOR_CONCURRENT\x10\x02\x32\xfd\x03\n\x0b\x46rameFilter\x12G\n\x07Process\x12\x1b.sidelight.v1.ClientMessage\x1a\x1b.sidelight.v1.ServerMessage(\x01\x30\x01\x12@\n\x05\x41pply\x12\x1a.sidelight.v1.ApplyRequest\x1a\x1b.sidelight.v1.ApplyResponse\x12R\n\x0bListFilters\x12 .sidelight.v1.ListFiltersRequest\x1a!.sidelight.v1.ListFiltersResponse\x12[\n\x0e\x44\x65scribeFilter\x12#.sidelight.v1.DescribeFilterRequest\x1a$.sidelight.v1.DescribeFilterResponse\x12X\n\rCheckPipeline\x12\".sidelight.v1.CheckPipelineRequest\x1a#.sidelight.v1.CheckPipelineResponse\x12X\n\rGetServerInfo\x12\".sidelight.v1.GetServerInfoRequest\x1a#.sidelight.v1.GetServerInfoResponseb\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidelight.v1.frame_filter_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _TRANSPORTEXECUTOR._serialized_start=2358
-  _TRANSPORTEXECUTOR._serialized_end=2484
+  _TRANSPORTEXECUTOR._serialized_start=2383
+  _TRANSPORTEXECUTOR._serialized_end=2509
   _APPLYREQUEST._serialized_start=190
-  _APPLYREQUEST._serialized_end=412
-  _APPLYRESPONSE._serialized_start=415
-  _APPLYRESPONSE._serialized_end=557
-  _LISTFILTERSREQUEST._serialized_start=559
-  _LISTFILTERSREQUEST._serialized_end=618
-  _LISTFILTERSRESPONSE._serialized_start=620
-  _LISTFILTERSRESPONSE._serialized_end=691
-  _DESCRIBEFILTERREQUEST._serialized_start=693
-  _DESCRIBEFILTERREQUEST._serialized_end=730
-  _DESCRIBEFILTERRESPONSE._serialized_start=732
-  _DESCRIBEFILTERRESPONSE._serialized_end=805
-  _CHECKPIPELINEREQUEST._serialized_start=808
-  _CHECKPIPELINEREQUEST._serialized_end=1042
-  _CHECKPIPELINERESPONSE._serialized_start=1045
-  _CHECKPIPELINERESPONSE._serialized_end=1219
-  _COMPILEDPASS._serialized_start=1221
-  _COMPILEDPASS._serialized_end=1287
-  _GETSERVERINFOREQUEST._serialized_start=1289
-  _GETSERVERINFOREQUEST._serialized_end=1311
-  _GETSERVERINFORESPONSE._serialized_start=1314
-  _GETSERVERINFORESPONSE._serialized_end=1570
-  _TRANSPORTSETTINGS._serialized_start=1573
-  _TRANSPORTSETTINGS._serialized_end=1957
-  _ALLOCATORSETTINGS._serialized_start=1960
-  _ALLOCATORSETTINGS._serialized_end=2102
-  _LOAD._serialized_start=2105
-  _LOAD._serialized_end=2356
-  _FRAMEFILTER._serialized_start=2487
-  _FRAMEFILTER._serialized_end=2996
+  _APPLYREQUEST._serialized_end=437
+  _APPLYRESPONSE._serialized_start=440
+  _APPLYRESPONSE._serialized_end=582
+  _LISTFILTERSREQUEST._serialized_start=584
+  _LISTFILTERSREQUEST._serialized_end=643
+  _LISTFILTERSRESPONSE._serialized_start=645
+  _LISTFILTERSRESPONSE._serialized_end=716
+  _DESCRIBEFILTERREQUEST._serialized_start=718
+  _DESCRIBEFILTERREQUEST._serialized_end=755
+  _DESCRIBEFILTERRESPONSE._serialized_start=757
+  _DESCRIBEFILTERRESPONSE._serialized_end=830
+  _CHECKPIPELINEREQUEST._serialized_start=833
+  _CHECKPIPELINEREQUEST._serialized_end=1067
+  _CHECKPIPELINERESPONSE._serialized_start=1070
+  _CHECKPIPELINERESPONSE._serialized_end=1244
+  _COMPILEDPASS._serialized_start=1246
+  _COMPILEDPASS._serialized_end=1312
+  _GETSERVERINFOREQUEST._serialized_start=1314
+  _GETSERVERINFOREQUEST._serialized_end=1336
+  _GETSERVERINFORESPONSE._serialized_start=1339
+  _GETSERVERINFORESPONSE._serialized_end=1595
+  _TRANSPORTSETTINGS._serialized_start=1598
+  _TRANSPORTSETTINGS._serialized_end=1982
+  _ALLOCATORSETTINGS._serialized_start=1985
+  _ALLOCATORSETTINGS._serialized_end=2127
+  _LOAD._serialized_start=2130
+  _LOAD._serialized_end=2381
+  _FRAMEFILTER._serialized_start=2512
+  _FRAMEFILTER._serialized_end=3021
 # @@protoc_insertion_point(module_scope)

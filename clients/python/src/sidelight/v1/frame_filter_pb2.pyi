@@ -29,20 +29,22 @@ class AllocatorSettings(_message.Message):
     def __init__(self, map_threshold_bytes: _Optional[int] = ..., trim_threshold_bytes: _Optional[int] = ..., top_pad_bytes: _Optional[int] = ..., arenas: _Optional[int] = ..., idle_release_ms: _Optional[int] = ...) -> None: ...
 
 class ApplyRequest(_message.Message):
-    __slots__ = ["frame_index", "image", "output", "participant", "pipeline", "pipeline_text"]
+    __slots__ = ["capture_time_ns", "frame_index", "image", "output", "participant", "pipeline", "pipeline_text"]
+    CAPTURE_TIME_NS_FIELD_NUMBER: _ClassVar[int]
     FRAME_INDEX_FIELD_NUMBER: _ClassVar[int]
     IMAGE_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
     PARTICIPANT_FIELD_NUMBER: _ClassVar[int]
     PIPELINE_FIELD_NUMBER: _ClassVar[int]
     PIPELINE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    capture_time_ns: int
     frame_index: int
     image: _image_pb2.Image
     output: _pipeline_pb2.OutputSpec
     participant: str
     pipeline: _pipeline_pb2.Pipeline
     pipeline_text: str
-    def __init__(self, image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., frame_index: _Optional[int] = ..., participant: _Optional[str] = ...) -> None: ...
+    def __init__(self, image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., frame_index: _Optional[int] = ..., participant: _Optional[str] = ..., capture_time_ns: _Optional[int] = ...) -> None: ...
 
 class ApplyResponse(_message.Message):
     __slots__ = ["disposition", "image", "timing"]

@@ -1,0 +1,7 @@
+#ifndef SIDELIGHT_CFREETYPE_H
+#define SIDELIGHT_CFREETYPE_H
+
+#include <ft2build.h>
+#include FT_FREETYPE_H
+
+#endif

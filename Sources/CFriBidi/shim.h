@@ -1,0 +1,6 @@
+#ifndef SIDELIGHT_CFRIBIDI_H
+#define SIDELIGHT_CFRIBIDI_H
+
+#include <fribidi.h>
+
+#endif

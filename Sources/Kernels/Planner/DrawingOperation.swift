@@ -1,0 +1,11 @@
+/// A drawing on frames that depends on each frame's time and values, and not on its pixels.
+package protocol DrawingOperation: Sendable {
+  /// The operation in one line, for ``PassDescription/summary``.
+  var summary: String { get }
+  /// Creates the pass. It reads and writes frames of the setting's geometry.
+  func makePass(_ setting: PassSetting) -> any Pass
+  /// Draws on a picture by its definition, in double precision.
+  func reference(
+    _ picture: ReferencePicture, _ time: FrameTime, _ details: FrameDetails
+  ) -> ReferencePicture
+}

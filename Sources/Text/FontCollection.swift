@@ -1,0 +1,97 @@
+import SidelightKernels
+import Synchronization
+
+/// The installed fonts: those that pipelines name, and those for characters that these lack.
+final class FontCollection: Sendable {
+  /// The names of a font's files in the folders; the first that exists is used.
+  private typealias Files = [String]
+
+  private let folders: [String]
+  private let files = Mutex<[String: FontFile?]>([:])
+
+  init(folders: [String]) {
+    self.folders = folders
+  }
+
+  /// Returns a font by its name; `nil` if it is not installed.
+  func font(_ font: BundledFont, isBold: Bool) -> FontFile? {
+    let style = isBold ? "Bold" : "Regular"
+    return switch font {
+    case .inter: self.file(["inter/Inter-\(style).otf", "inter/Inter-\(style).ttf"])
+    case .dejaVuSans: self.file(["dejavu/DejaVuSans\(isBold ? "-Bold" : "").ttf"])
+    case .dejaVuMono: self.file(["dejavu/DejaVuSansMono\(isBold ? "-Bold" : "").ttf"])
+    case .dejaVuSerif: self.file(["dejavu/DejaVuSerif\(isBold ? "-Bold" : "").ttf"])
+    case .notoSans: self.file(["noto/NotoSans-\(style).ttf"])
+    case .notoSerif: self.file(["noto/NotoSerif-\(style).ttf"])
+    }
+  }
+
+  /// The Debian package of a font.
+  static func package(of font: BundledFont) -> String {
+    switch font {
+    case .inter: "fonts-inter"
+    case .dejaVuSans, .dejaVuMono, .dejaVuSerif: "fonts-dejavu-core"
+    case .notoSans, .notoSerif: "fonts-noto-core"
+    }
+  }
+
+  /// The font with pictures of emoji; `nil` if it is not installed.
+  var emoji: FontFile? { self.file(["noto/NotoColorEmoji.ttf"]) }
+
+  /// The fonts for characters that the chosen font lacks, best first. They are opened when they are
+  /// reached.
+  ///
+  /// - Parameter script: The character's script in ISO 15924, big endian.
+  func fallbacks(script: UInt32, isBold: Bool) -> some Sequence<FontFile> {
+    let style = isBold ? "Bold" : "Regular"
+    var names: [(Files, index: Int)] = []
+    if let name = Self.scripts[Self.letters(script)] {
+      names.append((["noto/Noto\(name)-\(style).ttf", "noto/Noto\(name)-Regular.ttf"], 0))
+    }
+    // The numbers of the fonts in the collection: Japanese, Korean.
+    let korean = Self.letters(script) == "Hang"
+    let cjk = (
+      ["noto/NotoSansCJK-\(style).ttc", "noto/NotoSansCJK-Regular.ttc"], index: korean ? 1 : 0
+    )
+    if ["Hani", "Hira", "Kana", "Hang", "Bopo"].contains(Self.letters(script)) {
+      names.append(cjk)
+    }
+    names += [
+      (["inter/Inter-\(style).otf", "inter/Inter-\(style).ttf"], 0),
+      (["noto/NotoSans-\(style).ttf"], 0), (["dejavu/DejaVuSans\(isBold ? "-Bold" : "").ttf"], 0),
+      (["noto/NotoSansSymbols-\(style).ttf", "noto/NotoSansSymbols-Regular.ttf"], 0),
+      (["noto/NotoSansSymbols2-Regular.ttf"], 0), (["noto/NotoSansMath-Regular.ttf"], 0), cjk,
+    ]
+    return names.lazy.compactMap { self.file($0.0, index: $0.index) }
+  }
+
+  private static func letters(_ script: UInt32) -> String {
+    String(
+      decoding: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: script >> $0) }, as: UTF8.self)
+  }
+
+  /// The names of the Noto fonts by script.
+  private static let scripts = [
+    "Arab": "SansArabic", "Armn": "SansArmenian", "Beng": "SansBengali", "Cher": "SansCherokee",
+    "Deva": "SansDevanagari", "Ethi": "SansEthiopic", "Geor": "SansGeorgian",
+    "Gujr": "SansGujarati", "Guru": "SansGurmukhi", "Hebr": "SansHebrew", "Khmr": "SansKhmer",
+    "Knda": "SansKannada", "Laoo": "SansLao", "Mlym": "SansMalayalam", "Mong": "SansMongolian",
+    "Mymr": "SansMyanmar", "Orya": "SansOriya", "Sinh": "SansSinhala", "Syrc": "SansSyriac",
+    "Taml": "SansTamil", "Telu": "SansTelugu", "Thaa": "SansThaana", "Thai": "SansThai",
+    "Tibt": "SerifTibetan",
+  ]
+
+  /// Returns the first of some files that exists in the folders.
+  private func file(_ names: Files, index: Int = 0) -> FontFile? {
+    let key = "\(names[0])#\(index)"
+    if let known = self.files.withLock({ $0[key] }) { return known }
+    let paths = names.flatMap { name in self.folders.map { "\($0)/\(name)" } }
+    let found = paths.lazy.compactMap { FontFile(path: $0, index: index) }.first
+    return self.files.withLock { files in
+      // Another thread may have opened it meanwhile.
+      if let known = files[key] { return known }
+      files.updateValue(found, forKey: key)
+      return found
+    }
+  }
+}

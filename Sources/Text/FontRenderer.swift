@@ -1,0 +1,90 @@
+public import SidelightKernels
+
+/// The fonts of ``FontRenderer``.
+public struct TextConfiguration: Sendable, Hashable {
+  /// - `fontFolders` (paths, default: those of Debian): the folders with the folders `dejavu`,
+  ///   `inter` and `noto`.
+  public var fontFolders = ["/usr/share/fonts/truetype", "/usr/share/fonts/opentype"]
+
+  /// Creates a configuration with the defaults.
+  public init() {}
+}
+
+/// A renderer of texts with FreeType, HarfBuzz and FriBidi.
+///
+/// Characters that a text's font lacks are drawn with other installed fonts: the Noto font of their
+/// script, DejaVu Sans, Noto Sans CJK, and Noto Color Emoji for emoji. Characters that no font has
+/// are drawn as the font's own box.
+public struct FontRenderer: TextRenderer, FontReader {
+  private let fonts: FontCollection
+
+  /// Creates a renderer.
+  public init(_ configuration: TextConfiguration = TextConfiguration()) {
+    self.fonts = FontCollection(folders: configuration.fontFolders)
+  }
+
+  /// Returns the reason why a font cannot be used, as a clause; `nil` if it can.
+  public func unavailability(of font: BundledFont) -> String? {
+    guard self.fonts.font(font, isBold: false) == nil else { return nil }
+    return "which is not installed on this server; Debian's package "
+      + "\(FontCollection.package(of: font)) has it"
+  }
+
+  /// Draws a text.
+  ///
+  /// - Returns: `nil` if no pixel of the frame is covered.
+  /// - Throws: ``TextError`` for a text of more than 2048 glyphs, or whose glyphs have more than 16
+  ///   million pixels, and for damaged fonts.
+  public func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
+    guard text.text.contains(where: { !$0.isWhitespace }) else { return nil }
+    let primary = try self.file(of: text)
+    var faces = FaceSet()
+    return try PlateRenderer(
+      request: text,
+      fonts: FontChoice(primary: primary, collection: self.fonts, isBold: text.isBold)
+    ).render(&faces)
+  }
+
+  package func readFont(
+    _ bytes: [UInt8], lease: (any AssetLease)?
+  ) throws(TextError) -> FontAsset {
+    let file = try FontFile(bytes)
+    return FontAsset(
+      family: file.properties.family, style: file.properties.style,
+      glyphCount: file.properties.glyphCount, handle: file, lease: lease)
+  }
+
+  private func file(of text: TextRequest) throws(TextError) -> FontFile {
+    switch text.font {
+    case .asset(let asset):
+      guard let file = asset.handle as? FontFile else {
+        throw TextError("the font belongs to another renderer")
+      }
+      return file
+    case .bundled(let font):
+      let file = self.fonts.font(font, isBold: text.isBold) ?? self.fonts.font(font, isBold: false)
+      guard let file else {
+        throw TextError("font is \(font.rawValue), \(self.unavailability(of: font) ?? "")")
+      }
+      return file
+    }
+  }
+}
+
+extension FilterCatalogue {
+  /// Adds the filters `text` and `timecode`. If no font is installed, it adds them as filters that
+  /// are not available.
+  ///
+  /// - Parameter configuration: The folders of fonts.
+  public mutating func registerText(_ configuration: TextConfiguration = TextConfiguration()) {
+    let renderer = FontRenderer(configuration)
+    guard BundledFont.allCases.contains(where: { renderer.unavailability(of: $0) == nil }) else {
+      let folders = configuration.fontFolders.joined(separator: " and ")
+      self.registerText(
+        unavailable: "no font is installed in \(folders); Debian's packages fonts-dejavu-core and "
+          + "fonts-inter have some")
+      return
+    }
+    self.registerText(renderer)
+  }
+}
