@@ -318,18 +318,15 @@ let package = Package(
       dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
-<<<<<<< HEAD
       name: "BarcodeTests", dependencies: ["SidelightBarcode", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
       name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
-=======
       name: "TextTests", dependencies: ["SidelightText", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
       name: "GoldenTests",
       dependencies: ["SidelightCodecs", "SidelightKernels", "SidelightText"],
->>>>>>> s24-text
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
       name: "WireTests",
