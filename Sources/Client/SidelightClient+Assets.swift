@@ -24,7 +24,7 @@ extension SidelightClient {
   ///
   /// - Parameters:
   ///   - name: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a digit.
-  ///   - contents: The file: a PNG or JPEG picture, or a `.cube` table.
+  ///   - contents: The file: a PNG or JPEG picture, a `.cube` table, or a kernel.
   ///   - sha256: The file's SHA-256, which the server verifies. `nil` disables the check.
   ///   - participant: The participant that owns the asset, as in ``SessionOptions/participant``.
   ///     Empty for an asset of the caller, which all of its participants may name.
@@ -116,6 +116,8 @@ public struct AssetDescription: Sendable, Hashable {
     case cube(entries: Int)
     /// A colour table: three curves with `entries` entries each.
     case curves(entries: Int)
+    /// A kernel, by the name in its text, and the names of its parameters.
+    case kernel(name: String, parameters: [String])
   }
 
   /// The name for pipelines.
@@ -141,6 +143,8 @@ public struct AssetDescription: Sendable, Hashable {
       case .image: .image(FrameSize(width: Int(wire.width), height: Int(wire.height)))
       case .cube where wire.isCube: .cube(entries: Int(wire.entries))
       case .cube: .curves(entries: Int(wire.entries))
+      case .kernel:
+        .kernel(name: wire.kernel.name, parameters: wire.kernel.parameters.map(\.name))
       default: nil
       }
     self.isProvidedByServer = wire.origin == .server

@@ -663,6 +663,16 @@ typedef struct sl_rows {
       const float *picture, ptrdiff_t stride, const float *plate, ptrdiff_t plate_stride,
       const float *texture, const float *gradient, const sl_plate *parameters, ptrdiff_t count,
       float *out);
+
+  // --- Kernel language (rows/language) ---
+
+  /// Runs a kernel program on `count` pixels, at most SL_KERNEL_RUN, in place. Unlike other rows of
+  /// floats, every instruction set gives the same bits: nothing is fused, and functions are
+  /// polynomials.
+  void (*run_kernel)(
+      const sl_kernel_program *program, float *_Nonnull const strip[_Nonnull 4],
+      const float *_Nonnull const *_Nullable inputs, const float *single_inputs,
+      ptrdiff_t count);
 } sl_rows;
 
 #pragma clang assume_nonnull end

@@ -9,6 +9,8 @@ public enum Asset: Sendable, Hashable {
   case image(ImageAsset)
   /// A colour lookup table.
   case cube(CubeAsset)
+  /// A filter from text.
+  case kernel(KernelAsset)
 
   /// The reserved name of the frame as it was before the first stage, for parameters of filters
   /// that composite with another picture: `randomGenerator, multiplyCompositing(backgroundImage:
@@ -21,6 +23,8 @@ public enum Asset: Sendable, Hashable {
     case image
     /// A colour lookup table.
     case cube
+    /// A filter from text.
+    case kernel
   }
 
   /// Whether the asset's memory is counted by an ``AssetLease``.
@@ -28,6 +32,7 @@ public enum Asset: Sendable, Hashable {
     switch self {
     case .image(let image): image.isLeased
     case .cube(let cube): cube.isLeased
+    case .kernel(let kernel): kernel.isLeased
     }
   }
 
@@ -36,6 +41,7 @@ public enum Asset: Sendable, Hashable {
     switch self {
     case .image: .image
     case .cube: .cube
+    case .kernel: .kernel
     }
   }
 }

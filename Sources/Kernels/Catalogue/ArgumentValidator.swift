@@ -86,7 +86,7 @@ struct ArgumentValidator {
     case (.vector(let count), .vector(let numbers)) where numbers.count == count:
       for number in numbers { try Self.check(number, limits, parameter.name, path) }
       return value
-    case (.flag, .flag), (.asset, .text):
+    case (.flag, .flag), (.asset, .text), (.text, .text):
       return value
     case (.choice(let names), .text(let name)):
       guard names.contains(name) else {
@@ -141,6 +141,7 @@ extension ParameterDescription.Kind {
     case .flag: "true or false"
     case .choice(let names): "one of " + names.joined(separator: ", ")
     case .asset: "the name of an asset"
+    case .text: "a text"
     }
   }
 }

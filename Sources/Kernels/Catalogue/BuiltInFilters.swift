@@ -5,6 +5,7 @@ extension FilterCatalogue {
     for type in Self.builtInTypes { catalogue.register(type) }
     for effect in PhotoEffect.all { catalogue.register(effect) }
     catalogue.registerBackgrounds(MatteTools())
+    catalogue.registerTextKernel()
     return catalogue
   }()
 

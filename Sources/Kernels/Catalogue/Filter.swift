@@ -98,7 +98,7 @@ public struct Arguments: Sendable, Hashable {
     return value
   }
 
-  /// Returns the text of that name: a choice or an asset's name.
+  /// Returns the text of that name: a choice, an asset's name, or any text.
   public func text(_ name: String) -> String {
     guard case .text(let value) = self.values[name] else { Self.mismatch(name, "text") }
     return value
@@ -114,6 +114,12 @@ public struct Arguments: Sendable, Hashable {
   public func cube(_ name: String) -> CubeAsset? {
     guard case .cube(let cube) = self.assets[name] else { return nil }
     return cube
+  }
+
+  /// Returns the kernel that the parameter of that name names; `nil` if it names none.
+  public func kernel(_ name: String) -> KernelAsset? {
+    guard case .kernel(let kernel) = self.assets[name] else { return nil }
+    return kernel
   }
 
   private static func mismatch(_ name: String, _ kind: String) -> Never {

@@ -96,7 +96,7 @@ extension ParameterRange {
     }
     switch parameter.kind {
     case .number, .length, .vector: return nil
-    case .point, .color, .flag, .choice, .asset:
+    case .point, .color, .flag, .choice, .asset, .text:
       return "names a parameter that takes \(parameter.kind.displayName); ranges apply to numbers, "
         + "lengths and vectors"
     }

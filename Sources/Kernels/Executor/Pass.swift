@@ -7,6 +7,10 @@ package protocol Pass: Sendable {
   /// band has written the output sample at its position. `false` by default.
   var worksInPlace: Bool { get }
 
+  /// The estimated time on one thread that kernels from text take for an output of a size; 0 if
+  /// there are none, which is the default.
+  func kernelNanoseconds(_ size: FrameSize) -> Double
+
   /// Computes every sample of the context's output, and writes nothing else: neither padding
   /// between rows nor bytes after the last row.
   func run(_ context: PassContext) async throws
@@ -14,6 +18,7 @@ package protocol Pass: Sendable {
 
 extension Pass {
   package var worksInPlace: Bool { false }
+  package func kernelNanoseconds(_ size: FrameSize) -> Double { 0 }
 }
 
 /// The inputs and resources of a pass on one frame.

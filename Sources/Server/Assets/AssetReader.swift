@@ -27,7 +27,9 @@ struct AssetReader: Sendable {
     let isPicture = ImageFileFormat(sniffing: file.bytes.span.bytes) != nil
     let (asset, memoryByteCount) =
       isPicture
-      ? try self.readPicture(file.bytes, of: owner) : try self.readTable(file.bytes, of: owner)
+      ? try self.readPicture(file.bytes, of: owner)
+      : KernelText.isKernel(file.bytes)
+        ? try self.readKernel(file.bytes, of: owner) : try self.readTable(file.bytes, of: owner)
     return StoredAsset(
       name: file.name, asset: asset, fileByteCount: file.bytes.count,
       memoryByteCount: memoryByteCount, digest: digest, stored: self.clock.now())
@@ -68,8 +70,37 @@ struct AssetReader: Sendable {
       throw AssetError(
         reason: .unreadable, field: "chunk",
         description: bytes.prefix(512).contains(0)
-          ? "the file is neither PNG nor JPEG nor a .cube table"
-          : "the file is neither PNG nor JPEG, and is invalid as a .cube table: \(error)")
+          ? "the file is neither PNG nor JPEG, and neither a .cube table nor a kernel"
+          : "the file is neither PNG nor JPEG, does not begin with the word kernel, and is invalid "
+            + "as a .cube table: \(error)")
+    }
+  }
+
+  private func readKernel(
+    _ bytes: [UInt8], of owner: CallerIdentity
+  ) throws(AssetError) -> (Asset, byteCount: Int) {
+    do {
+      guard bytes.count <= KernelText.maxByteCount else {
+        throw AssetError(
+          reason: .tooLarge, field: "header.size_bytes",
+          description: "is \(bytes.count), the limit for a kernel is \(KernelText.maxByteCount)",
+          value: "\(bytes.count)", limit: "\(KernelText.maxByteCount)")
+      }
+      let lease = try self.library.reserveMemory(
+        bytes.count * KernelAsset.memoryPerByte, of: owner)
+      return (.kernel(try KernelAsset(bytes, lease: lease)), lease.byteCount)
+    } catch let error as AssetError {
+      throw error
+    } catch let error as KernelTextError {
+      let hint = error.suggestion.map { "; did you mean \($0)?" } ?? ""
+      throw AssetError(
+        reason: .kernel, field: "chunk",
+        description: "line \(error.position.line), column \(error.position.column) of the kernel: "
+          + error.message + hint,
+        value: error.value, limit: error.limit, suggestion: error.suggestion,
+        position: error.position)
+    } catch {
+      throw AssetError(reason: .kernel, field: "chunk", description: "\(error)")
     }
   }
 

@@ -200,6 +200,9 @@ extension Sidelight_V1_Asset {
         self.entries = UInt32(size)
         self.isCube = true
       }
+    case .kernel(let kernel):
+      self.kind = .kernel
+      self.kernel = Sidelight_V1_FilterDescription(kernel.text.description)
     }
   }
 }

@@ -55,6 +55,7 @@ extension Sidelight_V1_ParameterDescription {
       self.kind = .choice
       self.choices = choices
     case .asset: self.kind = .asset
+    case .text: self.kind = .text
     }
   }
 }

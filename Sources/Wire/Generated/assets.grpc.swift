@@ -119,8 +119,9 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a kernel, whose first word is `kernel`. An invalid kernel is refused with
+        /// > the line and the column of its first error in `google.rpc.ErrorInfo`. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -213,8 +214,9 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a kernel, whose first word is `kernel`. An invalid kernel is refused with
+        /// > the line and the column of its first error in `google.rpc.ErrorInfo`. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -305,8 +307,9 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a kernel, whose first word is `kernel`. An invalid kernel is refused with
+        /// > the line and the column of its first error in `google.rpc.ErrorInfo`. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -521,8 +524,9 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a kernel, whose first word is `kernel`. An invalid kernel is refused with
+        /// > the line and the column of its first error in `google.rpc.ErrorInfo`. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -638,8 +642,9 @@ extension Sidelight_V1_Assets {
         /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
         /// > `activate`.
         /// > 
-        /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-        /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+        /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+        /// > Specification 1.0), or a kernel, whose first word is `kernel`. An invalid kernel is refused with
+        /// > the line and the column of its first error in `google.rpc.ErrorInfo`. A call that fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -757,8 +762,9 @@ extension Sidelight_V1_Assets.ClientProtocol {
     /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
     /// > `activate`.
     /// > 
-    /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-    /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+    /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+    /// > Specification 1.0), or a kernel, whose first word is `kernel`. An invalid kernel is refused with
+    /// > the line and the column of its first error in `google.rpc.ErrorInfo`. A call that fails stores nothing. Errors:
     /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
     /// > - FAILED_PRECONDITION: a message is out of order.
     /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -860,8 +866,9 @@ extension Sidelight_V1_Assets.ClientProtocol {
     /// > name. Sessions that use the old asset keep it until their next `select`, `update` or
     /// > `activate`.
     /// > 
-    /// > The content determines the kind of file: a PNG or JPEG image, or a `.cube` table (Adobe Cube
-    /// > LUT Specification 1.0). A call that fails stores nothing. Errors:
+    /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
+    /// > Specification 1.0), or a kernel, whose first word is `kernel`. An invalid kernel is refused with
+    /// > the line and the column of its first error in `google.rpc.ErrorInfo`. A call that fails stores nothing. Errors:
     /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
     /// > - FAILED_PRECONDITION: a message is out of order.
     /// > - ALREADY_EXISTS: the server provides an asset of this name.

@@ -160,6 +160,9 @@ package nonisolated enum Sidelight_V1_ParameterKind: SwiftProtobuf.Enum, Swift.C
 
   /// `ParameterValue.text`; the name of an asset.
   case asset // = 8
+
+  /// `ParameterValue.text`; any text.
+  case text // = 9
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -177,6 +180,7 @@ package nonisolated enum Sidelight_V1_ParameterKind: SwiftProtobuf.Enum, Swift.C
     case 6: self = .flag
     case 7: self = .choice
     case 8: self = .asset
+    case 9: self = .text
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -192,6 +196,7 @@ package nonisolated enum Sidelight_V1_ParameterKind: SwiftProtobuf.Enum, Swift.C
     case .flag: return 6
     case .choice: return 7
     case .asset: return 8
+    case .text: return 9
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -207,6 +212,7 @@ package nonisolated enum Sidelight_V1_ParameterKind: SwiftProtobuf.Enum, Swift.C
     .flag,
     .choice,
     .asset,
+    .text,
   ]
 
 }
@@ -373,7 +379,8 @@ package nonisolated struct Sidelight_V1_FilterDescription: Sendable {
   /// The computation, in words and symbols.
   package var formula: String = String()
 
-  /// The parameters, in display order.
+  /// The parameters, in display order. The filter `kernel` also has those of its text, which
+  /// `Asset.kernel` and `CheckPipelineResponse.kernels` describe.
   package var parameters: [Sidelight_V1_ParameterDescription] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -394,7 +401,7 @@ nonisolated extension Sidelight_V1_Reach: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Sidelight_V1_ParameterKind: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PARAMETER_KIND_UNSPECIFIED\0\u{1}PARAMETER_KIND_NUMBER\0\u{1}PARAMETER_KIND_LENGTH\0\u{1}PARAMETER_KIND_POINT\0\u{1}PARAMETER_KIND_COLOR\0\u{1}PARAMETER_KIND_VECTOR\0\u{1}PARAMETER_KIND_FLAG\0\u{1}PARAMETER_KIND_CHOICE\0\u{1}PARAMETER_KIND_ASSET\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PARAMETER_KIND_UNSPECIFIED\0\u{1}PARAMETER_KIND_NUMBER\0\u{1}PARAMETER_KIND_LENGTH\0\u{1}PARAMETER_KIND_POINT\0\u{1}PARAMETER_KIND_COLOR\0\u{1}PARAMETER_KIND_VECTOR\0\u{1}PARAMETER_KIND_FLAG\0\u{1}PARAMETER_KIND_CHOICE\0\u{1}PARAMETER_KIND_ASSET\0\u{1}PARAMETER_KIND_TEXT\0")
 }
 
 nonisolated extension Sidelight_V1_ParameterUnit: SwiftProtobuf._ProtoNameProviding {

@@ -12,8 +12,8 @@ struct AssetOptions: ParsableArguments {
   @Option(
     name: .customLong("asset"),
     help: ArgumentHelp(
-      "Name of a file in the pipeline: a sticker, logo, mask or background as PNG or JPEG, or a "
-        + ".cube table. May be repeated. The pipeline can also contain paths, as in "
+      "Name of a file in the pipeline: a sticker, logo, mask or background as PNG or JPEG, a "
+        + ".cube table, or a kernel. May be repeated. The pipeline can also contain paths, as in "
         + "'overlay(asset: \"images/logo.png\")'.",
       valueName: "name=path"),
     completion: .file(), transform: NamedFile.init(argument:))
@@ -146,8 +146,8 @@ extension FilterCatalogue {
   }
 }
 
-/// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, or a `.cube`
-/// table.
+/// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, a `.cube` table, or
+/// a kernel.
 private struct AssetFile {
   /// The path, absolute or relative to the working directory.
   let path: String
@@ -162,7 +162,8 @@ private struct AssetFile {
     } catch {
       throw AssetFileError(path: self.path, reason: error.reason)
     }
-    return self.isPicture(bytes) ? try self.picture(bytes) : try self.table(bytes)
+    if self.isPicture(bytes) { return try self.picture(bytes) }
+    return KernelText.isKernel(bytes) ? try self.kernel(bytes) : try self.table(bytes)
   }
 
   private func isPicture(_ bytes: [UInt8]) -> Bool {
@@ -177,12 +178,20 @@ private struct AssetFile {
     }
   }
 
+  private func kernel(_ bytes: [UInt8]) throws(AssetFileError) -> Asset {
+    do throws(KernelTextError) {
+      return .kernel(try KernelAsset(bytes))
+    } catch {
+      throw AssetFileError(path: self.path, reason: "\(error)")
+    }
+  }
+
   private func table(_ bytes: [UInt8]) throws(AssetFileError) -> Asset {
     do throws(CubeFileError) {
       return .cube(try CubeFile.read(bytes))
     } catch {
       guard self.path.lowercased().hasSuffix(".cube") else {
-        throw AssetFileError(path: self.path, reason: "not a PNG, JPEG or .cube file")
+        throw AssetFileError(path: self.path, reason: "not a PNG, JPEG or .cube file, and not a kernel")
       }
       throw AssetFileError(path: self.path, reason: "\(error)")
     }

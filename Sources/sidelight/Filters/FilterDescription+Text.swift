@@ -70,8 +70,10 @@ extension ParameterDescription {
         switch self.assetKind {
         case .image?: "name of an image"
         case .cube?: "name of a colour table"
+        case .kernel?: "name of a kernel"
         case nil: "name of an asset"
         }
+      case .text: "text"
       }
     switch (self.kind, self.unit) {
     // Each length has its own unit; a bare number is in pixels.
@@ -103,7 +105,11 @@ extension ParameterDescription {
     case .vector(let count): return .vector(Array(repeating: 0, count: count))
     case .flag: return .flag(true)
     case .choice(let names): return .text(names.first ?? "")
-    case .asset: return .text(self.assetKind == .cube ? "look.cube" : "picture.png")
+    case .asset:
+      return .text(
+        self.assetKind == .cube
+          ? "look.cube" : self.assetKind == .kernel ? "glow.kernel" : "picture.png")
+    case .text: return .text("text")
     }
   }
 

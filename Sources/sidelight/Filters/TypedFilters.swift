@@ -114,7 +114,7 @@ struct TypedFilters {
     case .vector: "[Double]"
     case .flag: "Bool"
     case .choice: self.typeName(of: parameter, of: filter)
-    case .asset: "String"
+    case .asset, .text: "String"
     }
   }
 

@@ -9,6 +9,8 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
 
   /// The number of steps.
   var count: Int { unsafe self.steps.count }
+  /// The estimated time of a pixel on one thread that the kernels from text take.
+  let kernelNanoseconds: Double
   /// The number of scratch strips that the steps need.
   let scratchStrips: Int
 
@@ -21,6 +23,7 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
     unsafe self.steps = .allocate(capacity: steps.count)
     _ = unsafe self.steps.initialize(from: steps)
     self.owned = owned
+    self.kernelNanoseconds = steps.reduce(0) { $0 + $1.kernelNanoseconds }
     self.scratchStrips =
       1 + owned.reduce(0) { max($0, ($1 as? StripProgram)?.scratchStrips ?? 0) }
   }
@@ -116,6 +119,19 @@ enum StripStep {
   case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
 }
 
+extension StripStep {
+  /// The estimated time of a pixel on one thread that kernels from text take.
+  fileprivate var kernelNanoseconds: Double {
+    switch self {
+    case .kernel(let kernel, _):
+      unsafe kernel._withUnsafeGuaranteedRef { $0.nanosecondsPerPixel } ?? 0
+    case .group(let program, _, _, _):
+      unsafe program._withUnsafeGuaranteedRef { $0.kernelNanoseconds }
+    default: 0
+    }
+  }
+}
+
 /// A function of pixels and their positions, applied to a strip in place: straight colour in units
 /// of 0 ... 1, unclamped.
 package final class StripKernel: Sendable {
@@ -126,12 +142,17 @@ package final class StripKernel: Sendable {
   package let reference:
     @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) -> SIMD4<Double>
 
+  /// The estimated time of a pixel on one thread, of a kernel from text; `nil` for other functions.
+  package let nanosecondsPerPixel: Double?
+
   package init(
+    nanosecondsPerPixel: Double? = nil,
     reference:
       @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) ->
       SIMD4<Double>,
     apply: @escaping @Sendable (Strip) -> Void
   ) {
+    self.nanosecondsPerPixel = nanosecondsPerPixel
     self.reference = reference
     self.apply = apply
   }
