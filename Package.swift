@@ -351,7 +351,8 @@ let package = Package(
 // Fuzz/Seeds/NAME, and its name here.
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [
-    "asset", "frame", "geometry", "jpeg", "model", "pipeline", "pipeline-text", "slots", "upload",
+    "asset", "frame", "geometry", "jpeg", "kernel", "model", "pipeline", "pipeline-text", "slots",
+    "upload",
   ]
 
   package.targets += [

@@ -79,6 +79,11 @@ struct KernelParser {
     guard name.utf8.count <= Pipeline.maxNameBytes else {
       throw self.error("a parameter's name has at most \(Pipeline.maxNameBytes) bytes", at: start)
     }
+    guard !name.contains("_") else {
+      throw self.error(
+        "a parameter's name has letters and digits only, like those of filters: maxRadius",
+        at: start)
+    }
     guard !KernelText.reservedParameters.contains(name) else {
       throw self.error("'\(name)' is a parameter of the filter itself; choose another name", at: start)
     }

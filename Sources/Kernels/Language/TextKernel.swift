@@ -18,10 +18,10 @@ struct TextKernel: CatalogueFilter {
     parameters: [
       ParameterDescription(
         "asset", .asset, default: .text(""), assetKind: .kernel,
-        "The name of an uploaded kernel; none for `source`."),
+        "The name of a kernel; none for the text in `source`."),
       ParameterDescription(
         "source", .text, default: .text("color"),
-        "The text of the kernel, if there is no `asset`; `color` changes nothing."),
+        "The text of the kernel, unless `asset` names one; `color` changes nothing."),
     ])
 
   /// The kernel; `nil` only if its asset was replaced by one of another kind.
@@ -79,11 +79,6 @@ extension TextKernel {
     let asset = call.text("asset")
     let source = call.text("source")
     if let (_, name) = asset, !name.isEmpty {
-      if let (spelling, _) = source {
-        throw PipelineError(
-          code: .invalidKernel, path: "\(path).parameters[\"\(spelling)\"]",
-          message: "kernel takes an asset or a source, not both")
-      }
       guard case .kernel(let kernel)? = assets.asset(named: name) else { return [] }
       return kernel.text.parameters
     }
