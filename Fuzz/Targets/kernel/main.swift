@@ -14,7 +14,8 @@ func picture(_ geometry: FrameGeometry) -> ReferencePicture {
     for y in 0 ..< geometry.format.rowCount(plane: plane, height: size.height) {
       frame.withMutableRow(y, plane: plane) { row in
         for x in 0 ..< row.byteCount {
-          row.storeBytes(of: UInt8(truncatingIfNeeded: 37 * x + 101 * y), toByteOffset: x, as: UInt8.self)
+          row.storeBytes(
+            of: UInt8(truncatingIfNeeded: 37 * x + 101 * y), toByteOffset: x, as: UInt8.self)
         }
       }
     }
@@ -41,7 +42,8 @@ fuzz { input in
   do throws(KernelTextError) {
     text = try KernelText(file, requiresHeader: false)
   } catch {
-    precondition((0 ... file.count).contains(error.position.utf8Offset), "a position beyond the text")
+    precondition(
+      (0 ... file.count).contains(error.position.utf8Offset), "a position beyond the text")
     precondition(error.position.line >= 1 && error.position.column >= 1 && !error.message.isEmpty)
     return
   }

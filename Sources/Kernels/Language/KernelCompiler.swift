@@ -54,7 +54,9 @@ struct KernelCompiler {
     let compiled = try Self.compile(
       syntax, bytes, Setting(parameters: nil, size: nil, isOpaque: false))
     let program = KernelProgram(compiled)
-    guard program.fits else {
+    // Values of parameters are further constants.
+    guard program.fits, program.slotCount + 4 * KernelText.maxParameters <= Int(SL_KERNEL_SLOTS)
+    else {
       throw KernelTextError(
         "the kernel has too many values at the same time; the limits are \(SL_KERNEL_ROWS) rows "
           + "and \(SL_KERNEL_SLOTS) values in all",
@@ -140,9 +142,10 @@ struct KernelCompiler {
       self.graph.apply(.add, self.graph.input(.column), self.graph.input(.start)),
       self.graph.input(.row),
     ]
-    let size = self.setting.size.map {
-      [self.graph.constant(Double($0.width)), self.graph.constant(Double($0.height))]
-    } ?? [self.unknown(), self.unknown()]
+    let size =
+      self.setting.size.map {
+        [self.graph.constant(Double($0.width)), self.graph.constant(Double($0.height))]
+      } ?? [self.unknown(), self.unknown()]
     let uv = (0 ..< 2).map { self.graph.apply(.divide, position[$0], size[$0]) }
     self.names = [
       "color": color,

@@ -92,7 +92,9 @@ struct KernelGraph {
     _ operation: KernelOperation, _ a: Index, _ b: Index, _ c: Index
   ) -> Index {
     let values = [a, b, c].compactMap(self.constantValue)
-    if values.count == 3 { return self.constant(operation.constant(values[0], values[1], values[2])) }
+    if values.count == 3 {
+      return self.constant(operation.constant(values[0], values[1], values[2]))
+    }
     if let simple = self.simplified(operation, a, b, c) { return simple }
     var (a, b) = (a, b)
     if operation.commutes, a > b { swap(&a, &b) }

@@ -123,7 +123,8 @@ enum KernelOperation: UInt8, CaseIterable {
     case .sqrt: Swift.max(1, a)
     case .exp2: a < 99 ? 0x1p99 : .infinity
     case .log2: 128
-    case .pow: divisor.map { $0 >= 0 ? KernelMath.power(Swift.max(a, 1), $0) : .infinity } ?? .infinity
+    case .pow:
+      divisor.map { $0 >= 0 ? KernelMath.power(Swift.max(a, 1), $0) : .infinity } ?? .infinity
     case .atan2: (a + b).isFinite ? 4 : .infinity
     case .finite: 65504
     case .add, .subtract: a + b

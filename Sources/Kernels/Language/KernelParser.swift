@@ -85,7 +85,8 @@ struct KernelParser {
         at: start)
     }
     guard !KernelText.reservedParameters.contains(name) else {
-      throw self.error("'\(name)' is a parameter of the filter itself; choose another name", at: start)
+      throw self.error(
+        "'\(name)' is a parameter of the filter itself; choose another name", at: start)
     }
     guard !others.contains(where: { $0.name == name }) else {
       throw self.error("the parameter '\(name)' is given twice", at: start)

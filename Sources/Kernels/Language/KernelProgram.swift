@@ -22,6 +22,8 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   package let nanosecondsPerPixel: Double
   /// Whether the slots fit the C rows.
   let fits: Bool
+  /// The number of slots.
+  let slotCount: Int
 
   /// Single inputs, in the order of their slots.
   private static let singleInputs: [KernelGraph.Input] = [.start, .row, .time, .frame]
@@ -41,6 +43,9 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
     }
     self.nanosecondsPerPixel = schedule.nanosecondsPerPixel
     self.fits = schedule.fits
+    self.slotCount =
+      8 + schedule.inputs.count + schedule.rowCount + schedule.constants.count
+      + schedule.singleCount
     unsafe self.steps = .allocate(capacity: max(schedule.steps.count, 1))
     _ = unsafe self.steps.initialize(from: schedule.steps)
     unsafe self.constants = .allocate(capacity: max(schedule.constants.count, 1))
@@ -69,7 +74,7 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   }
 
   /// The number of steps on rows.
-  package var stepCount: Int { Int(self.program.row_steps) }
+  package var stepCount: Int { unsafe Int(self.program.row_steps) }
 
   // MARK: Rows
 

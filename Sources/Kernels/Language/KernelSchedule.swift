@@ -91,8 +91,9 @@ struct KernelSchedule {
     var absorbed: Set<KernelGraph.Index> = []
     var list: [Work] = []
     for index in self.graph.nodes.indices.reversed() where uses[index] > 0 {
-      guard !absorbed.contains(index), case .operation(let operation, let a, let b, _) =
-        self.graph.nodes[index]
+      guard !absorbed.contains(index),
+        case .operation(let operation, let a, let b, _) =
+          self.graph.nodes[index]
       else { continue }
       if operation == .add, !self.isSingle(index),
         let product = [b, a].first(where: { self.isProduct($0) && uses[$0] == 1 })
@@ -218,7 +219,10 @@ struct KernelSchedule {
     let singles = singleInputs + 4
     self.fits =
       singles + self.singleCount <= Int(SL_KERNEL_SLOTS) && self.rowCount <= Int(SL_KERNEL_ROWS)
-    guard self.fits else { return }
+    guard self.fits else {
+      self.singleStepCount = 0
+      return
+    }
     func slot(_ place: Place) -> UInt16 {
       switch place {
       case .channel(let index): UInt16(index)

@@ -35,7 +35,7 @@ public struct KernelText: Sendable {
   public static let maxOperations = 256
   /// The most bytes of a summary.
   public static let maxSummaryBytes = 256
-  /// The greatest cost of a pixel, in nanoseconds as ``KernelProgram`` estimates them: a tenth of a
+  /// The greatest cost of a pixel, in nanoseconds as the compiler estimates them: a tenth of a
   /// second for a frame of 1920x1080 pixels.
   public static let maxNanosecondsPerPixel = 50.0
   /// The greatest distance that `sample` reads, in pixels. Larger offsets count as this one.

@@ -50,6 +50,7 @@ struct TextKernel: CatalogueFilter {
       return matrix == .identity ? [] : [.matrix(matrix)]
     }
     let program = KernelProgram(compiled)
+    guard program.fits else { return [] }
     let bytes = 64 * program.stepCount
     guard !compiled.isNeighborhood else {
       return [FilterNode(.window(KernelWindow(program: program)), byteCost: bytes)]

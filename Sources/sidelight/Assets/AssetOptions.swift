@@ -191,7 +191,8 @@ private struct AssetFile {
       return .cube(try CubeFile.read(bytes))
     } catch {
       guard self.path.lowercased().hasSuffix(".cube") else {
-        throw AssetFileError(path: self.path, reason: "not a PNG, JPEG or .cube file, and not a kernel")
+        throw AssetFileError(
+          path: self.path, reason: "not a PNG, JPEG or .cube file, and not a kernel")
       }
       throw AssetFileError(path: self.path, reason: "\(error)")
     }

@@ -31,7 +31,8 @@ import Testing
       .filter("hueAdjust", ["angle": .number(1)]),
     ]
     for format in [PixelFormat.bgra8, .i420] {
-      let plan = try FilterCatalogue.builtIn.resolve(pipeline).plan(for: Self.frame(format).geometry)
+      let plan = try FilterCatalogue.builtIn.resolve(pipeline).plan(
+        for: Self.frame(format).geometry)
       #expect(plan.passes.count == 1)
       #expect(plan.passes[0].summary.contains("folded: one colour matrix"), "\(plan)")
     }

@@ -70,7 +70,8 @@ indirect enum RandomKernel {
     case 4: return .luma(part())
     case 5: return .swizzled(part())
     case 6, 7: return .unary(Self.unary.randomElement(using: &random) ?? "-", part())
-    case 8: return .ternary(Self.ternary.randomElement(using: &random) ?? "mix", part(), part(), part())
+    case 8:
+      return .ternary(Self.ternary.randomElement(using: &random) ?? "mix", part(), part(), part())
     case 9: return .choice(part(), part(), part(), part())
     default: return .binary(Self.binary.randomElement(using: &random) ?? "+", part(), part())
     }
