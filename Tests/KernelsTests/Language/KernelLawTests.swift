@@ -64,7 +64,7 @@ import Testing
       .filter("glow")
     ),
     (
-      Self.kernel("pow(color.rgb, vec3(p)) ".replacing("p)", with: "2.2)")),
+      Self.kernel("pow(color.rgb, 2.2)"),
       .filter("gammaAdjust", ["power": .number(2.2)])
     ),
     (

@@ -53,7 +53,7 @@ indirect enum RandomKernel {
 
   /// Returns a random kernel.
   static func make(
-    _ random: inout TestRandom, depth: Int = 5, readsNeighbors: Bool = true
+    _ random: inout TestRandom, depth: Int = 4, readsNeighbors: Bool = true
   ) -> RandomKernel {
     func part() -> RandomKernel {
       Self.make(&random, depth: depth - 1, readsNeighbors: readsNeighbors)

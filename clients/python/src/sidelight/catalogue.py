@@ -61,6 +61,8 @@ class ParameterKind(enum.Enum):
     CHOICE = "choice"
     #: The name of an asset.
     ASSET = "asset"
+    #: Any text.
+    TEXT = "text"
 
 
 class Unit(enum.Enum):
