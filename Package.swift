@@ -321,7 +321,6 @@ let package = Package(
       name: "BarcodeTests", dependencies: ["SidelightBarcode", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
-      name: "GoldenTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       name: "TextTests", dependencies: ["SidelightText", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
@@ -398,8 +397,8 @@ let package = Package(
 // Fuzz/Seeds/NAME, and its name here.
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [
-    "asset", "font", "frame", "geometry", "jpeg", "model", "pipeline", "pipeline-text", "slots",
-    "text", "upload",
+    "asset", "font", "frame", "geometry", "jpeg", "kernel", "model", "pipeline", "pipeline-text",
+    "slots", "text", "upload",
   ]
 
   package.targets += [

@@ -24,7 +24,7 @@ extension SidelightClient {
   ///
   /// - Parameters:
   ///   - name: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a digit.
-  ///   - contents: The file: a PNG or JPEG picture, or a `.cube` table.
+  ///   - contents: The file: a PNG or JPEG picture, a `.cube` table, or a kernel.
   ///   - sha256: The file's SHA-256, which the server verifies. `nil` disables the check.
   ///   - participant: The participant that owns the asset, as in ``SessionOptions/participant``.
   ///     Empty for an asset of the caller, which all of its participants may name.
@@ -118,6 +118,8 @@ public struct AssetDescription: Sendable, Hashable {
     case curves(entries: Int)
     /// A font, with its family and style.
     case font(String)
+    /// A kernel, by the name in its text, and the names of its parameters.
+    case kernel(name: String, parameters: [String])
   }
 
   /// The name for pipelines.
@@ -144,6 +146,8 @@ public struct AssetDescription: Sendable, Hashable {
       case .cube where wire.isCube: .cube(entries: Int(wire.entries))
       case .cube: .curves(entries: Int(wire.entries))
       case .font: .font(wire.font)
+      case .kernel:
+        .kernel(name: wire.kernel.name, parameters: wire.kernel.parameters.map(\.name))
       default: nil
       }
     self.isProvidedByServer = wire.origin == .server

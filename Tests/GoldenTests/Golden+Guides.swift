@@ -87,6 +87,34 @@ extension Golden {
           position: .center)
       ]),
     Golden(name: "timecode", pipeline: [.timecode(size: 16)]),
+    Golden(
+      name: "kernel-duotone",
+      pipeline: [
+        .filter(
+          "kernel",
+          [
+            "source": .text(
+              """
+              param shadows: #1b1f5e param highlights: #ffd3a8
+              return mix(shadows.rgb, highlights.rgb, smoothstep(0, 1, luma(color)))
+              """),
+            "highlights": .vector([1, 0.9, 0.7]),
+          ])
+      ]),
+    Golden(
+      name: "kernel-shift",
+      pipeline: [
+        .filter(
+          "kernel",
+          [
+            "source": .text(
+              """
+              param shift: 2.5 in 0..16
+              return vec3(sample(shift, 0).r, color.g, sample(-shift, 0).b)
+              """),
+            "shift": .number(4.25),
+          ])
+      ]),
   ]
 
   static let pixellate = Stage.filter("pixellate", ["scale": .number(12)])

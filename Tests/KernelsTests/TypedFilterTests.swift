@@ -47,6 +47,7 @@ import Testing
     .histogram(bins: 32, everyNth: 6),
     .holeDistortion(center: Self.point, radius: .shortSide(0.25)),
     .hueAdjust(angle: 1),
+    .kernel(asset: "kernel", source: "color.bgr"),
     .median(),
     .lumaKey(
       low: 0.3, high: 0.4, invert: true, backgroundImage: "image",
@@ -117,7 +118,10 @@ import Testing
     let entries = Array(repeating: "0 0 0", count: 8).joined(separator: "\n")
     let cube = Asset.cube(try CubeFile.read(Array("LUT_3D_SIZE 2\n\(entries)".utf8)))
     var catalogue = FilterCatalogue.builtIn
-    catalogue.assets = AssetStore(["image": image, "mask": image, "cube": cube])
+    let kernel = Asset.kernel(try KernelAsset(Array("kernel swap return color.bgr".utf8)))
+    catalogue.assets = AssetStore([
+      "image": image, "mask": image, "cube": cube, "kernel": kernel,
+    ])
     return catalogue
   }
 
@@ -161,6 +165,11 @@ import Testing
     #expect(
       Stage.overlay(asset: "hat", fit: .fill)
         == .filter("overlay", ["asset": .text("hat"), "fit": .text("fill")]))
+    #expect(
+      Stage.kernel(asset: "glow.kernel", parameters: ["intensity": 0.8, "isSoft": true])
+        == .filter(
+          "kernel",
+          ["asset": .text("glow.kernel"), "intensity": .number(0.8), "isSoft": .flag(true)]))
   }
 
   @Test func `modifiers set the properties of a stage`() {

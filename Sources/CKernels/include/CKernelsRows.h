@@ -763,6 +763,16 @@ typedef struct sl_rows {
   /// Draws on samples: (sample * factor + summand) / 255, rounded. Sums are at most 255 * 255.
   void (*draw_plate)(
       uint8_t *samples, const uint8_t *factors, const uint16_t *summands, ptrdiff_t count);
+
+  // --- Kernel language (rows/language) ---
+
+  /// Runs a kernel program on `count` pixels, at most SL_KERNEL_RUN, in place. Unlike other rows of
+  /// floats, every instruction set gives the same bits: nothing is fused, and functions are
+  /// polynomials.
+  void (*run_kernel)(
+      const sl_kernel_program *program, float *_Nonnull const strip[_Nonnull 4],
+      const float *_Nonnull const *_Nullable inputs, const float *single_inputs,
+      ptrdiff_t count);
 } sl_rows;
 
 #pragma clang assume_nonnull end

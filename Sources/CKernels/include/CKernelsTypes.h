@@ -333,4 +333,93 @@ typedef struct sl_plate {
   float softness;
 } sl_plate;
 
+// --- Kernel language ---
+
+/// The operations of kernel programs on numbers a, b and c. Comparisons give 1 or 0.
+typedef enum sl_kernel_operation {
+  SL_KERNEL_COPY,
+  SL_KERNEL_NEGATE,
+  SL_KERNEL_ABS,
+  SL_KERNEL_SIGN,
+  SL_KERNEL_FLOOR,
+  /// a - floor(a).
+  SL_KERNEL_FRACT,
+  /// The square root of max(a, 0).
+  SL_KERNEL_SQRT,
+  /// 2^a, with a limited to -126 ... 127.
+  SL_KERNEL_EXP2,
+  /// The logarithm of a, or of the least normal number if a is less.
+  SL_KERNEL_LOG2,
+  /// Of an angle in radians; beyond +-2^22 that of 0.
+  SL_KERNEL_SIN,
+  SL_KERNEL_COS,
+  /// a limited to +-65504; 0 for NaN.
+  SL_KERNEL_FINITE,
+  SL_KERNEL_ADD,
+  SL_KERNEL_SUBTRACT,
+  SL_KERNEL_MULTIPLY,
+  SL_KERNEL_DIVIDE,
+  /// b if b < a, else a.
+  SL_KERNEL_MIN,
+  /// b if a < b, else a.
+  SL_KERNEL_MAX,
+  /// a - b * floor(a / b).
+  SL_KERNEL_MOD,
+  /// a^b for a > 0; 0 for other a.
+  SL_KERNEL_POW,
+  /// 0 if b < a, else 1.
+  SL_KERNEL_STEP,
+  /// The angle of the point (b, a), in -pi ... pi; 0 at the origin.
+  SL_KERNEL_ATAN2,
+  SL_KERNEL_LESS,
+  SL_KERNEL_LESS_EQUAL,
+  SL_KERNEL_EQUAL,
+  /// a * b, rounded, + c.
+  SL_KERNEL_MULTIPLY_ADD,
+  /// a + (b - a) * c.
+  SL_KERNEL_MIX,
+  /// min(max(a, b), c).
+  SL_KERNEL_CLAMP,
+  /// 3 t^2 - 2 t^3 with t = (a - b) * c, limited to 0 ... 1; 0 for NaN.
+  SL_KERNEL_SMOOTH,
+  /// b if a is not 0, else c.
+  SL_KERNEL_SELECT,
+} sl_kernel_operation;
+
+/// One step of a kernel program. Slots are rows of numbers, or single numbers that hold for the
+/// whole row.
+typedef struct sl_kernel_step {
+  /// An sl_kernel_operation.
+  uint8_t operation;
+  /// Bits 0, 1 and 2: whether the slots a, b and c are single numbers; not all of them.
+  uint8_t singles;
+  uint16_t out;
+  uint16_t a;
+  /// The slot `a` again if the operation has no such operand.
+  uint16_t b;
+  uint16_t c;
+} sl_kernel_step;
+
+/// The most slots of a kernel program.
+#define SL_KERNEL_SLOTS 4096
+/// The most row temporaries of a kernel program.
+#define SL_KERNEL_ROWS 1024
+/// The longest run of pixels.
+#define SL_KERNEL_RUN 256
+
+/// A program on the pixels of a row. Its slots are, in this order: the four rows of the strip, rows
+/// of inputs, row temporaries, constants, single inputs, single temporaries.
+typedef struct sl_kernel_program {
+  /// The steps on single numbers, as if they were rows of one, and then those on rows.
+  const sl_kernel_step *steps;
+  int32_t single_steps;
+  int32_t row_steps;
+  const float *constants;
+  int32_t inputs;
+  int32_t rows;
+  int32_t constant_count;
+  int32_t single_inputs;
+  int32_t singles;
+} sl_kernel_program;
+
 #pragma clang assume_nonnull end

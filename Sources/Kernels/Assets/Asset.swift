@@ -11,6 +11,8 @@ public enum Asset: Sendable, Hashable {
   case cube(CubeAsset)
   /// A font.
   case font(FontAsset)
+  /// A filter from text.
+  case kernel(KernelAsset)
 
   /// The reserved name of the frame as it was before the first stage, for parameters of filters
   /// that composite with another picture: `randomGenerator, multiplyCompositing(backgroundImage:
@@ -25,6 +27,8 @@ public enum Asset: Sendable, Hashable {
     case cube
     /// A font.
     case font
+    /// A filter from text.
+    case kernel
   }
 
   /// Whether the asset's memory is counted by an ``AssetLease``.
@@ -33,6 +37,7 @@ public enum Asset: Sendable, Hashable {
     case .image(let image): image.isLeased
     case .cube(let cube): cube.isLeased
     case .font(let font): font.isLeased
+    case .kernel(let kernel): kernel.isLeased
     }
   }
 
@@ -42,6 +47,7 @@ public enum Asset: Sendable, Hashable {
     case .image: .image
     case .cube: .cube
     case .font: .font
+    case .kernel: .kernel
     }
   }
 }

@@ -6,6 +6,7 @@ extension FilterCatalogue {
     for effect in PhotoEffect.all { catalogue.register(effect) }
     catalogue.registerBackgrounds(MatteTools())
     catalogue.registerText(unavailable: TextParameters.noRenderer)
+    catalogue.registerTextKernel()
     return catalogue
   }()
 

@@ -145,6 +145,12 @@ public struct Arguments: Sendable, Hashable {
     return font
   }
 
+  /// Returns the kernel that the parameter of that name names; `nil` if it names none.
+  public func kernel(_ name: String) -> KernelAsset? {
+    guard case .kernel(let kernel) = self.assets[name] else { return nil }
+    return kernel
+  }
+
   private static func mismatch(_ name: String, _ kind: String) -> Never {
     preconditionFailure("the filter's description has no \(kind) named \(name)")
   }

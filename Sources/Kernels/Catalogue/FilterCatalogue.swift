@@ -4,8 +4,14 @@
 public struct FilterCatalogue: Sendable {
   /// A description and the function that creates the filter from a call.
   package struct Entry: Sendable {
+    /// Returns the parameters that a call has in addition to those of the description.
+    package typealias Parameters =
+      @Sendable (_ call: FilterCall, _ assets: any AssetProvider, _ path: String)
+      throws(PipelineError) -> [ParameterDescription]
+
     package let description: FilterDescription
     package let make: @Sendable (Arguments) -> any Filter
+    package let parameters: Parameters
   }
 
   /// A filter that the catalogue describes but cannot create.
@@ -50,8 +56,18 @@ public struct FilterCatalogue: Sendable {
     _ description: FilterDescription, make: @escaping @Sendable (Arguments) -> any Filter
   ) {
     let name = Spelling.canonicalFilter(description.name)
-    self.entries[name] = Entry(description: description, make: make)
+    self.entries[name] = Entry(description: description, make: make) { _, _, _ in [] }
     self.unavailableEntries[name] = nil
+  }
+
+  /// Adds the filter from text, whose calls have the parameters of the text.
+  mutating func registerTextKernel() {
+    let description = TextKernel.description
+    let parameters: Entry.Parameters = { call, assets, path throws(PipelineError) in
+      try TextKernel.parameters(of: call, assets, path: path)
+    }
+    self.entries[description.name] = Entry(
+      description: description, make: { TextKernel($0) }, parameters: parameters)
   }
 
   /// Describes a filter that this program cannot create. A pipeline that names it does not resolve,

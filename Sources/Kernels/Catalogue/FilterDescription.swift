@@ -66,6 +66,14 @@ public struct FilterDescription: Sendable, Hashable {
     self.parameters = parameters
     self.requirement = requirement
   }
+
+  /// Returns the description with further parameters at the end.
+  func adding(_ parameters: [ParameterDescription]) -> FilterDescription {
+    FilterDescription(
+      name: self.name, summary: self.summary, category: self.category, reach: self.reach,
+      fidelity: self.fidelity, formula: self.formula, parameters: self.parameters + parameters,
+      requirement: self.requirement)
+  }
 }
 
 /// The relation of a filter to the Core Image filter of its name.
@@ -96,7 +104,7 @@ public struct ParameterDescription: Sendable, Hashable {
     case choice([String])
     /// The name of an asset.
     case asset
-    /// A text of any characters.
+    /// Any text of at most ``Pipeline/maxTextBytes``.
     case text
   }
 

@@ -106,11 +106,12 @@ struct PipelineResolver {
         suggestion: self.catalogue.nearestName(to: call.name), value: call.name)
     }
     try self.permissions?.check(entry.description, path: "\(path).name")
-    let values = try ArgumentValidator(description: entry.description, path: path)
+    let assets = self.catalogue.assets
+    let description = entry.description.adding(try entry.parameters(call, assets, path))
+    let values = try ArgumentValidator(description: description, path: path)
       .validate(call.parameters)
-    try self.permissions?.check(values.values, of: entry.description, call, path: path)
-    let arguments = try AssetFinder(provider: self.catalogue.assets, path: path)
-      .find(for: entry.description, values)
+    try self.permissions?.check(values.values, of: description, call, path: path)
+    let arguments = try AssetFinder(provider: assets, path: path).find(for: description, values)
     let filter = entry.make(arguments)
     if let reason = (filter as? any SceneFilter)?.unavailability {
       throw PipelineError(
@@ -196,6 +197,7 @@ extension Asset.Kind {
     case .image: "an image"
     case .cube: "a colour cube"
     case .font: "a font"
+    case .kernel: "a kernel"
     }
   }
 }

@@ -54,6 +54,8 @@ public struct ColorStrip {
   public let y: Int
   /// The frame's number in its stream.
   public let frame: UInt64
+  /// The time of the frame's arrival.
+  let arrival: Duration
 
   init(_ strip: Strip) {
     unsafe self.red = strip.red
@@ -64,6 +66,7 @@ public struct ColorStrip {
     self.x = strip.x
     self.y = strip.y
     self.frame = strip.time.index
+    self.arrival = strip.time.arrival
   }
 
   /// The pixel at an index.

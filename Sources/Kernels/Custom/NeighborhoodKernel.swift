@@ -71,6 +71,14 @@ public struct PixelWindow {
 }
 
 extension PixelWindow {
+  /// Returns the first pixel of a row in a colour plane (0 red, 1 green, 2 blue, 3 alpha).
+  ///
+  /// - Parameter offset: The row's distance from the centre, down; within the reach.
+  func row(offset: Int, channel: Int) -> UnsafePointer<Float> {
+    precondition(abs(offset) <= self.reach, "the kernel looks further than its reach")
+    return unsafe self.rows[offset + self.reach] + channel * self.planeStride
+  }
+
   /// Calls `body` with the window's rows, from the top, for C rows. A row's pointer plus the offset
   /// is the first pixel of the run in a colour plane (0 red, 1 green, 2 blue, 3 alpha).
   func withRows<Result>(

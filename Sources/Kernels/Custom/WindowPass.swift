@@ -17,12 +17,22 @@ struct WindowPass: Pass {
     self.reach = kernel.reach
   }
 
+  func kernelNanoseconds(_ size: FrameSize) -> Double {
+    guard let kernel = self.kernel as? KernelWindow else { return 0 }
+    return Double(size.pixelCount) * kernel.program.nanosecondsPerPixel * KernelProgram.slowness
+  }
+
   func run(_ context: PassContext) async {
     let size = context.output.size
     let span = Double(2 * self.reach + 1)
+    let kernelNanoseconds = self.kernelNanoseconds(size)
+    let nanoseconds =
+      kernelNanoseconds > 0
+      ? Double(size.pixelCount) * 5 + kernelNanoseconds
+      : Double(size.pixelCount) * (5 + span * span)
     await context.bands.run(
       rows: size.height, alignment: context.output.format.isYUV ? 2 : 1,
-      nanoseconds: Double(size.pixelCount) * (5 + span * span)
+      nanoseconds: nanoseconds
     ) { band in
       self.run(band, context)
     }

@@ -10,6 +10,9 @@ package protocol Pass: Sendable {
   /// Whether the pass writes only a part of its output if the output is the memory of its input.
   /// The executor then gives it the same memory where it can. `false` by default.
   var drawsOnInput: Bool { get }
+  /// The estimated time on one thread that kernels from text take for an output of a size; 0 if
+  /// there are none, which is the default.
+  func kernelNanoseconds(_ size: FrameSize) -> Double
 
   /// Computes every sample of the context's output, and writes nothing else: neither padding
   /// between rows nor bytes after the last row.
@@ -19,6 +22,7 @@ package protocol Pass: Sendable {
 extension Pass {
   package var worksInPlace: Bool { false }
   package var drawsOnInput: Bool { false }
+  package func kernelNanoseconds(_ size: FrameSize) -> Double { 0 }
 }
 
 /// The inputs and resources of a pass on one frame.

@@ -31,6 +31,8 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     case unknownAsset
     /// A stage's mix or region is invalid.
     case invalidStage
+    /// The text of a kernel is invalid.
+    case invalidKernel
     /// A name, a text, or a list of values or parameters exceeds a limit of ``Pipeline``.
     case tooLarge
   }
@@ -49,11 +51,14 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
   /// The limit that the value violates, for programs: a number, or a range as in `0.0 ... 1.0`.
   /// `nil` if there is none.
   public let limit: String?
+  /// The position of the error in the text at ``path``. `nil` if the value is no text with a
+  /// grammar.
+  public let position: TextPosition?
 
   /// Creates an error.
   public init(
     code: Code, path: String, message: String, suggestion: String? = nil, value: String? = nil,
-    limit: String? = nil
+    limit: String? = nil, position: TextPosition? = nil
   ) {
     self.code = code
     self.path = path
@@ -61,6 +66,7 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     self.suggestion = suggestion
     self.value = value
     self.limit = limit
+    self.position = position
   }
 
   /// Path, message, and the nearest name.

@@ -80,6 +80,13 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.scenePasses + self.steps.map(\.pass.description)
   }
 
+  /// The estimated time of one thread that kernels from text take for a frame. It is known before
+  /// the first frame; that of other passes is measured.
+  package var kernelTime: Duration {
+    let nanoseconds = self.steps.reduce(0) { $0 + $1.pass.kernelNanoseconds($1.layout.size) }
+    return .nanoseconds(Int64(min(nanoseconds, 1e15)))
+  }
+
   /// Whether frames are returned unchanged, byte for byte.
   public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
 

@@ -341,6 +341,16 @@ extension Stage {
     .filter("grain", given: ["amount": amount, "seed": seed, "monochrome": monochrome])
   }
 
+  /// Computes each pixel by a function that is given as text.
+  ///
+  /// - Parameters:
+  ///   - asset: The name of a kernel; none for the text in `source`. Optional.
+  ///   - source: The text of the kernel, unless `asset` names one; `color` changes nothing. Default
+  ///     `color`.
+  public static func kernel(asset: String? = nil, source: String? = nil) -> Stage {
+    .filter("kernel", given: ["asset": asset, "source": source])
+  }
+
   /// Vintage film with exaggerated colour.
   ///
   /// Core Image: `CIPhotoEffectChrome`.

@@ -22,6 +22,8 @@ struct AssetError: Error, Sendable, Hashable {
     case digest = "ASSET_DIGEST_MISMATCH"
     /// The file is neither a valid picture nor a valid table.
     case unreadable = "ASSET_UNREADABLE"
+    /// The file is an invalid kernel.
+    case kernel = "ASSET_KERNEL_INVALID"
     /// The caller, or all callers together, would exceed a limit.
     case quota = "ASSET_QUOTA_EXCEEDED"
     /// The upload took too long.
@@ -41,6 +43,10 @@ struct AssetError: Error, Sendable, Hashable {
   var limit: String?
   /// The owner of the limit; `nil` if it is not a quota.
   var subject: String?
+  /// The nearest valid name; `nil` if there is none.
+  var suggestion: String?
+  /// The position in the file; `nil` if it is not a kernel.
+  var position: TextPosition?
 }
 
 extension AssetError {
@@ -60,7 +66,7 @@ extension AssetError {
   private var code: RPCError.Code {
     switch self.reason {
     case .order: .failedPrecondition
-    case .name, .tooLarge, .length, .digest, .unreadable: .invalidArgument
+    case .name, .tooLarge, .length, .digest, .unreadable, .kernel: .invalidArgument
     case .nameTaken: .alreadyExists
     case .quota: .resourceExhausted
     case .timeout: .deadlineExceeded
@@ -73,6 +79,12 @@ extension AssetError {
     var metadata = ["field": self.field]
     if let value { metadata["value"] = value.clipped(toBytes: 128) }
     if let limit { metadata["limit"] = limit }
+    if let suggestion { metadata["suggestion"] = suggestion.clipped(toBytes: 128) }
+    if let position {
+      metadata["line"] = "\(position.line)"
+      metadata["column"] = "\(position.column)"
+      metadata["utf8_offset"] = "\(position.utf8Offset)"
+    }
     let description = self.description.clipped(toBytes: 512)
     let info = ErrorDetails.errorInfo(
       reason: self.reason.rawValue, domain: GoogleRPCStatus.errorDomain, metadata: metadata)

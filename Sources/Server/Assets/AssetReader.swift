@@ -38,8 +38,9 @@ struct AssetReader: Sendable {
     if ImageFileFormat(sniffing: bytes.span.bytes) != nil {
       return try self.readPicture(bytes, of: owner)
     }
-    return FontAsset.isFont(bytes)
-      ? try self.readFont(bytes, of: owner) : try self.readTable(bytes, of: owner)
+    if FontAsset.isFont(bytes) { return try self.readFont(bytes, of: owner) }
+    return KernelText.isKernel(bytes)
+      ? try self.readKernel(bytes, of: owner) : try self.readTable(bytes, of: owner)
   }
 
   private func readFont(
@@ -95,9 +96,37 @@ struct AssetReader: Sendable {
       throw AssetError(
         reason: .unreadable, field: "chunk",
         description: bytes.prefix(512).contains(0)
-          ? "the file is neither PNG nor JPEG nor a .cube table nor a TrueType or OpenType font"
-          : "the file is neither PNG nor JPEG nor a font, and is invalid as a .cube table: \(error)"
-      )
+          ? "the file is neither PNG nor JPEG nor a font, and neither a .cube table nor a kernel"
+          : "the file is neither PNG nor JPEG nor a font, does not begin with the word kernel, and is "
+            + "invalid as a .cube table: \(error)")
+    }
+  }
+
+  private func readKernel(
+    _ bytes: [UInt8], of owner: CallerIdentity
+  ) throws(AssetError) -> (Asset, byteCount: Int) {
+    do {
+      guard bytes.count <= KernelText.maxByteCount else {
+        throw AssetError(
+          reason: .tooLarge, field: "header.size_bytes",
+          description: "is \(bytes.count), the limit for a kernel is \(KernelText.maxByteCount)",
+          value: "\(bytes.count)", limit: "\(KernelText.maxByteCount)")
+      }
+      let lease = try self.library.reserveMemory(
+        bytes.count * KernelAsset.memoryPerByte, of: owner)
+      return (.kernel(try KernelAsset(bytes, lease: lease)), lease.byteCount)
+    } catch let error as AssetError {
+      throw error
+    } catch let error as KernelTextError {
+      let hint = error.suggestion.map { "; did you mean \($0)?" } ?? ""
+      throw AssetError(
+        reason: .kernel, field: "chunk",
+        description: "line \(error.position.line), column \(error.position.column) of the kernel: "
+          + error.message + hint,
+        value: error.value, limit: error.limit, suggestion: error.suggestion,
+        position: error.position)
+    } catch {
+      throw AssetError(reason: .kernel, field: "chunk", description: "\(error)")
     }
   }
 

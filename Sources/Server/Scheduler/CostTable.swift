@@ -9,17 +9,30 @@ package final class CostEstimate: Sendable {
   private struct Averages {
     var elapsed: Duration?
     var work: Duration?
+    /// The least elapsed time by the plan, until a frame is done.
+    var prior: Duration?
   }
 
-  private let averages = Mutex(Averages())
+  private let averages: Mutex<Averages>
+  private let priorWork: Duration?
 
-  package init() {}
+  /// Creates an estimate without frames.
+  ///
+  /// - Parameters:
+  ///   - priorWork: The work that the plan itself predicts; `nil` if it predicts none.
+  ///   - threads: The most threads that share the work.
+  package init(priorWork: Duration? = nil, threads: Int = 1) {
+    self.priorWork = priorWork
+    self.averages = Mutex(Averages(prior: priorWork.map { $0 / max(threads, 1) }))
+  }
 
-  /// The expected elapsed time of the next frame; `nil` before the first is done.
-  package var expected: Duration? { self.averages.withLock { $0.elapsed } }
+  /// The expected elapsed time of the next frame. Before the first is done, the least that the plan
+  /// predicts; `nil` if it predicts none.
+  package var expected: Duration? { self.averages.withLock { $0.elapsed ?? $0.prior } }
 
-  /// The expected work of the next frame, in time of one thread; `nil` before the first is done.
-  package var work: Duration? { self.averages.withLock { $0.work } }
+  /// The expected work of the next frame, in time of one thread. Before the first is done, what the
+  /// plan predicts; `nil` if it predicts none.
+  package var work: Duration? { self.averages.withLock { $0.work } ?? self.priorWork }
 
   /// Records a frame. Counts an outlier, for example after a stall of a filter or of the machine,
   /// as at most four times the average.
@@ -42,10 +55,12 @@ package final class CostEstimate: Sendable {
 
   /// Records a frame that was refused because it was expected to take too long. Lowers the estimate
   /// of the elapsed time a little, so that a frame is tried occasionally: otherwise a plan that was
-  /// slow once would never run again. The estimate of work stays, because the demand does.
+  /// slow once would never run again. The estimate of work stays, because the demand does. A
+  /// prediction is halved: nothing has been measured yet.
   package func recordRefusal() {
     self.averages.withLock { averages in
       averages.elapsed = averages.elapsed.map { $0 - $0 / 32 }
+      averages.prior = averages.prior.map { $0 / 2 }
     }
   }
 
@@ -78,14 +93,17 @@ final class CostTable: Sendable {
   }
 
   /// Returns the estimate of a pipeline for pictures of a form.
+  ///
+  /// - Parameter make: Creates a missing estimate.
   func estimate(
-    for pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape
+    for pipeline: ResolvedPipeline, _ form: PictureForm, as output: OutputShape,
+    _ make: () -> CostEstimate = { CostEstimate() }
   ) -> CostEstimate {
     let key = Key(pipeline: pipeline, form: form, output: output)
     return self.estimates.withLock { estimates in
       if let known = estimates[key] { return known }
       if estimates.count >= self.capacity { estimates.removeAll() }
-      let estimate = CostEstimate()
+      let estimate = make()
       estimates[key] = estimate
       return estimate
     }

@@ -205,6 +205,9 @@ extension Sidelight_V1_Asset {
     case .font(let font):
       self.kind = .font
       self.font = "\(font.family) \(font.style)"
+    case .kernel(let kernel):
+      self.kind = .kernel
+      self.kernel = Sidelight_V1_FilterDescription(kernel.text.description)
     }
   }
 }

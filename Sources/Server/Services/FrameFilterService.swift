@@ -188,7 +188,8 @@ struct FrameFilterService: RegistrableRPCService {
 
   /// The optional features of the contract that this build supports.
   private static let features = [
-    "apply.jpeg", "apply.png", "assets", "assets.participant", "output", "process.accepted",
+    "apply.jpeg", "apply.png", "assets", "assets.participant", "kernels", "output",
+    "process.accepted",
     "process.activate", "process.allow_degraded", "process.allowed_filters", "process.analysis",
     "process.analysis_only", "process.budget", "process.failure_policy", "process.jpeg",
     "process.max_fps", "process.output_window", "process.participant", "process.pause",

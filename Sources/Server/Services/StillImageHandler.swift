@@ -136,7 +136,7 @@ struct StillImageHandler: Sendable {
     try plan.checkCost(field: requested.field)
     try self.engine.admission.frameLimits.check(output: plan.output, field: requested.field)
     let response = Sidelight_V1_CheckPipelineResponse(
-      of: requested.pipeline, passes: plan.passes,
+      of: requested.pipeline, passes: plan.passes, kernels: resolved.kernels,
       atMost: request.byteCount + ContractLimits.maxCheckGrowthBytes)
     return ServerResponse(message: response)
   }
@@ -192,14 +192,18 @@ extension ServerContext {
 }
 
 extension Sidelight_V1_CheckPipelineResponse {
-  /// Describes a valid pipeline in a bounded number of bytes. Omits the last passes if they do not
-  /// fit, and counts them; then the text, then the pipeline.
+  /// Describes a valid pipeline in a bounded number of bytes. Omits the last kernels and passes if
+  /// they do not fit, and counts the passes; then the text, then the pipeline.
   ///
   /// - Parameters:
   ///   - pipeline: The pipeline.
   ///   - passes: The passes that it compiles to.
+  ///   - kernels: The kernels of its stages, which are omitted first.
   ///   - limit: The most bytes of the serialized response.
-  package init(of pipeline: Pipeline, passes: [PassDescription], atMost limit: Int) {
+  package init(
+    of pipeline: Pipeline, passes: [PassDescription],
+    kernels: [(stage: String, text: KernelText)] = [], atMost limit: Int
+  ) {
     self.init()
     var left = limit - Self.omittedPassesBytes
     let message = Sidelight_V1_Pipeline(pipeline)
@@ -220,6 +224,15 @@ extension Sidelight_V1_CheckPipelineResponse {
       self.passes.append(compiled)
     }
     self.omittedPasses = UInt32(clamping: passes.count - self.passes.count)
+    for (stage, text) in kernels {
+      let kernel = Sidelight_V1_KernelStage.with {
+        $0.stage = stage
+        $0.kernel = Sidelight_V1_FilterDescription(text.description)
+        $0.nanosecondsPerPixel = text.nanosecondsPerPixel
+      }
+      guard Self.take(kernel.byteCount, from: &left) else { break }
+      self.kernels.append(kernel)
+    }
   }
 
   /// The bytes of the tag and the value of `omitted_passes`.

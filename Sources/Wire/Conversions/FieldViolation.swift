@@ -18,7 +18,7 @@ package struct FieldViolation: Error, Sendable, Hashable {
     package var limit: String?
     /// The nearest valid name. `nil` if there is none.
     package var suggestion: String?
-    /// The position in a pipeline's text. `nil` if the field is none.
+    /// The position in the text of a pipeline or of a kernel. `nil` if the field is none.
     package var position: Position?
 
     package init(
@@ -58,6 +58,11 @@ package struct FieldViolation: Error, Sendable, Hashable {
       self.line = line
       self.column = column
       self.utf8Offset = utf8Offset
+    }
+
+    fileprivate init(_ position: TextPosition) {
+      self.init(
+        line: position.line, column: position.column, utf8Offset: position.utf8Offset)
     }
   }
 
@@ -149,7 +154,7 @@ extension FieldViolation {
       code: error.statusCode, field: error.path, reason: error.message + hint,
       info: Info(
         reason: error.code.reason, value: error.value, limit: error.limit,
-        suggestion: error.suggestion))
+        suggestion: error.suggestion, position: error.position.map(Position.init)))
   }
 
   /// Creates the violation of an error in a pipeline's text.

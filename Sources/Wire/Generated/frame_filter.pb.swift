@@ -361,11 +361,46 @@ package nonisolated struct Sidelight_V1_CheckPipelineResponse: Sendable {
   /// too large.
   package var omittedPasses: UInt32 = 0
 
+  /// The kernels of the pipeline's stages, in order; the last ones are omitted if the response would
+  /// be too large.
+  package var kernels: [Sidelight_V1_KernelStage] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _pipeline: Sidelight_V1_Pipeline? = nil
+}
+
+/// A stage with the filter `kernel`.
+package nonisolated struct Sidelight_V1_KernelStage: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The stage's path: `stages[1].pipeline.stages[0]`.
+  package var stage: String = String()
+
+  /// The name, summary, reach and parameters of the kernel's text. `update` can change the
+  /// parameters.
+  package var kernel: Sidelight_V1_FilterDescription {
+    get {_kernel ?? Sidelight_V1_FilterDescription()}
+    set {_kernel = newValue}
+  }
+  /// Returns true if `kernel` has been explicitly set.
+  package var hasKernel: Bool {self._kernel != nil}
+  /// Clears the value of `kernel`. Subsequent reads from it will return its default value.
+  package mutating func clearKernel() {self._kernel = nil}
+
+  /// The time of a pixel on one thread with AVX2, in nanoseconds, as estimated from the text for the
+  /// costliest values of its parameters. At most 50.
+  package var nanosecondsPerPixel: Double = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _kernel: Sidelight_V1_FilterDescription? = nil
 }
 
 /// One pass over a frame.
@@ -1034,7 +1069,7 @@ nonisolated extension Sidelight_V1_CheckPipelineRequest: SwiftProtobuf.Message, 
 
 nonisolated extension Sidelight_V1_CheckPipelineResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".CheckPipelineResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}text\0\u{1}passes\0\u{3}estimated_cost_us\0\u{3}omitted_passes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}text\0\u{1}passes\0\u{3}estimated_cost_us\0\u{3}omitted_passes\0\u{1}kernels\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1047,6 +1082,7 @@ nonisolated extension Sidelight_V1_CheckPipelineResponse: SwiftProtobuf.Message,
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.passes) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.estimatedCostUs) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.omittedPasses) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.kernels) }()
       default: break
       }
     }
@@ -1072,6 +1108,9 @@ nonisolated extension Sidelight_V1_CheckPipelineResponse: SwiftProtobuf.Message,
     if self.omittedPasses != 0 {
       try visitor.visitSingularUInt32Field(value: self.omittedPasses, fieldNumber: 5)
     }
+    if !self.kernels.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.kernels, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1081,6 +1120,51 @@ nonisolated extension Sidelight_V1_CheckPipelineResponse: SwiftProtobuf.Message,
     if lhs.passes != rhs.passes {return false}
     if lhs.estimatedCostUs != rhs.estimatedCostUs {return false}
     if lhs.omittedPasses != rhs.omittedPasses {return false}
+    if lhs.kernels != rhs.kernels {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_KernelStage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".KernelStage"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stage\0\u{1}kernel\0\u{3}nanoseconds_per_pixel\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.stage) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._kernel) }()
+      case 3: try { try decoder.decodeSingularDoubleField(value: &self.nanosecondsPerPixel) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.stage.isEmpty {
+      try visitor.visitSingularStringField(value: self.stage, fieldNumber: 1)
+    }
+    try { if let v = self._kernel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.nanosecondsPerPixel.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.nanosecondsPerPixel, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_KernelStage, rhs: Sidelight_V1_KernelStage) -> Bool {
+    if lhs.stage != rhs.stage {return false}
+    if lhs._kernel != rhs._kernel {return false}
+    if lhs.nanosecondsPerPixel != rhs.nanosecondsPerPixel {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -76,11 +76,16 @@ public struct PipelineText: Sendable {
   }
 
   /// Locates an error of ``pipeline`` in the text: at the name of an unknown filter or parameter,
-  /// or at a value that is out of range.
+  /// at a value that is out of range, or at the invalid character of a kernel.
   public func locate(_ error: PipelineError) -> PipelineTextError {
-    PipelineTextError(
-      text: self.text, utf8Offset: self.locations.offset(of: error), message: error.message,
-      suggestion: error.suggestion, cause: error)
+    var offset = self.locations.offset(of: error)
+    if let position = error.position {
+      offset = PipelineTextCursor.offset(
+        ofByte: position.utf8Offset, ofValueAt: offset, in: Array(self.text.utf8))
+    }
+    return PipelineTextError(
+      text: self.text, utf8Offset: offset, message: error.message, suggestion: error.suggestion,
+      cause: error)
   }
 }
 

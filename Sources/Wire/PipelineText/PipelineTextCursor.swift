@@ -122,6 +122,34 @@ struct PipelineTextCursor {
     }
   }
 
+  /// Returns the offset in a valid text of a byte of a value: of a word, or of the contents of a
+  /// quoted text, whose escapes are longer than their characters.
+  ///
+  /// - Parameters:
+  ///   - byte: The offset in the contents.
+  ///   - start: The offset of the value in the text.
+  static func offset(ofByte byte: Int, ofValueAt start: Int, in text: [UInt8]) -> Int {
+    guard start < text.count, text[start] == UInt8(ascii: "\"") else { return start + byte }
+    var (offset, seen) = (start + 1, 0)
+    while seen < byte, offset + 1 < text.count, text[offset] != UInt8(ascii: "\"") {
+      guard text[offset] == UInt8(ascii: "\\") else {
+        (offset, seen) = (offset + 1, seen + 1)
+        continue
+      }
+      offset += 2
+      guard text[offset - 1] == UInt8(ascii: "u") else {
+        seen += 1
+        continue
+      }
+      let digits = text[offset...].dropFirst().prefix { $0 != UInt8(ascii: "}") }
+      let scalar = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        .flatMap(Unicode.Scalar.init)
+      seen += scalar.map { String(Character($0)).utf8.count } ?? 1
+      offset += digits.count + 2
+    }
+    return offset
+  }
+
   /// Returns whether a text is a valid name without quotes.
   static func isWord(_ text: String) -> Bool {
     guard let first = text.utf8.first else { return false }

@@ -15,7 +15,7 @@ struct AssetOptions: ParsableArguments {
     name: .customLong("asset"),
     help: ArgumentHelp(
       "Name of a file in the pipeline: a sticker, logo, mask or background as PNG or JPEG, a "
-        + ".cube table, or a font. May be repeated. The pipeline can also contain paths, as in "
+        + ".cube table, a font, or a kernel. May be repeated. The pipeline can also contain paths, as in "
         + "'overlay(asset: \"images/logo.png\")'.",
       valueName: "name=path"),
     completion: .file(), transform: NamedFile.init(argument:))
@@ -151,8 +151,8 @@ extension FilterCatalogue {
   }
 }
 
-/// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, a `.cube`
-/// table, or a font.
+/// A file that a pipeline can use in addition to the frame: a PNG or JPEG image, a `.cube` table, a
+/// font, or a kernel.
 private struct AssetFile {
   /// The path, absolute or relative to the working directory.
   let path: String
@@ -171,7 +171,7 @@ private struct AssetFile {
     }
     if self.isPicture(bytes) { return try self.picture(bytes) }
     if let fonts, FontAsset.isFont(bytes) { return try self.font(bytes, fonts) }
-    return try self.table(bytes)
+    return KernelText.isKernel(bytes) ? try self.kernel(bytes) : try self.table(bytes)
   }
 
   private func isPicture(_ bytes: [UInt8]) -> Bool {
@@ -196,12 +196,21 @@ private struct AssetFile {
     }
   }
 
+  private func kernel(_ bytes: [UInt8]) throws(AssetFileError) -> Asset {
+    do throws(KernelTextError) {
+      return .kernel(try KernelAsset(bytes))
+    } catch {
+      throw AssetFileError(path: self.path, reason: "\(error)")
+    }
+  }
+
   private func table(_ bytes: [UInt8]) throws(AssetFileError) -> Asset {
     do throws(CubeFileError) {
       return .cube(try CubeFile.read(bytes))
     } catch {
       guard self.path.lowercased().hasSuffix(".cube") else {
-        throw AssetFileError(path: self.path, reason: "not a PNG, JPEG or .cube file, nor a font")
+        throw AssetFileError(
+          path: self.path, reason: "not a PNG, JPEG or .cube file, nor a font or a kernel")
       }
       throw AssetFileError(path: self.path, reason: "\(error)")
     }

@@ -30,12 +30,12 @@ struct AssetServerOption: ParsableArguments {
 struct AssetsPut: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
-    abstract: "Upload a PNG, JPEG or .cube file; replaces an asset of the same name.")
+    abstract: "Upload a PNG, JPEG or .cube file, or a kernel; replaces an asset of the same name.")
 
   @Argument(help: "Name of the asset in pipelines.")
   var name: String
 
-  @Argument(help: "PNG, JPEG or .cube file to upload.", completion: .file())
+  @Argument(help: "PNG, JPEG or .cube file, or kernel, to upload.", completion: .file())
   var file: String
 
   @OptionGroup var address: AssetServerOption
@@ -79,6 +79,9 @@ extension AssetDescription {
       case .cube(let entries): "cube of \(entries) entries a side"
       case .curves(let entries): "curves of \(entries) entries"
       case .font(let name): "font \(name)"
+      case .kernel(let name, let parameters):
+        parameters.isEmpty
+          ? "kernel \(name)" : "kernel \(name) with \(parameters.joined(separator: ", "))"
       case nil: "unknown"
       }
     let origin = self.isOfParticipant ? "\tof the participant" : ""

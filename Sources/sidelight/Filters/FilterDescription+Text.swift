@@ -71,6 +71,7 @@ extension ParameterDescription {
         case .image?: "name of an image"
         case .cube?: "name of a colour table"
         case .font?: "name of a font"
+        case .kernel?: "name of a kernel"
         case nil: "name of an asset"
         }
       case .text: "text"
@@ -110,6 +111,7 @@ extension ParameterDescription {
       switch self.assetKind {
       case .cube?: return .text("look.cube")
       case .font?: return .text("brand.ttf")
+      case .kernel?: return .text("glow.kernel")
       case .image?, nil: return .text("picture.png")
       }
     }

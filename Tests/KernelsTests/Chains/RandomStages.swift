@@ -95,6 +95,9 @@ struct RandomStages {
     case .choice(let all):
       let names = recipe.choices[parameter.name] ?? all
       return .text(names[Int.random(in: 0 ..< names.count, using: &self.random)])
+    case .text:
+      return recipe.choices[parameter.name]?.randomElement(using: &self.random).map { .text($0) }
+    case .asset where parameter.assetKind == .kernel: return .text("")
     case .asset:
       let names = parameter.assetKind == .cube ? ChainAssets.cubes : ChainAssets.images
       return .text(names[Int.random(in: 0 ..< names.count, using: &self.random)])

@@ -70,6 +70,14 @@ struct StageRecipe {
     "gloom": StageRecipe(ranges: ["radius": 0 ... 9, "intensity": 0 ... 1], gain: 1.3),
     "glow": StageRecipe(ranges: ["intensity": 0 ... 1], gain: 1.6),
     "grain": StageRecipe(ranges: ["amount": 0 ... 0.5]),
+    "kernel": StageRecipe(
+      choices: [
+        "source": [
+          "color", "color.rgb * 0.8 + 0.1", "vec4(color.bgr, color.a)",
+          "mix(color.rgb, vec3(luma(color)), saturate(uv.x))", "sqrt(saturate(color.rgb) + 0.05)",
+          "(sample(-1, 0) + sample(1, 0.5) + color).rgb / 3",
+        ]
+      ], gain: 2.3),
     "holeDistortion": StageRecipe(ranges: ["radius": 0 ... 12]),
     "hueAdjust": StageRecipe(gain: 1.6),
     // A steep share of the colour, which also depends on it.

@@ -172,3 +172,28 @@ def test_the_command_explains_that_a_server_cannot_read_local_files(server, fold
         )
         said = finished.stderr.decode()
         assert "sticker.png" in said and "apply' without --server" in said
+
+
+GAIN = """kernel gain "Multiplies colour."
+param gain: 0.5 in 0..2
+return color.rgb * gain
+"""
+
+
+def test_a_kernel_is_read_from_a_file_and_has_its_own_parameters(folder):
+    (folder / "looks/gain.kernel").write_text(GAIN)
+    half = applied(folder, 'kernel(asset: "looks/gain.kernel")')
+    assert np.abs(half - source(folder) / 2).max() <= 1
+    named = applied(folder, "kernel(asset: gain, gain: 1)", "--asset", "gain=looks/gain.kernel")
+    assert np.array_equal(named, source(folder))
+
+
+def test_an_invalid_kernel_is_refused_at_its_character(folder):
+    (folder / "bad.kernel").write_text("kernel bad\nreturn lumma(color)")
+    for file in folder.glob("out.png"):
+        file.unlink()
+    assert "line 2, column 8: there is no function named 'lumma'; did you mean luma?" in complaint(
+        folder, 'kernel(asset: "bad.kernel")'
+    )
+    message = complaint(folder, 'kernel(source: "lumma(color)")')
+    assert "column 17" in message and "did you mean luma?" in message

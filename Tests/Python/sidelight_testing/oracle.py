@@ -65,6 +65,10 @@ def glow(intensity: float):
     return formula
 
 
+def kernel_mix(colors):
+    return colors * 0.5 + np.roll(colors, -1, axis=-1) * 0.3 + 0.1 * 255
+
+
 def hue(angle: float):
     # Rodrigues' rotation about (1, 1, 1) / sqrt(3).
     axis = np.ones(3) / np.sqrt(3)
@@ -424,6 +428,16 @@ ORACLES = [
     Oracle("gammaAdjust", {"power": 2.2}, gamma(2.2)),
     Oracle("glow", {}, glow(0.6)),
     Oracle("glow", {"intensity": 1}, glow(1)),
+    Oracle(
+        "kernel",
+        {
+            "source": "param intensity: 0.6 in 0..1 "
+            "mix(color.rgb, vec3(1, .95, .8), smoothstep(.5, 1, luma(color)) * intensity)",
+            "intensity": 0.9,
+        },
+        glow(0.9),
+    ),
+    Oracle("kernel", {"source": "color.rgb * 0.5 + color.gbr * 0.3 + 0.1"}, kernel_mix),
     Oracle("hueAdjust", {"angle": 1}, hue(1)),
     Oracle("hueAdjust", {"angle": np.pi}, lambda c: 2 / 3 * c.sum(-1, keepdims=True) - c),
     Oracle("grain", {"amount": 0.4, "seed": 9}, grain(0.4, 9)),

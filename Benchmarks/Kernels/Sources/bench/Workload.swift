@@ -50,6 +50,11 @@ struct Workload {
     "five-nv12": Workload(.nv12, .fiveStages),
     "chain": Workload(.bgra8, Self.chain),
     "chain-i420": Workload(.i420, Self.chain),
+    "glow": Workload(.bgra8, "glow"),
+    "glow-i420": Workload(.i420, "glow"),
+    "kernel-glow": Workload(.bgra8, "kernel", ["source": .text(Self.glow)]),
+    "kernel-glow-i420": Workload(.i420, "kernel", ["source": .text(Self.glow)]),
+    "kernel-sobel": Workload(.bgra8, "kernel", ["source": .text(Self.sobel)]),
     "gaussian10": Workload(.bgra8, "gaussianBlur"),
     "gaussian25": Workload(.bgra8, "gaussianBlur", ["radius": .number(25)]),
     "gaussian10-i420": Workload(.i420, "gaussianBlur"),
@@ -98,6 +103,21 @@ struct Workload {
     text: "Ada Lovelace\nAnalytical Engines", font: .dejaVuSans, size: 54,
     shadowColor: RGBAColor(red: 0, green: 0, blue: 0, alpha: 0.5),
     boxColor: RGBAColor(red: 0, green: 0, blue: 0, alpha: 0.6), margin: FramePoint(x: 54, y: 54))
+
+  /// The filter `glow` as a kernel.
+  private static let glow = """
+    param intensity: 0.6 in 0..1
+    let g = smoothstep(0.5, 1, luma(color)) * intensity
+    return mix(color.rgb, vec3(1, 0.95, 0.8), g)
+    """
+
+  private static let sobel = """
+    let l = luma(sample(-1, -1)) + 2 * luma(sample(-1, 0)) + luma(sample(-1, 1))
+    let r = luma(sample(1, -1)) + 2 * luma(sample(1, 0)) + luma(sample(1, 1))
+    let u = luma(sample(-1, -1)) + 2 * luma(sample(0, -1)) + luma(sample(1, -1))
+    let d = luma(sample(-1, 1)) + 2 * luma(sample(0, 1)) + luma(sample(1, 1))
+    return saturate(length(vec2(r - l, d - u)))
+    """
 
   /// A curve, a look and a custom kernel, which do not fold.
   private static let chain: Pipeline = [

@@ -30,9 +30,15 @@ package struct StripPass: Pass {
   /// Where 2x2 pixels share chroma, one band reads all of them before it writes.
   package var worksInPlace: Bool { true }
 
+  package func kernelNanoseconds(_ size: FrameSize) -> Double {
+    Double(size.pixelCount) * self.program.kernelNanoseconds * KernelProgram.slowness
+  }
+
   package func run(_ context: PassContext) async {
     let size = context.output.size
-    let nanoseconds = Double(size.pixelCount) * (1 + 0.5 * Double(self.program.count))
+    let nanoseconds =
+      Double(size.pixelCount) * (1 + 0.5 * Double(self.program.count))
+      + self.kernelNanoseconds(size)
     let sharesRows = context.output.format.isYUV || context.inputs[0].format.isYUV
     await context.bands.run(
       rows: size.height, alignment: sharesRows ? 2 : 1, nanoseconds: nanoseconds

@@ -9,6 +9,8 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
 
   /// The number of steps.
   var count: Int { unsafe self.steps.count }
+  /// The estimated time of a pixel on one thread that the kernels from text take.
+  let kernelNanoseconds: Double
   /// The number of scratch strips that the steps need.
   let scratchStrips: Int
   /// The first step for pixels of bytes, if it is a function of each channel.
@@ -29,6 +31,7 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
       } else {
         nil
       }
+    self.kernelNanoseconds = steps.reduce(0) { $0 + $1.kernelNanoseconds }
     self.scratchStrips =
       1 + owned.reduce(0) { max($0, ($1 as? StripProgram)?.scratchStrips ?? 0) }
   }
@@ -125,6 +128,19 @@ enum StripStep {
   case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
 }
 
+extension StripStep {
+  /// The estimated time of a pixel on one thread that kernels from text take.
+  fileprivate var kernelNanoseconds: Double {
+    switch self {
+    case .kernel(let kernel, _):
+      unsafe kernel._withUnsafeGuaranteedRef { $0.nanosecondsPerPixel } ?? 0
+    case .group(let program, _, _, _):
+      unsafe program._withUnsafeGuaranteedRef { $0.kernelNanoseconds }
+    default: 0
+    }
+  }
+}
+
 /// A function of pixels and their positions, applied to a strip in place: straight colour in units
 /// of 0 ... 1, unclamped.
 package final class StripKernel: Sendable {
@@ -137,15 +153,18 @@ package final class StripKernel: Sendable {
 
   /// Whether each colour channel is a function of itself alone, the same at every position.
   let isCurve: Bool
+  /// The estimated time of a pixel on one thread, of a kernel from text; `nil` for other functions.
+  package let nanosecondsPerPixel: Double?
 
   package init(
-    isCurve: Bool = false,
+    isCurve: Bool = false, nanosecondsPerPixel: Double? = nil,
     reference:
       @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) ->
       SIMD4<Double>,
     apply: @escaping @Sendable (Strip) -> Void
   ) {
     self.isCurve = isCurve
+    self.nanosecondsPerPixel = nanosecondsPerPixel
     self.reference = reference
     self.apply = apply
   }

@@ -11,7 +11,11 @@ struct PipelineCompiler: Sendable {
   /// The bytes that one plan may hold, and all compiled pipelines of one session together.
   let maxPlanBytes: Int
 
+  /// The most threads that share the work of a frame.
+  private let threads: Int
+
   init(_ configuration: ServerConfiguration, catalogue: FilterCatalogue) {
+    self.threads = configuration.computeThreads
     self.catalogue = catalogue
     self.plans = PlanCache(
       maxBytes: configuration.maxTotalPlanBytes / 4, maxPlanBytes: configuration.maxPlanBytes,
@@ -96,7 +100,10 @@ struct PipelineCompiler: Sendable {
       changesNothing: delivery.changesNothing(in: form) {
         self.plans.plan(for: shaped, form.geometry)
       },
-      cost: self.costs.estimate(for: pipeline, form, as: output),
+      cost: self.costs.estimate(for: pipeline, form, as: output) {
+        let time = plan.kernelTime
+        return CostEstimate(priorWork: time > .zero ? time : nil, threads: self.threads)
+      },
       isCustom: self.isCustom(pipeline) || plan.hasCustomScene,
       reduced: reduced.map {
         self.compiledPipeline(for: $0, form, as: output, allowsReduced: false)

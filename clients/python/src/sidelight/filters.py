@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Optional
 
-from .pipelines import RGBA, LengthLike, Point, Stage
+from .pipelines import RGBA, LengthLike, Point, Stage, Value
 
 __all__ = [
     "affine_transform",
@@ -50,6 +50,7 @@ __all__ = [
     "grayscale",
     "hole_distortion",
     "hue_adjust",
+    "kernel",
     "median",
     "motion_blur",
     "multiply_compositing",
@@ -800,6 +801,29 @@ def hue_adjust(
         "hueAdjust",
         {
             "angle": angle,
+        },
+    )
+
+
+def kernel(
+    *,
+    asset: Optional[str] = None,
+    source: Optional[str] = None,
+    **parameters: Value,
+) -> Stage:
+    """Computes each pixel by a function that is given as text.
+
+    - asset: The name of a kernel; none for the text in `source`.
+    - source: The text of the kernel, unless `asset` names one; `color` changes nothing. Default
+      `"color"`.
+    - parameters: The parameters that the text declares, by their names in it.
+    """
+    return Stage(
+        "kernel",
+        {
+            "asset": asset,
+            "source": source,
+            **parameters,
         },
     )
 

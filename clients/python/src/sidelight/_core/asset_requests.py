@@ -6,6 +6,7 @@ import hashlib
 import os
 from typing import Any, NamedTuple, Optional
 
+from ..catalogue import Filter
 from ..v1 import assets_pb2
 from .requests import Operation
 
@@ -20,7 +21,7 @@ class Asset(NamedTuple):
     """An asset that pipelines can name."""
 
     name: str
-    #: "image" or "cube".
+    #: "image", "cube" or "kernel".
     kind: str
     #: "caller", "participant" or "server".
     origin: str
@@ -33,6 +34,8 @@ class Asset(NamedTuple):
     sha256: bytes
     #: The seconds since the upload; `None` for assets of the server.
     age: Optional[float]
+    #: The name, summary, reach and parameters of a kernel; `None` for other kinds.
+    kernel: Optional[Filter]
 
 
 def asset_upload(name: str, data: Any, participant: str) -> list[Any]:
@@ -62,7 +65,7 @@ def asset_of(message: Any) -> Asset:
     """Returns an asset of a message."""
     return Asset(
         message.name,
-        {1: "image", 2: "cube", 4: "font"}.get(message.kind, "unknown"),
+        {1: "image", 2: "cube", 4: "font", 5: "kernel"}.get(message.kind, "unknown"),
         {1: "caller", 2: "server", 3: "participant"}.get(message.origin, "unknown"),
         message.width,
         message.height,
@@ -71,6 +74,7 @@ def asset_of(message: Any) -> Asset:
         message.memory_bytes,
         message.sha256,
         message.age.ToTimedelta().total_seconds() if message.HasField("age") else None,
+        Filter.of(message.kernel) if message.HasField("kernel") else None,
     )
 
 

@@ -50,6 +50,8 @@ class CheckedPipeline(NamedTuple):
     pipeline: Pipeline
     #: The passes that it compiles to. Empty: frames pass through.
     passes: tuple[CompiledPass, ...]
+    #: The kernels of the stages, by the stages' paths. Their parameters follow from their texts.
+    kernels: Mapping[str, Filter]
 
 
 class ServerInfo(NamedTuple):
@@ -134,7 +136,8 @@ def check(
             CompiledPass(each.name, tuple(each.filters), each.description)
             for each in response.passes
         )
-        return CheckedPipeline(response.text, Pipeline.of(response.pipeline), passes)
+        kernels = {each.stage: Filter.of(each.kernel) for each in response.kernels}
+        return CheckedPipeline(response.text, Pipeline.of(response.pipeline), passes, kernels)
 
     return Operation(
         _FRAME_FILTER + "CheckPipeline", request, frame_filter_pb2.CheckPipelineResponse, convert

@@ -75,18 +75,20 @@ class CheckPipelineRequest(_message.Message):
     def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., text: _Optional[str] = ..., format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., color: _Optional[_Union[_image_pb2.ColorDescription, _Mapping[str, object]]] = ..., participant: _Optional[str] = ...) -> None: ...
 
 class CheckPipelineResponse(_message.Message):
-    __slots__ = ["estimated_cost_us", "omitted_passes", "passes", "pipeline", "text"]
+    __slots__ = ["estimated_cost_us", "kernels", "omitted_passes", "passes", "pipeline", "text"]
     ESTIMATED_COST_US_FIELD_NUMBER: _ClassVar[int]
+    KERNELS_FIELD_NUMBER: _ClassVar[int]
     OMITTED_PASSES_FIELD_NUMBER: _ClassVar[int]
     PASSES_FIELD_NUMBER: _ClassVar[int]
     PIPELINE_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     estimated_cost_us: int
+    kernels: _containers.RepeatedCompositeFieldContainer[KernelStage]
     omitted_passes: int
     passes: _containers.RepeatedCompositeFieldContainer[CompiledPass]
     pipeline: _pipeline_pb2.Pipeline
     text: str
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., text: _Optional[str] = ..., passes: _Optional[_Iterable[_Union[CompiledPass, _Mapping[str, object]]]] = ..., estimated_cost_us: _Optional[int] = ..., omitted_passes: _Optional[int] = ...) -> None: ...
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., text: _Optional[str] = ..., passes: _Optional[_Iterable[_Union[CompiledPass, _Mapping[str, object]]]] = ..., estimated_cost_us: _Optional[int] = ..., omitted_passes: _Optional[int] = ..., kernels: _Optional[_Iterable[_Union[KernelStage, _Mapping[str, object]]]] = ...) -> None: ...
 
 class CompiledPass(_message.Message):
     __slots__ = ["description", "filters", "name"]
@@ -131,6 +133,16 @@ class GetServerInfoResponse(_message.Message):
     transport: TransportSettings
     version: str
     def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[_session_pb2.Limits, _Mapping[str, object]]] = ..., features: _Optional[_Iterable[str]] = ..., load: _Optional[_Union[Load, _Mapping[str, object]]] = ..., instruction_set: _Optional[str] = ..., transport: _Optional[_Union[TransportSettings, _Mapping[str, object]]] = ..., asset_limits: _Optional[_Union[_assets_pb2.AssetLimits, _Mapping[str, object]]] = ...) -> None: ...
+
+class KernelStage(_message.Message):
+    __slots__ = ["kernel", "nanoseconds_per_pixel", "stage"]
+    KERNEL_FIELD_NUMBER: _ClassVar[int]
+    NANOSECONDS_PER_PIXEL_FIELD_NUMBER: _ClassVar[int]
+    STAGE_FIELD_NUMBER: _ClassVar[int]
+    kernel: _catalogue_pb2.FilterDescription
+    nanoseconds_per_pixel: float
+    stage: str
+    def __init__(self, stage: _Optional[str] = ..., kernel: _Optional[_Union[_catalogue_pb2.FilterDescription, _Mapping[str, object]]] = ..., nanoseconds_per_pixel: _Optional[float] = ...) -> None: ...
 
 class ListFiltersRequest(_message.Message):
     __slots__ = ["category", "participant"]

@@ -1,0 +1,133 @@
+import SidelightKernels
+import Testing
+
+/// The text of kernels: what is accepted, and where errors are.
+@Suite struct `Kernels as text` {
+  struct Invalid: Sendable, CustomTestStringConvertible {
+    let text: String
+    let line: Int
+    let column: Int
+    let message: String
+    var suggestion: String?
+    var testDescription: String { self.text }
+  }
+
+  static let invalid = [
+    Invalid(text: "", line: 1, column: 1, message: "expected a value, found the end"),
+    Invalid(text: "color +", line: 1, column: 8, message: "expected a value, found the end"),
+    Invalid(
+      text: "let y = lumma(color)\nreturn y", line: 1, column: 9,
+      message: "no function named 'lumma'", suggestion: "luma"),
+    Invalid(
+      text: "let y = luma(color)\nreturn color.rgb * yy", line: 2, column: 20,
+      message: "no value named 'yy'", suggestion: "y"),
+    Invalid(
+      text: "lerp(color, color, 1)", line: 1, column: 1, message: "no function named 'lerp'",
+      suggestion: "mix"),
+    Invalid(
+      text: "color.rgb + color", line: 1, column: 11,
+      message: "'+' does not take a vec3 and a vec4; select components"),
+    Invalid(text: "color.rgx", line: 1, column: 7, message: "'rgx' are not components of a vec4"),
+    Invalid(text: "uv.z", line: 1, column: 4, message: "not components of a vec2"),
+    Invalid(text: "uv", line: 1, column: 1, message: "the result is a vec2"),
+    Invalid(text: "color.r < 1", line: 1, column: 9, message: "the result is a bool"),
+    Invalid(text: "color.r ? 1 : 0", line: 1, column: 9, message: "is a float, not a bool"),
+    Invalid(text: "vec3(1, 2)", line: 1, column: 1, message: "takes 3 numbers in all"),
+    Invalid(text: "mix(1, 2)", line: 1, column: 1, message: "mix takes 3 arguments, not 2"),
+    Invalid(
+      text: "sample(color.r, 0)", line: 1, column: 13,
+      message: "may depend on parameters and on size"),
+    Invalid(text: "sample(time, 0)", line: 1, column: 8, message: "not on the pixel or the time"),
+    Invalid(text: "sample(33, 0)", line: 1, column: 8, message: "outside -32 ... 32"),
+    Invalid(text: "é", line: 1, column: 1, message: "'é' has no meaning"),
+    Invalid(text: "// é\n  2 $", line: 2, column: 5, message: "'$' has no meaning"),
+    Invalid(text: "/* color", line: 1, column: 1, message: "has no end"),
+    Invalid(text: "2x", line: 1, column: 2, message: "a number ends before a name"),
+    Invalid(text: "let luma = 1 return luma", line: 1, column: 5, message: "'luma' is built in"),
+    Invalid(text: "param a: 2 in 0..1 a", line: 1, column: 10, message: "outside 0.0 ... 1.0"),
+    Invalid(text: "param a: 1 in 1..0 a", line: 1, column: 15, message: "the least first"),
+    Invalid(text: "param a: 1 param a: 2 a", line: 1, column: 18, message: "is given twice"),
+    Invalid(text: "param a_b: 1 a_b", line: 1, column: 7, message: "letters and digits only"),
+    Invalid(text: "param source: 1 a", line: 1, column: 7, message: "of the filter itself"),
+    Invalid(text: "let a = 1 param b: 1 a", line: 1, column: 11, message: "before the first 'let'"),
+    Invalid(text: "color color", line: 1, column: 7, message: "expected an operator or the end"),
+    Invalid(text: "1 < 2 < 3 ? 1 : 0", line: 1, column: 7, message: "expected"),
+    Invalid(text: "!color.r", line: 1, column: 1, message: "'!' takes a bool, not a float"),
+    Invalid(text: "1e99", line: 1, column: 1, message: "is not a number of at most 1e30"),
+    Invalid(text: "#12345", line: 1, column: 1, message: "6 or 8 hexadecimal digits"),
+  ]
+
+  @Test(arguments: Self.invalid)
+  func `an error is at its character`(_ invalid: Invalid) throws {
+    let error = try #require(throws: KernelTextError.self) { try KernelText(invalid.text) }
+    #expect(error.message.contains(invalid.message), "\(error)")
+    #expect(error.position.line == invalid.line, "\(error)")
+    #expect(error.position.column == invalid.column, "\(error)")
+    #expect(error.suggestion == invalid.suggestion, "\(error)")
+  }
+
+  @Test func `a file begins with a header, and a text in a pipeline may`() throws {
+    let text = "// looks\nkernel warm \"Warms.\" return color.rgb * vec3(1.1, 1, 0.9)"
+    let kernel = try KernelText(text, requiresHeader: true)
+    #expect(kernel.name == "warm")
+    #expect(kernel.summary == "Warms.")
+    #expect(KernelText.isKernel(Array(text.utf8)))
+    #expect(!KernelText.isKernel(Array("TITLE \"kernel\"\nLUT_3D_SIZE 2".utf8)))
+    #expect(!KernelText.isKernel([0x89, 0x50, 0x4E, 0x47]))
+    _ = try KernelText("color.bgr")
+    let error = try #require(throws: KernelTextError.self) {
+      try KernelText("color.bgr", requiresHeader: true)
+    }
+    #expect(error.message.contains("expected 'kernel' and a name"))
+  }
+
+  @Test func `parameters have the kinds of their defaults`() throws {
+    let kernel = try KernelText(
+      """
+      param number: -0.5 in -1..1 "A number."
+      param flag: true
+      param pair: vec2(1, 2) in 0..4
+      param tint: #ff0080 "A colour."
+      param paint: color(0.5, 1.5, 0)
+      return flag ? color * number + tint * pair.x + paint : color
+      """)
+    let parameters = kernel.parameters
+    #expect(parameters.map(\.name) == ["number", "flag", "pair", "tint", "paint"])
+    #expect(
+      parameters.map(\.kind) == [.number, .flag, .vector(count: 2), .color, .color])
+    #expect(parameters[0].limits == -1 ... 1)
+    #expect(parameters[0].defaultValue == .number(-0.5))
+    #expect(parameters[0].summary == "A number.")
+    #expect(parameters[3].defaultValue == .color(RGBAColor(red: 1, green: 0, blue: 128 / 255)))
+    #expect(
+      parameters[4].defaultValue == .color(RGBAColor(red: 0.5, green: 1.5, blue: 0, alpha: 1)))
+  }
+
+  @Test(arguments: [
+    (String(repeating: "(", count: 65) + "1" + String(repeating: ")", count: 65), "nest deeper"),
+    (String(repeating: "-", count: 65) + "1", "nest deeper"),
+    (Array(repeating: "color", count: 300).joined(separator: "+"), "operations in a row"),
+    ("let a = 1 " + String(repeating: "let a = a ", count: 256) + "a", "more than 256 bindings"),
+    (
+      "vec4(" + Array(repeating: "1", count: 17).joined(separator: ",") + ")",
+      "more than 16 arguments"
+    ),
+    (String(repeating: " ", count: 16385), "the limit is 16384"),
+    (
+      "let a = color " + String(repeating: "let a = pow(sin(a), cos(a)) ", count: 9) + "a",
+      "ns per pixel; the limit is 50"
+    ),
+  ])
+  func `length, depth and cost are limited`(_ text: String, _ message: String) throws {
+    let error = try #require(throws: KernelTextError.self) { try KernelText(text) }
+    #expect(error.message.contains(message), "\(error)")
+  }
+
+  @Test func `the cost grows with the work`() throws {
+    let cheap = try KernelText("color.rgb * color.r").nanosecondsPerPixel
+    let costly = try KernelText("pow(color.rgb, vec3(color.r))").nanosecondsPerPixel
+    #expect(cheap > 0)
+    #expect(costly > 2 * cheap)
+    #expect(try KernelText("let unused = sin(color) return color").nanosecondsPerPixel == 0)
+  }
+}
