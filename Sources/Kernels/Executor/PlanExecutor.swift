@@ -153,8 +153,8 @@ public final class PlanExecutor: Sendable {
     _ = try await self.withBands(bands, meter) { bands in
       try Task.checkCancellation()
       let context = PassContext(
-        inputs: [input], output: output, time: FrameTime(), scene: nil, pool: self.pool,
-        bands: bands)
+        inputs: [input], output: output, time: FrameTime(), scene: nil, details: FrameDetails(),
+        pool: self.pool, bands: bands)
       try await observer.pass(pass.description) { try await pass.run(context) }
       return output
     }

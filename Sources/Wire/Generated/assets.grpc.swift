@@ -120,9 +120,11 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
-        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
-        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
-        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
+        /// > Specification 1.0), a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font), or a kernel, whose first word is `kernel`. Fonts are parsed when they are uploaded, and
+        /// > their hinting programs are never run; compressed fonts (WOFF) are refused. An invalid kernel is
+        /// > refused with the line and the column of its first error in `google.rpc.ErrorInfo`. A call that
+        /// > fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -216,9 +218,11 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
-        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
-        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
-        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
+        /// > Specification 1.0), a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font), or a kernel, whose first word is `kernel`. Fonts are parsed when they are uploaded, and
+        /// > their hinting programs are never run; compressed fonts (WOFF) are refused. An invalid kernel is
+        /// > refused with the line and the column of its first error in `google.rpc.ErrorInfo`. A call that
+        /// > fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -310,9 +314,11 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
-        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
-        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
-        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
+        /// > Specification 1.0), a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font), or a kernel, whose first word is `kernel`. Fonts are parsed when they are uploaded, and
+        /// > their hinting programs are never run; compressed fonts (WOFF) are refused. An invalid kernel is
+        /// > refused with the line and the column of its first error in `google.rpc.ErrorInfo`. A call that
+        /// > fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -528,9 +534,11 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
-        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
-        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
-        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
+        /// > Specification 1.0), a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font), or a kernel, whose first word is `kernel`. Fonts are parsed when they are uploaded, and
+        /// > their hinting programs are never run; compressed fonts (WOFF) are refused. An invalid kernel is
+        /// > refused with the line and the column of its first error in `google.rpc.ErrorInfo`. A call that
+        /// > fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -647,9 +655,11 @@ extension Sidelight_V1_Assets {
         /// > `activate`.
         /// > 
         /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
-        /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
-        /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
-        /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
+        /// > Specification 1.0), a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+        /// > font), or a kernel, whose first word is `kernel`. Fonts are parsed when they are uploaded, and
+        /// > their hinting programs are never run; compressed fonts (WOFF) are refused. An invalid kernel is
+        /// > refused with the line and the column of its first error in `google.rpc.ErrorInfo`. A call that
+        /// > fails stores nothing. Errors:
         /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
         /// > - FAILED_PRECONDITION: a message is out of order.
         /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -768,9 +778,11 @@ extension Sidelight_V1_Assets.ClientProtocol {
     /// > `activate`.
     /// > 
     /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
-    /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
-    /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
-    /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
+    /// > Specification 1.0), a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+    /// > font), or a kernel, whose first word is `kernel`. Fonts are parsed when they are uploaded, and
+    /// > their hinting programs are never run; compressed fonts (WOFF) are refused. An invalid kernel is
+    /// > refused with the line and the column of its first error in `google.rpc.ErrorInfo`. A call that
+    /// > fails stores nothing. Errors:
     /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
     /// > - FAILED_PRECONDITION: a message is out of order.
     /// > - ALREADY_EXISTS: the server provides an asset of this name.
@@ -873,9 +885,11 @@ extension Sidelight_V1_Assets.ClientProtocol {
     /// > `activate`.
     /// > 
     /// > The content determines the kind of file: a PNG or JPEG image, a `.cube` table (Adobe Cube LUT
-    /// > Specification 1.0), or a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
-    /// > font). Fonts are parsed when they are uploaded, and their hinting programs are never run.
-    /// > Compressed fonts (WOFF) are refused. A call that fails stores nothing. Errors:
+    /// > Specification 1.0), a TrueType or OpenType font (`.ttf`, `.otf`; of a collection, the first
+    /// > font), or a kernel, whose first word is `kernel`. Fonts are parsed when they are uploaded, and
+    /// > their hinting programs are never run; compressed fonts (WOFF) are refused. An invalid kernel is
+    /// > refused with the line and the column of its first error in `google.rpc.ErrorInfo`. A call that
+    /// > fails stores nothing. Errors:
     /// > - INVALID_ARGUMENT: the name, size, digest or file is invalid.
     /// > - FAILED_PRECONDITION: a message is out of order.
     /// > - ALREADY_EXISTS: the server provides an asset of this name.

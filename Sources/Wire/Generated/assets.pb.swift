@@ -42,6 +42,9 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
 
   /// A TrueType or OpenType font.
   case font // = 4
+
+  /// A filter from text, for `kernel(asset: ...)`.
+  case kernel // = 5
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -54,6 +57,7 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
     case 1: self = .image
     case 2: self = .cube
     case 4: self = .font
+    case 5: self = .kernel
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -64,6 +68,7 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
     case .image: return 1
     case .cube: return 2
     case .font: return 4
+    case .kernel: return 5
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -74,6 +79,7 @@ package nonisolated enum Sidelight_V1_AssetKind: SwiftProtobuf.Enum, Swift.CaseI
     .image,
     .cube,
     .font,
+    .kernel,
   ]
 
 }
@@ -283,62 +289,106 @@ package nonisolated struct Sidelight_V1_DeleteAssetResponse: Sendable {
 }
 
 /// An asset that pipelines can name.
-package nonisolated struct Sidelight_V1_Asset: Sendable {
+package nonisolated struct Sidelight_V1_Asset: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The name of the asset.
-  package var name: String = String()
+  package var name: String {
+    get {_storage._name}
+    set {_uniqueStorage()._name = newValue}
+  }
 
   /// The kind of the asset.
-  package var kind: Sidelight_V1_AssetKind = .unspecified
+  package var kind: Sidelight_V1_AssetKind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
   /// The origin of the asset.
-  package var origin: Sidelight_V1_AssetOrigin = .unspecified
+  package var origin: Sidelight_V1_AssetOrigin {
+    get {_storage._origin}
+    set {_uniqueStorage()._origin = newValue}
+  }
 
   /// The width of an image in pixels; 0 for other assets.
-  package var width: UInt32 = 0
+  package var width: UInt32 {
+    get {_storage._width}
+    set {_uniqueStorage()._width = newValue}
+  }
 
   /// The height of an image in pixels; 0 for other assets.
-  package var height: UInt32 = 0
+  package var height: UInt32 {
+    get {_storage._height}
+    set {_uniqueStorage()._height = newValue}
+  }
 
   /// The number of entries along each edge of a 3D table, or of each curve of a 1D table; 0 for
   /// other assets.
-  package var entries: UInt32 = 0
+  package var entries: UInt32 {
+    get {_storage._entries}
+    set {_uniqueStorage()._entries = newValue}
+  }
 
   /// Whether a table is three-dimensional (a cube) and not three curves.
-  package var isCube: Bool = false
+  package var isCube: Bool {
+    get {_storage._isCube}
+    set {_uniqueStorage()._isCube = newValue}
+  }
 
   /// The length of the uploaded file in bytes; 0 for assets of the server.
-  package var fileBytes: UInt64 = 0
+  package var fileBytes: UInt64 {
+    get {_storage._fileBytes}
+    set {_uniqueStorage()._fileBytes = newValue}
+  }
 
   /// The largest amount of memory that the decoded asset takes, in bytes; counts against the quotas.
   /// 0 for assets of the server.
-  package var memoryBytes: UInt64 = 0
+  package var memoryBytes: UInt64 {
+    get {_storage._memoryBytes}
+    set {_uniqueStorage()._memoryBytes = newValue}
+  }
 
   /// The SHA-256 digest of the uploaded file; empty for assets of the server.
-  package var sha256: Data = Data()
+  package var sha256: Data {
+    get {_storage._sha256}
+    set {_uniqueStorage()._sha256 = newValue}
+  }
 
   /// The time since the upload; absent for assets of the server.
   package var age: SwiftProtobuf.Google_Protobuf_Duration {
-    get {_age ?? SwiftProtobuf.Google_Protobuf_Duration()}
-    set {_age = newValue}
+    get {_storage._age ?? SwiftProtobuf.Google_Protobuf_Duration()}
+    set {_uniqueStorage()._age = newValue}
   }
   /// Returns true if `age` has been explicitly set.
-  package var hasAge: Bool {self._age != nil}
+  package var hasAge: Bool {_storage._age != nil}
   /// Clears the value of `age`. Subsequent reads from it will return its default value.
-  package mutating func clearAge() {self._age = nil}
+  package mutating func clearAge() {_uniqueStorage()._age = nil}
 
   /// The family and style of a font, as it states them: "Inter Bold". At most 127 bytes. Empty for
   /// other assets.
-  package var font: String = String()
+  package var font: String {
+    get {_storage._font}
+    set {_uniqueStorage()._font = newValue}
+  }
+
+  /// The name, summary, reach and parameters of a kernel; absent for other assets. The parameters are
+  /// those that `kernel(asset: ...)` takes in addition to its own.
+  package var kernel: Sidelight_V1_FilterDescription {
+    get {_storage._kernel ?? Sidelight_V1_FilterDescription()}
+    set {_uniqueStorage()._kernel = newValue}
+  }
+  /// Returns true if `kernel` has been explicitly set.
+  package var hasKernel: Bool {_storage._kernel != nil}
+  /// Clears the value of `kernel`. Subsequent reads from it will return its default value.
+  package mutating func clearKernel() {_uniqueStorage()._kernel = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _age: SwiftProtobuf.Google_Protobuf_Duration? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// The server's limits on assets. `max_assets_per_caller` is 0 if the server accepts no uploads.
@@ -409,7 +459,7 @@ package nonisolated struct Sidelight_V1_AssetLimits: Sendable {
 fileprivate nonisolated let _protobuf_package = "sidelight.v1"
 
 nonisolated extension Sidelight_V1_AssetKind: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ASSET_KIND_UNSPECIFIED\0\u{1}ASSET_KIND_IMAGE\0\u{1}ASSET_KIND_CUBE\0\u{2}\u{2}ASSET_KIND_FONT\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ASSET_KIND_UNSPECIFIED\0\u{1}ASSET_KIND_IMAGE\0\u{1}ASSET_KIND_CUBE\0\u{2}\u{2}ASSET_KIND_FONT\0\u{1}ASSET_KIND_KERNEL\0")
 }
 
 nonisolated extension Sidelight_V1_AssetOrigin: SwiftProtobuf._ProtoNameProviding {
@@ -678,88 +728,153 @@ nonisolated extension Sidelight_V1_DeleteAssetResponse: SwiftProtobuf.Message, S
 
 nonisolated extension Sidelight_V1_Asset: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Asset"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}kind\0\u{1}origin\0\u{1}width\0\u{1}height\0\u{1}entries\0\u{3}is_cube\0\u{3}file_bytes\0\u{3}memory_bytes\0\u{1}sha256\0\u{1}age\0\u{1}font\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}kind\0\u{1}origin\0\u{1}width\0\u{1}height\0\u{1}entries\0\u{3}is_cube\0\u{3}file_bytes\0\u{3}memory_bytes\0\u{1}sha256\0\u{1}age\0\u{1}font\0\u{1}kernel\0")
+
+  fileprivate class _StorageClass {
+    var _name: String = String()
+    var _kind: Sidelight_V1_AssetKind = .unspecified
+    var _origin: Sidelight_V1_AssetOrigin = .unspecified
+    var _width: UInt32 = 0
+    var _height: UInt32 = 0
+    var _entries: UInt32 = 0
+    var _isCube: Bool = false
+    var _fileBytes: UInt64 = 0
+    var _memoryBytes: UInt64 = 0
+    var _sha256: Data = Data()
+    var _age: SwiftProtobuf.Google_Protobuf_Duration? = nil
+    var _font: String = String()
+    var _kernel: Sidelight_V1_FilterDescription? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _name = source._name
+      _kind = source._kind
+      _origin = source._origin
+      _width = source._width
+      _height = source._height
+      _entries = source._entries
+      _isCube = source._isCube
+      _fileBytes = source._fileBytes
+      _memoryBytes = source._memoryBytes
+      _sha256 = source._sha256
+      _age = source._age
+      _font = source._font
+      _kernel = source._kernel
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
-      case 3: try { try decoder.decodeSingularEnumField(value: &self.origin) }()
-      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.width) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.height) }()
-      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.entries) }()
-      case 7: try { try decoder.decodeSingularBoolField(value: &self.isCube) }()
-      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.fileBytes) }()
-      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.memoryBytes) }()
-      case 10: try { try decoder.decodeSingularBytesField(value: &self.sha256) }()
-      case 11: try { try decoder.decodeSingularMessageField(value: &self._age) }()
-      case 12: try { try decoder.decodeSingularStringField(value: &self.font) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._name) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 3: try { try decoder.decodeSingularEnumField(value: &_storage._origin) }()
+        case 4: try { try decoder.decodeSingularUInt32Field(value: &_storage._width) }()
+        case 5: try { try decoder.decodeSingularUInt32Field(value: &_storage._height) }()
+        case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._entries) }()
+        case 7: try { try decoder.decodeSingularBoolField(value: &_storage._isCube) }()
+        case 8: try { try decoder.decodeSingularUInt64Field(value: &_storage._fileBytes) }()
+        case 9: try { try decoder.decodeSingularUInt64Field(value: &_storage._memoryBytes) }()
+        case 10: try { try decoder.decodeSingularBytesField(value: &_storage._sha256) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._age) }()
+        case 12: try { try decoder.decodeSingularStringField(value: &_storage._font) }()
+        case 13: try { try decoder.decodeSingularMessageField(value: &_storage._kernel) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.name.isEmpty {
-      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
-    }
-    if self.kind != .unspecified {
-      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 2)
-    }
-    if self.origin != .unspecified {
-      try visitor.visitSingularEnumField(value: self.origin, fieldNumber: 3)
-    }
-    if self.width != 0 {
-      try visitor.visitSingularUInt32Field(value: self.width, fieldNumber: 4)
-    }
-    if self.height != 0 {
-      try visitor.visitSingularUInt32Field(value: self.height, fieldNumber: 5)
-    }
-    if self.entries != 0 {
-      try visitor.visitSingularUInt32Field(value: self.entries, fieldNumber: 6)
-    }
-    if self.isCube != false {
-      try visitor.visitSingularBoolField(value: self.isCube, fieldNumber: 7)
-    }
-    if self.fileBytes != 0 {
-      try visitor.visitSingularUInt64Field(value: self.fileBytes, fieldNumber: 8)
-    }
-    if self.memoryBytes != 0 {
-      try visitor.visitSingularUInt64Field(value: self.memoryBytes, fieldNumber: 9)
-    }
-    if !self.sha256.isEmpty {
-      try visitor.visitSingularBytesField(value: self.sha256, fieldNumber: 10)
-    }
-    try { if let v = self._age {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-    } }()
-    if !self.font.isEmpty {
-      try visitor.visitSingularStringField(value: self.font, fieldNumber: 12)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._name.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._name, fieldNumber: 1)
+      }
+      if _storage._kind != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 2)
+      }
+      if _storage._origin != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._origin, fieldNumber: 3)
+      }
+      if _storage._width != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._width, fieldNumber: 4)
+      }
+      if _storage._height != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._height, fieldNumber: 5)
+      }
+      if _storage._entries != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._entries, fieldNumber: 6)
+      }
+      if _storage._isCube != false {
+        try visitor.visitSingularBoolField(value: _storage._isCube, fieldNumber: 7)
+      }
+      if _storage._fileBytes != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._fileBytes, fieldNumber: 8)
+      }
+      if _storage._memoryBytes != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._memoryBytes, fieldNumber: 9)
+      }
+      if !_storage._sha256.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._sha256, fieldNumber: 10)
+      }
+      try { if let v = _storage._age {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
+      if !_storage._font.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._font, fieldNumber: 12)
+      }
+      try { if let v = _storage._kernel {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_Asset, rhs: Sidelight_V1_Asset) -> Bool {
-    if lhs.name != rhs.name {return false}
-    if lhs.kind != rhs.kind {return false}
-    if lhs.origin != rhs.origin {return false}
-    if lhs.width != rhs.width {return false}
-    if lhs.height != rhs.height {return false}
-    if lhs.entries != rhs.entries {return false}
-    if lhs.isCube != rhs.isCube {return false}
-    if lhs.fileBytes != rhs.fileBytes {return false}
-    if lhs.memoryBytes != rhs.memoryBytes {return false}
-    if lhs.sha256 != rhs.sha256 {return false}
-    if lhs._age != rhs._age {return false}
-    if lhs.font != rhs.font {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._name != rhs_storage._name {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._origin != rhs_storage._origin {return false}
+        if _storage._width != rhs_storage._width {return false}
+        if _storage._height != rhs_storage._height {return false}
+        if _storage._entries != rhs_storage._entries {return false}
+        if _storage._isCube != rhs_storage._isCube {return false}
+        if _storage._fileBytes != rhs_storage._fileBytes {return false}
+        if _storage._memoryBytes != rhs_storage._memoryBytes {return false}
+        if _storage._sha256 != rhs_storage._sha256 {return false}
+        if _storage._age != rhs_storage._age {return false}
+        if _storage._font != rhs_storage._font {return false}
+        if _storage._kernel != rhs_storage._kernel {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

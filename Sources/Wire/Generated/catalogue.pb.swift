@@ -379,7 +379,8 @@ package nonisolated struct Sidelight_V1_FilterDescription: Sendable {
   /// The computation, in words and symbols.
   package var formula: String = String()
 
-  /// The parameters, in display order.
+  /// The parameters, in display order. The filter `kernel` also has those of its text, which
+  /// `Asset.kernel` and `CheckPipelineResponse.kernels` describe.
   package var parameters: [Sidelight_V1_ParameterDescription] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

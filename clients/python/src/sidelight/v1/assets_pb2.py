@@ -12,37 +12,38 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
+from sidelight.v1 import catalogue_pb2 as sidelight_dot_v1_dot_catalogue__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19sidelight/v1/assets.proto\x12\x0csidelight.v1\x1a\x1egoogle/protobuf/duration.proto\"W\n\x0fPutAssetRequest\x12+\n\x06header\x18\x01 \x01(\x0b\x32\x19.sidelight.v1.AssetHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"T\n\x0b\x41ssetHeader\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nsize_bytes\x18\x02 \x01(\x04\x12\x0e\n\x06sha256\x18\x03 \x01(\x0c\x12\x13\n\x0bparticipant\x18\x04 \x01(\t\"H\n\x10PutAssetResponse\x12\"\n\x05\x61sset\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Asset\x12\x10\n\x08replaced\x18\x02 \x01(\x08\"(\n\x11ListAssetsRequest\x12\x13\n\x0bparticipant\x18\x01 \x01(\t\"9\n\x12ListAssetsResponse\x12#\n\x06\x61ssets\x18\x01 \x03(\x0b\x32\x13.sidelight.v1.Asset\"7\n\x12\x44\x65leteAssetRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0bparticipant\x18\x02 \x01(\t\"\x15\n\x13\x44\x65leteAssetResponse\"\x98\x02\n\x05\x41sset\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04kind\x18\x02 \x01(\x0e\x32\x17.sidelight.v1.AssetKind\x12)\n\x06origin\x18\x03 \x01(\x0e\x32\x19.sidelight.v1.AssetOrigin\x12\r\n\x05width\x18\x04 \x01(\r\x12\x0e\n\x06height\x18\x05 \x01(\r\x12\x0f\n\x07\x65ntries\x18\x06 \x01(\r\x12\x0f\n\x07is_cube\x18\x07 \x01(\x08\x12\x12\n\nfile_bytes\x18\x08 \x01(\x04\x12\x14\n\x0cmemory_bytes\x18\t \x01(\x04\x12\x0e\n\x06sha256\x18\n \x01(\x0c\x12&\n\x03\x61ge\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0c\n\x04\x66ont\x18\x0c \x01(\t\"\xde\x02\n\x0b\x41ssetLimits\x12\x16\n\x0emax_file_bytes\x18\x01 \x01(\x04\x12\x12\n\nmax_pixels\x18\x02 \x01(\x04\x12\x1d\n\x15max_assets_per_caller\x18\x03 \x01(\r\x12\x12\n\nmax_assets\x18\x04 \x01(\r\x12#\n\x1bmax_memory_bytes_per_caller\x18\x05 \x01(\x04\x12\x18\n\x10max_memory_bytes\x18\x06 \x01(\x04\x12#\n\x1bmax_upload_bytes_per_caller\x18\x07 \x01(\x04\x12\x18\n\x10max_upload_bytes\x18\x08 \x01(\x04\x12\x12\n\nmax_chunks\x18\t \x01(\r\x12\x31\n\x0eupload_timeout\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\x08lifetime\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration*g\n\tAssetKind\x12\x1a\n\x16\x41SSET_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10\x41SSET_KIND_IMAGE\x10\x01\x12\x13\n\x0f\x41SSET_KIND_CUBE\x10\x02\x12\x13\n\x0f\x41SSET_KIND_FONT\x10\x04*{\n\x0b\x41ssetOrigin\x12\x1c\n\x18\x41SSET_ORIGIN_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41SSET_ORIGIN_CALLER\x10\x01\x12\x17\n\x13\x41SSET_ORIGIN_SERVER\x10\x02\x12\x1c\n\x18\x41SSET_ORIGIN_PARTICIPANT\x10\x03\x32\xfa\x01\n\x06\x41ssets\x12K\n\x08PutAsset\x12\x1d.sidelight.v1.PutAssetRequest\x1a\x1e.sidelight.v1.PutAssetResponse(\x01\x12O\n\nListAssets\x12\x1f.sidelight.v1.ListAssetsRequest\x1a .sidelight.v1.ListAssetsResponse\x12R\n\x0b\x44\x65leteAsset\x12 .sidelight.v1.DeleteAssetRequest\x1a!.sidelight.v1.DeleteAssetResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19sidelight/v1/assets.proto\x12\x0csidelight.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1csidelight/v1/catalogue.proto\"W\n\x0fPutAssetRequest\x12+\n\x06header\x18\x01 \x01(\x0b\x32\x19.sidelight.v1.AssetHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"T\n\x0b\x41ssetHeader\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nsize_bytes\x18\x02 \x01(\x04\x12\x0e\n\x06sha256\x18\x03 \x01(\x0c\x12\x13\n\x0bparticipant\x18\x04 \x01(\t\"H\n\x10PutAssetResponse\x12\"\n\x05\x61sset\x18\x01 \x01(\x0b\x32\x13.sidelight.v1.Asset\x12\x10\n\x08replaced\x18\x02 \x01(\x08\"(\n\x11ListAssetsRequest\x12\x13\n\x0bparticipant\x18\x01 \x01(\t\"9\n\x12ListAssetsResponse\x12#\n\x06\x61ssets\x18\x01 \x03(\x0b\x32\x13.sidelight.v1.Asset\"7\n\x12\x44\x65leteAssetRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0bparticipant\x18\x02 \x01(\t\"\x15\n\x13\x44\x65leteAssetResponse\"\xc9\x02\n\x05\x41sset\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x04kind\x18\x02 \x01(\x0e\x32\x17.sidelight.v1.AssetKind\x12)\n\x06origin\x18\x03 \x01(\x0e\x32\x19.sidelight.v1.AssetOrigin\x12\r\n\x05width\x18\x04 \x01(\r\x12\x0e\n\x06height\x18\x05 \x01(\r\x12\x0f\n\x07\x65ntries\x18\x06 \x01(\r\x12\x0f\n\x07is_cube\x18\x07 \x01(\x08\x12\x12\n\nfile_bytes\x18\x08 \x01(\x04\x12\x14\n\x0cmemory_bytes\x18\t \x01(\x04\x12\x0e\n\x06sha256\x18\n \x01(\x0c\x12&\n\x03\x61ge\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0c\n\x04\x66ont\x18\x0c \x01(\t\x12/\n\x06kernel\x18\r \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\"\xde\x02\n\x0b\x41ssetLimits\x12\x16\n\x0emax_file_bytes\x18\x01 \x01(\x04\x12\x12\n\nmax_pixels\x18\x02 \x01(\x04\x12\x1d\n\x15max_assets_per_caller\x18\x03 \x01(\r\x12\x12\n\nmax_assets\x18\x04 \x01(\r\x12#\n\x1bmax_memory_bytes_per_caller\x18\x05 \x01(\x04\x12\x18\n\x10max_memory_bytes\x18\x06 \x01(\x04\x12#\n\x1bmax_upload_bytes_per_caller\x18\x07 \x01(\x04\x12\x18\n\x10max_upload_bytes\x18\x08 \x01(\x04\x12\x12\n\nmax_chunks\x18\t \x01(\r\x12\x31\n\x0eupload_timeout\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\x08lifetime\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration*~\n\tAssetKind\x12\x1a\n\x16\x41SSET_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10\x41SSET_KIND_IMAGE\x10\x01\x12\x13\n\x0f\x41SSET_KIND_CUBE\x10\x02\x12\x13\n\x0f\x41SSET_KIND_FONT\x10\x04\x12\x15\n\x11\x41SSET_KIND_KERNEL\x10\x05*{\n\x0b\x41ssetOrigin\x12\x1c\n\x18\x41SSET_ORIGIN_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41SSET_ORIGIN_CALLER\x10\x01\x12\x17\n\x13\x41SSET_ORIGIN_SERVER\x10\x02\x12\x1c\n\x18\x41SSET_ORIGIN_PARTICIPANT\x10\x03\x32\xfa\x01\n\x06\x41ssets\x12K\n\x08PutAsset\x12\x1d.sidelight.v1.PutAssetRequest\x1a\x1e.sidelight.v1.PutAssetResponse(\x01\x12O\n\nListAssets\x12\x1f.sidelight.v1.ListAssetsRequest\x1a .sidelight.v1.ListAssetsResponse\x12R\n\x0b\x44\x65leteAsset\x12 .sidelight.v1.DeleteAssetRequest\x1a!.sidelight.v1.DeleteAssetResponseb\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidelight.v1.assets_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _ASSETKIND._serialized_start=1141
-  _ASSETKIND._serialized_end=1244
-  _ASSETORIGIN._serialized_start=1246
-  _ASSETORIGIN._serialized_end=1369
-  _PUTASSETREQUEST._serialized_start=75
-  _PUTASSETREQUEST._serialized_end=162
-  _ASSETHEADER._serialized_start=164
-  _ASSETHEADER._serialized_end=248
-  _PUTASSETRESPONSE._serialized_start=250
-  _PUTASSETRESPONSE._serialized_end=322
-  _LISTASSETSREQUEST._serialized_start=324
-  _LISTASSETSREQUEST._serialized_end=364
-  _LISTASSETSRESPONSE._serialized_start=366
-  _LISTASSETSRESPONSE._serialized_end=423
-  _DELETEASSETREQUEST._serialized_start=425
-  _DELETEASSETREQUEST._serialized_end=480
-  _DELETEASSETRESPONSE._serialized_start=482
-  _DELETEASSETRESPONSE._serialized_end=503
-  _ASSET._serialized_start=506
-  _ASSET._serialized_end=786
-  _ASSETLIMITS._serialized_start=789
-  _ASSETLIMITS._serialized_end=1139
-  _ASSETS._serialized_start=1372
-  _ASSETS._serialized_end=1622
+  _ASSETKIND._serialized_start=1220
+  _ASSETKIND._serialized_end=1346
+  _ASSETORIGIN._serialized_start=1348
+  _ASSETORIGIN._serialized_end=1471
+  _PUTASSETREQUEST._serialized_start=105
+  _PUTASSETREQUEST._serialized_end=192
+  _ASSETHEADER._serialized_start=194
+  _ASSETHEADER._serialized_end=278
+  _PUTASSETRESPONSE._serialized_start=280
+  _PUTASSETRESPONSE._serialized_end=352
+  _LISTASSETSREQUEST._serialized_start=354
+  _LISTASSETSREQUEST._serialized_end=394
+  _LISTASSETSRESPONSE._serialized_start=396
+  _LISTASSETSRESPONSE._serialized_end=453
+  _DELETEASSETREQUEST._serialized_start=455
+  _DELETEASSETREQUEST._serialized_end=510
+  _DELETEASSETRESPONSE._serialized_start=512
+  _DELETEASSETRESPONSE._serialized_end=533
+  _ASSET._serialized_start=536
+  _ASSET._serialized_end=865
+  _ASSETLIMITS._serialized_start=868
+  _ASSETLIMITS._serialized_end=1218
+  _ASSETS._serialized_start=1474
+  _ASSETS._serialized_end=1724
 # @@protoc_insertion_point(module_scope)

@@ -1,4 +1,5 @@
 from google.protobuf import duration_pb2 as _duration_pb2
+from sidelight.v1 import catalogue_pb2 as _catalogue_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -8,6 +9,7 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 ASSET_KIND_CUBE: AssetKind
 ASSET_KIND_FONT: AssetKind
 ASSET_KIND_IMAGE: AssetKind
+ASSET_KIND_KERNEL: AssetKind
 ASSET_KIND_UNSPECIFIED: AssetKind
 ASSET_ORIGIN_CALLER: AssetOrigin
 ASSET_ORIGIN_PARTICIPANT: AssetOrigin
@@ -16,13 +18,14 @@ ASSET_ORIGIN_UNSPECIFIED: AssetOrigin
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Asset(_message.Message):
-    __slots__ = ["age", "entries", "file_bytes", "font", "height", "is_cube", "kind", "memory_bytes", "name", "origin", "sha256", "width"]
+    __slots__ = ["age", "entries", "file_bytes", "font", "height", "is_cube", "kernel", "kind", "memory_bytes", "name", "origin", "sha256", "width"]
     AGE_FIELD_NUMBER: _ClassVar[int]
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     FILE_BYTES_FIELD_NUMBER: _ClassVar[int]
     FONT_FIELD_NUMBER: _ClassVar[int]
     HEIGHT_FIELD_NUMBER: _ClassVar[int]
     IS_CUBE_FIELD_NUMBER: _ClassVar[int]
+    KERNEL_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -35,13 +38,14 @@ class Asset(_message.Message):
     font: str
     height: int
     is_cube: bool
+    kernel: _catalogue_pb2.FilterDescription
     kind: AssetKind
     memory_bytes: int
     name: str
     origin: AssetOrigin
     sha256: bytes
     width: int
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[AssetKind, str]] = ..., origin: _Optional[_Union[AssetOrigin, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., entries: _Optional[int] = ..., is_cube: bool = ..., file_bytes: _Optional[int] = ..., memory_bytes: _Optional[int] = ..., sha256: _Optional[bytes] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., font: _Optional[str] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[_Union[AssetKind, str]] = ..., origin: _Optional[_Union[AssetOrigin, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., entries: _Optional[int] = ..., is_cube: bool = ..., file_bytes: _Optional[int] = ..., memory_bytes: _Optional[int] = ..., sha256: _Optional[bytes] = ..., age: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., font: _Optional[str] = ..., kernel: _Optional[_Union[_catalogue_pb2.FilterDescription, _Mapping[str, object]]] = ...) -> None: ...
 
 class AssetHeader(_message.Message):
     __slots__ = ["name", "participant", "sha256", "size_bytes"]
