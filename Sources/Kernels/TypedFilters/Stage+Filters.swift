@@ -854,7 +854,7 @@ extension Stage {
   /// - Parameters:
   ///   - radius: The standard deviation of the blur: the width of lines. Default `4`, slider 1 to
   ///     20 pixels, limits 0.2 to 1024 pixels.
-  ///   - strength: The darkness of lines. Default `4`, slider 0 to 10, limits 0 to 64.
+  ///   - strength: The darkness of lines. Default `4`, slider 0 to 10, limits 0 to 16.
   ///   - shade: The share of the picture's own tones. Default `0.3`, slider 0.05 to 1, limits 0.05
   ///     to 1.
   public static func sketch(

@@ -21,12 +21,16 @@ from .pipelines import RGBA, LengthLike, Point, Stage, Value
 __all__ = [
     "affine_transform",
     "background_blur",
+    "barcode",
+    "beauty",
     "blend_with_mask",
     "bloom",
     "box_blur",
     "brightness_statistics",
     "bump_distortion",
+    "cartoon",
     "chroma_key",
+    "color_balance",
     "color_controls",
     "color_cube",
     "color_invert",
@@ -37,6 +41,7 @@ __all__ = [
     "crop",
     "crystallize",
     "dot_screen",
+    "edge_preserving_smooth",
     "edges",
     "exposure_adjust",
     "face_blur",
@@ -48,10 +53,13 @@ __all__ = [
     "glow",
     "grain",
     "grayscale",
+    "histogram",
     "hole_distortion",
     "hue_adjust",
     "kernel",
+    "luma_key",
     "median",
+    "motion",
     "motion_blur",
     "multiply_compositing",
     "noise_reduction",
@@ -72,11 +80,14 @@ __all__ = [
     "scale",
     "screen_blend_mode",
     "sepia_tone",
+    "sharpen_adaptive",
     "sharpen_luminance",
+    "sketch",
     "source_over_compositing",
     "temperature_and_tint",
     "text",
     "timecode",
+    "tone_curve",
     "twirl_distortion",
     "unsharp_mask",
     "vibrance",
@@ -149,6 +160,40 @@ def background_blur(
             "edge": edge,
             "smoothing": smoothing,
             "protect": protect,
+        },
+    )
+
+
+def barcode(
+    *,
+    every_nth: Optional[float] = None,
+) -> Stage:
+    """Reads QR codes and barcodes. Does not change frames.
+
+    - every_nth: The interval in frames: 5 analyses every fifth frame. Default `5`, slider 1 to 30,
+      limits 1 to 100000.
+    """
+    return Stage(
+        "barcode",
+        {
+            "everyNth": every_nth,
+        },
+    )
+
+
+def beauty(
+    *,
+    smoothing: Optional[float] = None,
+) -> Stage:
+    """Smooths skin and keeps edges; other colours do not change.
+
+    - smoothing: The share of the skin's detail that is removed; 0 changes nothing. Default `0.7`,
+      slider 0 to 1, limits 0 to 1.
+    """
+    return Stage(
+        "beauty",
+        {
+            "smoothing": smoothing,
         },
     )
 
@@ -263,6 +308,26 @@ def bump_distortion(
     )
 
 
+def cartoon(
+    *,
+    tones: Optional[float] = None,
+    lines: Optional[float] = None,
+) -> Stage:
+    """Draws the picture in flat, saturated tones with dark lines at edges.
+
+    - tones: The number of steps between black and white. Default `5`, slider 2 to 12, limits 1 to
+      64.
+    - lines: The darkness of the lines; 0 draws none. Default `0.8`, slider 0 to 1, limits 0 to 1.
+    """
+    return Stage(
+        "cartoon",
+        {
+            "tones": tones,
+            "lines": lines,
+        },
+    )
+
+
 def chroma_key(
     *,
     color: Optional[RGBA] = None,
@@ -298,6 +363,35 @@ def chroma_key(
             "backgroundImage": background_image,
             "backgroundColor": background_color,
             "fit": fit,
+        },
+    )
+
+
+def color_balance(
+    *,
+    shadows: Optional[Sequence[float]] = None,
+    midtones: Optional[Sequence[float]] = None,
+    highlights: Optional[Sequence[float]] = None,
+    keeps_luma: Optional[bool] = None,
+) -> Stage:
+    """Shifts colours, with separate shifts for shadows, midtones and highlights.
+
+    - shadows: The shift of red, green and blue where pixels are dark; zeros change nothing. 3
+      numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+    - midtones: The shift of red, green and blue where pixels are of middle brightness; zeros change
+      nothing. 3 numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+    - highlights: The shift of red, green and blue where pixels are bright; zeros change nothing. 3
+      numbers, default `[0, 0, 0]`, slider -1 to 1, limits -4 to 4.
+    - keeps_luma: Whether the luma of pixels stays, so that only their colour changes. Default
+      `True`.
+    """
+    return Stage(
+        "colorBalance",
+        {
+            "shadows": shadows,
+            "midtones": midtones,
+            "highlights": highlights,
+            "keepsLuma": keeps_luma,
         },
     )
 
@@ -524,6 +618,27 @@ def dot_screen(
             "angle": angle,
             "width": width,
             "sharpness": sharpness,
+        },
+    )
+
+
+def edge_preserving_smooth(
+    *,
+    amount: Optional[float] = None,
+    edges: Optional[float] = None,
+) -> Stage:
+    """Smooths surfaces and noise, and keeps edges sharp; colours do not change.
+
+    - amount: The share of the detail that is removed; 0 changes nothing. Default `1`, slider 0 to
+      1, limits 0 to 1.
+    - edges: The contrast, as a share of white, above which an edge is kept. Default `0.08`, slider
+      0.01 to 0.3, limits 0.001 to 1.
+    """
+    return Stage(
+        "edgePreservingSmooth",
+        {
+            "amount": amount,
+            "edges": edges,
         },
     )
 
@@ -768,6 +883,26 @@ def grayscale() -> Stage:
     return Stage("grayscale")
 
 
+def histogram(
+    *,
+    bins: Optional[float] = None,
+    every_nth: Optional[float] = None,
+) -> Stage:
+    """Measures how often each brightness occurs, by channel. Does not change frames.
+
+    - bins: The number of intervals, rounded. Default `64`, slider 16 to 256, limits 2 to 256.
+    - every_nth: The interval in frames: 5 analyses every fifth frame. Default `5`, slider 1 to 30,
+      limits 1 to 100000.
+    """
+    return Stage(
+        "histogram",
+        {
+            "bins": bins,
+            "everyNth": every_nth,
+        },
+    )
+
+
 def hole_distortion(
     *,
     center: Optional[Point] = None,
@@ -828,9 +963,73 @@ def kernel(
     )
 
 
+def luma_key(
+    *,
+    low: Optional[float] = None,
+    high: Optional[float] = None,
+    invert: Optional[bool] = None,
+    background_image: Optional[str] = None,
+    background_color: Optional[RGBA] = None,
+    fit: Optional[Literal["fit", "fill", "stretch"]] = None,
+) -> Stage:
+    """Replaces dark or bright pixels by an image, the source frame, a colour or nothing.
+
+    - low: The luma up to which pixels are replaced; with invert, kept. Default `0.1`, slider 0 to
+      1, limits -1 to 2.
+    - high: The luma from which pixels are kept; with invert, replaced. In effect at least 0.001
+      more than low. Default `0.2`, slider 0 to 1, limits -1 to 2.
+    - invert: Whether bright pixels are replaced, not dark ones. Default `False`.
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. None by default.
+    - background_color: The colour behind the background image, or instead of it; transparent by
+      default. Default `RGBA(0, 0, 0, 0)`.
+    - fit: How the background image is fitted into the frame. Default `"fill"`.
+    """
+    return Stage(
+        "lumaKey",
+        {
+            "low": low,
+            "high": high,
+            "invert": invert,
+            "backgroundImage": background_image,
+            "backgroundColor": background_color,
+            "fit": fit,
+        },
+    )
+
+
 def median() -> Stage:
     """Removes specks by the median of neighbouring pixels; edges stay sharp."""
     return Stage("median")
+
+
+def motion(
+    *,
+    threshold: Optional[float] = None,
+    columns: Optional[float] = None,
+    rows: Optional[float] = None,
+    every_nth: Optional[float] = None,
+) -> Stage:
+    """Finds the parts of the picture that move. Does not change frames.
+
+    - threshold: The mean change of brightness from which a cell moves. Default `0.03`, slider 0 to
+      0.2, limits 0 to 1.
+    - columns: The number of columns of cells, rounded; at most one for each pixel. Default `16`,
+      slider 1 to 64, limits 1 to 256.
+    - rows: The number of rows of cells, rounded; at most one for each pixel. Default `9`, slider 1
+      to 64, limits 1 to 256.
+    - every_nth: The interval in frames: 2 analyses every second frame. Default `2`, slider 1 to 30,
+      limits 1 to 100000.
+    """
+    return Stage(
+        "motion",
+        {
+            "threshold": threshold,
+            "columns": columns,
+            "rows": rows,
+            "everyNth": every_nth,
+        },
+    )
 
 
 def motion_blur(
@@ -1161,6 +1360,27 @@ def sepia_tone(
     )
 
 
+def sharpen_adaptive(
+    *,
+    sharpness: Optional[float] = None,
+    noise: Optional[float] = None,
+) -> Stage:
+    """Sharpens texture without amplifying noise and without halos at edges.
+
+    - sharpness: The weight of the added detail; 0 changes nothing. Default `1`, slider 0 to 3,
+      limits 0 to 16.
+    - noise: The amplitude of detail, as a share of white, that is taken for noise. Default `0.02`,
+      slider 0 to 0.1, limits 0 to 1.
+    """
+    return Stage(
+        "sharpenAdaptive",
+        {
+            "sharpness": sharpness,
+            "noise": noise,
+        },
+    )
+
+
 def sharpen_luminance(
     *,
     sharpness: Optional[float] = None,
@@ -1178,6 +1398,30 @@ def sharpen_luminance(
         {
             "sharpness": sharpness,
             "radius": radius,
+        },
+    )
+
+
+def sketch(
+    *,
+    radius: Optional[LengthLike] = None,
+    strength: Optional[float] = None,
+    shade: Optional[float] = None,
+) -> Stage:
+    """Draws the picture with a pencil: dark lines and soft shading on white paper.
+
+    - radius: The standard deviation of the blur: the width of lines. Default `4`, slider 1 to 20
+      pixels, limits 0.2 to 1024 pixels.
+    - strength: The darkness of lines. Default `4`, slider 0 to 10, limits 0 to 16.
+    - shade: The share of the picture's own tones. Default `0.3`, slider 0.05 to 1, limits 0.05 to
+      1.
+    """
+    return Stage(
+        "sketch",
+        {
+            "radius": radius,
+            "strength": strength,
+            "shade": shade,
         },
     )
 
@@ -1444,6 +1688,39 @@ def timecode(
             "margin": margin,
             "opacity": opacity,
             "utcOffset": utc_offset,
+        },
+    )
+
+
+def tone_curve(
+    *,
+    point_0: Optional[Sequence[float]] = None,
+    point_1: Optional[Sequence[float]] = None,
+    point_2: Optional[Sequence[float]] = None,
+    point_3: Optional[Sequence[float]] = None,
+    point_4: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Maps the tones of each channel by a smooth curve through five points.
+
+    - point_0: Black: a tone and the tone that it becomes. 2 numbers, default `[0, 0]`, slider 0 to
+      1, limits 0 to 1.
+    - point_1: Dark tones: a tone and the tone that it becomes. 2 numbers, default `[0.25, 0.25]`,
+      slider 0 to 1, limits 0 to 1.
+    - point_2: Middle tones: a tone and the tone that it becomes. 2 numbers, default `[0.5, 0.5]`,
+      slider 0 to 1, limits 0 to 1.
+    - point_3: Bright tones: a tone and the tone that it becomes. 2 numbers, default `[0.75, 0.75]`,
+      slider 0 to 1, limits 0 to 1.
+    - point_4: White: a tone and the tone that it becomes. 2 numbers, default `[1, 1]`, slider 0 to
+      1, limits 0 to 1.
+    """
+    return Stage(
+        "toneCurve",
+        {
+            "point0": point_0,
+            "point1": point_1,
+            "point2": point_2,
+            "point3": point_3,
+            "point4": point_4,
         },
     )
 
