@@ -161,11 +161,13 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       path: "Sources/Transport",
       swiftSettings: strict
@@ -222,6 +224,18 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    // The files of the studio's page, embedded by the C compiler: arrays of Swift take minutes.
+    .target(name: "CStudioPage", path: "Sources/CStudioPage"),
+    // A web page that filters the camera, and calls on WebSockets.
+    .target(
+      name: "SidelightStudio",
+      dependencies: [
+        "SidelightServer", "SidelightTransport", "CStudioPage", lifecycle,
+      ],
+      path: "Sources/Studio",
+      exclude: ["Page"],
+      swiftSettings: strict
+    ),
     // Authentication of callers by JSON Web Tokens.
     .target(
       name: "SidelightIdentity",
@@ -247,7 +261,7 @@ let package = Package(
       name: "SidelightConfiguration",
       dependencies: [
         "SidelightServer", "SidelightIdentity", "SidelightVision", "SidelightWire",
-        "SidelightTelemetry", logging,
+        "SidelightStudio", "SidelightTelemetry", logging,
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Command"])),
       ],
       path: "Sources/Configuration",
@@ -258,7 +272,7 @@ let package = Package(
       dependencies: [
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
-        "SidelightVision", "SidelightWire", "SidelightKernels",
+        "SidelightVision", "SidelightWire", "SidelightKernels", "SidelightStudio",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser",
           condition: .when(traits: ["Command"])),
@@ -317,6 +331,15 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "StudioTests",
+      dependencies: [
+        "SidelightStudio", "SidelightServer", "SidelightTransport", "SidelightWire", grpcCore,
+        protobuf, tracing, metrics, logging,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "IdentityTests",
       dependencies: [
         "SidelightIdentity", "SidelightServer", "SidelightClient", "SidelightWire", grpcCore,
@@ -352,6 +375,7 @@ let package = Package(
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [
     "asset", "frame", "geometry", "jpeg", "model", "pipeline", "pipeline-text", "slots", "upload",
+    "websocket",
   ]
 
   package.targets += [
@@ -372,6 +396,7 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
       dependencies: [
         "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
         "SidelightUploads", "SidelightVision", grpcProtobuf, grpcTransport, protobuf,
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Fuzz/Targets/\(name)",
       swiftSettings: strict)
