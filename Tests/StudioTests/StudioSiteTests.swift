@@ -1,3 +1,4 @@
+import Foundation
 import SidelightServer
 import SidelightStudio
 import SidelightTransport
@@ -119,6 +120,28 @@ import Testing
     for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
       #expect(visitor.get("/info.json", method: method).status == 405)
     }
+  }
+
+  /// The files of the page by path, below the repository's root.
+  static let files: [String: [UInt8]] = {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let page = root.appending(path: "Sources/Studio/Page")
+    let paths = (try? FileManager.default.subpathsOfDirectory(atPath: page.path)) ?? []
+    return paths.reduce(into: [:]) { files, path in
+      files[path] = (try? Data(contentsOf: page.appending(path: path))).map { Array($0) }
+    }
+  }()
+
+  @Test func `each file of the page is in the binary`() throws {
+    let visitor = try Visitor()
+    for (path, content) in Self.files {
+      let response = visitor.get("/\(path)")
+      #expect(response.status == 200, "run dev/studio-page: \(path) is missing")
+      #expect(response.body == content, "run dev/studio-page: \(path) has changed")
+      #expect(response.header("content-type") != "application/octet-stream")
+    }
+    if let index = Self.files["index.html"] { #expect(visitor.get("/").body == index) }
   }
 
   @Test(arguments: ["/../Package.swift", "/nothing.js", "//", "/%2e%2e/secret"])

@@ -1,6 +1,7 @@
 """Clients of the studio: its pages, sessions on WebSockets, and frames that may be invalid."""
 
 import base64
+import contextlib
 import http.client
 import json
 import os
@@ -56,7 +57,9 @@ class Page:
         finally:
             connection.close()
 
-    def connect(self, path: str = PROCESS, **options: object) -> ClientConnection:
+    def connect(
+        self, path: str = PROCESS, **options: object
+    ) -> contextlib.AbstractContextManager[ClientConnection]:
         """Opens a WebSocket for a call, as a script of the page would."""
         options = {
             "subprotocols": [SUBPROTOCOL],
@@ -79,7 +82,8 @@ class WebSession:
     """A `Process` call on a WebSocket, with the methods of `Session`."""
 
     def __init__(self, page: Page, connect_options: dict | None = None, **open_fields: object):
-        self.socket = page.connect(**(connect_options or {}))
+        self._stack = contextlib.ExitStack()
+        self.socket = self._stack.enter_context(page.connect(**(connect_options or {})))
         self.transcript = Transcript()
         self.sent: list[int] = []
         self.send(open=messages.Open(**open_fields))
@@ -91,7 +95,11 @@ class WebSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.socket.close()
+        self.close()
+
+    def close(self) -> None:
+        """Closes the WebSocket, which cancels the call if it has not ended."""
+        self._stack.close()
 
     def send(self, **kind: object) -> None:
         self.socket.send(messages.ClientMessage(**kind).SerializeToString())

@@ -72,7 +72,7 @@ class WebBystander:
         if kind is None:
             self._filter()
             assert not self._session.finish().dropped
-        self._session.socket.close()
+        self._session.close()
 
     def _filter(self) -> None:
         sequence = self._session.send_frame(images.noise("I420", 64, 48))

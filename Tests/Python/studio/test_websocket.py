@@ -10,8 +10,9 @@ from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.contract import pipeline as pipeline_messages
 from sidelight_testing.contract import session as messages
 from sidelight_testing.contract import sessions as sessions_messages
+from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
-from sidelight_testing.websocket import INFO, PATIENCE_SECONDS, WebSession, status_of
+from sidelight_testing.websocket import INFO, PATIENCE_SECONDS, Page, WebSession, status_of
 
 NEVER = messages.DROP_POLICY_NEVER_DROP
 LOOK = pipeline(("sepiaTone", {"intensity": 0.8}), "colorInvert")
@@ -136,7 +137,12 @@ def test_an_error_has_the_details_of_grpc(page, stub):
     request = error_details_pb2.BadRequest()
     assert status.details[0].Unpack(request) and request.field_violations
     trailers = dict(expected.trailing_metadata())
-    assert details == trailers["grpc-status-details-bin"]
+    # The order of entries in a map may differ, so the messages are compared, and not their bytes.
+    expected_status = status_pb2.Status.FromString(trailers["grpc-status-details-bin"])
+    expected_request = error_details_pb2.BadRequest()
+    assert expected_status.details[0].Unpack(expected_request) and request == expected_request
+    types = [[each.type_url for each in one.details] for one in (status, expected_status)]
+    assert types[0] == types[1]
     assert message.startswith(socket.close_reason) and socket.close_reason
 
 
@@ -164,15 +170,20 @@ def test_an_empty_call_gets_a_status(page):
 
 
 def test_a_shutdown_ends_sessions_as_it_ends_those_of_grpc():
-    from sidelight_testing.server import Server
-    from sidelight_testing.websocket import Page
-
     with Server("--studio", "127.0.0.1:0") as server:
-        with WebSession(Page(server.addresses["studio"]), pipeline=LOOK) as session:
-            session.send_frame(images.noise("RGB24", 64, 48))
-            session.receive_until("frame")
+        page = Page(server.addresses["studio"])
+        with (
+            grpc.insecure_channel(server.addresses["tcp"]) as channel,
+            WebSession(page, pipeline=LOOK) as web,
+            Session(service.FrameFilterStub(channel), pipeline=LOOK) as plain,
+        ):
+            for session in (web, plain):
+                session.send_frame(images.noise("RGB24", 64, 48))
+                session.receive_until("frame")
             server.process.terminate()
-            session.receive_until("state")
-            transcript = session.finish()
-            assert transcript.states
+            assert web.receive_until("state").state == plain.receive_until("state").state
+            with pytest.raises(ConnectionClosed):
+                while True:
+                    web.socket.recv(timeout=PATIENCE_SECONDS)
+            assert web.socket.close_code == 4000 + plain.fail().code().value[0]
         assert server.process.wait(timeout=15) == 0, server.log
