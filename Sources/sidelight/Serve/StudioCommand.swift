@@ -8,14 +8,14 @@ struct StudioCommand: AsyncParsableCommand {
     abstract: "Filter the camera in a web page.",
     usage: "sidelight studio [--port <port>] [<setting> ...]",
     discussion: """
-      Starts a server on this machine, and prints the URL of a page that filters the camera, a
-      video file or a still. It needs no network.
+      Starts a server on this machine, and prints the URL of a page that filters
+      the camera, a video file or a still. It needs no network.
 
         --port <port>   Port of the page. (default: chosen by the system)
 
-      All settings of 'sidelight serve' apply; 'sidelight serve --help' lists them. Unless they are
-      set, the server listens for gRPC at 127.0.0.1:0, and logs warnings and errors only. Open the
-      URL once; the server then prints another one.
+      All settings of 'sidelight serve' apply. Unless they are set, the server
+      listens for gRPC at 127.0.0.1:0, and logs warnings and errors only.
+      Open the URL once; the server then prints another one.
       """)
 
   @Argument(parsing: .captureForPassthrough, help: .hidden)
