@@ -200,11 +200,13 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       path: "Sources/Transport",
       swiftSettings: strict
@@ -261,6 +263,18 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    // The files of the studio's page, embedded by the C compiler: arrays of Swift take minutes.
+    .target(name: "CStudioPage", path: "Sources/CStudioPage"),
+    // A web page that filters the camera, and calls on WebSockets.
+    .target(
+      name: "SidelightStudio",
+      dependencies: [
+        "SidelightServer", "SidelightTransport", "CStudioPage", lifecycle,
+      ],
+      path: "Sources/Studio",
+      exclude: ["Page"],
+      swiftSettings: strict
+    ),
     // Authentication of callers by JSON Web Tokens.
     .target(
       name: "SidelightIdentity",
@@ -286,7 +300,7 @@ let package = Package(
       name: "SidelightConfiguration",
       dependencies: [
         "SidelightServer", "SidelightIdentity", "SidelightVision", "SidelightWire",
-        "SidelightTelemetry", logging,
+        "SidelightStudio", "SidelightTelemetry", logging,
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Command"])),
       ],
       path: "Sources/Configuration",
@@ -297,7 +311,8 @@ let package = Package(
       dependencies: [
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
-        "SidelightVision", "SidelightText", "SidelightBarcode", "SidelightWire", "SidelightKernels",
+        "SidelightStudio", "SidelightVision", "SidelightText", "SidelightBarcode", "SidelightWire",
+        "SidelightKernels",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser",
           condition: .when(traits: ["Command"])),
@@ -363,6 +378,15 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "StudioTests",
+      dependencies: [
+        "SidelightStudio", "SidelightServer", "SidelightTransport", "SidelightWire", grpcCore,
+        protobuf, tracing, metrics, logging,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "IdentityTests",
       dependencies: [
         "SidelightIdentity", "SidelightServer", "SidelightClient", "SidelightWire", grpcCore,
@@ -398,7 +422,7 @@ let package = Package(
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [
     "asset", "font", "frame", "geometry", "jpeg", "kernel", "model", "pipeline", "pipeline-text",
-    "slots", "text", "upload",
+    "slots", "text", "upload", "websocket",
   ]
 
   package.targets += [
@@ -419,7 +443,7 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
       dependencies: [
         "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
         "SidelightUploads", "SidelightVision", "SidelightText", grpcProtobuf, grpcTransport,
-        protobuf,
+        protobuf, .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Fuzz/Targets/\(name)",
       swiftSettings: strict)

@@ -3,6 +3,7 @@ public import SidelightIdentity
 // Settings produce a server's configuration, addresses and log formats.
 @_exported public import SidelightServer
 @_exported public import SidelightTelemetry
+package import SidelightStudio
 public import SidelightVision
 import SidelightWire
 
@@ -55,6 +56,12 @@ public struct ServeConfiguration: Sendable {
 
   /// The address of the admin server. `nil` disables it.
   public var admin: Address?
+  /// The address of the studio's page. `nil` disables it.
+  var studioAddress: Address?
+  /// The names under which the studio's page may be requested, in addition to loopback.
+  var studioHosts: [String] = []
+  /// A folder with the files of the studio's page. `nil` uses those in the binary.
+  var studioFolder: String?
   /// The number of worker processes. 0 serves in this process.
   public var workers = 0
   /// The maximum duration of a shutdown; then remaining work is aborted.
@@ -84,6 +91,16 @@ public struct ServeConfiguration: Sendable {
     server.assets.maxUploadBytesPerCaller = max(server.assets.maxUploadBytesPerCaller, file)
     server.assets.maxUploadBytes = max(server.assets.maxUploadBytes, 4 * file)
     return server
+  }
+
+  /// The configuration of the studio. `nil` disables it.
+  package var studio: Studio.Configuration? {
+    self.studioAddress.map { address in
+      var studio = Studio.Configuration(address: address)
+      studio.hosts = self.studioHosts
+      studio.folder = self.studioFolder
+      return studio
+    }
   }
 
   /// The configuration of the token authenticator. `nil` ignores tokens.
@@ -152,6 +169,7 @@ public struct ServeConfiguration: Sendable {
     result.computeThreads = self.computeThreads ?? max(1, self.base.computeThreads / count)
     if self.resumeKeys == nil, self.resumeKeyFile == nil { result.resumeKeys = [resumeKey] }
     result.admin = self.admin.map { $0.forWorker(index) }
+    result.studioAddress = self.studioAddress.map { $0.forWorker(index) }
     if let path = self.sharedMemory.socketPath {
       result.sharedMemory.socketPath = Self.path(path, ofWorker: index)
     }
@@ -166,11 +184,13 @@ public struct ServeConfiguration: Sendable {
     if let path = self.sharedMemory.socketPath {
       errors += Self.pathErrors("shared-memory.socket", path, last)
     }
-    switch self.admin {
-    case .tcp(_, let port) where port > 0 && port + last > 65535:
-      errors.append(("admin.listen", "leaves no port for worker \(last): the limit is 65535"))
-    case .unix(let path): errors += Self.pathErrors("admin.listen", path, last)
-    case .tcp, nil: break
+    for (key, address) in [("admin.listen", self.admin), ("studio.listen", self.studioAddress)] {
+      switch address {
+      case .tcp(_, let port) where port > 0 && port + last > 65535:
+        errors.append((key, "leaves no port for worker \(last): the limit is 65535"))
+      case .unix(let path): errors += Self.pathErrors(key, path, last)
+      case .tcp, nil: break
+      }
     }
     return errors
   }

@@ -24,6 +24,8 @@ public final class SidelightServer: Service {
   let engine: Engine
   let guards: Guards
   private let listeners: [Listener]
+  /// The listener of the web endpoint, if there is one.
+  private let webListener: WebListener?
   private let authorizer: Authorizer
   /// The certificates of TCP addresses; `nil` disables TLS.
   private let certificates: CertificateStore?
@@ -54,8 +56,8 @@ public final class SidelightServer: Service {
 
   package init(
     configuration: ServerConfiguration, catalogue: FilterCatalogue,
-    authenticator: (any Authenticator)? = nil, tracer: (any Tracer)?,
-    metrics: (any MetricsFactory)? = nil, clock: SessionClock, logger: Logger
+    authenticator: (any Authenticator)? = nil, web: WebEndpoint? = nil, tracer: (any Tracer)?,
+    metrics: (any MetricsFactory)? = nil, clock: SessionClock = .system, logger: Logger
   ) {
     let tracer = tracer ?? InstrumentationSystem.tracer
     let metrics = ServerMetrics(factory: metrics ?? MetricsSystem.factory)
@@ -101,6 +103,11 @@ public final class SidelightServer: Service {
         transport: configuration.transport, guards: guards, certificates: certificates,
         services: services, interceptors: interceptors)
     }
+    self.webListener = web.map { endpoint in
+      WebListener(
+        endpoint.address, site: endpoint.site, transport: configuration.transport, guards: guards,
+        services: services, interceptors: interceptors)
+    }
     self.configuration = configuration
   }
 
@@ -137,6 +144,7 @@ public final class SidelightServer: Service {
       try self.certificates?.load()
     } catch {
       for listener in self.listeners { listener.fail(error) }
+      self.webListener?.fail(error)
       throw error
     }
     try await EventLoops.with(self.configuration.transport.eventLoops) { loops in
@@ -144,6 +152,12 @@ public final class SidelightServer: Service {
         for listener in self.listeners {
           group.addTask {
             try await listener.serve(on: loops)
+            return .listener
+          }
+        }
+        if let webListener = self.webListener {
+          group.addTask {
+            try await webListener.serve(on: loops)
             return .listener
           }
         }
@@ -166,7 +180,7 @@ public final class SidelightServer: Service {
           return .drainTimeout
         }
         // A failure of one address ends the others, because its error cancels the group.
-        var listening = self.listeners.count
+        var listening = self.listeners.count + (self.webListener == nil ? 0 : 1)
         while listening > 0, let part = try await group.next() {
           switch part {
           case .listener: listening -= 1
@@ -270,6 +284,17 @@ public final class SidelightServer: Service {
       return addresses
     }
   }
+
+  /// The address of the web endpoint, with the port that the system chose. Waits until it is bound.
+  ///
+  /// - Returns: `nil` if the server has no web endpoint.
+  /// - Throws: As ``listeningAddresses``.
+  package var webAddress: Address? {
+    get async throws { try await self.webListener?.boundAddress }
+  }
+
+  /// Whether callers must authenticate.
+  package var requiresAuthentication: Bool { self.authorizer.requiresAuthentication }
 
   /// The number of open sessions.
   public var sessionCount: Int { self.engine.admission.sessions.count }

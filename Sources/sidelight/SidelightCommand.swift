@@ -16,13 +16,14 @@ struct SidelightCommand: AsyncParsableCommand {
       """,
     version: SidelightVersion.current,
     subcommands: [
-      Serve.self, Stream.self, Apply.self, Check.self, Filters.self, Assets.self,
+      Serve.self, StudioCommand.self, Stream.self, Apply.self, Check.self, Filters.self, Assets.self,
       SettingsCommand.self,
     ])
 }
 
 extension SidelightCommand {
-  /// Runs the subcommand as ArgumentParser does, but `serve` on the main thread, so that it can
+  /// Runs the subcommand as ArgumentParser does, but `serve` and
+  /// `studio` on the main thread, so that it can
   /// apply the allocator's settings before a second thread starts: the C library fixes the number
   /// of heaps at the first allocation of a second thread.
   @MainActor
@@ -31,6 +32,8 @@ extension SidelightCommand {
       var command = try Self.parseAsRoot()
       if let serve = command as? Serve {
         await serve.main()
+      } else if let studio = command as? StudioCommand {
+        try await studio.serve().main()
       } else if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

@@ -25,7 +25,9 @@ from sidelight_testing.contract import session as messages
 from sidelight_testing.floods import FLOODS, Flood, Flooder
 from sidelight_testing.raw import INFO, PROCESS, RawPeer, frame, message
 from sidelight_testing.session import Session, pipeline
+from sidelight_testing.websocket import Page
 from upload_attacks import UploadAttacks
+from websocket_attacks import WebSocketAttacks
 
 # A separate address, so that limits per address do not affect the other clients.
 ATTACKER = "127.0.0.2"
@@ -48,11 +50,15 @@ SLOW = {"headers that are broken off"}
 class Attacker:
     """Runs attacks on one server: `for name in attacker.attacks: attacker.run(name)`."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, studio: str | None = None) -> None:
+        """`studio` is the URL of the server's studio, if it has one."""
         self._address = address
         self._rng = random.Random(1)
         self._silent: list[RawPeer] = []
         self._uploads = UploadAttacks(address, self._peer, self._rng)
+        self._sockets = (
+            WebSocketAttacks(Page(studio), ATTACKER, self._rng) if studio else None
+        )
         self.attacks: dict[str, Callable[[], None]] = dict(self._named())
 
     def __enter__(self):
@@ -121,6 +127,8 @@ class Attacker:
         yield "a reader that never reads", self._slow_reader
         yield "peers that fall silent, or speak something else", self._fall_silent
         yield from self._uploads.named()
+        if self._sockets:
+            yield from self._sockets.named()
 
     # On the wire.
 

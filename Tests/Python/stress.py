@@ -56,7 +56,8 @@ def run_stress_test(server: Server, sessions: int, minutes: float, rate: float) 
     def is_running() -> bool:
         return server.process.poll() is None
 
-    with Load(address, sessions, rate) as load, Attacker(address) as attacker:
+    attackers = Attacker(address, server.addresses.get("studio"))
+    with Load(address, sessions, rate) as load, attackers as attacker:
         result = StressTest(sessions, seconds=60 * minutes, kinds=len(attacker.attacks))
         for name in [*attacker.attacks] * WARM_UP_ROUNDS:
             attacker.run(name)
@@ -92,7 +93,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=5, help="frames per second of each session")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     arguments = parser.parse_args()
-    with Server("--shared-memory") as server:
+    with Server("--shared-memory", "--studio", "127.0.0.1:0") as server:
         result = run_stress_test(server, arguments.sessions, arguments.minutes, arguments.rate)
     print(result)
     if arguments.json:

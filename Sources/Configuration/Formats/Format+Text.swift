@@ -54,6 +54,19 @@ extension Format {
       text: \.description)
   }
 
+  /// A TCP address to listen on.
+  static var tcpAddress: SettingFormat<Address> {
+    let address = Self.address
+    return SettingFormat(
+      SettingKind(type: "address", range: "IP:PORT"),
+      parse: { text throws(InvalidSettingValue) in
+        let value = try address.parse([text])
+        guard case .tcp = value else { throw InvalidSettingValue("expected IP:PORT") }
+        return value
+      },
+      text: \.description)
+  }
+
   /// File permissions, in octal: `660`, `0660`.
   static var mode: SettingFormat<UInt16> {
     SettingFormat(

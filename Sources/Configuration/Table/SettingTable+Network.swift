@@ -17,6 +17,27 @@ extension SettingTable {
         """),
     ])
 
+  static let studio = Group(
+    title: "Studio",
+    settings: [
+      Setting(
+        "studio.listen", \.studioAddress, Format.tcpAddress.optional(none: "disabled"),
+        flag: "studio", use: .common,
+        """
+        Address of the studio: a web page that filters the camera, and WebSockets that carry calls. \
+        Its URL with a one-time token is printed.
+        """),
+      Setting(
+        "studio.hosts", \.studioHosts, Format.text(type: "name", maxBytes: 253).list(),
+        """
+        Names under which the studio may be requested, such as that of a proxy; loopback and the \
+        address itself are always accepted.
+        """),
+      Setting(
+        "studio.page", \.studioFolder, Format.path().optional(none: "built in"),
+        "Folder whose files are served as the studio's page, for its developers."),
+    ])
+
   // The profile comes before the settings that it sets, so that these override it.
   static let transport = Group(
     title: "Transport",

@@ -14,8 +14,8 @@ public enum SettingTable {
 
   /// All groups, in display order.
   public static let groups: [Group] = [
-    Self.addresses, Self.transport, Self.limits, Self.resume, Self.compute, Self.workers,
-    Self.memory, Self.sharedMemory, Self.assets, Self.vision, Self.tls, Self.tokens, Self.callers,
+    Self.addresses, Self.studio, Self.transport, Self.limits, Self.resume, Self.compute,
+    Self.workers, Self.memory, Self.sharedMemory, Self.assets, Self.vision, Self.tls, Self.tokens, Self.callers,
     Self.permissions, Self.guards, Self.shutdown, Self.logs,
   ]
 

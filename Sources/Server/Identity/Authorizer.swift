@@ -37,6 +37,9 @@ final class Authorizer: Sendable {
     }
   }
 
+  /// Whether callers must authenticate.
+  var requiresAuthentication: Bool { self.state.withLock(\.requiresAuthentication) }
+
   /// Requires callers to authenticate from now on.
   func requireAuthentication() {
     self.state.withLock { $0.requiresAuthentication = true }

@@ -82,6 +82,13 @@ final class ConnectionTable: Sendable {
     ).whenComplete { _ in done() }
   }
 
+  /// Notifies the handlers of all connections that the server shuts down.
+  func quiesceAll() {
+    for channel in self.state.withLock({ Array($0.channels.values) }) {
+      channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    }
+  }
+
   /// Adds the call of a stream, until the stream closes, and makes the call carry its number.
   ///
   /// - Parameter cancellation: Cancels the call's handler.

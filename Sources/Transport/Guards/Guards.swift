@@ -60,19 +60,7 @@ package final class Guards: Sendable {
   func protect(connection channel: any Channel, of peer: String) throws {
     let pipeline = channel.pipeline.syncOperations
     let end = ConnectionEndHandler(peer: peer, counters: self.counters)
-    // From the socket upwards.
-    var outer: [any ChannelHandler] = [end]
-    if self.isActive(.connectionStall) {
-      outer.append(
-        ConnectionStallGuard(timeout: self.configuration.writeStallTimeout))
-    }
-    if self.isActive(.drain) {
-      outer.append(DrainGuard(timeout: self.configuration.drainTimeout))
-    }
-    if self.isActive(.connectionCap) {
-      outer.append(ConnectionCap(budget: self.connections))
-    }
-    try pipeline.addHandlers(outer, position: .first)
+    try pipeline.addHandlers(self.socketHandlers(end), position: .first)
 
     var inner: [any ChannelHandler] = []
     if self.isActive(.preface) {
@@ -110,6 +98,21 @@ package final class Guards: Sendable {
     try pipeline.addHandlers(above, position: .after(http2))
   }
 
+  /// The handlers next to a socket, from the socket upwards.
+  private func socketHandlers(_ end: ConnectionEndHandler) -> [any ChannelHandler] {
+    var handlers: [any ChannelHandler] = [end]
+    if self.isActive(.connectionStall) {
+      handlers.append(ConnectionStallGuard(timeout: self.configuration.writeStallTimeout))
+    }
+    if self.isActive(.drain) {
+      handlers.append(DrainGuard(timeout: self.configuration.drainTimeout))
+    }
+    if self.isActive(.connectionCap) {
+      handlers.append(ConnectionCap(budget: self.connections))
+    }
+    return handlers
+  }
+
   /// Adds the handlers of a call, guards and those that pass messages on. It must be called on the
   /// call's event loop, when gRPC's own handlers are in place.
   ///
@@ -139,6 +142,52 @@ package final class Guards: Sendable {
     try messages.addHandlers(
       toCall: channel, maxMessageBytes: self.maxMessageBytes, writer: writer, reader: reader,
       guards: [callGuard])
+  }
+
+  // MARK: HTTP and WebSockets
+
+  /// The time in which a connection must have sent the head of an HTTP request; `nil` disables the
+  /// limit.
+  var handshakeTimeout: Duration? {
+    self.isActive(.preface) ? self.configuration.prefaceTimeout : nil
+  }
+
+  /// Adds the guards of a connection that begins with HTTP, next to its socket. It must be called on
+  /// the connection's event loop, before the connection is active.
+  ///
+  /// - Parameter peer: The peer, for the log.
+  func protect(webConnection channel: any Channel, of peer: String) throws {
+    let end = ConnectionEndHandler(peer: peer, counters: self.counters)
+    try channel.pipeline.syncOperations.addHandlers(self.socketHandlers(end))
+  }
+
+  /// The guards between the socket and the call of a WebSocket.
+  func webSocketHandlers(of channel: any Channel) -> [any ChannelHandler] {
+    guard self.isActive(.keepalive) else { return [] }
+    return [
+      WebSocketKeepalive(
+        interval: self.configuration.keepaliveInterval, timeout: self.configuration.keepaliveTimeout
+      )
+    ]
+  }
+
+  /// The limits on a WebSocket.
+  ///
+  /// - Parameter path: The method of its call.
+  func webSocketLimits(path: String, of channel: any Channel) -> WebSocketLimits {
+    let configuration = self.configuration
+    return WebSocketLimits(
+      configuration: configuration,
+      messages: CallLimits(
+        path: path, maxMessageBytes: self.maxMessageBytes,
+        maxControlMessageBytes: configuration.maxControlMessageBytes),
+      ticks: self.isActive(.messageBatches) ? self.ticks : nil,
+      unfinished: self.isActive(.unfinishedMessages) ? self.unfinished : nil,
+      pings: self.isActive(.pings)
+        ? RateBudget(
+          perSecond: Double(configuration.pingsPerSecond), burst: configuration.pingBurst,
+          at: .now()) : nil,
+      address: channel.peerAddress, counters: self.counters)
   }
 
   private func isActive(_ guardName: Guard) -> Bool {

@@ -94,6 +94,7 @@ package enum GRPCBytes {
   /// `GRPCNIOTransportBytes` keeps its buffer to itself. If a version of the package stores
   /// something else, the result is `nil`, and pixels are copied.
   package static func buffer(of bytes: some GRPCContiguousBytes) -> ByteBuffer? {
+    if let bytes = bytes as? CallBytes { return bytes.buffer }
     guard Self.isByteBuffer, let bytes = bytes as? GRPCNIOTransportBytes else { return nil }
     return unsafeBitCast(bytes, to: ByteBuffer.self)
   }

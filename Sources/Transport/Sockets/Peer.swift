@@ -90,6 +90,15 @@ extension Channel {
   /// The peer's address without its port; all peers of a Unix socket share one.
   var peerAddress: String { self.remoteAddress?.ipAddress ?? "unix" }
 
+  /// The local end as gRPC names it.
+  var localName: String {
+    switch self.localAddress {
+    case .v4: "ipv4:\(self.localAddress?.ipAddress ?? ""):\(self.localAddress?.port ?? 0)"
+    case .v6: "ipv6:[\(self.localAddress?.ipAddress ?? "")]:\(self.localAddress?.port ?? 0)"
+    default: "unix:\(self.localAddress?.pathname ?? "")"
+    }
+  }
+
   /// The peer as gRPC names it: `ipv4:192.0.2.1:50123`. Peers of a Unix socket have the socket's
   /// name.
   var peerName: String {

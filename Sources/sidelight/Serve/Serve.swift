@@ -8,6 +8,7 @@ import SidelightConfiguration
 import SidelightIdentity
 import SidelightKernels
 import SidelightServer
+import SidelightStudio
 import SidelightSupervisor
 import SidelightVision
 import UnixSignals
@@ -94,9 +95,14 @@ struct Serve: AsyncParsableCommand {
       logger.info(
         "filter not available", metadata: ["filter": "\(filter.name)", "reason": "\(reason)"])
     }
+    let studio = configuration.studio.map { studio in
+      Studio(studio, acceptsBearerTokens: authenticator != nil) { url in
+        FileDescriptorOutput.standardOutput.write("studio on \(url)\n")
+      }
+    }
     let server = SidelightServer(
       configuration: Self.server(configuration, worker), catalogue: catalogue,
-      authenticator: authenticator,
+      authenticator: authenticator, web: studio?.endpoint,
       tracer: tracing?.tracer, metrics: metrics, logger: logger)
     let admin = configuration.admin.map { address in
       AdminServer(address: address, server: server, metrics: { metrics.text }, logger: logger)
@@ -129,6 +135,7 @@ struct Serve: AsyncParsableCommand {
     let services: [(any Service)?] = [
       watchdog, tracing?.exporter, admin, reload, server,
       Announcement(server: server, admin: admin, isWorker: worker != nil),
+      studio.map { StudioAnnouncement(studio: $0, server: server) },
       worker.map { WorkerLink($0, server: server) },
     ]
     let group = ServiceGroupConfiguration(
@@ -273,6 +280,19 @@ private struct Announcement: Service, CustomStringConvertible {
     if let address = await self.admin?.listeningAddress {
       FileDescriptorOutput.standardOutput.write("admin on \(address)\n")
     }
+    try await gracefulShutdown()
+  }
+}
+
+/// Prints the URL of the studio once the server listens, and whenever its token has been used.
+private struct StudioAnnouncement: Service, CustomStringConvertible {
+  let studio: Studio
+  let server: SidelightServer
+
+  var description: String { "StudioAnnouncement" }
+
+  func run() async throws {
+    await self.studio.run(with: self.server)
     try await gracefulShutdown()
   }
 }

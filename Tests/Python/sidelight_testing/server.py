@@ -35,6 +35,7 @@ class Server:
         # Each line that the server writes goes to the end, wherever this process reads.
         self._log = open(Path(self._folder.name) / "log", "a+b")
         self._socket = Path(self._folder.name) / "socket"
+        self._printed = b""
         self.addresses: dict[str, str] = {}
 
     def __enter__(self) -> Self:
@@ -49,11 +50,12 @@ class Server:
             stderr=self._log,
         )
         try:
-            for line in self._lines(count=3 if "--admin" in self._options else 2):
+            endpoints = sum(flag in self._options for flag in ("--admin", "--studio"))
+            for line in self._lines(count=2 + endpoints):
                 what, _, address = line.partition(" on ")
-                assert what in ("listening", "admin") and address, f"the server said {line!r}"
+                assert what in ("listening", "admin", "studio") and address, f"it said {line!r}"
                 kind = "unix" if address.startswith("unix:") else "tcp"
-                self.addresses["admin" if what == "admin" else kind] = address
+                self.addresses[kind if what == "listening" else what] = address
         except BaseException:
             self.__exit__()
             raise
@@ -82,15 +84,19 @@ class Server:
         return self._log.read().decode(errors="replace")
 
     def _lines(self, count: int) -> list[str]:
-        """The first lines that the server prints; fails when they do not come in time."""
+        """The first lines that the server prints."""
+        return [self.read_line() for _ in range(count)]
+
+    def read_line(self) -> str:
+        """The next line that the server prints; fails when it does not come in time."""
         deadline = time.monotonic() + START_SECONDS
-        text = b""
-        while text.count(b"\n") < count:
+        while b"\n" not in self._printed:
             left = max(0, deadline - time.monotonic())
             readable, _, _ = select.select([self.process.stdout], [], [], left)
             chunk = os.read(self.process.stdout.fileno(), 4096) if readable else b""
             if not chunk:
-                state = "ended" if readable else f"said too little in {START_SECONDS} s"
-                raise RuntimeError(f"the server {state}: {text!r}\n{self.log}")
-            text += chunk
-        return text.decode().splitlines()[:count]
+                state = "ended" if readable else f"printed no line in {START_SECONDS} s"
+                raise RuntimeError(f"the server {state}: {self._printed!r}\n{self.log}")
+            self._printed += chunk
+        line, _, self._printed = self._printed.partition(b"\n")
+        return line.decode()

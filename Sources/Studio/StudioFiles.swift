@@ -1,0 +1,47 @@
+import CStudioPage
+import Foundation
+
+/// The files of the studio's page by path.
+enum StudioFiles {
+  /// The files in the binary: of `Sources/Studio/Page`.
+  static let embedded: [String: [UInt8]] = {
+    var files: [String: [UInt8]] = [:]
+    for file in UnsafeBufferPointer(start: studio_files(), count: studio_file_count()) {
+      files[String(cString: file.path)] = Array(
+        UnsafeBufferPointer(start: file.bytes, count: file.count))
+    }
+    return files
+  }()
+
+  /// Reads a file from a folder, for developers of the page.
+  ///
+  /// - Parameters:
+  ///   - path: The path below the folder.
+  ///   - folder: The path of the folder.
+  /// - Returns: `nil` if there is no such file below the folder.
+  static func read(_ path: String, in folder: String) -> [UInt8]? {
+    let root = URL(filePath: folder, directoryHint: .isDirectory).resolvingSymlinksInPath()
+    let file = root.appending(path: path).standardizedFileURL.resolvingSymlinksInPath()
+    guard file.path.hasPrefix(root.path + "/"), let content = try? Data(contentsOf: file) else {
+      return nil
+    }
+    return Array(content)
+  }
+
+  /// Returns the media type of a file by the end of its name.
+  static func mediaType(of path: String) -> String {
+    switch path.split(separator: ".").last {
+    case "html": "text/html; charset=utf-8"
+    case "css": "text/css; charset=utf-8"
+    case "js": "text/javascript; charset=utf-8"
+    case "json": "application/json"
+    case "svg": "image/svg+xml"
+    case "png": "image/png"
+    case "jpg": "image/jpeg"
+    case "webp": "image/webp"
+    case "woff2": "font/woff2"
+    case "cube", "txt": "text/plain; charset=utf-8"
+    default: "application/octet-stream"
+    }
+  }
+}

@@ -1,0 +1,401 @@
+import GRPCCore
+import NIOCore
+import SidelightKernels
+import SidelightWire
+
+/// The handler between the socket of a WebSocket and its call: each binary message is a message of
+/// the call, the text message `end` ends the client's side, and the status becomes a text message
+/// and a close frame (`docs/reference/websocket.md`).
+///
+/// It applies the limits of ``CallGuard``, and delivers messages in batches as ``MessageReader``
+/// does. It reads no more while messages wait, and so does the kernel's buffer fill.
+final class WebSocketCallHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = RPCRequestPart<CallBytes>
+  typealias OutboundIn = RPCResponsePart<CallBytes>
+  typealias OutboundOut = IOData
+
+  private enum Phase {
+    /// The call has not begun.
+    case waiting
+    case open
+    /// The close frame is written; input is discarded until the client has closed its side.
+    case closing
+  }
+
+  /// The weight of a batch: a frame counts 1, a message 1 and 1 more for each ``bytesPerWeight``
+  /// bytes.
+  private static let batchWeight = 16
+  private static let bytesPerWeight = 512
+  /// The size from which messages count against the budget of unfinished ones.
+  private static let minCountedBytes = 64 << 10
+  /// The bytes that are written at a time, so that a slow peer differs from one that takes nothing.
+  private static let maxPartBytes = 1 << 20
+
+  private let call: WebSocketCall
+  private let limits: WebSocketLimits
+  private var phase = Phase.waiting
+  private var reader: WebSocketReader
+  /// Whether the client's frames can be read; after a violation they cannot.
+  private var isReadable = true
+  /// Received bytes that were not delivered.
+  private var waiting: CircularBuffer<ByteBuffer> = []
+  /// The weight that may still be delivered before the next poll.
+  private var budget: Int
+  /// Whether more was asked for while bytes wait.
+  private var isReadPending = false
+  private var isTickRequested = false
+  /// Whether the client sends no more messages.
+  private var isInputOver = false
+  /// The bytes that are reserved in the budget of unfinished messages.
+  private var reserved = 0
+  private var pings: RateBudget?
+  /// The answer to the last ping, while the client takes no bytes.
+  private var waitingPong: ByteBuffer?
+  private let stall: WriteStallDetector
+  private var deadline = EventLoopTimer()
+  private var linger = EventLoopTimer()
+  /// The bytes that are still discarded after the close frame.
+  private var discardLimit = 0
+
+  init(_ call: WebSocketCall, limits: WebSocketLimits) {
+    self.call = call
+    self.limits = limits
+    self.budget = limits.ticks == nil ? .max : Self.batchWeight
+    self.reader = WebSocketReader(limits: .init(maxMessageBytes: limits.maxBytes))
+    self.pings = limits.pings
+    self.stall = WriteStallDetector(timeout: limits.writeStallTimeout)
+  }
+
+  /// Begins the call, when the handler above is in place.
+  func begin(context: ChannelHandlerContext) {
+    guard self.phase == .waiting, context.channel.isActive else { return }
+    self.phase = .open
+    context.fireChannelRead(self.wrapInboundOut(.metadata(self.call.metadata)))
+    if let timeout = self.call.timeout {
+      self.deadline.start(in: timeout, on: context.eventLoop) {
+        self.refuse(.deadlineExceeded(timeout), context: context)
+      }
+    }
+    self.deliver(context: context)
+    context.fireChannelReadComplete()
+    self.requestMore(context: context)
+  }
+
+  // MARK: Inbound
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let bytes = self.unwrapInboundIn(data)
+    self.waiting.append(bytes)
+    switch self.phase {
+    case .waiting: break
+    case .open: self.deliver(context: context)
+    case .closing: self.discard(context: context)
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if self.waiting.isEmpty { self.renewBudget() }
+    context.fireChannelReadComplete()
+    // The handler above asks for nothing when its input is over; a close frame may still come.
+    if self.isInputOver || self.phase == .closing { self.requestMore(context: context) }
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if self.phase == .waiting {
+      self.isReadPending = true
+    } else {
+      self.requestMore(context: context)
+    }
+  }
+
+  private func requestMore(context: ChannelHandlerContext) {
+    guard !self.waiting.isEmpty, let ticks = self.limits.ticks else { return context.read() }
+    self.isReadPending = true
+    guard !self.isTickRequested else { return }
+    self.isTickRequested = true
+    ticks.tick(of: context.eventLoop).afterPoll { self.handleTick(context: context) }
+  }
+
+  private func handleTick(context: ChannelHandlerContext) {
+    self.isTickRequested = false
+    guard self.isReadPending, context.channel.isActive else { return }
+    self.isReadPending = false
+    self.renewBudget()
+    if self.phase == .closing {
+      self.discard(context: context)
+      return context.read()
+    }
+    self.deliver(context: context)
+    self.channelReadComplete(context: context)
+    context.channel.read()
+  }
+
+  private func renewBudget() {
+    if self.limits.ticks != nil { self.budget = Self.batchWeight }
+  }
+
+  /// Delivers as much as the budget allows. A frame that has begun is delivered to its end.
+  private func deliver(context: ChannelHandlerContext) {
+    while self.phase == .open, self.budget > 0 || self.reader.isWithinFrame,
+      var bytes = self.waiting.popFirst()
+    {
+      do throws(WebSocketViolation) {
+        while self.phase == .open, self.budget > 0 || self.reader.isWithinFrame,
+          let event = try self.reader.next(from: &bytes)
+        {
+          try self.handle(event, context: context)
+        }
+      } catch {
+        return self.fail(error, context: context)
+      }
+      if bytes.readableBytes > 0 { self.waiting.prepend(bytes) }
+    }
+    if self.phase == .closing { self.discard(context: context) }
+  }
+
+  private func handle(
+    _ event: WebSocketEvent, context: ChannelHandlerContext
+  ) throws(WebSocketViolation) {
+    self.budget -= 1
+    switch event {
+    case .frame(let messageBytes):
+      guard !self.reserve(messageBytes) else { return }
+      self.refuse(
+        .noCapacity(for: messageBytes, self.limits.configuration), context: context)
+    case .message(let bytes):
+      self.budget -= bytes.readableBytes / Self.bytesPerWeight
+      _ = self.reserve(0)
+      if let refusal = self.limits.refusal(of: bytes) {
+        return self.refuse(refusal, context: context)
+      }
+      context.fireChannelRead(self.wrapInboundOut(.message(CallBytes(bytes))))
+    case .end:
+      self.endInput(context: context)
+    case .ping(let content):
+      guard self.pings?.take(at: .now()) ?? true else {
+        self.limits.counters.record(.pings, against: self.limits.address)
+        throw WebSocketViolation(.policyViolation, "The client sends too many pings.")
+      }
+      self.answer(content, context: context)
+    case .pong:
+      break
+    case .close(let code):
+      self.close(code ?? .normal, "", context: context)
+      context.fireErrorCaught(RPCError.abandoned)
+      self.finishClosing(context: context)
+    }
+  }
+
+  private func endInput(context: ChannelHandlerContext) {
+    guard !self.isInputOver else { return }
+    self.isInputOver = true
+    context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+  }
+
+  /// Reserves the bytes of a message, and releases those of the previous one.
+  ///
+  /// - Returns: Whether the budget had enough.
+  private func reserve(_ length: Int) -> Bool {
+    let needed = length >= Self.minCountedBytes ? length : 0
+    guard needed != self.reserved else { return true }
+    if self.reserved > 0 {
+      self.limits.unfinished?.release(self.reserved, for: self.limits.address)
+    }
+    self.reserved = 0
+    guard needed > 0, let unfinished = self.limits.unfinished else { return true }
+    guard unfinished.reserve(needed, for: self.limits.address) else { return false }
+    self.reserved = needed
+    return true
+  }
+
+  /// Answers a ping. A client that takes no bytes gets the answer to its last one.
+  private func answer(_ content: ByteBuffer, context: ChannelHandlerContext) {
+    guard context.channel.isWritable else { return self.waitingPong = content }
+    var pong = ByteBuffer()
+    WebSocketFrameHead.write(.pong, length: content.readableBytes, to: &pong)
+    pong.writeImmutableBuffer(content)
+    context.writeAndFlush(self.wrapOutboundOut(.byteBuffer(pong)), promise: nil)
+  }
+
+  // MARK: Outbound
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    guard self.phase == .open else {
+      promise?.fail(ChannelError.outputClosed)
+      return
+    }
+    switch self.unwrapOutboundIn(data) {
+    case .metadata:
+      promise?.succeed()
+    case .message(let bytes):
+      self.write(bytes.buffer, context: context, promise: promise)
+    case .status(let status, let metadata):
+      self.finish(
+        CallEnd(code: status.code.rawValue, message: status.message, metadata), context: context)
+      promise?.succeed()
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable, self.phase == .open, let content = self.waitingPong.take() {
+      self.answer(content, context: context)
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  private func write(
+    _ bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
+  ) {
+    do {
+      let message = try self.call.store.message(for: bytes)
+      let pieces = message ?? [bytes]
+      var head = ByteBuffer()
+      WebSocketFrameHead.write(
+        .binary, length: pieces.reduce(0) { $0 + $1.readableBytes }, to: &head)
+      context.write(self.wrapOutboundOut(.byteBuffer(head)), promise: nil)
+      for (index, piece) in pieces.enumerated() {
+        self.writeParts(
+          of: piece, context: context, promise: index == pieces.count - 1 ? promise : nil)
+      }
+    } catch {
+      // No message is better than a wrong one.
+      promise?.fail(error)
+      context.close(promise: nil)
+    }
+  }
+
+  /// Writes bytes in parts, noting when the client has taken each.
+  private func writeParts(
+    of bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
+  ) {
+    var rest = bytes
+    repeat {
+      let count = min(rest.readableBytes, Self.maxPartBytes)
+      let part = rest.readSlice(length: count) ?? ByteBuffer()
+      let isLast = rest.readableBytes == 0
+      let written = (isLast ? promise : nil) ?? context.eventLoop.makePromise()
+      written.futureResult.assumeIsolated().whenComplete { _ in self.stall.taken += count }
+      self.stall.write(count, on: context.eventLoop) {
+        context.abortConnection(by: .callStall)
+      }
+      context.write(self.wrapOutboundOut(.byteBuffer(part)), promise: written)
+    } while rest.readableBytes > 0
+  }
+
+  // MARK: The end
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard let refusal = event as? CallRefusal else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    self.refuse(refusal, context: context)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.fireErrorCaught(error)
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.deadline.cancel()
+    self.linger.cancel()
+    self.stall.cancel()
+    _ = self.reserve(0)
+    self.waiting.removeAll()
+    if self.phase != .closing {
+      self.phase = .closing
+      self.call.cancellation.cancel()
+      context.fireErrorCaught(RPCError.abandoned)
+    }
+    context.fireChannelInactive()
+  }
+
+  /// Ends the call with a status, and cancels its handler.
+  private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
+    guard self.phase == .open else { return }
+    if let guardName = refusal.guardName {
+      self.limits.counters.record(guardName, against: self.limits.address)
+    }
+    self.finish(CallEnd(refusal.status), context: context)
+    self.call.cancellation.cancel()
+    self.endInput(context: context)
+  }
+
+  /// Closes the WebSocket for a violation of its client.
+  private func fail(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
+    guard self.phase == .open else { return }
+    if violation.code == .messageTooBig {
+      self.limits.counters.record(.messageSize, against: self.limits.address)
+    }
+    self.isReadable = false
+    self.waiting.removeAll()
+    self.close(violation.code, violation.reason, context: context)
+    // The client's own close frame could not be read.
+    context.close(mode: .output, promise: nil)
+    context.fireErrorCaught(RPCError(code: .cancelled, message: violation.reason))
+  }
+
+  /// Writes the status and the close frame.
+  private func finish(_ end: CallEnd, context: ChannelHandlerContext) {
+    if end.code != 0, let text = end.text {
+      var head = ByteBuffer()
+      WebSocketFrameHead.write(.text, length: text.readableBytes, to: &head)
+      context.write(self.wrapOutboundOut(.byteBuffer(head)), promise: nil)
+      context.write(self.wrapOutboundOut(.byteBuffer(text)), promise: nil)
+    }
+    self.isInputOver = true
+    self.close(
+      .status(end.code), end.message, cancelsCall: false, context: context)
+  }
+
+  /// Writes the close frame, and closes the connection when the client has had time to answer.
+  private func close(
+    _ code: WebSocketCloseCode, _ reason: String, cancelsCall: Bool = true,
+    context: ChannelHandlerContext
+  ) {
+    guard self.phase == .open else { return }
+    self.phase = .closing
+    self.deadline.cancel()
+    _ = self.reserve(0)
+    self.discardLimit = 2 * self.limits.maxBytes
+    context.writeAndFlush(
+      self.wrapOutboundOut(.byteBuffer(WebSocketFrameHead.close(code, reason))), promise: nil)
+    if cancelsCall { self.call.cancellation.cancel() }
+    self.awaitClose(context: context)
+    self.requestMore(context: context)
+  }
+
+  private func awaitClose(context: ChannelHandlerContext) {
+    self.linger.start(in: self.limits.configuration.lingerTimeout, on: context.eventLoop) {
+      // A client that still takes what was written before is the other guard's concern.
+      guard !self.stall.isWaiting else { return self.awaitClose(context: context) }
+      self.limits.counters.record(.linger, against: self.limits.address)
+      context.close(promise: nil)
+    }
+  }
+
+  /// Reads what the client sends after the close frame, up to its own.
+  private func discard(context: ChannelHandlerContext) {
+    while var bytes = self.waiting.popFirst() {
+      self.discardLimit -= bytes.readableBytes
+      guard self.discardLimit >= 0 else { return context.close(promise: nil) }
+      while self.isReadable {
+        do throws(WebSocketViolation) {
+          guard let event = try self.reader.next(from: &bytes) else { break }
+          if case .close = event { return self.finishClosing(context: context) }
+        } catch {
+          self.isReadable = false
+        }
+      }
+    }
+  }
+
+  /// Closes the connection when everything is written.
+  private func finishClosing(context: ChannelHandlerContext) {
+    self.waiting.removeAll()
+    // The socket is closed after the bytes before it.
+    context.writeAndFlush(self.wrapOutboundOut(.byteBuffer(ByteBuffer()))).assumeIsolated()
+      .whenComplete { _ in context.close(promise: nil) }
+  }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import SidelightConfiguration
+
+/// `sidelight studio`: runs a server on loopback with the studio's page.
+struct StudioCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "studio",
+    abstract: "Filter the camera in a web page.",
+    usage: "sidelight studio [--port <port>] [<setting> ...]",
+    discussion: """
+      Starts a server on this machine, and prints the URL of a page that filters
+      the camera, a video file or a still. It needs no network.
+
+        --port <port>   Port of the page. (default: chosen by the system)
+
+      All settings of 'sidelight serve' apply. Unless they are set, the server
+      listens for gRPC at 127.0.0.1:0, and logs warnings and errors only.
+      Open the URL once; the server then prints another one.
+      """)
+
+  @Argument(parsing: .captureForPassthrough, help: .hidden)
+  var arguments: [String] = []
+
+  /// Returns the command that serves.
+  ///
+  /// - Throws: `CleanExit` for help, `ValidationError` for an invalid port.
+  func serve() throws -> Serve {
+    if self.arguments.contains("--help") || self.arguments.contains("-h") {
+      throw CleanExit.helpRequest(Self.self)
+    }
+    var settings: [String] = []
+    var port = "0"
+    var rest = self.arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--port" {
+        port = rest.popFirst() ?? ""
+      } else if argument.hasPrefix("--port=") {
+        port = String(argument.dropFirst("--port=".count))
+      } else {
+        settings.append(argument)
+      }
+    }
+    guard let number = UInt16(port) else {
+      throw ValidationError("--port is '\(port)'; the range is 0 to 65535")
+    }
+    // For a setting that is not a list the last value counts, so the user's own follow.
+    var defaults = ["--studio", "127.0.0.1:\(number)", "--log-level", "warning"]
+    let listens = settings.contains { argument in
+      ["--listen", "-l"].contains { argument == $0 || argument.hasPrefix("\($0)=") }
+    }
+    if !listens { defaults += ["--listen", "127.0.0.1:0"] }
+    return try Serve.parse(defaults + settings)
+  }
+
+  func run() async throws { try await self.serve().run() }
+}

@@ -1,0 +1,156 @@
+import NIOCore
+import NIOPosix
+import SidelightServer
+import SidelightWire
+import SwiftProtobuf
+
+/// A connection to a studio that sends bytes as a test states them, and parses frames of the server
+/// one byte at a time, as RFC 6455 describes them.
+struct WebPeer: Sendable {
+  /// A frame of the server.
+  struct Frame: Hashable, Sendable {
+    var opcode: UInt8
+    var content: [UInt8]
+
+    static let text: UInt8 = 1
+    static let binary: UInt8 = 2
+    static let close: UInt8 = 8
+    static let ping: UInt8 = 9
+    static let pong: UInt8 = 10
+
+    /// The code of a close frame.
+    var closeCode: Int? {
+      guard self.opcode == Self.close, self.content.count >= 2 else { return nil }
+      return Int(self.content[0]) << 8 | Int(self.content[1])
+    }
+  }
+
+  private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+  private let input: Input
+
+  /// The received bytes that were not parsed. One task uses it at a time.
+  private final class Input: @unchecked Sendable {  // used by one task
+    var iterator: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
+    var bytes = ByteBuffer()
+
+    init(_ stream: NIOAsyncChannelInboundStream<ByteBuffer>) {
+      self.iterator = stream.makeAsyncIterator()
+    }
+  }
+
+  /// Runs `body` with a connection to a studio.
+  static func with<Result: Sendable>(
+    _ address: Address, _ body: @Sendable (WebPeer) async throws -> Result
+  ) async throws -> Result {
+    guard case .tcp(let host, let port) = address else { fatalError("only TCP") }
+    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .connect(host: host, port: port) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+        }
+      }
+    return try await channel.executeThenClose { inbound, outbound in
+      try await body(WebPeer(outbound: outbound, input: Input(inbound)))
+    }
+  }
+
+  func send(_ bytes: [UInt8]) async throws {
+    try await self.outbound.write(ByteBuffer(bytes: bytes))
+  }
+
+  /// Sends a message as one masked frame.
+  func send(_ message: Sidelight_V1_ClientMessage) async throws {
+    try await self.send(clientFrame(Frame.binary, try message.serializedBytes()))
+  }
+
+  /// Sends a request, and reads the head of the response.
+  ///
+  /// - Returns: The status code; 0 if the connection ends before.
+  func request(_ path: String, _ headers: [(String, String)]) async throws -> Int {
+    let fields = headers.map { "\($0): \($1)\r\n" }.joined()
+    try await self.send(Array("GET \(path) HTTP/1.1\r\n\(fields)\r\n".utf8))
+    let words = try await self.skipHead().split(separator: " ")
+    return words.count > 1 ? Int(words[1]) ?? 0 : 0
+  }
+
+  /// Reads the head of a response.
+  func skipHead() async throws -> String {
+    var head: [UInt8] = []
+    while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), let byte = try await self.byte() {
+      head.append(byte)
+    }
+    return String(decoding: head, as: UTF8.self)
+  }
+
+  /// Opens a WebSocket for a call, with the rights of a bearer token.
+  func open(_ path: String = "/sidelight.v1.FrameFilter/Process") async throws -> Int {
+    try await self.request(
+      path,
+      [
+        ("Host", "localhost"), ("Connection", "keep-alive, Upgrade"), ("Upgrade", "WebSocket"),
+        ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ("Sec-WebSocket-Protocol", "sidelight.v1, bearer.abc"),
+      ])
+  }
+
+  /// The next frame; `nil` if the connection ends.
+  func frame() async throws -> Frame? {
+    guard let first = try await self.byte(), let second = try await self.byte() else { return nil }
+    var length = Int(second & 0x7F)
+    let lengthBytes = length == 126 ? 2 : length == 127 ? 8 : 0
+    if lengthBytes > 0 { length = 0 }
+    for _ in 0 ..< lengthBytes { length = length << 8 | Int(try await self.byte() ?? 0) }
+    while self.input.bytes.readableBytes < length, try await self.more() {}
+    guard let content = self.input.bytes.readBytes(length: length) else { return nil }
+    return Frame(opcode: first & 0x0F, content: content)
+  }
+
+  /// The next message of the session; `nil` if the server closes the WebSocket.
+  func message() async throws -> Sidelight_V1_ServerMessage? {
+    while let frame = try await self.frame(), frame.opcode != Frame.close {
+      guard frame.opcode == Frame.binary else { continue }
+      return try Sidelight_V1_ServerMessage(serializedBytes: frame.content)
+    }
+    return nil
+  }
+
+  /// Reads to the end of the connection.
+  ///
+  /// - Returns: The code of the close frame; `nil` if there is none.
+  func closeCode() async throws -> Int? {
+    var code: Int?
+    while let frame = try await self.frame() { code = frame.closeCode ?? code }
+    return code
+  }
+
+  private func byte() async throws -> UInt8? {
+    while self.input.bytes.readableBytes == 0 {
+      guard try await self.more() else { return nil }
+    }
+    return self.input.bytes.readInteger()
+  }
+
+  /// Receives more bytes.
+  ///
+  /// - Returns: Whether there were any.
+  private func more() async throws -> Bool {
+    // A connection that the server resets has ended too.
+    guard var bytes = try? await self.input.iterator.next() else { return false }
+    self.input.bytes.writeBuffer(&bytes)
+    return true
+  }
+}
+
+/// Returns a masked frame of a client.
+func clientFrame(_ opcode: UInt8, _ content: [UInt8] = [], isFinal: Bool = true) -> [UInt8] {
+  let key: [UInt8] = [0xA5, 0x5A, 0x0F, 0xF0]
+  var bytes = [(isFinal ? 0x80 : 0) | opcode]
+  switch content.count {
+  case ...125: bytes.append(0x80 | UInt8(content.count))
+  case ...0xFFFF: bytes += [0x80 | 126, UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
+  default:
+    bytes.append(0x80 | 127)
+    bytes += (0 ..< 8).reversed().map { UInt8(content.count >> (8 * $0) & 0xFF) }
+  }
+  return bytes + key + content.enumerated().map { $1 ^ key[$0 & 3] }
+}
