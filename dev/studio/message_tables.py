@@ -51,8 +51,8 @@ def _tables(messages, enums) -> str:
         HEADER,
         "/**\n * @typedef {import(\"./codec.js\").EnumTable} EnumTable\n",
         " * @typedef {import(\"./codec.js\").MessageTable} MessageTable\n */\n\n",
-        "/**\n * The fields of each message: number, name, type, and the name of the type of messages\n",
-        " * and enums; \"repeated\", \"optional\", \"map\", or the name of the oneof.\n *\n",
+        "/**\n * The fields of each message: number, name, type, the name of the type of\n",
+        " * messages and enums; \"repeated\", \"optional\", \"map\", or the name of the oneof.\n *\n",
         " * @type {Record<string, MessageTable>}\n */\n",
         "export const messages = {\n",
     ]
@@ -65,8 +65,8 @@ def _tables(messages, enums) -> str:
     lines.append("};\n\n/**\n * The names of the values of each enum, without the prefix.\n *\n")
     lines.append(" * @type {Record<string, EnumTable>}\n */\nexport const enums = {\n")
     for name, enum in sorted(enums.items()):
-        values = "".join(f'    {each.number}: "{_value(enum, each.name)}",\n' for each in enum.value)
-        lines.append(f'  "{name}": {{\n{values}  }},\n')
+        values = [f'    {each.number}: "{_value(enum, each.name)}",\n' for each in enum.value]
+        lines.append(f'  "{name}": {{\n{"".join(values)}  }},\n')
     lines.append("};\n")
     return "".join(lines)
 

@@ -27,7 +27,8 @@ export function showConnection(connection) {
     status.textContent = STATES[state];
     if (state === "open") return showProblem("");
     message.hidden = false;
-    message.textContent = state === "lost" ? "The connection was lost. Trying again…" : "Stopped.";
+    message.textContent = state === "lost"
+      ? "The connection was lost. Trying again…" : "Stopped.";
     if (state === "signed-out") {
       showProblem("This page is not signed in. Open the URL that sidelight studio printed.");
     } else if (state === "refused") {

@@ -80,12 +80,13 @@ export class Assets extends EventTarget {
   }
 
   #show() {
-    byId("assets").replaceChildren(...this.list.map(({ name, kind, width, height, entries, origin }) =>
+    const items = this.list.map(({ name, kind, width, height, entries, origin }) =>
       element("li", { "data-asset": name },
         element("code", {}, name),
         element("span", { class: "hint" },
           kind === "IMAGE" ? ` ${width} × ${height}` : ` table of ${entries}`,
-          origin === "SERVER" ? ", of the server" : ""))));
+          origin === "SERVER" ? ", of the server" : "")));
+    byId("assets").replaceChildren(...items);
     this.dispatchEvent(new Event("change"));
   }
 }
@@ -100,7 +101,8 @@ export function isTable(file) {
 }
 
 /**
- * Returns a valid name of an asset: 1 to 64 of `A-Z a-z 0-9 . _ - /`, the first a letter or a digit.
+ * Returns a valid name of an asset: 1 to 64 of `A-Z a-z 0-9 . _ - /`, the first a letter or
+ * a digit.
  *
  * @param {string} name
  */

@@ -127,15 +127,18 @@ function sliderAndNumber(id, label, range, limits, unit, change) {
       show(number);
       change(number);
     } });
-  const field = element("input", { type: "number", class: "number", "aria-label": `${label}, number`,
-    min: limits.minimum, max: limits.maximum, step: "any", inputmode: "decimal",
-    change: () => {
-      if (field.value === "" || !Number.isFinite(Number(field.value))) return;
-      const number = Math.min(limits.maximum, Math.max(limits.minimum, Number(field.value)));
-      show(number);
-      change(number);
-    } });
+  const field = element("input", {
+    type: "number", class: "number", "aria-label": `${label}, number`, step: "any",
+    min: limits.minimum, max: limits.maximum, inputmode: "decimal", change: take,
+  });
   const shownUnit = element("span", { class: "unit", "aria-hidden": "true" }, unit);
+
+  function take() {
+    if (field.value === "" || !Number.isFinite(Number(field.value))) return;
+    const number = Math.min(limits.maximum, Math.max(limits.minimum, Number(field.value)));
+    show(number);
+    change(number);
+  }
 
   /** @param {number} number */
   function show(number) {

@@ -24,7 +24,7 @@ export function showStages(context) {
   });
 
   function undo() {
-    announce(selection.undo() ? "The last change of stages is undone." : "There is nothing to undo.");
+    announce(selection.undo() ? "The last change is undone." : "There is nothing to undo.");
   }
 
   function show() {

@@ -18,8 +18,8 @@ const CONTEXT = 18;
  * Shows the text of the selection, and selects what the user writes.
  *
  * @param {Selection} selection
- * @returns {{enter: (text: string) => Promise<boolean>}} `enter` writes a text as the user does, and
- *   returns whether it is valid.
+ * @returns {{enter: (text: string) => Promise<boolean>}} `enter` writes a text as the user does,
+ *   and returns whether it is valid.
  */
 export function showText(selection) {
   const input = byId("pipeline-text");
@@ -69,7 +69,8 @@ export function showText(selection) {
     problem.replaceChildren();
     Object.assign(problem.dataset, { line, column, suggestion });
     if (isPlaced) {
-      problem.append(element("pre", { "aria-hidden": "true" }, excerpt(text, line, column, CONTEXT)));
+      const marked = excerpt(text, line, column, CONTEXT);
+      problem.append(element("pre", { "aria-hidden": "true" }, marked));
     }
     problem.append(element("p", {}, error.sentence,
       element("span", { class: "hidden" }, isPlaced ? ` (line ${line}, column ${column})` : "")));

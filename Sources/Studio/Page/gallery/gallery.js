@@ -13,8 +13,9 @@ import { byId, element, words } from "../dom.js";
 import { ThumbnailSession } from "./thumbnails.js";
 
 const WIDTH = 160, HEIGHT = 90;
-/** The time between two thumbnails, and while the session of the picture loses frames. */
-const PERIOD_MS = 110, OVERLOADED_MS = 1000;
+/** The time between two thumbnails; and while the session of the picture loses frames, between two
+ * first ones and between two others. */
+const PERIOD_MS = 110, OVERLOADED_FIRST_MS = 250, OVERLOADED_MS = 1000;
 /** The number of thumbnails of the same frame. */
 const PER_FRAME = 6;
 /** The width of frames for which defaults in pixels are meant, relative to thumbnails. */
@@ -116,7 +117,9 @@ export function showGallery(context) {
     try {
       if (oldest && !document.hidden) await refresh(oldest);
     } finally {
-      setTimeout(refreshNext, context.isOverloaded() ? OVERLOADED_MS : PERIOD_MS);
+      const isFirst = visible.some(({ shownMs }) => shownMs < 0);
+      setTimeout(refreshNext, !context.isOverloaded() ? PERIOD_MS
+        : isFirst ? OVERLOADED_FIRST_MS : OVERLOADED_MS);
     }
   }
   refreshNext();

@@ -3,7 +3,9 @@
 const SECONDS = 10;
 /** The least range of the vertical axis, in milliseconds. */
 const LEAST_RANGE_MS = 100;
-const LEFT = 44, BOTTOM = 6, TOP = 8;
+const LEFT = 54, BOTTOM = 6, TOP = 8;
+/** The height of the mark of a dropped frame, in pixels. */
+const MARK = 12;
 
 /**
  * @typedef {{atMs: number, value: number}} Entry
@@ -48,7 +50,7 @@ export class Chart {
     if (budgetMs) this.#line(LEFT, width, y(budgetMs), this.#color("--chart-budget"), [5, 4]);
     context.fillStyle = this.#color("--chart-drop");
     for (const { atMs } of drops) {
-      if (x(atMs) >= LEFT) context.fillRect(x(atMs) - 1, TOP, 2, height - TOP - BOTTOM);
+      if (x(atMs) >= LEFT) context.fillRect(x(atMs) - 1, height - BOTTOM - MARK, 2, MARK);
     }
     context.fillStyle = this.#color("--chart-frame");
     for (const { atMs, value } of frames) {

@@ -6,7 +6,7 @@
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 
-import { byId, element } from "../dom.js";
+import { byId, element, rounded } from "../dom.js";
 import { checkPipeline } from "../protocol/services.js";
 import { StageTimer } from "./stage-times.js";
 
@@ -55,7 +55,8 @@ export function showPasses(selection, frameSize, frame) {
       const isKnown = [...stages].every((stage) => times.has(stage));
       return element("li", { class: "pass" },
         element("span", { class: "pass-name" }, names.join(" + ")),
-        element("span", { class: "pass-description" }, descriptions.join("; ")),
+        element("span", { class: "pass-description" },
+          descriptions.map(withShortNumbers).join("; ")),
         element("span", { class: "pass-time", "data-time": isKnown ? time : null },
           isKnown ? milliseconds(time) : ""));
     }));
@@ -96,8 +97,8 @@ export function showPasses(selection, frameSize, frame) {
  */
 
 /**
- * Returns the passes in groups, each with its stages. A pass can compute several stages, and a stage
- * can take several passes.
+ * Returns the passes in groups, each with its stages. A pass can compute several stages, and a
+ * stage can take several passes.
  *
  * @param {CompiledPass[]} passes
  * @param {Stage[]} stages
@@ -116,14 +117,17 @@ export function grouped(passes, stages) {
       const index = rest.findIndex((each) => each.name === filter);
       if (index >= 0) own.add(rest.splice(0, index + 1)[index].stage);
     }
-    const isContinued = last && (own.size === 0 || [...own].some((stage) => last.stages.has(stage)));
+    const isContinued = last
+      && (own.size === 0 || [...own].some((stage) => last.stages.has(stage)));
     if (isContinued) {
       last.descriptions.push(description);
       for (const stage of own) last.stages.add(stage);
       last.names.push(...filters.filter((filter) => !last.names.includes(filter)));
     } else {
       groups.push({
-        names: filters.length ? [...filters] : [name], descriptions: [description], stages: own,
+        names: filters.length ? [...new Set(filters)] : [name],
+        descriptions: [description],
+        stages: own,
       });
     }
   }
@@ -134,6 +138,11 @@ export function grouped(passes, stages) {
 function namesOf({ filter, pipeline }) {
   if (filter) return [filter.name];
   return (pipeline?.stages ?? []).flatMap(namesOf);
+}
+
+/** @param {string} text */
+function withShortNumbers(text) {
+  return text.replace(/\d+\.\d{3,}/g, (number) => String(rounded(Number(number))));
 }
 
 /** @param {number} value */

@@ -1,6 +1,6 @@
 /**
- * Slow motion: heavy stages behind those of the user, which overload the session. They are mixed into
- * the picture so weakly that they do not change it visibly.
+ * Slow motion: heavy stages behind those of the user, which overload the session. They are mixed
+ * into the picture so weakly that they do not change it visibly.
  *
  * @typedef {import("../protocol/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/selection.js").Selection} Selection

@@ -1,6 +1,6 @@
 /**
- * The time of each stage. The server reports the time of a whole frame, so that the time of a stage is
- * the difference between the pipelines that end after it and before it. They are measured in a
+ * The time of each stage. The server reports the time of a whole frame, so that the time of a stage
+ * is the difference between the pipelines that end after it and before it. They are measured in a
  * separate session, one frame at a time.
  *
  * @typedef {import("../protocol/message-types.js").Pipeline} Pipeline

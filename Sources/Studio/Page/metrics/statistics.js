@@ -18,13 +18,14 @@ const MAX_LOG_LINES = 30;
 /** The statistics of the page. */
 export class Statistics {
   /** The budget in milliseconds; 0: none. */
-  budgetMs = 100;
+  budgetMs = 150;
   #latencies = new TimeWindow(FIGURES_MS);
   #chartLatencies = new TimeWindow(CHART_MS);
   #chartDrops = new TimeWindow(CHART_MS);
   #serverTimes = new TimeWindow(FIGURES_MS);
   #shown = new TimeWindow(RATE_MS);
   #dropped = new TimeWindow(RATE_MS);
+  #droppedByServer = new TimeWindow(RATE_MS);
   /** @type {Map<string, number>} The number of dropped frames by reason. */
   #counts = new Map();
   /** @type {Map<string, number>} Those since the last line of the log. */
@@ -41,9 +42,9 @@ export class Statistics {
     draw();
   }
 
-  /** Whether frames were dropped in the last two seconds. */
+  /** Whether the server dropped frames in the last two seconds. */
   get isOverloaded() {
-    return this.#dropped.rate() > 1;
+    return this.#droppedByServer.rate() > 1;
   }
 
   /** @param {Shown} shown */
@@ -57,6 +58,7 @@ export class Statistics {
 
   /** @param {Dropped} dropped */
   drop({ reason, count }) {
+    this.#droppedByServer.add(count);
     this.#count(String(reason), count);
   }
 

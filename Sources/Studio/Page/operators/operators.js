@@ -77,8 +77,9 @@ function sessionCard({ sessionId, label }) {
   const facts = element("dl", { class: "facts" });
   const pipeline = element("code", { class: "session-pipeline" });
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
-  const text = element("input", { id: `${id}-text`, type: "text", value: PRESET, spellcheck: "false",
-    class: "mono" });
+  const text = element("input", {
+    id: `${id}-text`, type: "text", value: PRESET, spellcheck: "false", class: "mono",
+  });
   const duration = element("select", { id: `${id}-duration` },
     ...DURATIONS.map(([seconds, shown]) => element("option", { value: seconds }, shown)));
   const reason = element("input", { id: `${id}-reason`, type: "text", maxlength: 200,

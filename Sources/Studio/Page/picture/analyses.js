@@ -4,6 +4,8 @@
  * @typedef {import("../protocol/message-types.js").Analysis} Analysis
  */
 
+import { words as spoken } from "../dom.js";
+
 /** The time for which a result is shown, unless a newer one comes, in milliseconds. */
 const LIFETIME_MS = 1000;
 const PADDING = 8, LINE = 17, BAR_HEIGHT = 46, BOX_WIDTH = 190;
@@ -44,9 +46,10 @@ export class AnalysisLayer {
     const { canvas } = this;
     const ratio = devicePixelRatio;
     const { clientWidth: width, clientHeight: height } = canvas;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
+    const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== across || canvas.height !== down) {
+      canvas.width = across;
+      canvas.height = down;
     }
     const context = this.#context;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -87,10 +90,12 @@ export class AnalysisLayer {
   /** @param {Analysis} analysis @param {number} top @returns {number} The top of the next one. */
   #drawNumbers({ filter, figures, rows, words }, top) {
     const context = this.#context;
-    const lists = [...rows].filter(([name, { values }]) => !CORNERS.test(name) && values.length > 1);
+    const lists = [...rows].filter(([name, { values }]) =>
+      !CORNERS.test(name) && values.length > 1);
     const lines = [
-      ...[...figures].slice(0, MAX_FIGURES).map(([name, value]) => `${name}  ${shortened(value)}`),
-      ...[...words].slice(0, MAX_FIGURES).map(([name, text]) => `${name}  ${text}`),
+      ...[...figures].slice(0, MAX_FIGURES).map(([name, value]) =>
+        `${spoken(name)}  ${shortened(value)}`),
+      ...[...words].slice(0, MAX_FIGURES).map(([name, text]) => `${spoken(name)}  ${text}`),
     ];
     if (!lists.length && !lines.length) return top;
     const height = LINE * (lines.length + 1) + lists.length * (BAR_HEIGHT + 4) + PADDING;
@@ -100,7 +105,7 @@ export class AnalysisLayer {
     context.fill();
     context.fillStyle = TEXT;
     context.font = "600 12px system-ui, sans-serif";
-    context.fillText(filter, 2 * PADDING, top + LINE - 2, BOX_WIDTH - 2 * PADDING);
+    context.fillText(spoken(filter), 2 * PADDING, top + LINE - 2, BOX_WIDTH - 2 * PADDING);
     context.font = "12px system-ui, sans-serif";
     let y = top + 2 * LINE - 2;
     for (const line of lines) {
@@ -121,8 +126,8 @@ export class AnalysisLayer {
     this.#context.fillStyle = BOX;
     for (const [index, value] of values.entries()) {
       const height = Math.abs(value) / largest * BAR_HEIGHT;
-      this.#context.fillRect(left + index * step, top + BAR_HEIGHT - height, Math.max(step - 0.5, 1),
-        height);
+      this.#context.fillRect(
+        left + index * step, top + BAR_HEIGHT - height, Math.max(step - 0.5, 1), height);
     }
     this.#context.fillStyle = TEXT;
   }

@@ -37,7 +37,7 @@ export function textOf(pipeline, separator = ", ") {
 export function stageText(stage) {
   const parts = [stage.id ? `${name(stage.id)}:` : "", content(stage)];
   if (stage.mix !== undefined && stage.mix !== 1) parts.push(`@mix(${stage.mix})`);
-  if (stage.region) parts.push(`@region(${regionLengths(stage.region).map((each) => length(each)).join(", ")})`);
+  if (stage.region) parts.push(`@region${lengths(regionLengths(stage.region))}`);
   if (stage.active === false) parts.push("@off");
   return parts.filter(Boolean).join(" ");
 }
@@ -46,7 +46,7 @@ export function stageText(stage) {
 export function valueText(value) {
   if (value.number !== undefined) return numberText(value.number);
   if (value.length) return length(value.length, "px");
-  if (value.point) return `(${[value.point.x, value.point.y].map((each) => length(each)).join(", ")})`;
+  if (value.point) return lengths([value.point.x, value.point.y]);
   if (value.color) return colorText(value.color);
   if (value.vector) return `[${value.vector.values.map(numberText).join(", ")}]`;
   if (value.flag !== undefined) return String(value.flag);
@@ -84,6 +84,11 @@ function content({ filter, pipeline }) {
 function length(value, pixels = "") {
   if (!value) return "0";
   return numberText(value.value) + (UNITS[value.unit] ?? (pixels === "px" ? "px" : ""));
+}
+
+/** @param {(Length|undefined)[]} values */
+function lengths(values) {
+  return `(${values.map((value) => length(value)).join(", ")})`;
 }
 
 /** @param {number} number */

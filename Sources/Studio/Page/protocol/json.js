@@ -20,7 +20,8 @@ export function toJson(type, message) {
       const entries = [...value].map(([key, each]) => [key, valueJson(kind, of, each)]);
       if (entries.length) json[name] = Object.fromEntries(entries);
     } else if (label === "repeated") {
-      if (value.length) json[name] = value.map((/** @type {any} */ each) => valueJson(kind, of, each));
+      const items = value.map((/** @type {unknown} */ each) => valueJson(kind, of, each));
+      if (items.length) json[name] = items;
     } else if (label || kind === "message" || (value && value !== "UNSPECIFIED")) {
       json[name] = valueJson(kind, of, value);
     }

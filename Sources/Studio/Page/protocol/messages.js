@@ -6,8 +6,8 @@
  */
 
 /**
- * The fields of each message: number, name, type, and the name of the type of messages
- * and enums; "repeated", "optional", "map", or the name of the oneof.
+ * The fields of each message: number, name, type, the name of the type of
+ * messages and enums; "repeated", "optional", "map", or the name of the oneof.
  *
  * @type {Record<string, MessageTable>}
  */

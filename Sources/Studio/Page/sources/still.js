@@ -10,7 +10,8 @@ const FRAMES_PER_SECOND = 30;
 const ZOOM = 0.86;
 const TURN_SECONDS = 9;
 const PORTRAIT = "media/portrait.jpg";
-const WIDTH = 1280, HEIGHT = 720;
+/** The size of the moving picture, in pixels. */
+const WIDTH = 960, HEIGHT = 540;
 
 /**
  * A picture of the user, or the portrait that comes with the page.
@@ -38,7 +39,8 @@ export class StillSource {
 
   /** The portrait that comes with the page, moving. */
   static portrait() {
-    return new StillSource("portrait", "Portrait", async () => (await fetch(PORTRAIT)).blob(), true);
+    const load = async () => (await fetch(PORTRAIT)).blob();
+    return new StillSource("portrait", "Portrait", load, true);
   }
 
   /** @param {File} file A picture of the user. */
