@@ -17,7 +17,8 @@ export function showSplit(view) {
   /** @param {number} position 0-1. */
   function moveTo(position) {
     view.split = Math.min(1, Math.max(0, position));
-    line.style.left = `${view.split * 100}%`;
+    // The handle stays within the picture.
+    line.style.left = `clamp(16px, ${view.split * 100}%, 100% - 16px)`;
     line.setAttribute("aria-valuenow", String(Math.round(view.split * 100)));
     line.setAttribute("aria-valuetext", `${Math.round(view.split * 100)} % original`);
     view.draw();

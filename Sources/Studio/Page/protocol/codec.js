@@ -154,7 +154,7 @@ function writeValue(writer, kind, of, value) {
 function enumNumber(of, value) {
   if (typeof value === "number") return value;
   const found = Object.entries(enums[of]).find(([, name]) => name === value);
-  if (!found) throw new CodecError(`${of} has no value ${value}`);
+  if (!found) throw new RangeError(`${of} has no value ${value}`);
   return Number(found[0]);
 }
 
@@ -163,7 +163,7 @@ function integerBits(kind, value) {
   const integer = BigInt(value);
   const size = kind.endsWith("64") ? 64 : 32;
   const kept = kind.startsWith("u") ? BigInt.asUintN(size, integer) : BigInt.asIntN(size, integer);
-  if (kept !== integer) throw new CodecError(`${value} is not a ${kind}`);
+  if (kept !== integer) throw new RangeError(`${value} is not a ${kind}`);
   return BigInt.asUintN(64, kind.startsWith("s") ? (integer << 1n) ^ (integer >> 63n) : integer);
 }
 

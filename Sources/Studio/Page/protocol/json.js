@@ -3,7 +3,8 @@
 import { schemaOf } from "./codec.js";
 
 /**
- * Returns a message as an object for `JSON.stringify`. Fields with their defaults are left out.
+ * Returns a message as an object for `JSON.stringify`. Fields with their defaults are left out. The
+ * special forms of `google.protobuf` types, such as durations, are not supported.
  *
  * @param {string} type The full name, such as `sidelight.v1.Pipeline`.
  * @param {object} message
