@@ -48,7 +48,7 @@ class StudioPage:
         """Calls a function of JavaScript."""
         return self.page.run(function, *arguments)
 
-    def until(self, condition: str, *arguments: object, seconds: float = 60) -> Any:
+    def until(self, condition: str, *arguments: object, seconds: float = 20) -> Any:
         """Waits until a function of JavaScript returns something."""
         return self.page.until(condition, *arguments, seconds=seconds)
 
@@ -70,7 +70,7 @@ class StudioPage:
         """Returns the colours of the camera's areas in the picture."""
         return self.run("(areas) => studioObserver.colours(areas)", camera.areas())
 
-    def wait_for_picture(self, condition: str, seconds: float = 60) -> dict[str, list[int]]:
+    def wait_for_picture(self, condition: str, seconds: float = 20) -> dict[str, list[int]]:
         """Waits until the colours of the camera's areas meet a condition of JavaScript on `c`."""
         return self.until(
             f"(areas) => {{ const c = studioObserver.colours(areas); return ({condition}) && c; }}",
@@ -134,17 +134,17 @@ class StudioPage:
         )
         return left + x * width, top + y * height
 
-    def mouse(self, kind: str, x: float, y: float, clicks: int = 1) -> None:
+    def mouse(self, kind: str, x: float, y: float, is_down: bool = True, clicks: int = 1) -> None:
         """Moves, presses or releases the mouse: `Moved`, `Pressed`, `Released`."""
         self.page.command(
             "Input.dispatchMouseEvent", type=f"mouse{kind}", x=x, y=y,
-            button="none" if kind == "Moved" else "left", clickCount=clicks,
-            buttons=1 if kind != "Released" else 0,
+            button="left" if is_down else "none", clickCount=clicks,
+            buttons=1 if is_down and kind != "Released" else 0,
         )
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Drags from one place of the window to another."""
-        self.mouse("Moved", *start)
+        self.mouse("Moved", *start, is_down=False)
         self.mouse("Pressed", *start)
         for part in (0.2, 0.5, 0.8, 1):
             self.mouse("Moved", *(a + (b - a) * part for a, b in zip(start, end, strict=True)))
