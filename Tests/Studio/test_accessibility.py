@@ -56,8 +56,8 @@ CONTRASTS = """() => {
 
 def show_everything(page) -> None:
     """Shows each kind of control, and an error in the text."""
-    page.enter_text("gaussianBlur @region(0, 0, 0.5w, 1h), [sepiaTone] @off, whitePointAdjust, "
-                    "colorMatrix, orient, vignetteEffect, backgroundBlur")
+    page.enter_text("backgroundBlur, gaussianBlur @region(0, 0, 0.5w, 1h), [sepiaTone] @off, "
+                    "whitePointAdjust, colorMatrix, orient, vignetteEffect")
     page.until("() => document.querySelectorAll('#stages > li').length === 7")
     page.enter_text("sepiaTome")
     page.until("() => document.querySelector('#use-suggestion')")
@@ -105,15 +105,16 @@ def test_nothing_is_cut_off_in_narrow_windows(page, width):
     show_everything(page)
     page.click("#copy-shell")
     too_wide = page.run(
-        """() => [...document.querySelectorAll(
+        """(width) => [...document.querySelectorAll(
                 "main > *, .panel > *, .stage, .parameter, .parameter > *, .bar > *")]
             .filter((each) => each.checkVisibility() && getComputedStyle(each).overflow !== "auto")
-            .filter((each) => each.getBoundingClientRect().right > innerWidth + 0.5
+            .filter((each) => each.getBoundingClientRect().right > width + 0.5
                 || each.getBoundingClientRect().left < -0.5)
-            .map((each) => `${each.tagName} ${each.className} ${each.id}`)"""
+            .map((each) => `${each.tagName} ${each.className} ${each.id}`)""",
+        width,
     )
     assert too_wide == []
-    assert page.run("() => document.documentElement.scrollWidth <= innerWidth")
+    assert page.run("() => document.documentElement.scrollWidth") <= width
 
 
 def test_a_look_is_made_with_the_keyboard_alone(page):

@@ -202,3 +202,10 @@ class StudioPage:
             "Emulation.setEmulatedMedia",
             features=[{"name": "prefers-color-scheme", "value": scheme}],
         )
+        self.run(
+            """async () => {
+                getComputedStyle(document.body).backgroundColor;
+                await new Promise((resolve) => requestAnimationFrame(resolve));
+                await Promise.all(document.getAnimations().map((each) => each.finished));
+            }"""
+        )

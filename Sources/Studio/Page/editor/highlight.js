@@ -89,5 +89,5 @@ export function excerpt(text, line, column, context) {
   const start = Math.max(0, column - 1 - context);
   const shown = characters.slice(start, column + context).join("");
   const head = start > 0 ? "…" : "";
-  return `${head}${shown}\n${" ".repeat(head.length + column - 1 - start)}▲`;
+  return `${head}${shown}\n${" ".repeat(head.length + column - 1 - start)}^`;
 }

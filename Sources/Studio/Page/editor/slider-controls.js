@@ -121,7 +121,7 @@ export function pointControl(parameter, value, id, change, context) {
  * @param {(number: number) => void} change
  */
 function sliderAndNumber(id, label, range, limits, unit, change) {
-  const slider = element("input", { id, type: "range",
+  const slider = element("input", { id, type: "range", "aria-label": label,
     input: () => {
       const number = rounded(Number(slider.value));
       show(number);
