@@ -1,4 +1,4 @@
-/** The hint of three steps for somebody who opens the page for the first time. */
+/** The hint of three steps for the first visit. */
 
 import { byId } from "./dom.js";
 

@@ -1,5 +1,5 @@
 /**
- * What the sources of frames have in common.
+ * The interface of the sources of frames.
  *
  * @typedef {object} Picture The newest picture of a source.
  * @property {CanvasImageSource|OffscreenCanvas} image
@@ -11,7 +11,7 @@
  * @property {string} kind `portrait`, `camera`, `file` or `still`.
  * @property {string} label
  * @property {(onPicture: (picture: Picture) => void) => Promise<void>} start Starts to deliver
- *   pictures. Rejects with an `Error` for the user if there is no picture to be had.
+ *   pictures. Rejects with an `Error` for the user if no picture is available.
  * @property {() => void} stop
  */
 
