@@ -2,8 +2,8 @@
 
     dev/bench-studio [--seconds N] [--size WxH] [--pipeline TEXT] [--check]
 
-The studio's own figures are printed next to the measured ones. With `--check` the program fails if a
-target is missed; the targets are for two processors without other work.
+The studio's own figures are printed next to the measured ones. With `--check` the program fails if
+a target is missed; the targets are for two processors without other work.
 """
 
 import argparse

@@ -49,8 +49,8 @@ def _collect(scope, message, messages, enums) -> None:
 def _tables(messages, enums) -> str:
     lines = [
         HEADER,
-        "/**\n * @typedef {import(\"./codec.js\").EnumTable} EnumTable\n",
-        " * @typedef {import(\"./codec.js\").MessageTable} MessageTable\n */\n\n",
+        "/**\n * @typedef {import(\"../codec.js\").EnumTable} EnumTable\n",
+        " * @typedef {import(\"../codec.js\").MessageTable} MessageTable\n */\n\n",
         "/**\n * The fields of each message: number, name, type, the name of the type of\n",
         " * messages and enums; \"repeated\", \"optional\", \"map\", or the name of the oneof.\n *\n",
         " * @type {Record<string, MessageTable>}\n */\n",

@@ -60,7 +60,7 @@ def main(folder: Path) -> None:
 
 def take(page: StudioPage, path: Path, selector: str | None = None) -> None:
     """Writes a picture of the window, or of an element."""
-    page.run("() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100)))")
+    page.run("() => new Promise((resolve) => requestAnimationFrame(resolve))")
     clip = {}
     if selector:
         x, y, width, height = page.run(

@@ -1,5 +1,5 @@
-// Reads lines `TYPE HEX` of messages, and writes for each the line `HEX JSON`: the message serialized
-// again, and in protobuf's JSON mapping; or `error MESSAGE`. For test_codec.py.
+// Reads lines `TYPE HEX` of messages, and writes for each the line `HEX JSON`: the message
+// serialized again, and in protobuf's JSON mapping; or `error MESSAGE`. For test_codec.py.
 import { createInterface } from "node:readline";
 
 import { CodecError, decode, encode } from "../../../Sources/Studio/Page/protocol/codec.js";

@@ -6,8 +6,9 @@ import { grouped } from "../../../Sources/Studio/Page/metrics/passes.js";
 import { TimeWindow } from "../../../Sources/Studio/Page/metrics/window.js";
 import { name, textOf, valueText } from "../../../Sources/Studio/Page/pipeline/text.js";
 
-const stage = (filter, rest = {}) =>
-  ({ id: "", failurePolicy: "UNSPECIFIED", filter: { name: filter, parameters: new Map() }, ...rest });
+const stage = (filter, rest = {}) => ({
+  id: "", failurePolicy: "UNSPECIFIED", filter: { name: filter, parameters: new Map() }, ...rest,
+});
 
 test("names are quoted unless they are words", () => {
   assert.equal(name("gaussianBlur"), "gaussianBlur");

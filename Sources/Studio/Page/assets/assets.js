@@ -1,7 +1,7 @@
 /**
  * The files that pipelines can name: those of the server, and those that the user adds.
  *
- * @typedef {import("../protocol/message-types.js").Asset} Asset
+ * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
  */
 
 import { byId, element } from "../dom.js";

@@ -1,9 +1,10 @@
 /**
  * Controls for the parameters of a stage, from their descriptions.
  *
- * @typedef {import("../protocol/message-types.js").Asset} Asset
- * @typedef {import("../protocol/message-types.js").ParameterDescription} ParameterDescription
- * @typedef {import("../protocol/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterDescription
+ * } ParameterDescription
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
  */
 
 import { element, iconButton, words } from "../dom.js";

@@ -1,8 +1,8 @@
 /**
  * Controls for colours, lists of numbers, switches, choices, files and texts.
  *
- * @typedef {import("../protocol/message-types.js").Asset} Asset
- * @typedef {import("../protocol/message-types.js").Color} Color
+ * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
+ * @typedef {import("../protocol/Generated/message-types.js").Color} Color
  * @typedef {import("./controls.js").ControlFactory} ControlFactory
  */
 

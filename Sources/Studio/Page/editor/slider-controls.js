@@ -1,9 +1,10 @@
 /**
  * Sliders for numbers, lengths and points.
  *
- * @typedef {import("../protocol/message-types.js").Length} Length
- * @typedef {import("../protocol/message-types.js").LengthUnit} LengthUnit
- * @typedef {import("../protocol/message-types.js").ParameterDescription} ParameterDescription
+ * @typedef {import("../protocol/Generated/message-types.js").Length} Length
+ * @typedef {import("../protocol/Generated/message-types.js").LengthUnit} LengthUnit
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterDescription
+ * } ParameterDescription
  * @typedef {import("./controls.js").ControlFactory} ControlFactory
  */
 
@@ -97,7 +98,7 @@ export function pointControl(parameter, value, id, change, context) {
     }),
   });
 
-  /** @param {import("../protocol/message-types.js").ParameterValue} other */
+  /** @param {import("../protocol/Generated/message-types.js").ParameterValue} other */
   function show(other) {
     const { width, height } = context.frameSize();
     const [x = 0, y = 0] = other.vector?.values ?? [
@@ -172,7 +173,7 @@ function limitsOf({ limits }) {
 }
 
 /**
- * @param {import("../protocol/message-types.js").ParameterValue} value
+ * @param {import("../protocol/Generated/message-types.js").ParameterValue} value
  * @returns {Length}
  */
 function lengthOf({ number, length }) {

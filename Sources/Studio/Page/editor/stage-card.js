@@ -1,8 +1,8 @@
 /**
  * A stage in the editor: its switch, position, mix, region and parameters.
  *
- * @typedef {import("../protocol/message-types.js").ParameterValue} ParameterValue
- * @typedef {import("../protocol/message-types.js").Stage} Stage
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/catalogue.js").Catalogue} Catalogue
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  * @typedef {import("./controls.js").Context} Context

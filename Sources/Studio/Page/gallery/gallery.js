@@ -1,10 +1,10 @@
 /**
  * All filters by category, each with its effect on the newest frame.
  *
- * @typedef {import("../protocol/message-types.js").Asset} Asset
- * @typedef {import("../protocol/message-types.js").FilterDescription} FilterDescription
- * @typedef {import("../protocol/message-types.js").ParameterValue} ParameterValue
- * @typedef {import("../protocol/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
+ * @typedef {import("../protocol/Generated/message-types.js").FilterDescription} FilterDescription
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
  * @typedef {import("../pipeline/catalogue.js").Catalogue} Catalogue
  */
 

@@ -1,7 +1,7 @@
 /**
  * Small filtered pictures, one filter after the other, in a separate session.
  *
- * @typedef {import("../protocol/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
  * @typedef {import("../protocol/status.js").RpcError} RpcError
  */
 

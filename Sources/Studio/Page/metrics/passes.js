@@ -1,8 +1,8 @@
 /**
  * The passes that the pipeline compiles to, with the time of each stage.
  *
- * @typedef {import("../protocol/message-types.js").CompiledPass} CompiledPass
- * @typedef {import("../protocol/message-types.js").Stage} Stage
+ * @typedef {import("../protocol/Generated/message-types.js").CompiledPass} CompiledPass
+ * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 

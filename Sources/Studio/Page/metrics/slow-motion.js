@@ -2,7 +2,7 @@
  * Slow motion: heavy stages behind those of the user, which overload the session. They are mixed
  * into the picture so weakly that they do not change it visibly.
  *
- * @typedef {import("../protocol/message-types.js").Stage} Stage
+ * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 

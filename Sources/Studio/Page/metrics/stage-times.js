@@ -3,8 +3,8 @@
  * is the difference between the pipelines that end after it and before it. They are measured in a
  * separate session, one frame at a time.
  *
- * @typedef {import("../protocol/message-types.js").Pipeline} Pipeline
- * @typedef {import("../protocol/message-types.js").Stage} Stage
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
  */
 
 import { nextEvent } from "../session/next-event.js";

@@ -1,7 +1,7 @@
 /**
  * Latency, frame rate and dropped frames, as they happen.
  *
- * @typedef {import("../protocol/message-types.js").Dropped} Dropped
+ * @typedef {import("../protocol/Generated/message-types.js").Dropped} Dropped
  * @typedef {import("../picture/view.js").Shown} Shown
  */
 

@@ -1,7 +1,7 @@
 /**
  * The sessions of the server, for operators: their pipelines and latencies, and overrides.
  *
- * @typedef {import("../protocol/message-types.js").SessionInfo} SessionInfo
+ * @typedef {import("../protocol/Generated/message-types.js").SessionInfo} SessionInfo
  * @typedef {import("../protocol/call.js").Call} Call
  */
 

@@ -1,7 +1,7 @@
 /**
  * The results of analyses, drawn over the picture: objects, lists of numbers, numbers and texts.
  *
- * @typedef {import("../protocol/message-types.js").Analysis} Analysis
+ * @typedef {import("../protocol/Generated/message-types.js").Analysis} Analysis
  */
 
 import { words as spoken } from "../dom.js";

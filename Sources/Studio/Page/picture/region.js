@@ -1,8 +1,8 @@
 /**
  * The region of a stage, drawn in the picture, and positions that are picked there.
  *
- * @typedef {import("../protocol/message-types.js").Region} Region
- * @typedef {import("../protocol/message-types.js").Stage} Stage
+ * @typedef {import("../protocol/Generated/message-types.js").Region} Region
+ * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 

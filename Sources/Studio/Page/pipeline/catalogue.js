@@ -1,9 +1,10 @@
 /**
  * The filters of the server.
  *
- * @typedef {import("../protocol/message-types.js").FilterDescription} FilterDescription
- * @typedef {import("../protocol/message-types.js").ParameterDescription} ParameterDescription
- * @typedef {import("../protocol/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../protocol/Generated/message-types.js").FilterDescription} FilterDescription
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterDescription
+ * } ParameterDescription
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
  */
 
 import { listFilters } from "../protocol/services.js";

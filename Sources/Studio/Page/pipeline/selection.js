@@ -1,10 +1,10 @@
 /**
  * The pipeline that the user edits, and its changes at the server.
  *
- * @typedef {import("../protocol/message-types.js").ParameterValue} ParameterValue
- * @typedef {import("../protocol/message-types.js").Pipeline} Pipeline
- * @typedef {import("../protocol/message-types.js").Region} Region
- * @typedef {import("../protocol/message-types.js").Stage} Stage
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/Generated/message-types.js").Region} Region
+ * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
  * @typedef {import("../session/connection.js").Connection} Connection
  */
 

@@ -1,5 +1,5 @@
 /**
- * Serializes and parses protobuf messages, by the tables of `messages.js`.
+ * Serializes and parses protobuf messages, by the tables of `Generated/messages.js`.
  *
  * A message is an object with a property for each field. Parsed messages have proto3's defaults
  * where a field is missing; messages, optional fields and the members of a oneof are then absent.
@@ -8,7 +8,7 @@
  * table are skipped.
  */
 
-import { enums, messages } from "./messages.js";
+import { enums, messages } from "./Generated/messages.js";
 import { BLOCK, CodecError, FIXED32, FIXED64, Reader, VARINT, Writer } from "./wire.js";
 
 export { CodecError };

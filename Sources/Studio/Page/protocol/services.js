@@ -1,13 +1,13 @@
 /**
  * The methods of the server.
  *
- * @typedef {import("./message-types.js").Asset} Asset
- * @typedef {import("./message-types.js").CheckPipelineRequest} CheckPipelineRequest
- * @typedef {import("./message-types.js").CheckPipelineResponse} CheckPipelineResponse
- * @typedef {import("./message-types.js").FilterDescription} FilterDescription
- * @typedef {import("./message-types.js").OverrideSessionRequest} OverrideSessionRequest
- * @typedef {import("./message-types.js").OverrideSessionResponse} OverrideSessionResponse
- * @typedef {import("./message-types.js").SessionInfo} SessionInfo
+ * @typedef {import("./Generated/message-types.js").Asset} Asset
+ * @typedef {import("./Generated/message-types.js").CheckPipelineRequest} CheckPipelineRequest
+ * @typedef {import("./Generated/message-types.js").CheckPipelineResponse} CheckPipelineResponse
+ * @typedef {import("./Generated/message-types.js").FilterDescription} FilterDescription
+ * @typedef {import("./Generated/message-types.js").OverrideSessionRequest} OverrideSessionRequest
+ * @typedef {import("./Generated/message-types.js").OverrideSessionResponse} OverrideSessionResponse
+ * @typedef {import("./Generated/message-types.js").SessionInfo} SessionInfo
  * @typedef {import("./call.js").Method} Method
  * @typedef {import("./status.js").RpcError} RpcError
  */

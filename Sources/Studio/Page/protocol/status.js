@@ -1,7 +1,7 @@
 /**
  * The errors of calls: code, message, and the details that `google.rpc` defines.
  *
- * @typedef {import("./message-types.js").Status} Status
+ * @typedef {import("./Generated/message-types.js").Status} Status
  */
 
 import { Reader } from "./wire.js";

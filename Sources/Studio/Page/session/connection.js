@@ -1,8 +1,8 @@
 /**
  * A session that is opened again when its connection is lost.
  *
- * @typedef {import("../protocol/message-types.js").Open} Open
- * @typedef {import("../protocol/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/Generated/message-types.js").Open} Open
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
  * @typedef {import("../protocol/status.js").RpcError} RpcError
  */
 

@@ -1,10 +1,10 @@
 /**
  * A session at the server: frames go in, outcomes come out, and the pipeline changes in between.
  *
- * @typedef {import("../protocol/message-types.js").Open} Open
- * @typedef {import("../protocol/message-types.js").Opened} Opened
- * @typedef {import("../protocol/message-types.js").Pipeline} Pipeline
- * @typedef {import("../protocol/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../protocol/Generated/message-types.js").Open} Open
+ * @typedef {import("../protocol/Generated/message-types.js").Opened} Opened
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
  */
 
 import { Call } from "../protocol/call.js";

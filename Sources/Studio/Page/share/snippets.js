@@ -1,7 +1,7 @@
 /**
  * Programs and commands that use a pipeline.
  *
- * @typedef {import("../protocol/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
  */
 
 import { textOf } from "../pipeline/text.js";
