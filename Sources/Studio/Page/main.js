@@ -29,6 +29,7 @@ import { showTheme } from "./theme.js";
 const FIRST_PIPELINE = "vintageWarm, vignette(intensity: 0.6)";
 
 async function start() {
+  dispatchEvent(new Event("studio-started"));
   showTheme();
   const info = await loadInfo();
   if (!info) return;

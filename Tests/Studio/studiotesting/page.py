@@ -48,7 +48,7 @@ class StudioPage:
         """Calls a function of JavaScript."""
         return self.page.run(function, *arguments)
 
-    def until(self, condition: str, *arguments: object, seconds: float = 20) -> Any:
+    def until(self, condition: str, *arguments: object, seconds: float = 60) -> Any:
         """Waits until a function of JavaScript returns something."""
         return self.page.until(condition, *arguments, seconds=seconds)
 
@@ -70,7 +70,7 @@ class StudioPage:
         """Returns the colours of the camera's areas in the picture."""
         return self.run("(areas) => studioObserver.colours(areas)", camera.areas())
 
-    def wait_for_picture(self, condition: str, seconds: float = 20) -> dict[str, list[int]]:
+    def wait_for_picture(self, condition: str, seconds: float = 60) -> dict[str, list[int]]:
         """Waits until the colours of the camera's areas meet a condition of JavaScript on `c`."""
         return self.until(
             f"(areas) => {{ const c = studioObserver.colours(areas); return ({condition}) && c; }}",
