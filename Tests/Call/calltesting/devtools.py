@@ -74,6 +74,9 @@ class DevTools:
             self.console.append(f"{parameters['type']}: {' '.join(map(str, values))}")
         elif event.get("method") == "Runtime.exceptionThrown":
             self.console.append(_exception(parameters["exceptionDetails"]))
+        elif event.get("method") == "Log.entryAdded":
+            entry = parameters["entry"]
+            self.console.append(f"{entry['level']}: {entry['text']} ({entry.get('url', '')})")
 
 
 class Page:

@@ -1,0 +1,125 @@
+/**
+ * The pipeline as text. A valid text is selected while the user writes; an invalid one is marked
+ * at the character, with the suggestion.
+ *
+ * @typedef {import("../pipeline/selection.js").Selection} Selection
+ */
+
+import { byId, element } from "../dom.js";
+import { checkPipeline } from "../protocol/services.js";
+import { RpcError } from "../protocol/status.js";
+import { excerpt, highlighted, indexOf, replacedAt } from "./highlight.js";
+
+const CHECK_DELAY_MS = 200;
+/** The number of characters that are shown on each side of an error. */
+const CONTEXT = 18;
+
+/**
+ * Shows the text of the selection, and selects what the user writes.
+ *
+ * @param {Selection} selection
+ * @returns {{enter: (text: string) => Promise<boolean>}} `enter` writes a text as the user does,
+ *   and returns whether it is valid.
+ */
+export function showText(selection) {
+  const input = byId("pipeline-text");
+  const backdrop = byId("pipeline-backdrop");
+  const problem = byId("text-problem");
+  let timer = 0;
+  /** Whether the text differs from the selection, because it is invalid or was not checked yet. */
+  let isAhead = false;
+  let isApplying = false;
+
+  /** @param {number} [errorAt] */
+  function paint(errorAt) {
+    backdrop.replaceChildren(...highlighted(input.value, errorAt));
+    fit();
+  }
+
+  function fit() {
+    input.style.height = "auto";
+    input.style.height = `${Math.max(input.scrollHeight, 76)}px`;
+  }
+
+  async function apply() {
+    clearTimeout(timer);
+    const text = input.value;
+    try {
+      const { pipeline } = await checkPipeline({ text });
+      if (text !== input.value) return false;
+      hideError();
+      isApplying = true;
+      if (pipeline) selection.replace(pipeline);
+      isApplying = false;
+      isAhead = false;
+      return true;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      if (text === input.value) showError(error, text);
+      return false;
+    }
+  }
+
+  /** @param {RpcError} error @param {string} text */
+  function showError(error, text) {
+    const { line, column, suggestion } = error;
+    const isPlaced = line > 0 && column > 0;
+    const index = isPlaced ? indexOf(text, line, column) : 0;
+    paint(isPlaced ? index : undefined);
+    problem.replaceChildren();
+    Object.assign(problem.dataset, { line, column, suggestion });
+    if (isPlaced) {
+      const marked = excerpt(text, line, column, CONTEXT);
+      problem.append(element("pre", { "aria-hidden": "true" }, marked));
+    }
+    problem.append(element("p", {}, error.sentence,
+      element("span", { class: "hidden" }, isPlaced ? ` (line ${line}, column ${column})` : "")));
+    if (suggestion && isPlaced) {
+      problem.append(element("button", { type: "button", class: "small", id: "use-suggestion",
+        click: () => {
+          input.focus();
+          enter(replacedAt(text, index, suggestion));
+        } }, `Use ${suggestion}`));
+    }
+    problem.hidden = false;
+    input.setAttribute("aria-invalid", "true");
+  }
+
+  function hideError() {
+    problem.hidden = true;
+    problem.replaceChildren();
+    input.removeAttribute("aria-invalid");
+    paint();
+  }
+
+  /** @param {string} text */
+  function enter(text) {
+    input.value = text;
+    isAhead = true;
+    paint();
+    return apply();
+  }
+
+  function follow() {
+    if (isApplying) return;
+    clearTimeout(timer);
+    input.value = selection.text;
+    isAhead = false;
+    hideError();
+  }
+
+  input.oninput = () => {
+    isAhead = true;
+    paint();
+    clearTimeout(timer);
+    timer = window.setTimeout(apply, CHECK_DELAY_MS);
+  };
+  input.onblur = () => {
+    if (!isAhead && input.value !== selection.text) follow();
+  };
+  selection.addEventListener("change", follow);
+  selection.addEventListener("values", follow);
+  addEventListener("resize", fit);
+  follow();
+  return { enter };
+}

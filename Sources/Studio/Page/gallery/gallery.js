@@ -1,0 +1,200 @@
+/**
+ * All filters by category, each with its effect on the newest frame.
+ *
+ * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
+ * @typedef {import("../protocol/Generated/message-types.js").FilterDescription} FilterDescription
+ * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../pipeline/catalogue.js").Catalogue} Catalogue
+ */
+
+import { makeDraggable } from "../editor/drag.js";
+import { byId, element, words } from "../dom.js";
+import { ThumbnailSession } from "./thumbnails.js";
+
+const WIDTH = 160, HEIGHT = 90;
+/** The time between two thumbnails; and while the session of the picture loses frames, between two
+ * first ones and between two others. */
+const PERIOD_MS = 110, OVERLOADED_FIRST_MS = 250, OVERLOADED_MS = 1000;
+/** The number of thumbnails of the same frame. */
+const PER_FRAME = 6;
+/** The width of frames for which defaults in pixels are meant, relative to thumbnails. */
+const SCALE = WIDTH / 640;
+
+/**
+ * @typedef {object} GalleryContext
+ * @property {Catalogue} catalogue
+ * @property {() => Asset[]} assets
+ * @property {(width: number) => Promise<Uint8Array>} frame The newest frame as a small JPEG.
+ * @property {() => boolean} isOverloaded Whether the session of the picture loses frames.
+ * @property {(filter: string, index?: number) => void} add Adds a filter to the pipeline.
+ *
+ * @typedef {object} Card
+ * @property {FilterDescription} filter
+ * @property {HTMLButtonElement} button
+ * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement} note
+ * @property {boolean} isVisible
+ * @property {number} shownMs
+ */
+
+/** @param {GalleryContext} context */
+export function showGallery(context) {
+  const { catalogue } = context;
+  const session = new ThumbnailSession();
+  /** @type {Card[]} */
+  const cards = [];
+  /** @type {Map<Element, Card>} */
+  const byButton = new Map();
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const card = byButton.get(target);
+      if (card) card.isVisible = isIntersecting;
+    }
+  });
+
+  for (const [category, filters] of catalogue.byCategory()) {
+    const id = `category-${category}`;
+    const items = element("ul", { class: "thumbs" });
+    for (const filter of filters) {
+      const card = createCard(filter);
+      cards.push(card);
+      byButton.set(card.button, card);
+      observer.observe(card.button);
+      items.append(element("li", {}, card.button));
+    }
+    byId("gallery").append(element("section", { class: "category", "aria-labelledby": id },
+      element("h3", { id }, words(category)), items));
+  }
+
+  /** @param {FilterDescription} filter @returns {Card} */
+  function createCard(filter) {
+    const canvas = element("canvas", { width: WIDTH, height: HEIGHT, "aria-hidden": "true" });
+    const note = element("span", { class: "thumb-note", id: `note-${filter.name}`, hidden: true });
+    const name = words(filter.name);
+    const button = element("button", {
+      type: "button", class: "thumb", "data-filter": filter.name, title: filter.summary,
+      "aria-label": `Add ${name}. ${filter.summary}`, "aria-describedby": note.id,
+      click: () => context.add(filter.name),
+    }, canvas, element("span", { class: "thumb-name" }, name), note);
+    makeDraggable(button, byId("stages"), name, (index) => context.add(filter.name, index));
+    return { filter, button, canvas, note, isVisible: false, shownMs: -Infinity };
+  }
+
+  /** @type {{jpeg: Uint8Array, picture: ImageBitmap, uses: number}|null} */
+  let frame = null;
+
+  async function currentFrame() {
+    if (!frame || frame.uses >= PER_FRAME) {
+      const jpeg = await context.frame(WIDTH);
+      frame?.picture.close();
+      frame = { jpeg, picture: await pictureOf(jpeg), uses: 0 };
+    }
+    frame.uses += 1;
+    return frame;
+  }
+
+  /** @param {Card} card */
+  async function refresh(card) {
+    card.shownMs = performance.now();
+    const pipeline = thumbnailPipeline(card.filter, catalogue, context.assets());
+    if (typeof pipeline === "string") return mark(card, pipeline);
+    const { jpeg, picture } = await currentFrame();
+    const thumbnail = await session.filter(pipeline, jpeg);
+    if (!thumbnail) return;
+    if (thumbnail.refusal) return mark(card, thumbnail.refusal.sentence);
+    mark(card, "");
+    const filtered = thumbnail.jpeg ? await pictureOf(thumbnail.jpeg) : picture;
+    card.canvas.getContext("2d")?.drawImage(filtered, 0, 0, WIDTH, HEIGHT);
+    card.button.dataset.shown = String(Number(card.button.dataset.shown ?? 0) + 1);
+    if (filtered !== picture) filtered.close();
+  }
+
+  async function refreshNext() {
+    const visible = cards.filter(({ isVisible, button }) => isVisible && !button.hidden);
+    const oldest = visible.reduce((one, other) => (other.shownMs < one.shownMs ? other : one),
+      visible[0]);
+    try {
+      if (oldest && !document.hidden) await refresh(oldest);
+    } finally {
+      const isFirst = visible.some(({ shownMs }) => shownMs < 0);
+      setTimeout(refreshNext, !context.isOverloaded() ? PERIOD_MS
+        : isFirst ? OVERLOADED_FIRST_MS : OVERLOADED_MS);
+    }
+  }
+  refreshNext();
+
+  const search = byId("search");
+  search.oninput = () => {
+    const wanted = search.value.trim().toLowerCase().replaceAll(" ", "");
+    for (const { button, filter } of cards) {
+      const text = `${filter.name} ${filter.category} ${filter.summary}`.toLowerCase();
+      button.hidden = !text.replaceAll(" ", "").includes(wanted);
+    }
+    for (const category of byId("gallery").children) {
+      category.hidden = !category.querySelector("button:not([hidden])");
+    }
+    byId("gallery-none").hidden = cards.some(({ button }) => !button.hidden);
+  };
+}
+
+/**
+ * Marks a card whose filter cannot be shown.
+ *
+ * @param {Card} card
+ * @param {string} reason
+ */
+function mark({ button, note }, reason) {
+  note.textContent = reason;
+  note.hidden = !reason;
+  button.classList.toggle("unavailable", Boolean(reason));
+}
+
+/**
+ * Returns the pipeline of a thumbnail, or the reason why there is none.
+ *
+ * @param {FilterDescription} filter
+ * @param {Catalogue} catalogue
+ * @param {Asset[]} assets
+ * @returns {Pipeline|string}
+ */
+function thumbnailPipeline(filter, catalogue, assets) {
+  const parameters = catalogue.exampleOf(filter.name);
+  for (const { name, kind, defaultValue, limits } of filter.parameters) {
+    const pixels = defaultValue?.number;
+    if (kind === "LENGTH" && pixels && !parameters.has(name)) {
+      parameters.set(name, { number: Math.max(pixels * SCALE, limits?.minimum ?? 0) });
+    }
+  }
+  for (const { name } of catalogue.requiredOf(filter.name)) {
+    const asset = assetFor(filter.name, assets);
+    if (!asset) {
+      return filter.name === "colorCube" ? "Needs a .cube file: drop one on the picture"
+        : "Needs an image: drop one on the picture";
+    }
+    parameters.set(name, { text: asset.name });
+  }
+  return {
+    workingSpace: "UNSPECIFIED",
+    stages: [{
+      id: "", failurePolicy: "UNSPECIFIED", filter: { name: filter.name, parameters },
+    }],
+  };
+}
+
+/**
+ * Returns an asset that a filter can use.
+ *
+ * @param {string} filter
+ * @param {Asset[]} assets
+ */
+export function assetFor(filter, assets) {
+  const kind = filter === "colorCube" ? "CUBE" : "IMAGE";
+  return assets.find((asset) => asset.kind === kind);
+}
+
+/** @param {Uint8Array} jpeg */
+function pictureOf(jpeg) {
+  return createImageBitmap(
+    new Blob([jpeg], { type: "image/jpeg" }));
+}

@@ -1,0 +1,62 @@
+/**
+ * Small filtered pictures, one filter after the other, in a separate session.
+ *
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/status.js").RpcError} RpcError
+ */
+
+import { nextEvent } from "../session/next-event.js";
+import { Session } from "../session/session.js";
+
+const REOPEN_MS = 3000;
+
+/**
+ * @typedef {object} Thumbnail
+ * @property {Uint8Array|null} jpeg The filtered picture; `null` if it is the original.
+ * @property {RpcError|null} refusal The reason why there is none.
+ */
+
+/** A session that filters one small picture at a time. */
+export class ThumbnailSession {
+  /** @type {Session|null} */
+  #session = null;
+  #sequence = 0;
+  #closedMs = -Infinity;
+
+  /**
+   * Filters a picture. Returns `null` without a session.
+   *
+   * @param {Pipeline} pipeline
+   * @param {Uint8Array} jpeg
+   * @returns {Promise<Thumbnail|null>}
+   */
+  async filter(pipeline, jpeg) {
+    const session = await this.#open();
+    if (!session) return null;
+    const answer = nextEvent(session, ["accepted", "refused"]);
+    session.select(pipeline);
+    const answered = await answer;
+    if (answered.type === "end") return null;
+    if (answered.type === "refused") return { jpeg: null, refusal: answered.detail.error };
+    const outcome = nextEvent(session, ["frame", "dropped"]);
+    session.send({ sequence: (this.#sequence += 1), jpeg, capturedMs: 0 });
+    const { type, detail } = await outcome;
+    if (type !== "frame") return null;
+    const pixels = detail.image?.inline;
+    return { jpeg: detail.unmodified || !pixels?.length ? null : pixels, refusal: null };
+  }
+
+  /** @returns {Promise<Session|null>} */
+  async #open() {
+    if (this.#session) return this.#session;
+    if (performance.now() - this.#closedMs < REOPEN_MS) return null;
+    const session = new Session({ label: "studio, gallery", allowUnmodified: true });
+    session.addEventListener("end", () => {
+      this.#session = null;
+      this.#closedMs = performance.now();
+    });
+    const { type } = await nextEvent(session, ["opened"]);
+    this.#session = type === "opened" ? session : null;
+    return this.#session;
+  }
+}

@@ -1,0 +1,139 @@
+/** One RPC as one WebSocket: binary messages are serialized protobuf messages. */
+
+import { decode, encode } from "./codec.js";
+import { codeName, decodeStatus, RpcError } from "./status.js";
+
+const SUBPROTOCOL = "sidelight.v1";
+/** The text message by which the client ends its side. */
+const END = "end";
+/** Close codes are this number plus the number of the status code. */
+const FIRST_CLOSE_CODE = 4000;
+const NORMAL_CLOSE_CODE = 1000;
+
+/**
+ * @typedef {object} Method
+ * @property {string} name Such as `FrameFilter/Process`.
+ * @property {string} request The full name of the request message.
+ * @property {string} response The full name of the response message.
+ */
+
+/** A call. The callbacks run until the end, which `onEnd` reports once. */
+export class Call {
+  #socket;
+  #method;
+  /** @type {RpcError|null} The status that came before the close frame. */
+  #status = null;
+  #hasEnded = false;
+  /** @type {Uint8Array[]|null} The messages that wait for the connection. */
+  #waiting = [];
+  #isEnding = false;
+
+  /**
+   * @param {Method} method
+   * @param {(message: any) => void} onMessage
+   * @param {(error: RpcError|null) => void} onEnd Called once, with `null` after an OK status.
+   */
+  constructor(method, onMessage, onEnd) {
+    this.#method = method;
+    this.onMessage = onMessage;
+    this.onEnd = onEnd;
+    const url = new URL(`/sidelight.v1.${method.name}`, location.href);
+    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    this.#socket = new WebSocket(url, SUBPROTOCOL);
+    this.#socket.binaryType = "arraybuffer";
+    this.#socket.onopen = () => this.#flush();
+    this.#socket.onmessage = (event) => this.#receive(event.data);
+    this.#socket.onclose = (event) => this.#end(this.#errorOf(event.code));
+  }
+
+  /** The size of the messages that the browser has not sent yet, in bytes. */
+  get bufferedBytes() {
+    return this.#socket.bufferedAmount;
+  }
+
+  /**
+   * Sends a message. Does nothing after the end.
+   *
+   * @param {object} message
+   */
+  send(message) {
+    const bytes = encode(this.#method.request, message);
+    if (this.#waiting) this.#waiting.push(bytes);
+    else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
+  }
+
+  /** Ends the client's side. */
+  halfClose() {
+    this.#isEnding = true;
+    if (!this.#waiting && this.#socket.readyState === WebSocket.OPEN) this.#socket.send(END);
+  }
+
+  /** Ends the call at once. `onEnd` is not called. */
+  cancel() {
+    this.#hasEnded = true;
+    this.#socket.close();
+  }
+
+  #flush() {
+    for (const bytes of this.#waiting ?? []) this.#socket.send(bytes);
+    this.#waiting = null;
+    if (this.#isEnding) this.#socket.send(END);
+  }
+
+  /** @param {ArrayBuffer|string} data */
+  #receive(data) {
+    if (this.#hasEnded) return;
+    try {
+      if (typeof data === "string") this.#status = parseStatus(data);
+      else this.onMessage(decode(this.#method.response, new Uint8Array(data)));
+    } catch (error) {
+      this.#socket.close();
+      this.#end(new RpcError("INTERNAL", `${error}`));
+    }
+  }
+
+  /** @param {number} closeCode @returns {RpcError|null} */
+  #errorOf(closeCode) {
+    if (this.#status) return this.#status;
+    if (closeCode === NORMAL_CLOSE_CODE) return null;
+    if (closeCode > FIRST_CLOSE_CODE) {
+      return new RpcError(codeName(closeCode - FIRST_CLOSE_CODE), "");
+    }
+    return new RpcError("UNAVAILABLE", "The connection to the server was lost.");
+  }
+
+  /** @param {RpcError|null} error */
+  #end(error) {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.onEnd(error);
+  }
+}
+
+/**
+ * Sends requests and returns the response of a method with one.
+ *
+ * @param {Method} method
+ * @param {...object} requests
+ * @returns {Promise<any>}
+ */
+export function request(method, ...requests) {
+  return new Promise((resolve, reject) => {
+    /** @type {any} */
+    let response = null;
+    const call = new Call(method, (message) => { response = message; }, (error) => {
+      if (error) reject(error);
+      else if (response) resolve(response);
+      else reject(new RpcError("INTERNAL", `${method.name} ended without a response.`));
+    });
+    for (const each of requests) call.send(each);
+    call.halfClose();
+  });
+}
+
+/** @param {string} json `{"code", "message", "details"}`. @returns {RpcError} */
+function parseStatus(json) {
+  const { code, message = "", details } = JSON.parse(json);
+  const name = typeof code === "number" ? codeName(code) : String(code);
+  return new RpcError(name, message, details ? decodeStatus(details) : undefined);
+}

@@ -1,0 +1,113 @@
+/**
+ * A session that is opened again when its connection is lost.
+ *
+ * @typedef {import("../protocol/Generated/message-types.js").Open} Open
+ * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../protocol/status.js").RpcError} RpcError
+ */
+
+import { Session } from "./session.js";
+
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 4000;
+/** The events of a session that the connection passes on. */
+const EVENTS = [
+  "opened", "frame", "dropped", "analysis", "applied", "accepted", "stats", "state", "advice",
+  "refused",
+];
+/** Errors after which the same session is tried again. */
+const TEMPORARY = ["UNAVAILABLE", "RESOURCE_EXHAUSTED", "CANCELLED", "UNKNOWN", "INTERNAL"];
+
+/**
+ * @typedef {"connecting"|"open"|"lost"|"refused"|"signed-out"} ConnectionState
+ */
+
+/**
+ * A lasting session. Dispatches the events of {@link Session}, except `end`, and `connection` with
+ * `{state, error}`.
+ */
+export class Connection extends EventTarget {
+  /** @type {Session|null} */
+  session = null;
+  /** @type {ConnectionState} */
+  state = "connecting";
+  #delayMs = FIRST_DELAY_MS;
+  #timer = 0;
+  /** @type {Uint8Array} The newest token that restores the session. */
+  #resumeToken = new Uint8Array(0);
+  #options;
+  #pipeline;
+
+  /**
+   * @param {Partial<Open>} options
+   * @param {() => Pipeline} pipeline The pipeline of a session that cannot be resumed.
+   */
+  constructor(options, pipeline) {
+    super();
+    this.#options = options;
+    this.#pipeline = pipeline;
+  }
+
+  /** Opens the session. Call this once. */
+  open() {
+    const session = new Session({
+      ...this.#options,
+      ...(this.#resumeToken.length
+        ? { resumeToken: this.#resumeToken } : { pipeline: this.#pipeline() }),
+    });
+    this.session = session;
+    for (const type of EVENTS) {
+      session.addEventListener(type, (event) => {
+        const { detail } = /** @type {CustomEvent} */ (event);
+        if (detail.resumeToken?.length) this.#resumeToken = detail.resumeToken.slice();
+        if (type === "opened") {
+          this.#delayMs = FIRST_DELAY_MS;
+          this.#change("open", null);
+        }
+        this.dispatchEvent(new CustomEvent(type, { detail }));
+      });
+    }
+    session.addEventListener("end", (event) =>
+      this.#end(session, /** @type {CustomEvent} */ (event).detail));
+  }
+
+  /** Ends the session, and does not open it again. */
+  close() {
+    clearTimeout(this.#timer);
+    this.session?.close();
+    this.session = null;
+  }
+
+  /** @param {Session} session @param {RpcError|null} error */
+  async #end(session, error) {
+    if (session !== this.session) return;
+    this.session = null;
+    if (error?.code === "UNAUTHENTICATED" || await isSignedOut()) {
+      return this.#change("signed-out", error);
+    }
+    if (error && !TEMPORARY.includes(error.code)) {
+      // A token that another server issued, or a pipeline that it does not know.
+      if (!this.#resumeToken.length) return this.#change("refused", error);
+      this.#resumeToken = new Uint8Array(0);
+    }
+    this.#change("lost", error);
+    this.#timer = window.setTimeout(() => this.open(), this.#delayMs * (0.5 + Math.random() / 2));
+    this.#delayMs = Math.min(2 * this.#delayMs, MAX_DELAY_MS);
+  }
+
+  /** @param {ConnectionState} state @param {RpcError|null} error */
+  #change(state, error) {
+    this.state = state;
+    this.dispatchEvent(new CustomEvent("connection", { detail: { state, error } }));
+  }
+}
+
+/** Returns whether the server no longer knows the page. */
+async function isSignedOut() {
+  try {
+    const { status } = await fetch("info.json", { cache: "no-store" });
+    return status === 401 || status === 403;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * The state of the connection, problems, and the tabs.
+ *
+ * @typedef {import("./session/connection.js").Connection} Connection
+ * @typedef {import("./session/connection.js").ConnectionState} ConnectionState
+ * @typedef {import("./protocol/status.js").RpcError} RpcError
+ */
+
+import { Operators } from "./operators/operators.js";
+import { byId } from "./dom.js";
+
+/** @type {Record<ConnectionState, string>} */
+const STATES = {
+  connecting: "Connecting", open: "Connected", lost: "Reconnecting", refused: "Refused",
+  "signed-out": "Signed out",
+};
+
+/** @param {Connection} connection */
+export function showConnection(connection) {
+  const status = byId("connection");
+  const message = byId("screen-message");
+
+  connection.addEventListener("connection", (event) => {
+    const { state, error } =
+      /** @type {CustomEvent<{state: ConnectionState, error: RpcError|null}>} */ (event).detail;
+    status.dataset.state = state;
+    status.textContent = STATES[state];
+    if (state === "open") return showProblem("");
+    message.hidden = false;
+    message.textContent = state === "lost"
+      ? "The connection was lost. Trying again…" : "Stopped.";
+    if (state === "signed-out") {
+      showProblem("This page is not signed in. Open the URL that sidelight studio printed.");
+    } else if (state === "refused") {
+      showProblem(`The server refuses the session: ${error?.sentence}`);
+    }
+  });
+  connection.addEventListener("state", (event) => {
+    const { state, message: reason } = /** @type {CustomEvent} */ (event).detail;
+    if (state === "OVERRIDDEN") {
+      showProblem(`An operator has replaced the filters${reason ? `: ${reason}` : "."}`);
+    } else if (state === "RUNNING") {
+      showProblem("");
+    }
+  });
+}
+
+/**
+ * Shows a problem above the page.
+ *
+ * @param {string} text Empty: none.
+ */
+export function showProblem(text) {
+  const banner = byId("banner");
+  banner.textContent = text;
+  banner.hidden = !text;
+}
+
+/**
+ * Shows the operators' tab.
+ *
+ * @param {boolean} isOperator
+ */
+export function showTabs(isOperator) {
+  const operators = new Operators();
+  const tabs = [byId("tab-studio"), byId("tab-operators")];
+  const pages = [byId("studio"), byId("operators")];
+  byId("tabs").hidden = !isOperator;
+  for (const [index, tab] of tabs.entries()) {
+    tab.onclick = () => {
+      for (const [other, page] of pages.entries()) {
+        page.hidden = other !== index;
+        tabs[other].setAttribute("aria-pressed", String(other === index));
+      }
+      if (index === 1) operators.show();
+      else operators.hide();
+    };
+  }
+}

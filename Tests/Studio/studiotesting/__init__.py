@@ -1,0 +1,1 @@
+"""Code that the tests, the benchmark and the screenshots of the studio share."""

@@ -1,0 +1,152 @@
+"""The page's codec against protobuf for Python, with random messages of the contract."""
+
+import json
+import random
+import string
+import subprocess
+from pathlib import Path
+
+import pytest
+from google.protobuf import json_format
+from google.protobuf.descriptor import FieldDescriptor as Field
+from google.protobuf.message import Message
+
+from studiotesting.studio import REPOSITORY
+
+UNIT = Path(__file__).parent / "unit"
+NODE = ["node", "--no-warnings", "--experimental-default-type=module"]
+MESSAGES = 300
+MOST_DEPTH = 6
+INTEGERS = {
+    Field.TYPE_INT32: (-(2**31), 2**31 - 1), Field.TYPE_SINT32: (-(2**31), 2**31 - 1),
+    Field.TYPE_SFIXED32: (-(2**31), 2**31 - 1), Field.TYPE_UINT32: (0, 2**32 - 1),
+    Field.TYPE_FIXED32: (0, 2**32 - 1), Field.TYPE_INT64: (-(2**63), 2**63 - 1),
+    Field.TYPE_SINT64: (-(2**63), 2**63 - 1), Field.TYPE_SFIXED64: (-(2**63), 2**63 - 1),
+    Field.TYPE_UINT64: (0, 2**64 - 1), Field.TYPE_FIXED64: (0, 2**64 - 1),
+}
+
+
+@pytest.fixture
+def contract(monkeypatch: pytest.MonkeyPatch) -> list[type[Message]]:
+    """The messages of the contract that the page exchanges."""
+    monkeypatch.syspath_prepend(REPOSITORY / "clients/python/src")
+    from sidelight.v1 import (
+        assets_pb2,
+        catalogue_pb2,
+        frame_filter_pb2,
+        pipeline_pb2,
+        session_pb2,
+        sessions_pb2,
+    )
+
+    return [
+        session_pb2.ClientMessage, session_pb2.ServerMessage, catalogue_pb2.FilterDescription,
+        frame_filter_pb2.CheckPipelineResponse, assets_pb2.ListAssetsResponse,
+        sessions_pb2.WatchSessionsResponse, sessions_pb2.OverrideSessionRequest,
+        pipeline_pb2.Pipeline,
+    ]
+
+
+def test_random_messages_are_read_and_written_as_protobuf_does(contract):
+    chance = random.Random(18)
+    messages = [_random(chance, contract[index % len(contract)]()) for index in range(MESSAGES)]
+    lines = [f"{each.DESCRIPTOR.full_name} {each.SerializeToString().hex()}" for each in messages]
+    answers = _convert(lines)
+    for message, answer in zip(messages, answers, strict=True):
+        written, _, text = answer.partition(" ")
+        assert written != "error", text
+        again = type(message).FromString(bytes.fromhex(written.strip("-")))
+        assert again == message
+        if message.DESCRIPTOR.name == "Pipeline":
+            assert json_format.ParseDict(json.loads(text), type(message)()) == message
+
+
+def test_damaged_messages_are_refused_or_read_and_never_crash(contract):
+    chance = random.Random(19)
+    lines = []
+    for index in range(2 * MESSAGES):
+        data = bytearray(_random(chance, contract[index % len(contract)]()).SerializeToString())
+        for _ in range(min(len(data), 3)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        name = contract[index % len(contract)].DESCRIPTOR.full_name
+        lines.append(f"{name} {data.hex()}")
+    assert len(_convert(lines)) == len(lines)
+
+
+def test_the_units_of_the_page():
+    """The tests of the page's modules that need no browser, in Node."""
+    done = subprocess.run(
+        [*NODE, "--test", *sorted(map(str, UNIT.glob("*.test.js")))], capture_output=True,
+        text=True, timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_generated_tables_are_those_of_the_contract(tmp_path):
+    subprocess.run([REPOSITORY / "dev/studio-protos", tmp_path], check=True, timeout=120)
+    for name in ("messages.js", "message-types.js"):
+        committed = REPOSITORY / "Sources/Studio/Page/protocol/Generated" / name
+        assert (tmp_path / name).read_text() == committed.read_text(), "run dev/studio-protos"
+
+
+def _convert(lines: list[str]) -> list[str]:
+    done = subprocess.run(
+        [*NODE, UNIT / "convert.js"], input="\n".join(lines) + "\n", capture_output=True,
+        text=True, timeout=120, check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def _random(chance: random.Random, message: Message, depth: int = 0) -> Message:
+    """Fills a message at random."""
+    fields = [each for each in message.DESCRIPTOR.fields if chance.random() < 0.6]
+    for field in fields:
+        is_message = field.type == Field.TYPE_MESSAGE
+        if is_message and depth >= MOST_DEPTH:
+            continue
+        if is_message and field.message_type.GetOptions().map_entry:
+            _fill_map(chance, message, field, depth)
+        elif field.is_repeated:
+            for _ in range(chance.randrange(3)):
+                if is_message:
+                    _random(chance, getattr(message, field.name).add(), depth + 1)
+                else:
+                    getattr(message, field.name).append(_value(chance, field))
+        elif is_message:
+            getattr(message, field.name).SetInParent()
+            _random(chance, getattr(message, field.name), depth + 1)
+        else:
+            setattr(message, field.name, _value(chance, field))
+    return message
+
+
+def _fill_map(chance, message, field, depth) -> None:
+    entries = getattr(message, field.name)
+    value = field.message_type.fields_by_name["value"]
+    for _ in range(chance.randrange(3)):
+        key = _text(chance)
+        if value.type == Field.TYPE_MESSAGE:
+            _random(chance, entries[key], depth + 1)
+        else:
+            entries[key] = _value(chance, value)
+
+
+def _value(chance: random.Random, field: Field) -> object:
+    match field.type:
+        case Field.TYPE_STRING:
+            return _text(chance)
+        case Field.TYPE_BYTES:
+            return chance.randbytes(chance.randrange(40))
+        case Field.TYPE_BOOL:
+            return chance.random() < 0.5
+        case Field.TYPE_DOUBLE:
+            return chance.choice([0.0, -1.5, 1e-300, 0.1, chance.uniform(-1e9, 1e9), 2.0**60])
+        case Field.TYPE_ENUM:
+            return chance.choice(field.enum_type.values).number
+        case kind:
+            least, greatest = INTEGERS[kind]
+            return chance.choice([0, 1, least, greatest, chance.randint(least, greatest), 300])
+
+
+def _text(chance: random.Random) -> str:
+    return "".join(chance.choices(string.printable + "äß漢😀\u0000", k=chance.randrange(12)))

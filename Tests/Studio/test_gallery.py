@@ -1,0 +1,56 @@
+"""The gallery: thumbnails of all filters, which never disturb the picture."""
+
+
+def test_each_filter_has_a_thumbnail_or_a_reason_why_there_is_none(open_page):
+    # A window in which all thumbnails are visible.
+    page = open_page(width=1170, height=6000)
+    page.wait_until_ready()
+    page.until(
+        """() => [...document.querySelectorAll("#gallery .thumb")].every((each) =>
+            each.dataset.shown || each.classList.contains("unavailable"))""",
+        seconds=120,
+    )
+    names = page.run(
+        "() => [...document.querySelectorAll('#gallery .thumb')].map((e) => e.dataset.filter)"
+    )
+    assert len(names) == len(set(names)) > 50
+    unavailable = page.run(
+        """() => Object.fromEntries([...document.querySelectorAll("#gallery .unavailable")]
+            .map((each) => [each.dataset.filter, each.querySelector(".thumb-note").textContent]))"""
+    )
+    assert unavailable["colorCube"] == "Needs a .cube file: drop one on the picture"
+    # The thumbnails of filters with an obvious effect differ from each other.
+    pictures = page.run(
+        """() => ["colorInvert", "sepiaTone", "grayscale", "pixellate"].map((name) =>
+            JSON.stringify(studioObserver.colours(
+                { middle: [0.2, 0.2, 0.6, 0.6], left: [0, 0, 0.2, 1] },
+                `#gallery [data-filter="${name}"] canvas`)))"""
+    )
+    assert len(set(pictures)) == len(pictures)
+
+
+def test_thumbnails_are_in_a_session_of_their_own(page):
+    page.use_camera("colorInvert")
+    page.until("() => document.querySelectorAll('#gallery [data-shown]').length >= 6")
+    page.wait_for_picture("c.red[0] < 60 && c.red[1] > 200")
+    assert page.pipeline() == "colorInvert"
+
+
+def test_the_search_finds_filters_by_name_category_and_description(page):
+    def shown() -> set[str]:
+        return set(page.run(
+            """() => [...document.querySelectorAll("#gallery .thumb")]
+                .filter((each) => each.offsetParent).map((each) => each.dataset.filter)"""
+        ))
+
+    page.until("() => document.querySelector('#gallery .thumb')")
+    everything = shown()
+    page.enter("#search", "gaussian blur")
+    assert "gaussianBlur" in shown() and len(shown()) < 6
+    page.enter("#search", "distortion")
+    assert {"twirlDistortion", "bumpDistortion"} <= shown()
+    page.enter("#search", "no such filter")
+    assert shown() == set()
+    assert not page.run("() => document.querySelector('#gallery-none').hidden")
+    page.enter("#search", "")
+    assert shown() == everything

@@ -1,0 +1,78 @@
+"""The picture: the line between original and filtered, files, and analyses."""
+
+
+def test_the_line_divides_the_original_from_the_filtered_picture(page):
+    page.use_camera("colorInvert")
+    page.wait_for_picture("c.red[0] < 60 && c.gray[0] < 90")
+    page.click("#toggle-split")
+    page.wait_for_picture("c.red[0] > 200 && c.gray[0] < 90")
+
+    # By keyboard to the left end: everything is filtered.
+    page.focus("#split")
+    page.key("Home")
+    page.wait_for_picture("c.red[0] < 60 && c.gray[0] < 90")
+    assert page.run("() => document.querySelector('#split').ariaValueNow") == "0"
+
+    # With the mouse past the grey area: everything is original.
+    page.drag(page.place("#split"), page.place("#screen", 0.98, 0.5))
+    page.wait_for_picture("c.red[0] > 200 && c.gray[0] > 150")
+    page.click("#toggle-split")
+    page.wait_for_picture("c.red[0] < 60 && c.gray[0] < 90")
+
+
+def test_the_picture_is_saved_as_it_is_shown(page):
+    page.use_camera("colorInvert")
+    page.wait_for_picture("c.red[0] < 60 && c.red[1] > 200")
+    page.capture_files()
+    page.click("#save-still")
+    page.until("() => document.body.dataset.savedFiles")
+    size, type_, colour = page.run(
+        """async () => {
+            const [file] = window.savedFiles;
+            const picture = await createImageBitmap(file);
+            const context = new OffscreenCanvas(640, 360).getContext("2d");
+            context.drawImage(picture, 0, 0);
+            return [[picture.width, picture.height], file.type,
+                [...context.getImageData(80, 135, 1, 1).data]];
+        }"""
+    )
+    assert (size, type_) == ([640, 360], "image/png")
+    assert colour[0] < 70 and colour[1] > 190
+
+
+def test_a_recording_can_be_played(page):
+    page.use_camera("colorInvert")
+    page.wait_for_picture("c.red[0] < 60 && c.red[1] > 200")
+    page.click("#record")
+    page.until("() => /Stop \\([1-8] s\\)/.test(document.querySelector('#record').textContent)")
+    page.click("#record")
+    page.until("() => document.querySelector('#recording video')")
+    width, height, colour = page.run(
+        """async () => {
+            const video = document.querySelector("#recording video");
+            const shown = new Promise((resolve) => video.requestVideoFrameCallback(resolve));
+            await video.play();
+            await shown;
+            const context = new OffscreenCanvas(640, 360).getContext("2d");
+            context.drawImage(video, 0, 0, 640, 360);
+            return [video.videoWidth, video.videoHeight,
+                [...context.getImageData(80, 135, 1, 1).data]];
+        }"""
+    )
+    assert (width, height) == (640, 360)
+    assert colour[0] < 90 and colour[1] > 160
+
+
+def test_results_of_analyses_are_drawn_over_the_picture(page):
+    drawn = """() => {
+        const canvas = document.querySelector("#analyses");
+        if (!canvas.width) return false;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.some((value, index) => index % 4 === 3 && value > 0);
+    }"""
+    page.use_camera("sepiaTone")
+    assert not page.run(drawn)
+    page.enter_text("sepiaTone, brightnessStatistics")
+    page.until(drawn)
+    page.enter_text("sepiaTone")
+    page.until(f"() => !({drawn})()")
