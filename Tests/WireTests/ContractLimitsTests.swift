@@ -18,6 +18,8 @@ import Testing
     case .flag: .flag(true)
     case .choice(let names): .text(names.max { $0.utf8.count < $1.utf8.count } ?? "")
     case .asset: .text(String(repeating: "a", count: 64))
+    // Sixty-four stages with longer texts exceed the bytes of a pipeline.
+    case .text: .text(String(repeating: "a", count: 512))
     }
   }
 
