@@ -89,7 +89,8 @@ struct SessionWorker {
     do {
       let attempt = try await self.engine.processing.scheduler.withTurn(
         session: self.session.handle.number, deadline: self.turnDeadline(of: first),
-        limit: compiled.isCustom ? self.turnLimit(for: first, compiled) : nil
+        limit: compiled.isCustom ? self.turnLimit(for: first, compiled) : nil,
+        cost: self.variant(of: compiled).compiled.cost.work
       ) { bands, meter -> Attempt? in
         started?.finish()
         guard let frame = take() else { return nil }
@@ -184,7 +185,7 @@ struct SessionWorker {
       compiled, on: frame, outcome: frame.outcome(disposition),
       isReduced: disposition == .degraded, bands: bands, observer: observer, meter: meter)
     let elapsed = self.clock.now() - start
-    compiled.cost.record(elapsed, work: elapsed + meter.beyondElapsed)
+    compiled.cost.record(elapsed - meter.paused, work: elapsed + meter.beyondElapsed)
     return picture
   }
 
