@@ -40,6 +40,8 @@ extension SessionFlow {
     /// The time at which the current connection was opened.
     var linkOpened: Duration?
     var lastActivity = Duration.zero
+    /// The times at which frames without an outcome were sent, on the session's clock.
+    var sendTimes: [UInt64: Duration] = [:]
     var pings: [UInt64: Ping] = [:]
     var nextPing: UInt64 = 1
     var waiting: [WaitCondition: [UInt64: CheckedContinuation<Void, Never>]] = [:]
@@ -99,6 +101,7 @@ extension SessionFlow {
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
       let unsent = self.window.close()
+      self.sendTimes = [:]
       for control in unsent.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()
       let protection = self.changes.protection
