@@ -13,14 +13,19 @@ def table(header: list[str], lines: list[list[str]], words: int = 1) -> str:
 
 
 def machine() -> str:
-    """Processor, architecture, cores, memory and kernel."""
+    """Processor, instruction set, architecture, cores, memory and kernel."""
     cores = f"{platform.machine()}, {os.cpu_count()} cores"
     try:
-        model = Path("/proc/cpuinfo").read_text().split("model name")[1].split(":")[1]
+        text = Path("/proc/cpuinfo").read_text()
+        model = text.split("model name")[1].split(":")[1]
+        flags = text.partition("flags")[2].splitlines()[0].split()
+        names = {"avx512bw": "AVX-512", "avx2": "AVX2"}
+        widest = next((name for flag, name in names.items() if flag in flags), "")
         memory = int(Path("/proc/meminfo").read_text().split()[1]) >> 20
     except (OSError, IndexError):
         return f"{platform.processor()}, {cores}, {platform.system()} {platform.release()}"
-    return f"{model.splitlines()[0].strip()}, {cores}, {memory} GiB, Linux {platform.release()}"
+    model = model.splitlines()[0].strip() + (f" ({widest})" if widest else "")
+    return f"{model}, {cores}, {memory} GiB, Linux {platform.release()}"
 
 
 def load_average() -> str:

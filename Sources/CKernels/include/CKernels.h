@@ -27,6 +27,10 @@ static inline void sl_pause(void) {
 #endif
 }
 
+/// Returns the number of processors on which the calling thread may run, at least 1: on Linux those
+/// of its affinity mask (`taskset`, a cgroup's cpuset), elsewhere those that are online.
+int sl_processor_count(void);
+
 /// Raises the calling thread's niceness to at least `niceness`, 0 ... 19. Only on Linux.
 void sl_set_thread_niceness(int niceness);
 

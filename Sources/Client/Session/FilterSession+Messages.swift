@@ -87,7 +87,8 @@ extension FilterSession {
         try VideoPicture(message.image, over: pixels)
       }
     self.flow.resolve(
-      FilteredFrame(message, picture: picture, roundTrip: self.clock.now() - sent.submitted))
+      FilteredFrame(message, picture: picture, roundTrip: self.clock.now() - sent.submitted),
+      serverTime: .microseconds(message.timing.totalUs))
   }
 
   private func receive(_ message: Sidelight_V1_Dropped) {

@@ -40,6 +40,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   /// The number of frames that may have no outcome, or one that is not taken.
   private var capacity = 0
   private var outstanding = 0
+  /// Lowers ``capacity`` where more frames in flight would only wait on the way.
+  private var flight = FlightLimit(capacity: 1)
   private var isFinished = false
   private var isAbandoned = false
   private var nextSequence: UInt64 = 1
@@ -109,6 +111,18 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.outstanding = max(0, self.outstanding - count)
   }
 
+  /// Records the time that a frame and its picture were on the way, without the server's.
+  package mutating func recordTransit(_ time: Duration, at now: Duration) {
+    self.flight.record(time, at: now)
+  }
+
+  /// Whether another frame may be sent. Sessions that may drop frames keep fewer in flight where
+  /// more would only be older.
+  private var hasCredit: Bool {
+    let limit = self.policy == .newestWins ? self.flight.frames : self.capacity
+    return self.outstanding < limit
+  }
+
   /// Refuses further frames and messages; those that wait are still sent.
   package mutating func finish() {
     self.isFinished = true
@@ -138,6 +152,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   package mutating func open(capacity: Int, first controls: [Control] = []) {
     self.link = .open
     self.capacity = max(1, capacity)
+    self.flight = FlightLimit(capacity: self.capacity)
     for control in controls.reversed() { self.queue.prepend(.control(control)) }
   }
 
@@ -204,7 +219,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     }
     if let sequence = self.acknowledgement.take() { return .send(.acknowledgement(sequence)) }
     switch self.queue.first {
-    case .frame? where self.link == .open && self.outstanding < self.capacity:
+    case .frame? where self.link == .open && self.hasCredit:
       self.outstanding += 1
       return .send(self.queue.removeFirst())
     case .control? where self.link == .open: return .send(self.queue.removeFirst())
@@ -224,7 +239,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     if self.acknowledgement != nil || !self.urgent.isEmpty { return true }
     guard self.link == .open else { return false }
     return switch self.queue.first {
-    case .frame?: self.outstanding < self.capacity
+    case .frame?: self.hasCredit
     case .control?: true
     case .acknowledgement?, nil: self.isDrained
     }

@@ -75,8 +75,11 @@ extension SessionFlow {
     while !Task.isCancelled {
       let next = self.update { state in
         let next = state.window.next()
-        if case .send(.control(let control)) = next {
+        switch next {
+        case .send(.control(let control)):
           state.recordSent(control, now: self.clock.now(), wall: self.wallTime)
+        case .send(.frame(let frame)): state.sendTimes[frame.sequence] = self.clock.now()
+        default: break
         }
         return next
       }
@@ -95,8 +98,14 @@ extension SessionFlow {
   }
 
   /// Sets the outcome of a frame that came back.
-  func resolve(_ frame: FilteredFrame) {
+  ///
+  /// - Parameter serverTime: The time that the server had the frame.
+  func resolve(_ frame: FilteredFrame, serverTime: Duration) {
+    let now = self.clock.now()
     self.update { state in
+      if let sent = state.sendTimes.removeValue(forKey: frame.sequence) {
+        state.window.recordTransit(now - sent - serverTime, at: now)
+      }
       state.fallbacks.record(
         frame.picture, revision: frame.revision, disposition: frame.disposition)
       state.outcomes.resolve(
@@ -110,6 +119,7 @@ extension SessionFlow {
   ) {
     self.update { state in
       for (sequence, _) in state.outcomes.pending(in: range) {
+        state.sendTimes[sequence] = nil
         let frame = make(sequence)
         state.outcomes.resolve(
           sequence, .outcome(.dropped(frame)), as: .dropped(frame.reason))

@@ -47,6 +47,8 @@ extension SessionFlow {
     /// The time at which the current connection was opened.
     var linkOpened: Duration?
     var lastActivity = Duration.zero
+    /// The times at which frames without an outcome were sent, on the session's clock.
+    var sendTimes: [UInt64: Duration] = [:]
     var pings: [UInt64: Ping] = [:]
     var nextPing: UInt64 = 1
     /// A few: the connection's writer, the reader of events, and callers.
@@ -115,6 +117,7 @@ extension SessionFlow {
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
       let unsent = self.window.close()
+      self.sendTimes = [:]
       for control in unsent.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()
       let protection = self.changes.protection

@@ -38,13 +38,36 @@ package struct BandRunner: Sendable {
       ? max(1, Int(min(nanoseconds / self.minBandNanoseconds, 256))) : self.maxBands
     let units = (rows + alignment - 1) / alignment
     let bands = max(1, min(self.maxBands, usefulBands, units))
-    guard bands > 1 else { return work(0 ..< rows) }
-    func band(_ index: Int) -> Range<Int> {
-      let lower = units * index / bands * alignment
-      let upper = units * (index + 1) / bands * alignment
-      return min(lower, rows) ..< min(upper, rows)
+    func rowRange(_ units: Range<Int>) -> Range<Int> {
+      min(units.lowerBound * alignment, rows) ..< min(units.upperBound * alignment, rows)
     }
-    let ranges = (0 ..< bands).map(band)
+    guard let meter = self.meter, let pausePoint = meter.pausePoint, pausePoint.isContended else {
+      return await self.run((0 ..< units).divided(into: bands).map(rowRange), work)
+    }
+    // Estimates can be wrong by a factor of ten, so the first slice is short, and its time decides
+    // about the next.
+    let total = Double(units)
+    var length =
+      total * min(1, Self.slice / .nanoseconds(1) / max(nanoseconds, 1) * Double(bands) / 8)
+    var start = 0
+    while start < units {
+      await pausePoint.pauseIfNeeded(meter)
+      let slice = start ..< min(units, start + max(1, Int(length)))
+      let elapsed = await meter.elapsed {
+        await self.run(slice.divided(into: min(bands, slice.count)).map(rowRange), work)
+      }
+      length = Double(slice.count) * min(4, max(0.25, Self.slice / max(elapsed, .nanoseconds(1))))
+      start = slice.upperBound
+    }
+  }
+
+  /// The time after which other work may go first.
+  private static let slice = Duration.milliseconds(2)
+
+  private func run(
+    _ ranges: [Range<Int>], _ work: @escaping @Sendable (Range<Int>) -> Void
+  ) async {
+    guard ranges.count > 1 else { return work(ranges.first ?? 0 ..< 0) }
     guard let meter = self.meter else { return await Self.runConcurrently(ranges, work) }
     await meter.bands {
       await Self.runConcurrently(ranges) { rows in meter.band { work(rows) } }
@@ -61,23 +84,74 @@ package struct BandRunner: Sendable {
   }
 }
 
+extension Range<Int> {
+  /// Returns the parts of the range, in order, whose lengths differ by at most one.
+  fileprivate func divided(into parts: Int) -> [Range<Int>] {
+    (0 ..< parts).map { index in
+      self.lowerBound + self.count * index / parts
+        ..< self.lowerBound + self.count * (index + 1) / parts
+    }
+  }
+}
+
+/// Points within long work at which other work may go first.
+package protocol PausePoint: AnyObject, Sendable {
+  /// Whether other work may come, so that long passes are divided into slices.
+  var isContended: Bool { get }
+
+  /// Returns at once, or when other work that goes first is done. Call it between slices, while no
+  /// bands run.
+  ///
+  /// - Parameter meter: The meter of the calling work. The pause does not count as its work.
+  func pauseIfNeeded(_ meter: WorkMeter) async
+}
+
 /// A meter of the thread time of divided work: the elapsed time, plus the time of bands that run in
-/// parallel.
+/// parallel, less the time of pauses.
 public final class WorkMeter: Sendable {
   private let now: @Sendable () -> Duration
   private let nanoseconds = Atomic<Int64>(0)
+  private let pausedNanoseconds = Atomic<Int64>(0)
+  /// Lets other work go first; `nil` never pauses.
+  package let pausePoint: (any PausePoint)?
 
   /// Creates a meter.
   ///
   /// - Parameter now: The clock.
-  public init(now: @escaping @Sendable () -> Duration) {
-    self.now = now
+  public convenience init(now: @escaping @Sendable () -> Duration) {
+    self.init(now: now, pausePoint: nil)
   }
 
-  /// The bands' time beyond the elapsed time: 0 if no bands ran in parallel. Smaller if threads
-  /// waited for a band without working.
+  /// Creates a meter of work that pauses for other work.
+  package init(now: @escaping @Sendable () -> Duration, pausePoint: (any PausePoint)?) {
+    self.now = now
+    self.pausePoint = pausePoint
+  }
+
+  /// The bands' time beyond the elapsed time: 0 if no bands ran in parallel and nothing paused.
+  /// Smaller if threads waited for a band without working.
   public var beyondElapsed: Duration {
-    .nanoseconds(self.nanoseconds.load(ordering: .acquiring))
+    .nanoseconds(self.nanoseconds.load(ordering: .acquiring)) - self.paused
+  }
+
+  /// The part of the elapsed time in which the work paused.
+  package var paused: Duration {
+    .nanoseconds(self.pausedNanoseconds.load(ordering: .acquiring))
+  }
+
+  /// Returns the elapsed time of work.
+  func elapsed(_ work: () async -> Void) async -> Duration {
+    let start = self.now()
+    await work()
+    return self.now() - start
+  }
+
+  /// Measures a pause.
+  package func pause(_ body: () async -> Void) async {
+    let start = self.now()
+    await body()
+    self.pausedNanoseconds.add(
+      Int64((self.now() - start) / .nanoseconds(1)), ordering: .acquiringAndReleasing)
   }
 
   /// Measures a band on its thread.

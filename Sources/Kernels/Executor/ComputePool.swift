@@ -25,8 +25,9 @@ public final class ComputePool: TaskExecutor {
   private let start: ThreadStart
   private var threads: ThreadList { self.start.threads }
 
-  /// The number of processors that are online.
-  public static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  /// The number of processors on which this process may run: on Linux those of its affinity mask,
+  /// elsewhere those that are online.
+  public static let processorCount = Int(sl_processor_count())
 
   /// Starts the threads.
   ///
@@ -76,6 +77,9 @@ public final class ComputePool: TaskExecutor {
     self.queue.close()
     for thread in self.threads.removeAll() { pthread_join(thread, nil) }
   }
+
+  /// Whether jobs wait for a thread. Read without a lock, so the answer may be outdated.
+  package var hasWaitingJobs: Bool { self.queue.hasWaitingJobs }
 
   /// The number of jobs that may wait without the queue allocating more memory.
   package var queueCapacity: Int { self.queue.capacity }

@@ -70,6 +70,9 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     return true
   }
 
+  /// Whether jobs wait.
+  var hasWaitingJobs: Bool { self.waiting.load(ordering: .relaxed) > 0 }
+
   /// The number of jobs that fit without allocating memory.
   var capacity: Int {
     unsafe pthread_mutex_lock(self.lock)

@@ -59,8 +59,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   ///   valid. Clients get a new one after half of it. Another server of a fleet may accept a token
   ///   from before an operator's override for as long.
   public var resumeTokenLifetime = Duration.seconds(300)
-  /// - `computeThreads` (count, default: the number of processors): the threads that filter.
-  public var computeThreads = ComputePool.processorCount
+  /// - `computeThreads` (count, default: the number of processors that this process may use, by its
+  ///   affinity and the cpusets and quotas of its cgroups; a quota of 1.5 is one): the threads that
+  ///   filter.
+  public var computeThreads = ThreadCounts.ofThisProcess.compute
   /// - `computeNiceness` (0-19, default: 10): the niceness of the threads that filter. A higher
   ///   value gives precedence to the threads that carry gRPC.
   public var computeNiceness = 10

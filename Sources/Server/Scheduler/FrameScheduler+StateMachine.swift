@@ -6,6 +6,10 @@ extension FrameScheduler {
   /// deadlines of the frames: among the waiting sessions that have not had more service than the
   /// mean, the frame with the earliest deadline is next. So a session with a high demand gets what
   /// the others leave, and deadlines count only within a session's share.
+  ///
+  /// A long turn pauses for waiting frames that are expected to take a quarter of its time at most,
+  /// of sessions that have had no more service. Frames of similar cost never interrupt each other:
+  /// that would delay the first and gain nothing for the second.
   package struct StateMachine: ~Copyable {
     /// A session's account with the scheduler.
     private struct Account {
@@ -23,7 +27,12 @@ extension FrameScheduler {
       var ticket: UInt64
       var session: UInt64
       var deadline: Duration
+      /// The expected work; `nil` if unknown.
+      var cost: Duration?
     }
+
+    /// The least ratio of a turn's cost to that of a frame for which it pauses.
+    private static let pauseRatio = 4
 
     /// The time for which a session counts as active after a request.
     private static let activeFor = Duration.milliseconds(200)
@@ -33,6 +42,10 @@ extension FrameScheduler {
     private let threads: Int
     private var running = 0
     private var requests: [Request] = []
+    /// The turns that have paused and wait to continue, the latest last.
+    private var paused: [Request] = []
+    /// The sessions that were active when the last turn began.
+    package private(set) var activeSessions = 0
     private var accounts: [UInt64: Account] = [:]
     /// The service of the session that got the last turn. An idle session continues from here: it
     /// does not accumulate a share.
@@ -43,6 +56,9 @@ extension FrameScheduler {
     package init(threads: Int) {
       self.threads = max(1, threads)
     }
+
+    /// The number of requests that wait, without paused turns.
+    package var waitingCount: Int { self.requests.count }
 
     package enum Answer: Sendable, Equatable {
       /// Run on a number of threads.
@@ -67,18 +83,19 @@ extension FrameScheduler {
     /// - Parameters:
     ///   - session: The session's number.
     ///   - deadline: The time at which the frame should be done.
+    ///   - cost: The expected work; `nil` if unknown.
     ///   - now: The time.
     package mutating func request(
-      session: UInt64, deadline: Duration, at now: Duration
+      session: UInt64, deadline: Duration, cost: Duration? = nil, at now: Duration
     ) -> Answer {
       var account = self.account(of: session, at: now)
       account.service = max(account.service, self.virtualTime)
       account.lastSeen = now
       self.accounts[session] = account
       guard self.running < self.threads else {
-        let ticket = self.nextTicket
-        self.nextTicket += 1
-        self.requests.append(Request(ticket: ticket, session: session, deadline: deadline))
+        let ticket = self.takeTicket()
+        self.requests.append(
+          Request(ticket: ticket, session: session, deadline: deadline, cost: cost))
         return .wait(ticket: ticket)
       }
       return .run(bands: self.start(session, at: now))
@@ -96,6 +113,41 @@ extension FrameScheduler {
       self.running -= 1
       self.charge(session: session, work: work)
       return self.next(at: now)
+    }
+
+    /// A turn that pauses.
+    package struct Pause: Sendable, Equatable {
+      /// The ticket with which the turn continues.
+      package var ticket: UInt64
+      /// The turn for which it pauses.
+      package var grant: Grant
+
+      package init(ticket: UInt64, grant: Grant) {
+        self.ticket = ticket
+        self.grant = grant
+      }
+    }
+
+    /// Pauses a turn if a much shorter one waits that goes first.
+    ///
+    /// - Parameters:
+    ///   - session: The session's number.
+    ///   - deadline: The deadline of the turn's frame.
+    ///   - cost: The expected work of the whole turn, at least what was done.
+    ///   - work: The work since the turn began or continued, which the session is charged for if
+    ///     the turn pauses.
+    /// - Returns: `nil` if the turn does not pause.
+    package mutating func pause(
+      session: UInt64, deadline: Duration, cost: Duration, work: Duration, at now: Duration
+    ) -> Pause? {
+      let service = self.service(of: session) + work
+      guard let index = self.shortRequest(cost: cost, service: service) else { return nil }
+      self.running -= 1
+      self.charge(session: session, work: work)
+      let ticket = self.takeTicket()
+      self.paused.append(
+        Request(ticket: ticket, session: session, deadline: deadline, cost: cost))
+      return Pause(ticket: ticket, grant: self.grant(self.requests.remove(at: index), at: now))
     }
 
     /// Charges a session for threads that overdue work occupied after its turn.
@@ -145,19 +197,51 @@ extension FrameScheduler {
     }
 
     private mutating func next(at now: Duration) -> Grant? {
-      guard self.running < self.threads, !self.requests.isEmpty else { return nil }
-      func service(_ request: Request) -> Duration {
-        self.accounts[request.session]?.service ?? .zero
+      guard self.running < self.threads else { return nil }
+      if let turn = self.paused.last {
+        // Other requests wait until the turn that began before them is done.
+        let first = self.shortRequest(
+          cost: turn.cost ?? .zero, service: self.service(of: turn.session))
+        let request = first.map { self.requests.remove(at: $0) } ?? self.paused.removeLast()
+        return self.grant(request, at: now)
       }
-      let mean = self.requests.map(service).reduce(.zero, +) / self.requests.count
-      let eligible = self.requests.indices.filter { service(self.requests[$0]) <= mean }
+      guard !self.requests.isEmpty else { return nil }
+      let services = self.requests.map { self.service(of: $0.session) }
+      let mean = services.reduce(.zero, +) / services.count
+      let eligible = self.requests.indices.filter { services[$0] <= mean }
       let index =
         eligible.min { self.requests[$0].deadline < self.requests[$1].deadline }
         // Rounding can leave no session at or below the mean.
-        ?? self.requests.indices.min { service(self.requests[$0]) < service(self.requests[$1]) }
-      guard let index else { return nil }
-      let request = self.requests.remove(at: index)
-      return Grant(ticket: request.ticket, bands: self.start(request.session, at: now))
+        ?? self.requests.indices.min { services[$0] < services[$1] }
+      return index.map { self.grant(self.requests.remove(at: $0), at: now) }
+    }
+
+    /// Returns the index of the request with the earliest deadline among those that a turn pauses
+    /// for; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - cost: The expected work of the turn.
+    ///   - service: The service of the turn's session.
+    private func shortRequest(cost: Duration, service: Duration) -> Int? {
+      self.requests.indices.filter { index in
+        guard let other = self.requests[index].cost else { return false }
+        return other * Self.pauseRatio <= cost
+          && self.service(of: self.requests[index].session) <= service
+      }
+      .min { self.requests[$0].deadline < self.requests[$1].deadline }
+    }
+
+    private func service(of session: UInt64) -> Duration {
+      self.accounts[session]?.service ?? .zero
+    }
+
+    private mutating func takeTicket() -> UInt64 {
+      defer { self.nextTicket += 1 }
+      return self.nextTicket
+    }
+
+    private mutating func grant(_ request: Request, at now: Duration) -> Grant {
+      Grant(ticket: request.ticket, bands: self.start(request.session, at: now))
     }
 
     private mutating func start(_ session: UInt64, at now: Duration) -> Int {
@@ -165,8 +249,8 @@ extension FrameScheduler {
       if let account = self.accounts[session] {
         self.virtualTime = max(self.virtualTime, account.service)
       }
-      let active = self.accounts.values.count { now - $0.lastSeen <= Self.activeFor }
-      return max(1, self.threads / max(1, active, self.running))
+      self.activeSessions = self.accounts.values.count { now - $0.lastSeen <= Self.activeFor }
+      return max(1, self.threads / max(1, self.activeSessions, self.running))
     }
 
     /// Returns the factor by which an average decays over some time: linear, which is close enough

@@ -9,7 +9,8 @@ import Synchronization
 ///
 /// At most as many frames run at once as there are threads. Each is spread over `threads /
 /// sessions` threads: a wider spread shortens one frame but does not increase throughput, and would
-/// let one session's expensive frame delay all others.
+/// let one session's expensive frame delay all others. While other sessions are active, an
+/// expensive frame pauses between slices of its passes for much cheaper ones.
 ///
 /// Work that may not return gets a turn of limited length. Afterwards it continues, but the turn
 /// goes to another frame, and replacement threads replace the threads that it occupies.
@@ -27,8 +28,11 @@ package final class FrameScheduler: Sendable {
 
   private let state: Mutex<State>
   private let compute: ComputePool
-  private let clock: SessionClock
+  fileprivate let clock: SessionClock
   private let overdueThreads = Mutex(0)
+  /// The requests that wait, and the active sessions. Running turns read them without the lock.
+  private let waitingRequests = Atomic<Int>(0)
+  private let activeSessions = Atomic<Int>(0)
 
   /// - Parameters:
   ///   - compute: The compute threads.
@@ -58,7 +62,8 @@ package final class FrameScheduler: Sendable {
   /// - Parameters:
   ///   - session: The session's number.
   ///   - deadline: The time at which the frame should be done.
-  ///   - limit: The length of the turn. `nil` disables the limit.
+  ///   - limit: The length of the turn. `nil` disables the limit. A turn with a limit never pauses.
+  ///   - cost: The expected work, in time of one thread; `nil` if unknown.
   ///   - body: Does the work on the given number of threads, and reports parallel work to the
   ///     meter: the scheduler charges the session for the work, not for the threads that it could
   ///     have used.
@@ -66,16 +71,19 @@ package final class FrameScheduler: Sendable {
   ///   the turn is limited and overdue work occupies ``maxOverdueThreads`` threads; the error of
   ///   `body`.
   package func withTurn<Result: Sendable>(
-    session: UInt64, deadline: Duration, limit: Duration? = nil,
+    session: UInt64, deadline: Duration, limit: Duration? = nil, cost: Duration? = nil,
     _ body: (_ bands: Int, _ meter: WorkMeter) async throws -> Result
   ) async throws -> Result {
     if limit != nil { try self.checkOverdueThreads() }
-    guard let bands = await self.turn(session: session, deadline: deadline) else {
+    guard let bands = await self.turn(session: session, deadline: deadline, cost: cost) else {
       throw CancellationError()
     }
-    let turn = Turn(session: session, bands: bands, clock: self.clock)
-    defer { self.end(turn) }
-    guard let limit else { return try await body(bands, turn.meter) }
+    let turn = Turn(
+      session: session, bands: bands, deadline: deadline, cost: cost, scheduler: self)
+    let now = self.clock.now
+    let meter = WorkMeter(now: now, pausePoint: limit == nil ? turn : nil)
+    defer { self.end(turn, meter) }
+    guard let limit else { return try await body(bands, meter) }
     // The turn may have come because others became overdue during the wait.
     try self.checkOverdueThreads()
     return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -83,9 +91,9 @@ package final class FrameScheduler: Sendable {
       // Not on the compute threads, which may all be occupied.
       group.addTask(executorPreference: globalConcurrentExecutor) {
         await self.clock.wait(limit)
-        if !Task.isCancelled { self.markOverdue(turn) }
+        if !Task.isCancelled { self.markOverdue(turn, meter) }
       }
-      return try await body(bands, turn.meter)
+      return try await body(bands, meter)
     }
   }
 
@@ -112,13 +120,15 @@ package final class FrameScheduler: Sendable {
   /// Waits for a turn.
   ///
   /// - Returns: The number of threads; `nil` if the task was cancelled.
-  private func turn(session: UInt64, deadline: Duration) async -> Int? {
+  private func turn(session: UInt64, deadline: Duration, cost: Duration?) async -> Int? {
     let now = self.clock.now()
     let ticket = Mutex<UInt64?>(nil)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let bands: Int?? = self.state.withLock { state in
-          switch state.machine.request(session: session, deadline: deadline, at: now) {
+        let bands: Int?? = self.withState { state in
+          switch state.machine.request(
+            session: session, deadline: deadline, cost: cost, at: now)
+          {
           case .run(let bands): return bands
           case .wait(let number):
             ticket.withLock { $0 = number }
@@ -132,7 +142,7 @@ package final class FrameScheduler: Sendable {
       }
     } onCancel: {
       guard let number = ticket.withLock({ $0 }) else { return }
-      let continuation = self.state.withLock { state in
+      let continuation = self.withState { state in
         state.machine.withdraw(ticket: number)
           ? state.waiting.removeValue(forKey: number) : nil
       }
@@ -141,7 +151,7 @@ package final class FrameScheduler: Sendable {
   }
 
   /// Gives the turn of work that has exceeded its limit to others, while the work continues.
-  private func markOverdue(_ turn: Turn) {
+  private func markOverdue(_ turn: Turn, _ meter: WorkMeter) {
     let isOverdue = turn.state.withLock { state in
       guard case .running = state else { return false }
       self.overdueThreads.withLock { $0 += turn.bands }
@@ -149,16 +159,18 @@ package final class FrameScheduler: Sendable {
         since: self.clock.now(), replacements: self.compute.addReplacements(for: turn.bands))
       return true
     }
-    if isOverdue { self.release(turn) }
+    if isOverdue { self.release(turn, meter) }
   }
 
   /// Ends a turn whose work is done.
-  private func end(_ turn: Turn) {
+  private func end(_ turn: Turn, _ meter: WorkMeter) {
     let before = turn.state.withLock { state in
       defer { state = .ended }
       return state
     }
-    guard case .overdue(let since, let replacements) = before else { return self.release(turn) }
+    guard case .overdue(let since, let replacements) = before else {
+      return self.release(turn, meter)
+    }
     self.compute.retire(replacements)
     self.overdueThreads.withLock { $0 -= turn.bands }
     // The turn was charged when it ended. The threads that its work occupied since then were not.
@@ -166,26 +178,62 @@ package final class FrameScheduler: Sendable {
     self.state.withLock { $0.machine.charge(session: turn.session, work: overtime) }
   }
 
-  private func release(_ turn: Turn) {
+  private func release(_ turn: Turn, _ meter: WorkMeter) {
     let now = self.clock.now()
-    self.resume {
-      $0.finish(
-        session: turn.session, work: now - turn.start + turn.meter.beyondElapsed, at: now)
-    }
-  }
-
-  private func resume(_ body: (inout StateMachine) -> StateMachine.Grant?) {
-    let granted = self.state.withLock { state in
-      body(&state.machine).map { grant in
+    let work = turn.takeUncharged(meter, at: now)
+    let granted = self.withState { state in
+      state.machine.finish(session: turn.session, work: work, at: now).map { grant in
         (state.waiting.removeValue(forKey: grant.ticket), grant.bands)
       }
     }
     granted?.0?.resume(returning: granted?.1)
   }
+
+  // MARK: Pauses
+
+  /// Whether other sessions are active.
+  fileprivate var isContended: Bool { self.activeSessions.load(ordering: .relaxed) > 1 }
+
+  /// Lets waiting turns that are much shorter run first.
+  fileprivate func pauseIfNeeded(_ turn: Turn, _ meter: WorkMeter) async {
+    // Tasks that wait for a thread may be about to request a turn.
+    if self.compute.hasWaitingJobs { await meter.pause { await Task.yield() } }
+    guard self.waitingRequests.load(ordering: .relaxed) > 0 else { return }
+    await meter.pause {
+      _ = await withCheckedContinuation { (continuation: CheckedContinuation<Int?, Never>) in
+        let now = self.clock.now()
+        let (done, uncharged) = (turn.work(meter, at: now), turn.uncharged(meter, at: now))
+        let granted = self.withState { state -> (CheckedContinuation<Int?, Never>?, Int)? in
+          guard
+            let pause = state.machine.pause(
+              session: turn.session, deadline: turn.deadline, cost: max(turn.cost ?? .zero, done),
+              work: uncharged, at: now)
+          else { return nil }
+          state.waiting[pause.ticket] = continuation
+          return (state.waiting.removeValue(forKey: pause.grant.ticket), pause.grant.bands)
+        }
+        guard let granted else { return continuation.resume(returning: nil) }
+        turn.charge(uncharged)
+        granted.0?.resume(returning: granted.1)
+      }
+    }
+  }
+
+  /// Changes the state, and what running turns read of it.
+  private func withState<Result: Sendable>(
+    _ body: (inout sending State) -> sending Result
+  ) -> Result {
+    self.state.withLock { state in
+      let result = body(&state)
+      self.waitingRequests.store(state.machine.waitingCount, ordering: .relaxed)
+      self.activeSessions.store(state.machine.activeSessions, ordering: .relaxed)
+      return result
+    }
+  }
 }
 
 /// A turn on the compute threads.
-private final class Turn: Sendable {
+private final class Turn: PausePoint {
   enum State {
     case running
     /// The time limit has passed, and replacement threads replace the threads that the turn
@@ -196,15 +244,52 @@ private final class Turn: Sendable {
 
   let session: UInt64
   let bands: Int
-  let start: Duration
-  let meter: WorkMeter
+  let deadline: Duration
+  /// The expected work; `nil` if unknown.
+  let cost: Duration?
   let state = Mutex(State.running)
+  private let start: Duration
+  private let scheduler: FrameScheduler
+  /// The work that the session was charged for at pauses.
+  private let charged = Mutex(Duration.zero)
 
-  init(session: UInt64, bands: Int, clock: SessionClock) {
+  init(
+    session: UInt64, bands: Int, deadline: Duration, cost: Duration?, scheduler: FrameScheduler
+  ) {
     self.session = session
     self.bands = bands
-    self.start = clock.now()
-    self.meter = WorkMeter(now: clock.now)
+    self.deadline = deadline
+    self.cost = cost
+    self.scheduler = scheduler
+    self.start = scheduler.clock.now()
+  }
+
+  var isContended: Bool { self.scheduler.isContended }
+
+  func pauseIfNeeded(_ meter: WorkMeter) async {
+    await self.scheduler.pauseIfNeeded(self, meter)
+  }
+
+  /// Returns the work of all threads since the turn began.
+  func work(_ meter: WorkMeter, at now: Duration) -> Duration {
+    now - self.start + meter.beyondElapsed
+  }
+
+  /// Returns the work that the session was not charged for.
+  func uncharged(_ meter: WorkMeter, at now: Duration) -> Duration {
+    self.work(meter, at: now) - self.charged.withLock(\.self)
+  }
+
+  /// Returns the work that the session was not charged for, and records it as charged.
+  func takeUncharged(_ meter: WorkMeter, at now: Duration) -> Duration {
+    let work = self.uncharged(meter, at: now)
+    self.charge(work)
+    return work
+  }
+
+  /// Records that the session was charged.
+  func charge(_ work: Duration) {
+    self.charged.withLock { $0 += work }
   }
 }
 

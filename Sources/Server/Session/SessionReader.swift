@@ -15,6 +15,7 @@ struct SessionReader: ~Copyable {
   private var compiledPipelines: CompiledPipelineCache
   private var analyses = AnalysisSchedule()
   private var rate: ControlRate
+  private var excess: ExcessFrames
   /// The errors since the last valid frame or change.
   private var consecutiveErrors = 0
 
@@ -32,6 +33,7 @@ struct SessionReader: ~Copyable {
       compiler: engine.compiler, compute: engine.processing.compute,
       output: session.options.output, allowsReduced: session.options.allowDegraded)
     self.rate = ControlRate(at: engine.clock.now())
+    self.excess = ExcessFrames(at: engine.clock.now())
   }
 
   /// Reads until the client has closed its side.
@@ -51,6 +53,7 @@ struct SessionReader: ~Copyable {
       if case .frame(let frame)? = received.message.kind {
         self.rate.countFrame()
         try await self.receive(frame, received.pixels)
+        try await self.waitForExcess()
       } else {
         try await self.handle(received)
       }
@@ -109,6 +112,14 @@ struct SessionReader: ~Copyable {
       await self.engine.clock.wait(delay)
       try Task.checkCancellation()
     }
+  }
+
+  /// Waits after frames beyond the client's credits.
+  private mutating func waitForExcess() async throws {
+    let delay = self.excess.delay(at: self.engine.clock.now())
+    guard delay > .zero else { return }
+    await self.engine.clock.wait(delay)
+    try Task.checkCancellation()
   }
 
   private mutating func apply(_ change: PipelineChange) throws {
@@ -203,7 +214,7 @@ struct SessionReader: ~Copyable {
           at: received)
       {
         withExtendedLifetime(slot) {}
-        return self.drop(reservation, span, reason)
+        return self.drop(reservation, span, reason, byteCount)
       }
       let contents = await self.pictures.contents(of: slot, message.image)
       try self.admission.checkTags(of: message)
@@ -224,7 +235,7 @@ struct SessionReader: ~Copyable {
         of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
         at: received)
     {
-      return self.drop(reservation, span, reason)
+      return self.drop(reservation, span, reason, byteCount)
     }
     let deadline = self.admission.deadline(of: message, received: received)
     let selected = await self.compiledPipelines.framePipeline(
@@ -253,7 +264,7 @@ struct SessionReader: ~Copyable {
       try await self.analyze(&frame, due, stages: analyses.map(\.stage))
     }
     guard self.admission.hasTime(for: frame) else {
-      return self.drop(reservation, span, .lateOnArrival)
+      return self.drop(reservation, span, .lateOnArrival, byteCount)
     }
     guard !self.canPassThroughNow(frame) else {
       return self.session.resolver.passThrough(frame, started: received)
@@ -263,9 +274,11 @@ struct SessionReader: ~Copyable {
       displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
   }
 
-  private func drop(
-    _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ reason: DropReason
+  private mutating func drop(
+    _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ reason: DropReason,
+    _ byteCount: Int
   ) {
+    if reason == .noCredit { self.excess.take(byteCount: byteCount) }
     self.session.resolver.drop(reservation, span, Drop(reason: reason, stage: .arrival))
   }
 

@@ -92,7 +92,8 @@ struct SessionWorker {
     do {
       let attempt = try await self.engine.processing.scheduler.withTurn(
         session: self.session.handle.number, deadline: self.turnDeadline(of: first),
-        limit: compiled.isCustom ? self.turnLimit(for: first, compiled) : nil
+        limit: compiled.isCustom ? self.turnLimit(for: first, compiled) : nil,
+        cost: self.variant(of: compiled).compiled.cost.work
       ) { bands, meter -> Attempt? in
         started?.finish()
         guard let frame = take() else { return nil }
@@ -192,7 +193,9 @@ struct SessionWorker {
       compiled, on: frame, in: transition, outcome: frame.outcome(disposition),
       isReduced: disposition == .degraded, bands: bands, observer: observer, meter: meter)
     let elapsed = self.clock.now() - start - report.elapsed
-    compiled.cost.record(elapsed, work: elapsed + meter.beyondElapsed - report.beyondElapsed)
+    compiled.cost.record(
+      elapsed - (meter.paused - report.paused),
+      work: elapsed + meter.beyondElapsed - report.beyondElapsed)
     if let cut = report.cut { self.session.handle.cutTransition(of: frame, cut) }
     return picture
   }

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 
@@ -25,7 +26,15 @@ package struct EventLoops: Sendable {
   }
 
   /// The number of loops that the process shares.
-  package static var sharedCount: Int { System.coreCount }
+  package static var sharedCount: Int { NIOSingletons.groupLoopCountSuggestion }
+
+  /// Sets the number of loops that the process shares, unless NIO's environment variable does. Call
+  /// it once, before anything uses the loops.
+  package static func setSharedCount(_ count: Int) {
+    let variable = "NIO_SINGLETON_GROUP_LOOP_COUNT"
+    guard ProcessInfo.processInfo.environment[variable] == nil else { return }
+    NIOSingletons.groupLoopCountSuggestion = count
+  }
 
   /// Returns the loop of the next connection.
   package func next() -> ConnectionLoop { ConnectionLoop(loop: self.group.next()) }

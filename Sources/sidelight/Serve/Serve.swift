@@ -60,6 +60,7 @@ struct Serve: AsyncParsableCommand {
         return try await Self.supervise(settings.configuration)
       }
       settings.configuration.allocatorSettings.apply()
+      ThreadCounts.ofThisProcess.apply(sharedAmong: worker?.count ?? 1)
       try await self.run(with: settings, as: worker)
     } catch {
       Self.exit(withError: error)

@@ -17,8 +17,10 @@ extension Participant {
     }
 
     private let load: Load
-    private var credits = 0
+    private var inFlight = 0
+    private var flightLimit = FlightLimit(capacity: 1)
     private var waiting: UInt64?
+    private var isGranted = false
     private var pings: [UInt64] = []
     private var isOpen = true
     /// The frames and pings, by number minus one.
@@ -33,7 +35,8 @@ extension Participant {
 
     /// The server granted frames in flight.
     mutating func open(framesInFlight: Int) {
-      self.credits = self.load.honoursWindow ? framesInFlight : Int.max / 2
+      self.flightLimit = FlightLimit(capacity: framesInFlight)
+      self.isGranted = true
     }
 
     /// The next frame is due.
@@ -57,11 +60,11 @@ extension Participant {
     /// Returns what to send now.
     mutating func next(at now: ContinuousClock.Instant) -> Next {
       if !self.pings.isEmpty { return .send(.ping(id: self.pings.removeFirst())) }
-      if case .closedLoop = self.load.pace, self.isOpen, self.credits > 0 { self.offer(at: now) }
-      if let sequence = self.waiting, self.credits > 0 {
-        self.credits -= 1
+      if case .closedLoop = self.load.pace, self.isOpen, self.hasCredit { self.offer(at: now) }
+      if let sequence = self.waiting, self.hasCredit {
+        self.inFlight += 1
         self.waiting = nil
-        self.frames[Int(sequence - 1)].result = .sent
+        self.frames[Int(sequence - 1)].result = .sent(at: now)
         return .send(.frame(sequence: sequence))
       }
       return self.isOpen || self.waiting != nil ? .wait : .finished
@@ -71,7 +74,12 @@ extension Participant {
     mutating func receive(_ message: ServerMessage, at now: ContinuousClock.Instant) {
       switch message {
       case .opened(let framesInFlight): self.open(framesInFlight: framesInFlight)
-      case .delivered(let sequence, _, let work):
+      case .delivered(let sequence, let work, let total):
+        if self.frames.indices.contains(Int(sequence) - 1),
+          case .sent(let sent) = self.frames[Int(sequence) - 1].result
+        {
+          self.flightLimit.record(now - sent - total, at: now)
+        }
         self.resolve(sequence ... sequence, count: 1) { .delivered(age: now - $0, work: work) }
       case .dropped(let sequences, let count, let reason):
         self.resolve(sequences, count: count) { _ in .dropped(reason) }
@@ -80,6 +88,15 @@ extension Participant {
         self.pongs[Int(id) - 1].time = now - self.pongs[Int(id) - 1].sent
       case .other: break
       }
+    }
+
+    /// Whether a frame may be sent: within the server's grant and, if frames may be dropped, within what
+    /// shortens the wait for the next picture.
+    private var hasCredit: Bool {
+      guard self.load.honoursWindow else { return self.isGranted }
+      let isClosedLoop = if case .closedLoop = self.load.pace { true } else { false }
+      let limit = isClosedLoop ? self.flightLimit.capacity : self.flightLimit.frames
+      return self.isGranted && self.inFlight < limit
     }
 
     /// Resolves the frames of the range that were sent.
@@ -94,7 +111,7 @@ extension Participant {
         self.frames[index].result = result(self.frames[index].given)
         resolved += 1
       }
-      self.credits += resolved
+      self.inFlight -= resolved
       self.strayOutcomes += abs(count - resolved)
     }
   }

@@ -12,12 +12,15 @@ struct NoisyNeighbour: Measurement {
 
   func run(_ settings: Settings) async throws -> Section {
     var modest: [Neighbour: [Trial.Outcome]] = [:]
+    // A few hundred frames in each round, so that the slowest twentieth is not a matter of chance.
+    let duration = settings.duration(
+      for: settings.isQuick ? 400 : 800, perSecond: 30 * Double(Self.modestSessions))
     // In turns, so that other work of the machine affects all of them.
-    for _ in 0 ..< (settings.isQuick ? 1 : 3) {
+    for _ in 0 ..< 3 {
       for neighbour in Neighbour.allCases {
         let trial = Trial(
-          loads: Self.loads(neighbour), warmUp: settings.warmUp, duration: settings.duration)
-        let outcome = try await ServerProcess.run(settings.server) {
+          loads: Self.loads(neighbour), warmUp: settings.warmUp, duration: duration)
+        let outcome = try await ServerProcess.run(settings) {
           try await trial.run(against: $0)
         }
         modest[neighbour, default: []].append(outcome)

@@ -9,23 +9,22 @@ struct OverloadCurve: Measurement {
     var factor: Double
     var honoursWindow: Bool
     var outcome: Trial.Outcome
-    /// The frames of the session with the fewest, as a fraction of the mean, in the round with the lowest
-    /// fraction.
-    var leastServed: Double
 
     init(_ factor: Double, honoursWindow: Bool, _ outcome: Trial.Outcome) {
       self.factor = factor
       self.honoursWindow = honoursWindow
       self.outcome = outcome
-      let delivered = outcome.tallies.map(\.delivered)
-      self.leastServed =
-        Double(delivered.min() ?? 0) * Double(delivered.count)
+    }
+
+    /// The frames of the session with the fewest, as a fraction of the mean.
+    var leastServed: Double {
+      let delivered = self.outcome.tallies.map(\.delivered)
+      return Double(delivered.min() ?? 0) * Double(delivered.count)
         / Double(max(1, delivered.reduce(0, +)))
     }
 
     mutating func add(_ other: Row) {
       self.outcome.add(other.outcome)
-      self.leastServed = min(self.leastServed, other.leastServed)
     }
   }
 
@@ -36,19 +35,22 @@ struct OverloadCurve: Measurement {
   func run(_ settings: Settings) async throws -> Section {
     let factors =
       settings.isQuick ? [0.5, 1, 4, 10] : [0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 10]
-    let (capacities, rows) = try await ServerProcess.run(settings.server) { server in
+    let (capacities, rows) = try await ServerProcess.run(settings) { server in
       var capacities: [Double] = []
       var rows: [Row] = []
       for round in 0 ..< Self.rounds {
         let capacity = try await Trial.capacity(
           Self.load(0), sessions: Self.sessions, settings, server)
         capacities.append(capacity)
+        // Enough frames of each session that one more or less is no longer unfair.
+        let duration = settings.duration(
+          for: Double(Self.sessions * (settings.isQuick ? 24 : 40)), perSecond: capacity)
         for (index, kind) in Self.kinds(factors).enumerated() {
           var load = Self.load(kind.factor * capacity)
           load.honoursWindow = kind.honoursWindow
           let trial = Trial(
             loads: Array(repeating: load, count: Self.sessions), warmUp: settings.warmUp,
-            duration: settings.duration / Self.rounds)
+            duration: duration / Self.rounds)
           let outcome = try await trial.run(against: server)
           Progress.report(
             "overload \(kind.factor)x, window \(kind.honoursWindow), round \(round)", outcome)
@@ -85,13 +87,14 @@ struct OverloadCurve: Measurement {
     as its window has room, and nothing is dropped: \
     **\(capacities.map { $0.text(0) }.joined(separator: ", ")) frames a second** in the \(Self.rounds) \
     rounds. Each round measures all loads in turn, so that other work of the machine affects all of \
-    them; a load gets 1/\(Self.rounds) of the \(settings.duration / .seconds(1)) s, after a warm-up. \
-    Sessions send open loop, at 0.5 to 10 times the capacity, with a budget of \
-    \(Self.budget / .milliseconds(1)) ms a frame, to one server process. "Honoured" senders wait for \
+    them, after a warm-up; a load lasts so long that each session gets some \
+    \(settings.isQuick ? 24 : 40) frames or more. Sessions send open loop, at 0.5 to 10 times the \
+    capacity, with a budget of \(Self.budget / .milliseconds(1)) ms a frame, to one server process. \
+    "Honoured" senders wait for \
     the server's credits, newest wins, as the client library does; "ignored" senders send as much as \
     the transport accepts. "fps a core" is goodput divided by the server's processor time: it tells \
     wasted work from processors that other programs used. "Least served" is the session with the \
-    fewest frames, relative to the mean, in the round with the lowest ratio.
+    fewest frames of all rounds, relative to the mean.
     """
   }
 

@@ -12,12 +12,12 @@ struct PingLatency: Measurement {
       "load", "server CPU", "sender's", "pings", "count", "p50 ms", "p95 ms", "p99 ms", "max ms",
     ])
     var checks: [Check] = []
-    try await ServerProcess.run(settings.server) { server in
+    try await ServerProcess.run(settings) { server in
       for test in try await Self.cases(settings, server) {
-        // The last session only pings.
+        // The last session only pings. The slowest hundredth is of at least ten pings.
         let trial = Trial(
           loads: test.loads + [Load(pace: .never, pingsPerSecond: 100)], warmUp: settings.warmUp,
-          duration: settings.duration * 2)
+          duration: settings.duration(for: settings.isQuick ? 1000 : 2000, perSecond: 100))
         let pinger = try PingProcess(
           port: server.port, warmUp: settings.warmUp, duration: trial.duration)
         let outcome = try await trial.run(against: server)
@@ -79,7 +79,7 @@ struct PingLatency: Measurement {
     let capacity = try await Trial.capacity(load, sessions: sessions, settings, server)
     var load = load
     load.pace = .openLoop(framesPerSecond: Self.overload * capacity / Double(sessions))
-    load.pingsPerSecond = 10
+    load.pingsPerSecond = 20
     return Array(repeating: load, count: sessions)
   }
 }

@@ -23,7 +23,7 @@ struct SessionsTable: Measurement {
           let trial = Trial(
             loads: Array(repeating: load, count: sessions), warmUp: settings.warmUp,
             duration: settings.duration)
-          let outcome = try await ServerProcess.run(settings.server) {
+          let outcome = try await ServerProcess.run(settings) {
             try await trial.run(against: $0)
           }
           rows.append(

@@ -20,23 +20,34 @@ struct Settings: Sendable {
   var parts = Set(Part.allCases)
   /// Whether to measure fewer figures.
   var isQuick = false
+  /// Whether the server has processor 0 to itself. `dev/bench-realtime` starts this program on
+  /// processor 1 then.
+  var isPinned = false
   /// The options that select measurements, as in the arguments.
   private(set) var selection: [String] = []
 
-  /// Reads `--server PATH --output DIRECTORY [--quick] [--seconds N] [--only PART]...`.
+  /// The time of a run that yields a number of samples at a rate a second, at least ``duration``.
+  func duration(for samples: Double, perSecond rate: Double) -> Duration {
+    max(self.duration, .seconds(samples / max(rate, 1)))
+  }
+
+  /// Reads `--server PATH --output DIRECTORY [--quick] [--pin] [--seconds N] [--only PART]...`.
   init(_ arguments: some Sequence<String>) throws {
     var arguments = Array(arguments)[...]
     var only: Set<Part> = []
     while let option = arguments.popFirst() {
       if option != "--server", option != "--output" {
         self.selection.append(option)
-        if option != "--quick", let value = arguments.first { self.selection.append(value) }
+        if option != "--quick", option != "--pin", let value = arguments.first {
+          self.selection.append(value)
+        }
       }
       switch option {
       case "--quick":
         self.isQuick = true
         self.duration = .seconds(1.5)
         self.warmUp = .seconds(0.5)
+      case "--pin": self.isPinned = true
       case "--server": self.server = arguments.popFirst() ?? ""
       case "--output": self.output = arguments.popFirst() ?? ""
       case "--seconds":

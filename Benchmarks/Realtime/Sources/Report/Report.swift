@@ -9,13 +9,16 @@ struct Report: Sendable {
 
   var checks: [Check] { self.sections.flatMap(\.checks) }
 
-  /// Writes `realtime.md` and `realtime-PLOT.svg`.
+  /// The name of the page and of its plots.
+  private var name: String { self.settings.isPinned ? "realtime-pinned" : "realtime" }
+
+  /// Writes `NAME.md` and `NAME-PLOT.svg`.
   func write(to directory: String) throws {
     let folder = URL(fileURLWithPath: directory)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try Data(self.markdown.utf8).write(to: folder.appendingPathComponent("realtime.md"))
+    try Data(self.markdown.utf8).write(to: folder.appendingPathComponent("\(self.name).md"))
     for (name, plot) in self.sections.flatMap(\.plots) {
-      try Data(plot.svg.utf8).write(to: folder.appendingPathComponent("realtime-\(name).svg"))
+      try Data(plot.svg.utf8).write(to: folder.appendingPathComponent("\(self.name)-\(name).svg"))
     }
   }
 
@@ -26,20 +29,26 @@ struct Report: Sendable {
       verdicts.add([check.holds ? "ok" : "**missed**", check.name, check.measured, check.limit])
     }
     let today = Date().ISO8601Format().prefix(10)
+    let title = "Live load: latency, overload, fairness, pings"
+    let placement =
+      self.settings.isPinned
+      ? "the server on processor 0 alone, the sender on processor 1 alone"
+      : "which share its processors"
     return """
-      # Live load: latency, overload, fairness, pings
+      # \(title)\(self.settings.isPinned ? ", one processor each" : "")
 
       Written by `\(self.command)`, \(today), in \((self.elapsed / .seconds(1)).text(0)) s. \
       \(Machine.description); load average before the run: \(self.loadBefore). Server (`sidelight serve \
       --max-load 0`, which refuses no session for load) and sender are separate processes on this \
-      machine, TCP on loopback. Each run lasts \((self.settings.duration / .seconds(1)).text(2)) s, \
-      after a warm-up of \((self.settings.warmUp / .seconds(1)).text(2)) s.
+      machine (\(placement)), TCP on loopback. Each run lasts at least \
+      \((self.settings.duration / .seconds(1)).text(2)) s, after a warm-up of \
+      \((self.settings.warmUp / .seconds(1)).text(2)) s.
 
       ## Requirements
 
       \(verdicts.markdown)
 
-      \(self.sections.map(Self.markdown).joined(separator: "\n\n"))
+      \(self.sections.map(self.markdown).joined(separator: "\n\n"))
 
       """
   }
@@ -49,9 +58,9 @@ struct Report: Sendable {
     return "make bench-realtime" + (selection.isEmpty ? "" : " ARGUMENTS=\"\(selection)\"")
   }
 
-  private static func markdown(_ section: Section) -> String {
+  private func markdown(_ section: Section) -> String {
     let plots = section.plots.keys.sorted()
-      .map { "\n\n![\(section.title)](realtime-\($0).svg)" }.joined()
+      .map { "\n\n![\(section.title)](\(self.name)-\($0).svg)" }.joined()
     return "## \(section.title)\n\n\(section.text)\(plots)\n\n\(section.table.markdown)"
   }
 }

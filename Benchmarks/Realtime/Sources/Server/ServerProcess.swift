@@ -14,17 +14,21 @@ struct ServerProcess: Sendable {
 
   /// Starts a server, and ends it when `body` returns.
   ///
-  /// - Parameter executable: The path of the `sidelight` command.
+  /// - Parameter settings: The path of the `sidelight` command, and whether it has a processor to
+  ///   itself.
   static func run<Result: Sendable>(
-    _ executable: String, _ body: (ServerProcess) async throws -> Result
+    _ settings: Settings, _ body: (ServerProcess) async throws -> Result
   ) async throws -> Result {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: executable)
+    let pin = settings.isPinned ? ["taskset", "-c", "0"] : []
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     // The server must not refuse sessions for load, because overload is measured.
-    process.arguments = [
-      "serve", "--listen", "127.0.0.1:0", "--max-load", "0", "--max-sessions", "256",
-      "--max-sessions-per-caller", "256", "--log-level", "error",
-    ]
+    process.arguments =
+      pin + [
+        settings.server,
+        "serve", "--listen", "127.0.0.1:0", "--max-load", "0", "--max-sessions", "256",
+        "--max-sessions-per-caller", "256", "--log-level", "error",
+      ]
     let output = Pipe()
     process.standardOutput = output
     try process.run()

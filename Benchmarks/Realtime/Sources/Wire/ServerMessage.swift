@@ -3,7 +3,8 @@ import GRPCCore
 /// A server message: the part of `sidelight.v1.ServerMessage` that loads need.
 enum ServerMessage: Sendable {
   case opened(framesInFlight: Int)
-  case delivered(sequence: UInt64, queue: Duration, work: Duration)
+  /// `total` is the time that the server had the frame.
+  case delivered(sequence: UInt64, work: Duration, total: Duration)
   case dropped(sequences: ClosedRange<UInt64>, count: Int, reason: DropReason)
   case pong(id: UInt64)
   case other
@@ -27,8 +28,8 @@ struct ServerMessageDeserializer: MessageDeserializer {
       switch field {
       case 1:
         return .delivered(
-          sequence: fields[1] ?? 0, queue: .microseconds(timing[1] ?? 0),
-          work: .microseconds(timing[2] ?? 0))
+          sequence: fields[1] ?? 0, work: .microseconds(timing[2] ?? 0),
+          total: .microseconds(timing[3] ?? 0))
       case 2:
         let first = fields[1] ?? 0
         return .dropped(

@@ -24,6 +24,8 @@ struct LoadOptions: Sendable {
   var inFlight = 1
   /// `--fps` (default: none, a frame when one returns): frames a second of each session, newest wins.
   var framesPerSecond: Double?
+  /// `--idle yes` (default: no): sessions are open and send nothing; library only.
+  var isIdle = false
   /// `--work`: the work of the server.
   var work = Work.none
   /// `--shared-memory yes` (default: no): requires shared memory; library only.
@@ -58,6 +60,7 @@ struct LoadOptions: Sendable {
       case "--connections": self.connections = try parsed(Int(value))
       case "--in-flight": self.inFlight = try parsed(Int(value))
       case "--fps": self.framesPerSecond = try parsed(Double(value))
+      case "--idle": self.isIdle = value == "yes"
       case "--work": self.work = try parsed(Work(rawValue: value))
       case "--shared-memory": self.sharedMemory = value == "yes"
       case "--jpeg": self.jpegQuality = try parsed(Int(value))

@@ -9,6 +9,8 @@ enum Work: String {
   case vintage
   /// Five stages that the planner folds into one pass.
   case five
+  /// A Gaussian blur of radius 10.
+  case blur
 
   /// The pipeline, for sessions of the library and for the kernels.
   var pipeline: Pipeline {
@@ -16,6 +18,7 @@ enum Work: String {
     case .none: []
     case .vintage: [.filter("vintage")]
     case .five: .fiveStages
+    case .blur: [.filter("gaussianBlur", ["radius": .number(10)])]
     }
   }
 }

@@ -12,6 +12,8 @@ struct TransitionWork: Sendable {
     var elapsed = Duration.zero
     /// The time of bands that ran in parallel, beyond the elapsed time.
     var beyondElapsed = Duration.zero
+    /// The part of the elapsed time in which the work paused for other frames.
+    var paused = Duration.zero
   }
 
   let transition: FrameTransition
@@ -42,12 +44,14 @@ struct TransitionWork: Sendable {
   ) async throws -> Report {
     guard self.hasTime else { return Report(cut: .noTime) }
     let cost = self.transition.earlier.cost
-    let (start, beyond) = (self.clock.now(), meter.beyondElapsed)
+    let (start, beyond, paused) = (self.clock.now(), meter.beyondElapsed, meter.paused)
     var report = Report()
     do {
       let earlier = try await run()
       let filtered = self.clock.now()
-      cost.record(filtered - start, work: filtered - start + meter.beyondElapsed - beyond)
+      cost.record(
+        filtered - start - (meter.paused - paused),
+        work: filtered - start + meter.beyondElapsed - beyond)
       try await executor.mix(
         earlier, into: later, by: self.transition.mix, bands: bands, observer: observer,
         meter: meter)
@@ -61,6 +65,7 @@ struct TransitionWork: Sendable {
     }
     report.elapsed = self.clock.now() - start
     report.beyondElapsed = meter.beyondElapsed - beyond
+    report.paused = meter.paused - paused
     return report
   }
 }

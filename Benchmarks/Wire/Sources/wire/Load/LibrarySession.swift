@@ -17,6 +17,7 @@ struct LibrarySession: Sendable {
       if self.options.sharedMemory, !session.usesSharedMemory { throw NoSharedMemory() }
       let ready = self.options.sharedMemory ? nil : try self.copy(in: session)
       self.barrier.open()
+      guard !self.options.isIdle else { return await self.barrier.waitUntilOver() }
       guard let rate = self.options.framesPerSecond else {
         // Like the peers, whose clients answer on the thread that reads.
         return try await withTaskExecutorPreference(session.executor) {

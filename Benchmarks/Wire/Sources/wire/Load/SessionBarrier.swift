@@ -4,6 +4,7 @@ import Synchronization
 final class SessionBarrier: Sendable {
   private let missing: Mutex<Int>
   private let over = Atomic(false)
+  private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
   private let openings: AsyncStream<Void>
   private let opening: AsyncStream<Void>.Continuation
 
@@ -29,7 +30,23 @@ final class SessionBarrier: Sendable {
 
   /// Ends the run: sessions send no more frames.
   func end() {
-    self.over.store(true, ordering: .relaxed)
+    let waiting = self.waiting.withLock { waiting in
+      self.over.store(true, ordering: .relaxed)
+      defer { waiting = [] }
+      return waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Waits until the run is over.
+  func waitUntilOver() async {
+    await withCheckedContinuation { continuation in
+      let isOver = self.waiting.withLock { waiting in
+        if !self.isOver { waiting.append(continuation) }
+        return self.isOver
+      }
+      if isOver { continuation.resume() }
+    }
   }
 
   /// Whether the run is over.
