@@ -3,7 +3,7 @@
 /**
  * The types of messages, as the codec decodes them.
  * @typedef {"UNSPECIFIED"|"OPAQUE"|"PREMULTIPLIED"|"STRAIGHT"|number} AlphaMode
- * @typedef {"UNSPECIFIED"|"IMAGE"|"CUBE"|number} AssetKind
+ * @typedef {"UNSPECIFIED"|"IMAGE"|"CUBE"|"FONT"|"KERNEL"|number} AssetKind
  * @typedef {"UNSPECIFIED"|"CALLER"|"SERVER"|"PARTICIPANT"|number} AssetOrigin
  * @typedef {"UNSPECIFIED"|"420"|"422"|"444"|number} ChromaSubsampling
  * @typedef {"UNSPECIFIED"|"BT601"|"BT709"|number} ColorMatrix
@@ -19,14 +19,19 @@
  * @typedef {"UNSPECIFIED"|"ASPECT_FIT"|"ASPECT_FILL"|"STRETCH"|number} FitMode
  * @typedef {"UNSPECIFIED"|"PIXELS"|"WIDTH"|"HEIGHT"|"SHORT_SIDE"|number} LengthUnit
  * @typedef {"UNSPECIFIED"|"NUMBER"|"LENGTH"|"POINT"|"COLOR"|"VECTOR"|"FLAG"|"CHOICE"|"ASSET"|
- *   number} ParameterKind
+ *   "TEXT"|number} ParameterKind
  * @typedef {"UNSPECIFIED"|"PIXELS"|"RADIANS"|"KELVIN"|"STOPS"|number} ParameterUnit
  * @typedef {"UNSPECIFIED"|"BGRA8"|"RGBA8"|"RGB24"|"GRAY8"|"I420"|"NV12"|"JPEG"|"PNG"|
  *   number} PixelFormat
  * @typedef {"UNSPECIFIED"|"PIXEL"|"NEIGHBORHOOD"|"FRAME"|number} Reach
  * @typedef {"UNSPECIFIED"|"90"|"180"|"270"|number} Rotation
  * @typedef {"UNSPECIFIED"|"RUNNING"|"PAUSED"|"DRAINING"|"OVERRIDDEN"|number} SessionState
+ * @typedef {"UNSPECIFIED"|"LINEAR"|"EASE_IN"|"EASE_OUT"|"EASE_IN_OUT"|number} TransitionCurve
+ * @typedef {"UNSPECIFIED"|"COMPLETED"|"NO_TIME"|"PROTECTION"|"OUTPUT_DIFFERS"|"STAGE_FAILED"|
+ *   "MEMORY"|"CAPTURE_TIME"|"SCENE"|number} TransitionEnd
+ * @typedef {"UNSPECIFIED"|"FADE"|"WIPE"|"DISSOLVE"|number} TransitionKind
  * @typedef {"UNSPECIFIED"|"EVENT_LOOPS"|"CONCURRENT"|number} TransportExecutor
+ * @typedef {"UNSPECIFIED"|"RIGHT"|"LEFT"|"DOWN"|"UP"|number} WipeDirection
  * @typedef {"UNSPECIFIED"|"SRGB_GAMMA"|"SRGB_LINEAR"|number} WorkingSpace
  *
  * @typedef {object} Any
@@ -54,6 +59,7 @@
  * @property {Map<string, boolean>} stages
  * @property {number|bigint} [ifRevision]
  * @property {number|bigint} requestId
+ * @property {Transition} [transition]
  *
  * @typedef {object} Advice
  * @property {string} bottleneck
@@ -90,6 +96,7 @@
  * @property {OutputSpec} [output]
  * @property {number|bigint} frameIndex
  * @property {string} participant
+ * @property {number|bigint} captureTimeNs
  *
  * @typedef {object} ApplyResponse
  * @property {Image} [image]
@@ -108,6 +115,8 @@
  * @property {number|bigint} memoryBytes
  * @property {Uint8Array} sha256
  * @property {Duration} [age]
+ * @property {string} font
+ * @property {FilterDescription} [kernel]
  *
  * @typedef {object} AssetHeader
  * @property {string} name
@@ -143,6 +152,7 @@
  * @property {CompiledPass[]} passes
  * @property {number} estimatedCostUs
  * @property {number} omittedPasses
+ * @property {KernelStage[]} kernels
  *
  * @typedef {object} ClientMessage
  * @property {Frame} [frame]
@@ -257,6 +267,10 @@
  * @property {TransportSettings} [transport]
  * @property {AssetLimits} [assetLimits]
  *
+ * @typedef {object} Glide
+ * @property {Duration} [duration]
+ * @property {TransitionCurve} curve
+ *
  * @typedef {object} Image
  * @property {PixelFormat} format
  * @property {number} width
@@ -266,6 +280,11 @@
  * @property {Orientation} [orientation]
  * @property {Uint8Array} [inline]
  * @property {SharedMemorySlot} [sharedMemory]
+ *
+ * @typedef {object} KernelStage
+ * @property {string} stage
+ * @property {FilterDescription} [kernel]
+ * @property {number} nanosecondsPerPixel
  *
  * @typedef {object} Length
  * @property {number} value
@@ -299,6 +318,7 @@
  * @property {number} controlBytesPerSecond
  * @property {number} maxParticipantBytes
  * @property {number} maxAllowedFilters
+ * @property {Duration} [maxTransitionDuration]
  *
  * @typedef {object} ListAssetsRequest
  * @property {string} participant
@@ -467,6 +487,7 @@
  * @property {string} [pipelineText]
  * @property {number|bigint} [ifRevision]
  * @property {number|bigint} requestId
+ * @property {Transition} [transition]
  *
  * @typedef {object} ServerMessage
  * @property {FilteredFrame} [frame]
@@ -480,6 +501,7 @@
  * @property {Error} [error]
  * @property {Pong} [pong]
  * @property {Accepted} [accepted]
+ * @property {TransitionEnded} [transitionEnded]
  *
  * @typedef {object} SessionInfo
  * @property {string} sessionId
@@ -549,6 +571,20 @@
  * @property {string} traceparent
  * @property {string} tracestate
  *
+ * @typedef {object} Transition
+ * @property {Duration} [duration]
+ * @property {TransitionCurve} curve
+ * @property {TransitionKind} kind
+ * @property {WipeDirection} direction
+ * @property {number} [softness]
+ * @property {number} seed
+ *
+ * @typedef {object} TransitionEnded
+ * @property {number|bigint} revision
+ * @property {number|bigint} requestId
+ * @property {number|bigint} firstSequence
+ * @property {TransitionEnd} end
+ *
  * @typedef {object} TransportSettings
  * @property {string} profile
  * @property {number|bigint} maxMessageBytes
@@ -567,6 +603,7 @@
  * @property {StageParameters[]} stages
  * @property {number|bigint} [ifRevision]
  * @property {number|bigint} requestId
+ * @property {Glide} [glide]
  *
  * @typedef {object} StageParameters
  * @property {string} stage

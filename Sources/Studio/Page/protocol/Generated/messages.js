@@ -37,6 +37,7 @@ export const messages = {
     [1, "stages", "bool", "", "map"],
     [2, "ifRevision", "uint64", "", "optional"],
     [3, "requestId", "uint64"],
+    [4, "transition", "message", "sidelight.v1.Transition"],
   ],
   "sidelight.v1.Advice": [
     [1, "bottleneck", "string"],
@@ -73,6 +74,7 @@ export const messages = {
     [3, "output", "message", "sidelight.v1.OutputSpec"],
     [4, "frameIndex", "uint64"],
     [6, "participant", "string"],
+    [7, "captureTimeNs", "int64"],
   ],
   "sidelight.v1.ApplyResponse": [
     [1, "image", "message", "sidelight.v1.Image"],
@@ -91,6 +93,8 @@ export const messages = {
     [9, "memoryBytes", "uint64"],
     [10, "sha256", "bytes"],
     [11, "age", "message", "google.protobuf.Duration"],
+    [12, "font", "string"],
+    [13, "kernel", "message", "sidelight.v1.FilterDescription"],
   ],
   "sidelight.v1.AssetHeader": [
     [1, "name", "string"],
@@ -126,6 +130,7 @@ export const messages = {
     [3, "passes", "message", "sidelight.v1.CompiledPass", "repeated"],
     [4, "estimatedCostUs", "uint32"],
     [5, "omittedPasses", "uint32"],
+    [6, "kernels", "message", "sidelight.v1.KernelStage", "repeated"],
   ],
   "sidelight.v1.ClientMessage": [
     [1, "frame", "message", "sidelight.v1.Frame", "oneof kind"],
@@ -238,6 +243,10 @@ export const messages = {
     [6, "transport", "message", "sidelight.v1.TransportSettings"],
     [7, "assetLimits", "message", "sidelight.v1.AssetLimits"],
   ],
+  "sidelight.v1.Glide": [
+    [1, "duration", "message", "google.protobuf.Duration"],
+    [2, "curve", "enum", "sidelight.v1.TransitionCurve"],
+  ],
   "sidelight.v1.Image": [
     [1, "format", "enum", "sidelight.v1.PixelFormat"],
     [2, "width", "uint32"],
@@ -247,6 +256,11 @@ export const messages = {
     [6, "orientation", "message", "sidelight.v1.Orientation"],
     [15, "inline", "bytes", "", "oneof pixels"],
     [14, "sharedMemory", "message", "sidelight.v1.SharedMemorySlot", "oneof pixels"],
+  ],
+  "sidelight.v1.KernelStage": [
+    [1, "stage", "string"],
+    [2, "kernel", "message", "sidelight.v1.FilterDescription"],
+    [3, "nanosecondsPerPixel", "double"],
   ],
   "sidelight.v1.Length": [
     [1, "value", "double"],
@@ -280,6 +294,7 @@ export const messages = {
     [25, "controlBytesPerSecond", "uint32"],
     [26, "maxParticipantBytes", "uint32"],
     [27, "maxAllowedFilters", "uint32"],
+    [28, "maxTransitionDuration", "message", "google.protobuf.Duration"],
   ],
   "sidelight.v1.ListAssetsRequest": [
     [1, "participant", "string"],
@@ -447,6 +462,7 @@ export const messages = {
     [4, "pipelineText", "string", "", "oneof pipelineSource"],
     [2, "ifRevision", "uint64", "", "optional"],
     [3, "requestId", "uint64"],
+    [5, "transition", "message", "sidelight.v1.Transition"],
   ],
   "sidelight.v1.ServerMessage": [
     [1, "frame", "message", "sidelight.v1.FilteredFrame", "oneof kind"],
@@ -460,6 +476,7 @@ export const messages = {
     [21, "error", "message", "sidelight.v1.Error", "oneof kind"],
     [22, "pong", "message", "sidelight.v1.Pong", "oneof kind"],
     [23, "accepted", "message", "sidelight.v1.Accepted", "oneof kind"],
+    [24, "transitionEnded", "message", "sidelight.v1.TransitionEnded", "oneof kind"],
   ],
   "sidelight.v1.SessionInfo": [
     [1, "sessionId", "string"],
@@ -529,6 +546,20 @@ export const messages = {
     [1, "traceparent", "string"],
     [2, "tracestate", "string"],
   ],
+  "sidelight.v1.Transition": [
+    [1, "duration", "message", "google.protobuf.Duration"],
+    [2, "curve", "enum", "sidelight.v1.TransitionCurve"],
+    [3, "kind", "enum", "sidelight.v1.TransitionKind"],
+    [4, "direction", "enum", "sidelight.v1.WipeDirection"],
+    [5, "softness", "double", "", "optional"],
+    [6, "seed", "uint32"],
+  ],
+  "sidelight.v1.TransitionEnded": [
+    [1, "revision", "uint64"],
+    [2, "requestId", "uint64"],
+    [3, "firstSequence", "uint64"],
+    [4, "end", "enum", "sidelight.v1.TransitionEnd"],
+  ],
   "sidelight.v1.TransportSettings": [
     [1, "profile", "string"],
     [2, "maxMessageBytes", "uint64"],
@@ -547,6 +578,7 @@ export const messages = {
     [1, "stages", "message", "sidelight.v1.Update.StageParameters", "repeated"],
     [2, "ifRevision", "uint64", "", "optional"],
     [3, "requestId", "uint64"],
+    [4, "glide", "message", "sidelight.v1.Glide"],
   ],
   "sidelight.v1.Update.StageParameters": [
     [1, "stage", "string"],
@@ -581,6 +613,8 @@ export const enums = {
     0: "UNSPECIFIED",
     1: "IMAGE",
     2: "CUBE",
+    4: "FONT",
+    5: "KERNEL",
   },
   "sidelight.v1.AssetOrigin": {
     0: "UNSPECIFIED",
@@ -674,6 +708,7 @@ export const enums = {
     6: "FLAG",
     7: "CHOICE",
     8: "ASSET",
+    9: "TEXT",
   },
   "sidelight.v1.ParameterUnit": {
     0: "UNSPECIFIED",
@@ -712,10 +747,41 @@ export const enums = {
     3: "DRAINING",
     4: "OVERRIDDEN",
   },
+  "sidelight.v1.TransitionCurve": {
+    0: "UNSPECIFIED",
+    1: "LINEAR",
+    2: "EASE_IN",
+    3: "EASE_OUT",
+    4: "EASE_IN_OUT",
+  },
+  "sidelight.v1.TransitionEnd": {
+    0: "UNSPECIFIED",
+    1: "COMPLETED",
+    2: "NO_TIME",
+    3: "PROTECTION",
+    4: "OUTPUT_DIFFERS",
+    5: "STAGE_FAILED",
+    6: "MEMORY",
+    7: "CAPTURE_TIME",
+    8: "SCENE",
+  },
+  "sidelight.v1.TransitionKind": {
+    0: "UNSPECIFIED",
+    1: "FADE",
+    2: "WIPE",
+    3: "DISSOLVE",
+  },
   "sidelight.v1.TransportExecutor": {
     0: "UNSPECIFIED",
     1: "EVENT_LOOPS",
     2: "CONCURRENT",
+  },
+  "sidelight.v1.WipeDirection": {
+    0: "UNSPECIFIED",
+    1: "RIGHT",
+    2: "LEFT",
+    3: "DOWN",
+    4: "UP",
   },
   "sidelight.v1.WorkingSpace": {
     0: "UNSPECIFIED",
