@@ -405,7 +405,8 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
       name: "fuzz-\(name)",
       dependencies: [
         "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
-        "SidelightUploads", "SidelightVision", "SidelightText", grpcProtobuf, grpcTransport, protobuf,
+        "SidelightUploads", "SidelightVision", "SidelightText", grpcProtobuf, grpcTransport,
+        protobuf,
       ],
       path: "Fuzz/Targets/\(name)",
       swiftSettings: strict)

@@ -48,8 +48,9 @@ struct PlateRenderer {
     let box = Bounds(
       left: Int(left), top: Int(top), right: Int(left + width), bottom: Int(top + height))
     var bounds = self.hasBox ? box : Bounds.empty
-    for glyph in drawing.letters + drawing.outlines { bounds.formUnion(Self.bounds(of: glyph)) }
-    if self.hasShadow { bounds.formUnion(self.shadowBounds(bounds: drawing.letters + drawing.outlines)) }
+    let glyphs = drawing.letters + drawing.outlines
+    for glyph in glyphs { bounds.formUnion(Self.bounds(of: glyph)) }
+    if self.hasShadow { bounds.formUnion(self.shadowBounds(of: glyphs)) }
     bounds.clamp(to: self.request.placement.frame)
     guard !bounds.isEmpty else { return nil }
     return try self.compose(
@@ -143,7 +144,7 @@ struct PlateRenderer {
       bottom: glyph.y + Int((Double(bitmap.height) * glyph.scale).rounded(.up)))
   }
 
-  private func shadowBounds(bounds glyphs: [DrawnGlyph]) -> Bounds {
+  private func shadowBounds(of glyphs: [DrawnGlyph]) -> Bounds {
     var bounds = Bounds.empty
     for glyph in glyphs { bounds.formUnion(Self.bounds(of: glyph)) }
     guard !bounds.isEmpty else { return bounds }

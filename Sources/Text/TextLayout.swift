@@ -111,7 +111,8 @@ struct LineBreaker {
   ) throws(TextError) -> [Int] {
     var byScalar = [Int](repeating: 0, count: paragraph.scalars.count)
     for run in self.runs(of: paragraph, 0 ..< paragraph.clusters.count) {
-      for glyph in try self.shape(run, paragraph, &faces) where Int(glyph.cluster) < byScalar.count {
+      for glyph in try self.shape(run, paragraph, &faces) where Int(glyph.cluster) < byScalar.count
+      {
         byScalar[Int(glyph.cluster)] += Int(glyph.advance)
       }
     }

@@ -63,7 +63,8 @@ public final class PlanExecutor: Sendable {
   @concurrent
   public func run(
     _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(), scene: FrameScene?,
-    details: FrameDetails = FrameDetails(), bands: Int? = nil, observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
+    details: FrameDetails = FrameDetails(), bands: Int? = nil,
+    observer: some PassObserver = NoPassObserver(), meter: WorkMeter? = nil
   ) async throws -> Frame {
     precondition(frame.geometry == plan.input, "the plan is for \(plan.input)")
     precondition(plan.refusal == nil, "the plan was refused")

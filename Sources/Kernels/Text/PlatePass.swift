@@ -68,19 +68,19 @@ struct PlatePass: Pass {
       let start = 4 * (y - plate.rect.y.lowerBound) * columns.count
       for x in 0 ..< columns.count {
         let source = start + 4 * x
-        let alpha = Int32(plate.pixels[source + 3])
-        guard alpha > 0 else { continue }
+        guard plate.pixels[source + 3] > 0 else { continue }
         let pixel = unsafe row + 4 * x
-        // Alpha of the frame's colour, and of the result, in 1 / (255 * 255).
-        let under = unsafe Int32(pixel[3]) * (255 - alpha)
-        let total = under + 255 * alpha
+        // 0 to 1: the text's alpha, and those of the frame's colour and of the result.
+        let alpha = Float(plate.pixels[source + 3]) * plate.opacity / 255
+        let under = unsafe Float(pixel[3]) / 255 * (1 - alpha)
+        let total = alpha + under
         for channel in 0 ..< 3 {
-          let color = Int32(plate.pixels[source + channel])
+          let color = Float(plate.pixels[source + channel]) * plate.opacity
           let out = order[channel]
-          let sum = unsafe Int32(pixel[out]) * under + 255 * 255 * color
-          unsafe pixel[out] = UInt8(truncatingIfNeeded: min(255, (sum + total / 2) / total))
+          let sum = unsafe color + Float(pixel[out]) * under
+          unsafe pixel[out] = UInt8(min(sum / total + 0.5, 255))
         }
-        unsafe pixel[3] = UInt8(truncatingIfNeeded: (total + 127) / 255)
+        unsafe pixel[3] = UInt8(min(255 * total + 0.5, 255))
       }
     }
   }

@@ -23,6 +23,8 @@ final class PlateSamples: @unchecked Sendable {  // written by its initialiser o
   let rect: PixelRect
   /// The premultiplied pixels of the rectangle; empty unless the frame's alpha is straight.
   let pixels: [UInt8]
+  /// A factor of ``pixels``. The samples of planes contain it.
+  let opacity: Float
   private let factors: UnsafeMutablePointer<UInt8>
   private let summands: UnsafeMutablePointer<UInt16>
 
@@ -32,19 +34,17 @@ final class PlateSamples: @unchecked Sendable {  // written by its initialiser o
   init(_ plate: TextPlate, opacity: Double, for geometry: FrameGeometry) {
     self.rect = PixelRect(
       x: plate.x ..< plate.x + plate.size.width, y: plate.y ..< plate.y + plate.size.height)
-    let factor = UInt32((opacity * 256).rounded())
-    let pixels =
-      factor == 256
-      ? plate.pixels : plate.pixels.map { UInt8(truncatingIfNeeded: (UInt32($0) * factor) >> 8) }
+    self.opacity = Float(opacity)
     guard geometry.alpha != .straight else {
       self.planes = []
-      self.pixels = pixels
+      self.pixels = plate.pixels
       unsafe self.factors = .allocate(capacity: 1)
       unsafe self.summands = .allocate(capacity: 1)
       return
     }
     self.pixels = []
-    let picture = PlatePicture(pixels: pixels, rect: self.rect)
+    let picture = PlatePicture(
+      pixels: plate.pixels, rect: self.rect, opacity: self.opacity)
     let channels = PlateChannels(geometry)
     var planes: [Plane] = []
     var total = 0
@@ -103,15 +103,17 @@ final class PlateSamples: @unchecked Sendable {  // written by its initialiser o
 private struct PlatePicture {
   let pixels: [UInt8]
   let rect: PixelRect
+  let opacity: Float
 
   /// A pixel of the frame, 0 to 255; transparent outside the rectangle.
   func pixel(_ x: Int, _ y: Int) -> SIMD4<Float> {
     guard self.rect.x.contains(x), self.rect.y.contains(y) else { return .zero }
     let index =
       4 * ((y - self.rect.y.lowerBound) * self.rect.x.count + x - self.rect.x.lowerBound)
-    return SIMD4(
-      Float(self.pixels[index]), Float(self.pixels[index + 1]), Float(self.pixels[index + 2]),
-      Float(self.pixels[index + 3]))
+    return self.opacity
+      * SIMD4(
+        Float(self.pixels[index]), Float(self.pixels[index + 1]), Float(self.pixels[index + 2]),
+        Float(self.pixels[index + 3]))
   }
 
   /// The mean of the pixels that share a sample of chroma; at an odd edge, of those that exist.
@@ -149,7 +151,9 @@ private struct PlateChannels {
     case .gray8:
       self.weights = [[weights { 255 * ($0 * SIMD4(Grayscale.luma, 0)).sum() }]]
     case .bgra8, .rgba8, .rgb24:
-      let colors: [SIMD4<Float>] = [[255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255]]
+      let colors: [SIMD4<Float>] = [
+        [255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255],
+      ]
       let order = geometry.format == .bgra8 ? [2, 1, 0, 3] : [0, 1, 2, 3]
       self.weights = [order.map { colors[$0] }]
     }

@@ -2,8 +2,8 @@
 ///
 /// `{capture_time}`, `{capture_time:%H:%M:%S}`, `{sequence}`, `{sequence:6}`, `{label}`,
 /// `{participant}` and `{tag:KEY}` are fields; `{{` and `}}` are braces. Text of the frame comes
-/// from participants, so it is isolated: it can neither change the direction of the text around it
-/// nor begin a line.
+/// from participants, and is isolated: it can neither change the direction of the text around it nor
+/// begin a line.
 package struct TextTemplate: Sendable, Hashable {
   /// A template that cannot be read.
   package struct Invalid: Error, Sendable, Hashable {

@@ -96,7 +96,8 @@ struct AssetReader: Sendable {
         reason: .unreadable, field: "chunk",
         description: bytes.prefix(512).contains(0)
           ? "the file is neither PNG nor JPEG nor a .cube table nor a TrueType or OpenType font"
-          : "the file is neither PNG nor JPEG nor a font, and is invalid as a .cube table: \(error)")
+          : "the file is neither PNG nor JPEG nor a font, and is invalid as a .cube table: \(error)"
+      )
     }
   }
 

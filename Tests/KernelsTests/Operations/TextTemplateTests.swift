@@ -84,6 +84,7 @@ import Testing
   @Test func `a drop-frame timecode of the time of day keeps up with the clock`() {
     let timecode = Timecode(form: .dropFrame, source: .captureTime, rate: 29.97)
     let noon = FrameDetails(captureNanoseconds: 12 * 3600 * 1_000_000_000)
-    #expect(timecode.text(of: noon).hasPrefix("12:00:00") || timecode.text(of: noon).hasPrefix("11:59:59"))
+    // The numbers of a day differ from the clock by less than 0.1 seconds.
+    #expect(timecode.text(of: noon).hasPrefix("12:00:00"))
   }
 }
