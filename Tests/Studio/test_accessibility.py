@@ -114,6 +114,16 @@ def test_nothing_is_cut_off_in_narrow_windows(page, width):
         width,
     )
     assert too_wide == []
+    cut_off = page.run(
+        """() => {
+            const edge = document.querySelector(".editor").getBoundingClientRect().right;
+            return [...document.querySelectorAll(".editor :is(.stage, .parameter > *, button)")]
+                .filter((each) => each.checkVisibility()
+                    && each.getBoundingClientRect().right > edge)
+                .map((each) => each.outerHTML.slice(0, 80));
+        }"""
+    )
+    assert cut_off == []
     assert page.run("() => document.documentElement.scrollWidth") <= width
 
 

@@ -109,7 +109,10 @@ def test_the_gst_launch_line_runs(page):
         "videotestsrc is-live=true", "videotestsrc num-buffers=5"
     ).replace("sidelightfilter ", "sidelightfilter name=filter on-error=fail ")
     # The system's Python runs the element.
-    python = f"export PYTHONPATH={shlex.quote(str(CLIENT))}:{os.environ.get('GST_PYTHONPATH', '')}"
+    python = (
+        "export PATH=/usr/bin:$PATH "
+        f"PYTHONPATH={shlex.quote(str(CLIENT))}:{os.environ.get('GST_PYTHONPATH', '')}"
+    )
     probe = subprocess.run(
         ["bash", "-c", f"{python}; GST_PLUGIN_PATH=$(python3 -m sidelight.gst) "
          "gst-inspect-1.0 sidelightfilter"],

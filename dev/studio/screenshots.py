@@ -21,7 +21,7 @@ def main(folder: Path) -> None:
         with Browser(camera) as browser, Studio() as studio:
             page = StudioPage(browser, studio.url, WIDTH, HEIGHT)
             page.wait_until_ready()
-            page.until("() => document.querySelectorAll('#gallery [data-shown]').length >= 16")
+            page.until("() => document.querySelectorAll('#gallery [data-shown]').length >= 10")
             take(page, folder / "studio.png")
 
             page.click("#toggle-split")

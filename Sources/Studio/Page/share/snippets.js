@@ -143,5 +143,5 @@ function shell(text) {
  * @param {string} text
  */
 function gstreamer(text) {
-  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
