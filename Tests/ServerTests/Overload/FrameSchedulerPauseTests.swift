@@ -7,6 +7,15 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct FrameSchedulerPauseTests {
   typealias Machine = FrameScheduler.StateMachine
 
+  /// A list of events, from several tasks.
+  final class Events: Sendable {
+    private let events = Mutex<[String]>([])
+
+    var all: [String] { self.events.withLock { $0 } }
+
+    func add(_ event: String) { self.events.withLock { $0.append(event) } }
+  }
+
   /// A machine of one thread on which session 1 runs a long turn, and session 2 waits.
   static func waiting(cost: Duration?) -> Machine {
     var machine = Machine(threads: 1)
@@ -74,7 +83,7 @@ import Testing
     let scheduler = FrameScheduler(compute: compute, clock: clock.sessionClock)
     // Passes are only divided while other sessions are active.
     try await scheduler.withTurn(session: 2, deadline: .zero) { _, _ in }
-    let events = Mutex<[String]>([])
+    let events = Events()
     try await withThrowingTaskGroup(of: Void.self) { group in
       try await scheduler.withTurn(
         session: 1, deadline: .zero, cost: .milliseconds(100)
@@ -83,7 +92,7 @@ import Testing
           try await scheduler.withTurn(
             session: 2, deadline: .zero, cost: .milliseconds(1)
           ) { _, _ in
-            events.withLock { $0.append("short") }
+            events.add("short")
             clock.advance(by: .milliseconds(5))
           }
         }
@@ -91,7 +100,7 @@ import Testing
         var runner = BandRunner(maxBands: bands)
         runner.meter = meter
         await runner.run(rows: 100, nanoseconds: 100_000_000) { rows in
-          events.withLock { $0.append("slice") }
+          events.add("slice")
           clock.advance(by: .milliseconds(rows.count))
         }
         #expect(meter.paused == .milliseconds(5))
@@ -99,7 +108,7 @@ import Testing
       }
       while try await group.next() != nil {}
     }
-    let order = events.withLock(\.self)
+    let order = events.all
     #expect(order.first == "short")
     #expect(order.count { $0 == "slice" } >= 30, "100 ms are divided into slices of about 2 ms")
   }
