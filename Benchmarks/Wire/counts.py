@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from cells import CPP, FRAMES, OURS, TCP, UNIX, Cell
@@ -24,7 +25,7 @@ from driver import MALLOC, Driver, end
 SYSTEM_CALLS = ["read", "write", "readv", "writev", "recvmsg", "sendmsg", "recvfrom", "sendto", "epoll_wait",
                 "epoll_pwait", "epoll_ctl", "poll", "futex", "timerfd_settime"]
 #: The seconds between two counts, and those that perf may take to attach.
-INTERVAL, ATTACHING = 0.1, 3
+INTERVAL, ATTACHING = 0.1, 6
 #: Functions that are counted, by the library that has them. A program may contain them itself.
 FUNCTIONS = {"libc.so.6": ["malloc", "pthread_mutex_lock"],
              "libswift_Concurrency.so": ["swift_job_run_on_task_executor", "swift_job_run"],
@@ -96,61 +97,81 @@ class Counter:
         self._control.write("ping\n")
         self._control.flush()
         self._acknowledgement.readline()
+        self.attached = time.monotonic()
 
     def finish(self) -> None:
         self._perf.send_signal(signal.SIGINT)
         self._perf.wait(60)
 
 
-def parse_counts(output: Path, events: dict[str, str], rate: float, window: float) -> dict[str, float]:
-    """Returns the counts per frame in the last seconds that `perf stat -I -x,` has written."""
+@dataclass
+class Window:
+    """The measured time, on the system's monotonic clock in seconds, and the frames that returned in it."""
+
+    begin: float
+    end: float
+    frames: int
+
+
+def parse_counts(counter: Counter, events: dict[str, str], window: Window) -> dict[str, float]:
+    """Returns the counts per frame that `perf stat -I -x,` has written."""
     counts: collections.Counter[str] = collections.Counter()
-    rows = [line.split(",") for line in output.read_text().splitlines() if line[:1] == " "]
-    # The last row of each event is not of a whole interval.
-    times = sorted({float(row[0]) for row in rows})[:-1]
-    times = [time for time in times if time > times[-1] - window]
-    for time, count, _, event, *_ in rows:
-        if event in events and float(time) in times and count.replace(".", "").isdigit():
+    # The intervals take longer on a busy machine.
+    times = [counter.attached]
+    seconds = 0.0
+    for line in counter.output.read_text().splitlines():
+        if line[:1] != " ":
+            continue
+        elapsed, count, _, event, *_ = line.split(",")
+        if times[-1] != (now := counter.attached + float(elapsed)):
+            times.append(now)
+            if window.begin < times[-2] and now < window.end:
+                seconds += now - times[-2]
+        if window.begin < times[-2] and now < window.end and count.replace(".", "").isdigit():
             counts[events[event]] += float(count)
-    frames = rate * len(times) * INTERVAL
-    return {name: count / frames for name, count in counts.items()}
+    frames = window.frames / (window.end - window.begin) * seconds
+    return {name: count / max(1, frames) for name, count in counts.items()}
 
 
-def parse_copies(output: Path, rate: float, window: float) -> list[tuple[int, float]]:
-    """Returns the copies per frame by their sizes in the last seconds of the recorded calls."""
-    script = subprocess.run(["perf", "script", "-i", str(output), "-F", "time,event,trace"],
-                            capture_output=True, text=True, check=True).stdout
-    calls = [(float(time), int(size, 0)) for time, size in re.findall(r"([\d.]+): .* n=(\w+)", script)]
-    last = max((time for time, _ in calls), default=0)
-    sizes = collections.Counter(size for time, size in calls if time > last - window)
-    return [(size, count / rate / window) for size, count in sorted(sizes.items(), reverse=True)]
+def parse_copies(counter: Counter, window: Window) -> list[tuple[int, float]]:
+    """Returns the copies per frame by their sizes, from the recorded calls."""
+    script = subprocess.run(
+        ["perf", "script", "-i", str(counter.output), "-F", "time,event,trace"], capture_output=True,
+        text=True, check=True).stdout
+    sizes = collections.Counter(
+        int(size, 0) for time, size in re.findall(r"([\d.]+): .* n=(\w+)", script)
+        if window.begin < float(time) < window.end)
+    return [(size, count / max(1, window.frames)) for size, count in sorted(sizes.items(), reverse=True)]
 
 
 def run(driver: Driver, cell: Cell, commands, parse) -> list:
     """Runs a load with perf attached to server and client.
 
-    `commands` returns perf's arguments for a process; `parse` gets perf's output, the frames a second, and the
-    seconds at the end in which perf was certainly attached, and returns the result of a side."""
-    window = driver.seconds * 0.6
+    `commands` returns perf's arguments for a process; `parse` gets perf's output and the measured time, and
+    returns the result of a side."""
     with driver.server(cell) as (server, address), tempfile.TemporaryDirectory() as folder:
         client = driver.start([*driver.client(cell), "--address", address,
                                *driver.options(cell, ATTACHING, driver.seconds)], MALLOC)
         counters: list[Counter] = []
-        rate = 0.0
+        times = {}
+        frames = 0
         try:
-            time.sleep(ATTACHING / 2)
+            time.sleep(1)
             for name, process in (("server", server), ("client", client)):
                 counters.append(Counter(commands(process.pid), process.pid, Path(folder, name)))
             for line in client.stdout:
                 word = line.strip()
+                times[word] = time.monotonic()
                 if word == "end":
                     for counter in counters:
                         counter.finish()
                 elif word.startswith("{"):
-                    figures = json.loads(word)
-                    rate = figures["frames"] / figures["seconds"]
+                    frames = json.loads(word)["frames"]
                     break
-            return [parse(counter.output, rate, window) for counter in counters]
+            window = Window(times["begin"], times["end"], frames)
+            if any(counter.attached > window.begin for counter in counters):
+                raise RuntimeError("perf was not attached in time; the machine is too busy")
+            return [parse(counter, window) for counter in counters]
         finally:
             client.stdin.close()
             end(client)
@@ -165,7 +186,7 @@ def count(driver: Driver, cell: Cell, events_of) -> list[dict[str, float]]:
         return ["stat", "-x,", "-I", f"{INTERVAL * 1000:.0f}", "-e", ",".join(found)]
 
     return run(driver, cell, commands,
-               lambda output, rate, window: parse_counts(output, events, rate, window))
+               lambda counter, window: parse_counts(counter, events, window))
 
 
 def copies(driver: Driver, cell: Cell, probes: Probes) -> list[list[tuple[int, float]]]:
@@ -176,7 +197,7 @@ def copies(driver: Driver, cell: Cell, probes: Probes) -> list[list[tuple[int, f
         libc = next(file for file in files_of(process) if file.endswith("/libc.so.6"))
         event = next(filter(None, (probes.add(libc, variant, " n=%dx:u64 to=%di:x64 from=%si:x64")
                                    for variant in COPY_VARIANTS)))
-        return ["record", "-q", "-m", "1024", "-e", event, "--filter", f"n >= {least}"]
+        return ["record", "-q", "-k", "mono", "-m", "1024", "-e", event, "--filter", f"n >= {least}"]
 
     return run(driver, cell, commands, parse_copies)
 

@@ -51,8 +51,8 @@ package final class LateFrameGuard: ChannelInboundHandler {
 /// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
 /// at any other time they are about frames to be written. It is next below HTTP/2.
 ///
-/// It also completes each read before the next one begins. HTTP/2 copies what it reads to a buffer of
-/// its own, and passes on slices of it, which calls get when the read is complete. A buffer with
+/// It also completes each read before the next one begins. HTTP/2 copies the bytes that it reads to
+/// a buffer, and passes on slices of it, which calls get when the read is complete. A buffer with
 /// slices in use is copied as a whole when HTTP/2 writes to it (`docs/design/upstream.md`, 3): as
 /// many bytes again as are read, if several reads follow each other.
 package final class DecodingObserver: ChannelInboundHandler {

@@ -7,8 +7,8 @@ import NIOHTTP2
 /// each time. The prefix states the length, so this handler reserves the memory once, when the
 /// content begins to arrive. gRPC takes a buffer of whole messages as it is.
 ///
-/// Whole messages are copied too, so that pixels do not keep HTTP/2's buffer in use: it holds up to
-/// a quarter of a megabyte, and is copied as a whole when more arrives while a slice of it is in use.
+/// Whole messages are copied too, so that pixels do not keep HTTP/2's buffer in use: it holds a
+/// quarter of a megabyte, and is copied as a whole when more arrives while a slice of it is in use.
 final class MessageAssembler: ChannelInboundHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = HTTP2Frame.FramePayload
@@ -16,8 +16,8 @@ final class MessageAssembler: ChannelInboundHandler {
   /// The bytes of a long message that must have arrived before its memory is reserved: a
   /// peer that only announces a message gets none.
   private static let minReservingBytes = 64 << 10
-  /// The size from which whole messages are copied. Shorter ones have no pixels to speak of, and are
-  /// decoded before more arrives.
+  /// The size from which whole messages are copied. Shorter ones have few pixels, and are decoded
+  /// before more arrives.
   private static let minCopiedBytes = 1 << 10
 
   private let maxMessageBytes: Int

@@ -103,7 +103,9 @@ extension WireField {
 
 extension UInt64 {
   /// The bytes of the number in protobuf's variable-length encoding.
-  fileprivate var varintByteCount: Int { (UInt64.bitWidth - (self | 1).leadingZeroBitCount + 6) / 7 }
+  fileprivate var varintByteCount: Int {
+    (UInt64.bitWidth - (self | 1).leadingZeroBitCount + 6) / 7
+  }
 }
 
 extension [UInt8] {
