@@ -8,6 +8,9 @@ from sidelight_testing.broken_websockets import BROKEN_FRAMES, BROKEN_HANDSHAKES
 from sidelight_testing.contract import session as messages
 from sidelight_testing.websocket import BINARY, Page, RawWebSocket, frame
 
+# The time for an answer. A server that is slow does not count as flooded, and may send none.
+PATIENCE_SECONDS = 2
+
 
 class WebSocketAttacks:
     """The attacks of `Attacker` on a studio: `for name, attack in sockets.named(): attack()`."""
@@ -30,7 +33,7 @@ class WebSocketAttacks:
         yield "WebSocket: connections opened and given up", self._churn
 
     def _open(self, **options: object) -> RawWebSocket:
-        return self._page.raw(source=self._source, **options)
+        return self._page.raw(source=self._source, patience_seconds=PATIENCE_SECONDS, **options)
 
     def _frames(self, content: bytes) -> None:
         with self._open() as peer:

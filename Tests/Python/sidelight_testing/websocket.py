@@ -166,6 +166,7 @@ class RawWebSocket:
     def __init__(
         self, page: Page, path: str = PROCESS, *, source: str | None = None,
         receive_buffer: int | None = None, headers: dict[str, str | None] | None = None,
+        patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         """Opens a connection, and performs the handshake.
 
@@ -177,7 +178,7 @@ class RawWebSocket:
             self._socket.bind((source, 0))
         if receive_buffer:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self._socket.settimeout(PATIENCE_SECONDS)
+        self._socket.settimeout(patience_seconds)
         self._socket.connect((host, int(port)))
         self._received = b""
         fields = {
