@@ -84,29 +84,25 @@ import Testing
     // Passes are only divided while other sessions are active.
     try await scheduler.withTurn(session: 2, deadline: .zero) { _, _ in }
     let events = Events()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      try await scheduler.withTurn(
-        session: 1, deadline: .zero, cost: .milliseconds(100)
-      ) { bands, meter in
-        group.addTask {
-          try await scheduler.withTurn(
-            session: 2, deadline: .zero, cost: .milliseconds(1)
-          ) { _, _ in
-            events.add("short")
-            clock.advance(by: .milliseconds(5))
-          }
-        }
-        try await expectEventually("it waits") { scheduler.waitingCount == 1 }
-        var runner = BandRunner(maxBands: bands)
-        runner.meter = meter
-        await runner.run(rows: 100, nanoseconds: 100_000_000) { rows in
-          events.add("slice")
-          clock.advance(by: .milliseconds(rows.count))
-        }
-        #expect(meter.paused == .milliseconds(5))
-        #expect(meter.beyondElapsed == .milliseconds(-5))
+    try await scheduler.withTurn(
+      session: 1, deadline: .zero, cost: .milliseconds(100)
+    ) { bands, meter in
+      async let short: Void = scheduler.withTurn(
+        session: 2, deadline: .zero, cost: .milliseconds(1)
+      ) { _, _ in
+        events.add("short")
+        clock.advance(by: .milliseconds(5))
       }
-      while try await group.next() != nil {}
+      try await expectEventually("it waits") { scheduler.waitingCount == 1 }
+      var runner = BandRunner(maxBands: bands)
+      runner.meter = meter
+      await runner.run(rows: 100, nanoseconds: 100_000_000) { rows in
+        events.add("slice")
+        clock.advance(by: .milliseconds(rows.count))
+      }
+      #expect(meter.paused == .milliseconds(5))
+      #expect(meter.beyondElapsed == .milliseconds(-5))
+      try await short
     }
     let order = events.all
     #expect(order.first == "short")
