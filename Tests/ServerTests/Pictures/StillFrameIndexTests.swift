@@ -18,6 +18,8 @@ import Testing
       "image": .image(try ImageAsset(try Sidelight_V1_Image.noise(.rgba8, 9, 13).makeFrame())),
       "table": .cube(
         try CubeFile.read(Array(("LUT_3D_SIZE 2\n" + table.joined(separator: "\n")).utf8))),
+      "kernel": .kernel(
+        try KernelAsset(Array("kernel swap return mix(color.bgr, uv.xyx, 0.3)".utf8))),
     ])
     return catalogue
   }
@@ -27,7 +29,13 @@ import Testing
     var settings = Self.settings[filter.name] ?? [:]
     for parameter in filter.parameters {
       guard let kind = parameter.assetKind else { continue }
-      settings[parameter.name] = .text(kind == .cube ? "table" : "image")
+      switch kind {
+      case .image: settings[parameter.name] = .text("image")
+      case .cube: settings[parameter.name] = .text("table")
+      case .kernel: settings[parameter.name] = .text("kernel")
+      // Text is drawn with fonts of the system by default.
+      case .font: continue
+      }
     }
     return [.filter(filter.name, settings)]
   }
