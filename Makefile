@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 # Equal options in all builds, so that they share modules: see dev/build-nested.
 export SWIFT_DETERMINISTIC_HASHING := 1
-.PHONY: help setup build demo call test test-swift test-python test-client test-call test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-vision bench-call vision-sheets bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
+.PHONY: help setup build demo call test test-swift test-python test-client test-call test-studio test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-vision bench-call bench-capacity bench-studio vision-sheets bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
@@ -20,7 +20,7 @@ demo: ## Filter a video with a running server: out/demo (VIDEO=path of another v
 call: ## Run a video call between browser tabs, filtered: http://127.0.0.1:8080 (PORT=9000)
 	@dev/call $(ARGUMENTS)
 
-test: ## Run every test: Swift, a running server, the Python package, other languages, calls in a browser
+test: ## Run every test: Swift, a running server, the Python package, other languages, calls and the studio in a browser
 	@dev/test
 
 test-swift: ## Run the Swift tests only
@@ -34,6 +34,9 @@ test-client: ## Test the Python package with its oldest and newest dependencies,
 
 test-call: ## Test video calls between two browsers, a call server and Sidelight
 	@dev/test call
+
+test-studio: ## Test the page of sidelight studio in a browser
+	@dev/test studio
 
 test-without-vision: ## Build the libraries of pixels without OpenCV in a separate folder, and test them
 	@dev/test-without-vision
@@ -68,10 +71,10 @@ asan: ## Run the tests of pixels, files, messages and sessions under AddressSani
 bench-kernels: ## Compare the filters with memcpy, OpenCV, ffmpeg, vips and libyuv: docs/benchmarks/kernels.md
 	@dev/bench-kernels
 
-bench-realtime: ## Measure sessions, overload, a noisy neighbour, pings: docs/benchmarks/realtime.md (ARGUMENTS=--quick: a minute)
+bench-realtime: ## Measure sessions, overload, a noisy neighbour, pings: docs/benchmarks/realtime.md (ARGUMENTS=--quick: three minutes; --pin: a processor each)
 	@dev/bench-realtime $(ARGUMENTS)
 
-bench-wire: ## Compare TCP, Unix sockets and shared memory with C++ gRPC and others: docs/benchmarks/wire.md (ARGUMENTS=--quick: a minute)
+bench-wire: ## Compare TCP, Unix sockets and shared memory with C++ gRPC and others: docs/benchmarks/wire.md (ARGUMENTS=--quick: a minute; "--pin apart": a processor each)
 	@dev/bench-wire $(ARGUMENTS)
 
 bench-vision: ## Measure the filters of faces and backgrounds next to OpenCV, MediaPipe and ffmpeg: docs/benchmarks/vision.md
@@ -79,6 +82,12 @@ bench-vision: ## Measure the filters of faces and backgrounds next to OpenCV, Me
 
 bench-call: ## Measure video calls between two browsers, with and without Sidelight: docs/benchmarks/calls.md
 	@dev/bench-call $(ARGUMENTS)
+
+bench-capacity: ## Measure what sessions cost, next to ffmpeg: docs/benchmarks/capacity.md (ARGUMENTS=--quick)
+	@dev/bench-capacity $(ARGUMENTS)
+
+bench-studio: ## Measure the studio from camera to screen: docs/benchmarks/studio.md
+	@dev/bench-studio $(ARGUMENTS)
 
 vision-sheets: ## Draw what the filters of faces and backgrounds do to moving scenes: out/vision
 	@dev/bench-vision sheets
@@ -110,9 +119,10 @@ assets: ## Draw the sample stickers and backgrounds of Examples/media again
 goldens: ## Draw the golden pictures of the tests again, with the reference interpreter
 	@dev/goldens
 
-protos: ## Generate the Swift and Python code of Protos/
+protos: ## Generate the Swift, Python and JavaScript code of Protos/
 	@dev/protos
 	@dev/python-protos
+	@dev/studio-protos
 
 format: ## Format the Swift sources in place
 	@dev/format

@@ -147,8 +147,9 @@ def test_the_image_has_the_libraries_that_the_server_needs_and_no_others():
         owner = run("dpkg-query", "--search", f"*{path.removeprefix('/usr')}")
         assert owner.returncode == 0, owner.stderr
         needed.add(owner.stdout.split(":")[0])
-    # Loaded when the filter `barcode` needs it.
-    assert installed_packages("runtime") == needed | {"libzbar0"}
+    # Loaded or read when the filters `barcode` and `text` need them.
+    optional = {"libzbar0", "fonts-dejavu-core", "fonts-inter"}
+    assert installed_packages("runtime") == needed | optional
 
 
 @needs_static_binary
