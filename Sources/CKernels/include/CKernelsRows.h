@@ -145,9 +145,13 @@ typedef struct sl_rows {
   /// place: `out` may be `in`.
   void (*folded_pixels)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
-  /// A chain with fields, rows of G0, G1 ... in 1/16384: M * p + c0 is rounded to 1/32 level,
-  /// (*) with a field it is in 1/16 level; the sum with the terms is rounded and clamped. Works in
-  /// place: `out` may be `in`.
+  /// The same for colour that is premultiplied by the fourth byte, whose weight is c0: the bias is
+  /// not read. Results are limited to the fourth byte.
+  void (*folded_pixels_premultiplied)(
+      const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
+  /// A chain with fields, rows of G0, G1 ... in 1/16384: M * p + c0 is rounded to 1 / 2^fraction
+  /// level, (*) with a field it is in units of twice that; the sum with the terms is rounded and
+  /// clamped. Works in place: `out` may be `in`.
   void (*folded_pixels_fields)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain,
       const int16_t *_Nonnull const *_Nonnull fields, uint8_t *out);
@@ -363,7 +367,8 @@ typedef struct sl_rows {
   ptrdiff_t zoom_block;
 
   /// fir_vertical and fir_horizontal with exact sums in 32 bits, rounded once (halves up) and
-  /// saturated: for filters that magnify the difference from the picture.
+  /// saturated: for filters that magnify the difference from the picture. `narrow`: the sum of two
+  /// numbers fits 16 bits.
   void (*fir_vertical_exact_u8)(
       const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
       ptrdiff_t count, int16_t *out);
@@ -372,7 +377,7 @@ typedef struct sl_rows {
       ptrdiff_t count, int16_t *out);
   void (*fir_horizontal_exact)(
       const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
-      ptrdiff_t count, int16_t *out);
+      ptrdiff_t count, int narrow, int16_t *out);
   /// out = in + up * max(0, d) + down * min(0, d), d = blurred * unit - in; deep, rounded and
   /// saturated. `unit` is the unit of `blurred` in levels.
   void (*mix_blurred_u8)(

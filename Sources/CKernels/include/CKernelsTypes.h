@@ -66,19 +66,24 @@ typedef enum sl_composition {
 
 /// A chain of colour matrices and fields in normal form, for pixels of four bytes:
 /// G0 * (M * p + c0) + G1 * c1 + G2 * c2 + ... + last. Channels are in their order in memory; the
-/// fourth byte is copied.
+/// fourth byte is copied. No sum exceeds 16 bits.
 typedef struct sl_chain {
-  /// M: for each of three results, the weights of the four bytes, in 1 / 2^shift.
+  /// M: for each of three results, the weights of the four bytes, in 1 / 2^shift. That of the
+  /// fourth byte is 0, except in folded_pixels_premultiplied.
   int16_t coefficients[3][4];
-  /// c0 in 1 / 2^shift level.
+  /// c0 in 1 / 2^shift level. With the half unit that rounding adds, the three have at most 15
+  /// significant bits from the highest of any of them on, whose place is at most the 2^(low - 2)th,
+  /// `low` being the number of bits that are shifted out.
   int32_t bias[3];
-  /// 6 ... 14.
+  /// 10 ... 14.
   int32_t shift;
+  /// The bits below a level of M * p + c0, if there are fields: 4 or 5, shift - 9.
+  int32_t fraction;
   /// The number of `terms`, 0 ... SL_CHAIN_TERMS.
   int32_t term_count;
-  /// c1 ... in 1/32 level.
+  /// c1 ... in 1 / 2^fraction level.
   int16_t terms[SL_CHAIN_TERMS][3];
-  /// In 1/16 level.
+  /// In 1 / 2^(fraction - 1) level.
   int16_t last[3];
 } sl_chain;
 

@@ -221,15 +221,16 @@ struct LumaWindow: ~Copyable {
     let radius = self.weights.radius
     let column = unsafe self.memory[radius]
     let result = unsafe self.memory[self.shape.samples + 2 * radius]
-    let down =
-      unsafe self.source.depth == .eight ? rows.fir_vertical_exact_u8 : rows.fir_vertical_exact_i16
+    let isEightBit = self.source.depth == .eight
+    let down = unsafe isEightBit ? rows.fir_vertical_exact_u8 : rows.fir_vertical_exact_i16
     unsafe self.weights.values.withUnsafeBufferPointer { weights in
       let weights = unsafe weights.baseAddress.unsafelyUnwrapped
       unsafe RowPointers.withRows(self.source, self.shape, y - radius ... y + radius) {
         unsafe down($0, radius, weights, self.shape.samples, column)
       }
       unsafe rows.replicate_edges(column, 1, self.shape.width, radius)
-      unsafe rows.fir_horizontal_exact(column, 1, radius, weights, self.shape.samples, result)
+      unsafe rows.fir_horizontal_exact(
+        column, 1, radius, weights, self.shape.samples, isEightBit ? 1 : 0, result)
     }
     return unsafe result
   }

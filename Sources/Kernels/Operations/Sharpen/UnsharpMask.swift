@@ -77,7 +77,7 @@ package struct UnsharpPass: OperationPass {
       unsafe weights.values.withUnsafeBufferPointer {
         unsafe rows.fir_horizontal_exact(
           column + start, shape.step, weights.radius, $0.baseAddress.unsafelyUnwrapped,
-          shape.samples - start, blurred + start)
+          shape.samples - start, isEightBit ? 1 : 0, blurred + start)
       }
     }
     for y in band {

@@ -55,12 +55,19 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
     _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, time: FrameTime,
     rows: sl_rows
   ) {
-    for index in 0 ..< self.count {
+    // From the last row on: a product of more fields begins with the row of fewer.
+    for index in (0 ..< self.count).reversed() {
       let row = unsafe out + index * width
       let start = unsafe self.starts[index]
-      for field in unsafe start ..< self.views.count {
+      var end = unsafe self.views.count
+      if index + 1 < self.count {
+        end = unsafe self.starts[index + 1]
+        unsafe row.update(from: row + width, count: width)
+      }
+      for field in start ..< end {
+        let multiplies = field > start || index + 1 < self.count
         unsafe self.views[field].fillFixed(
-          row, y: y, width: width, time: time, multiplies: field > start, rows)
+          row, y: y, width: width, time: time, multiplies: multiplies, rows)
       }
     }
   }

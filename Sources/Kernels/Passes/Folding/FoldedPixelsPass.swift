@@ -9,6 +9,8 @@ package final class FoldedPixelsPass: Pass {
   private let fieldRows: FieldRows
   /// Whether to set alpha to 255.
   private let setsOpaque: Bool
+  /// Whether colour is premultiplied, and limited to alpha.
+  private let limitsToAlpha: Bool
 
   /// Creates the pass.
   ///
@@ -24,50 +26,32 @@ package final class FoldedPixelsPass: Pass {
       let order = PixelOrder.colors(of: target.format)
     else { return nil }
     let isIdentity = form.matrix == .identity && form.fields.isEmpty
+    var limitsToAlpha = false
     switch (source.alpha, target.alpha) {
     case (.opaque, _): self.setsOpaque = source.format.hasAlpha && target.alpha != .opaque
     case (.straight, .straight): self.setsOpaque = false
-    // Other premultiplied results would have to be limited to alpha.
-    case (.premultiplied, .premultiplied) where isIdentity: self.setsOpaque = false
+    // Fields would multiply biases that depend on alpha.
+    case (.premultiplied, .premultiplied) where form.fields.isEmpty:
+      self.setsOpaque = false
+      limitsToAlpha = !isIdentity
     default: return nil
     }
-    let matrix = form.matrix
-    let rows = [matrix.red, matrix.green, matrix.blue]
-    let weights = order.map { row in (inputOrder + [3]).map { rows[row][$0] } }
-    let largest = weights.joined().reduce(0) { max($0, abs($1)) }
-    var shift = 13
-    while shift > 10, largest * Double(1 << shift) > 32766 { shift -= 1 }
-    guard largest * Double(1 << shift) <= 32766 else { return nil }
-    let unit = Double(1 << shift)
-    var fold = sl_chain()
-    fold.shift = Int32(shift)
-    func quad(_ weights: [Double]) -> (Int16, Int16, Int16, Int16) {
-      let fixed = weights.map { Int16(($0 * unit).rounded()) }
-      return (fixed[0], fixed[1], fixed[2], fixed[3])
-    }
-    fold.coefficients = (quad(weights[0]), quad(weights[1]), quad(weights[2]))
-    let bias = order.map { (matrix.bias[$0] * 255 * unit).rounded() }
-    guard bias.allSatisfy({ abs($0) < 1e9 }) else { return nil }
-    fold.bias = (Int32(bias[0]), Int32(bias[1]), Int32(bias[2]))
-
+    self.limitsToAlpha = limitsToAlpha
     let used = form.biases.indices.dropLast().filter { form.biases[$0] != .zero }
     guard used.count <= Int(SL_CHAIN_TERMS) else { return nil }
-    func triple(_ bias: SIMD4<Double>, _ scale: Double) -> (Int16, Int16, Int16)? {
-      let fixed = order.map { (bias[$0] * 255 * scale).rounded() }
-      guard fixed.allSatisfy({ abs($0) < 32000 }) else { return nil }
-      return (Int16(fixed[0]), Int16(fixed[1]), Int16(fixed[2]))
-    }
-    fold.term_count = Int32(used.count)
-    unsafe withUnsafeMutableBytes(of: &fold.terms) { bytes in
-      let terms = unsafe bytes.bindMemory(to: (Int16, Int16, Int16).self)
-      for (index, group) in used.enumerated() {
-        unsafe terms[index] = triple(form.biases[group], 32) ?? (0, 0, 0)
-      }
-    }
-    guard used.allSatisfy({ triple(form.biases[$0], 32) != nil }),
-      let last = triple(form.biases.last ?? .zero, 16)
-    else { return nil }
-    fold.last = last
+    let matrix = limitsToAlpha ? form.matrix.premultiplied : form.matrix
+    let rows = [matrix.red, matrix.green, matrix.blue]
+    let map = ChainMap(
+      weights: order.map { row in (inputOrder + [3]).map { rows[row][$0] } },
+      biases: order.map { matrix.bias[$0] * 255 },
+      terms: used.map { group in order.map { form.biases[group][$0] * 255 } },
+      last: order.map { (form.biases.last ?? .zero)[$0] * 255 })
+    // As many bits as the largest weight allows.
+    let fold =
+      form.fields.isEmpty
+      ? stride(from: 14, through: 10, by: -1).lazy.compactMap { map.chain(shift: $0) }.first
+      : [5, 4].lazy.compactMap { map.chain(shift: 9 + $0, fraction: $0) }.first
+    guard let fold else { return nil }
     guard
       let fieldRows = FieldRows.sampling(
         form.fields, products: used.map { $0 + 1 }, size: source.size, budget: budget)
@@ -102,7 +86,9 @@ package final class FoldedPixelsPass: Pass {
     for y in band {
       let input = unsafe source.input(y, rows)
       unsafe target.withOutput(y, rows) { output in
-        if self.fieldRows.count == 0 {
+        if self.limitsToAlpha {
+          unsafe rows.folded_pixels_premultiplied(input, width, &fold, output)
+        } else if self.fieldRows.count == 0 {
           unsafe rows.folded_pixels(input, width, &fold, output)
         } else {
           unsafe self.fieldRows.fill(
@@ -115,5 +101,80 @@ package final class FoldedPixelsPass: Pass {
         if self.setsOpaque { unsafe rows.set_opaque(output, width) }
       }
     }
+  }
+}
+
+/// A chain in normal form on code values in memory order.
+private struct ChainMap {
+  /// For each of three results the weights of a pixel's four bytes.
+  let weights: [[Double]]
+  /// In levels, as the rest.
+  let biases: [Double]
+  let terms: [[Double]]
+  let last: [Double]
+
+  private typealias Triple = (Int16, Int16, Int16)
+  private typealias Quad = (Int16, Int16, Int16, Int16)
+
+  /// Returns the chain in integers.
+  ///
+  /// - Parameters:
+  ///   - shift: The number of bits below 1 of a weight.
+  ///   - fraction: The number of bits below a level of the sums that fields multiply; 0 if there
+  ///     are no fields.
+  /// - Returns: `nil` if a number or a sum exceeds the integers.
+  func chain(shift: Int, fraction: Int = 0) -> sl_chain? {
+    let unit = Double(1 << shift)
+    let weights = self.weights.map { $0.map { ($0 * unit).rounded() } }
+    guard weights.joined().allSatisfy({ abs($0) <= 32767 }),
+      fraction == 0 || self.isBounded(fraction: fraction),
+      let biases = self.fixedBiases(unit, low: shift - fraction)
+    else { return nil }
+    var chain = sl_chain()
+    chain.shift = Int32(shift)
+    chain.fraction = Int32(fraction)
+    func quad(_ row: [Double]) -> Quad {
+      (Int16(row[0]), Int16(row[1]), Int16(row[2]), Int16(row[3]))
+    }
+    chain.coefficients = (quad(weights[0]), quad(weights[1]), quad(weights[2]))
+    chain.bias = (biases[0], biases[1], biases[2])
+    chain.term_count = Int32(self.terms.count)
+    guard fraction > 0 else { return chain }
+    func triple(_ levels: [Double], bits: Int) -> Triple {
+      let fixed = levels.map { Int16(($0 * Double(1 << bits)).rounded()) }
+      return (fixed[0], fixed[1], fixed[2])
+    }
+    unsafe withUnsafeMutableBytes(of: &chain.terms) { bytes in
+      let terms = unsafe bytes.bindMemory(to: Triple.self)
+      for (index, term) in self.terms.enumerated() {
+        unsafe terms[index] = triple(term, bits: fraction)
+      }
+    }
+    chain.last = triple(self.last, bits: fraction - 1)
+    return chain
+  }
+
+  /// Whether no sum with fields, whose products are less than 2, exceeds 16 bits.
+  private func isBounded(fraction: Int) -> Bool {
+    let limit = 32000 / Double(1 << fraction)
+    return self.weights.indices.allSatisfy { row in
+      let bytes = self.weights[row].prefix(3)
+      let most = bytes.reduce(self.biases[row]) { $0 + max(0, 255 * $1) }
+      let least = bytes.reduce(self.biases[row]) { $0 + min(0, 255 * $1) }
+      let product = max(most, -least, 0)
+      let others = self.terms.reduce(abs(self.last[row]) / 2) { $0 + abs($1[row]) }
+      return product + others < limit
+    }
+  }
+
+  /// The biases, of which with the rounding's half all but 15 bits are 0; `nil` if they are too
+  /// large.
+  private func fixedBiases(_ unit: Double, low: Int) -> [Int32]? {
+    let half = Double(1 << (low - 1))
+    let exact = self.biases.map { $0 * unit + half }
+    var step = 1.0
+    while exact.contains(where: { abs(($0 / step).rounded()) > 32767 }) { step *= 2 }
+    guard step <= Double(1 << (low - 2)) else { return nil }
+    return exact.map { Int32(($0 / step).rounded() * step - half) }
   }
 }
