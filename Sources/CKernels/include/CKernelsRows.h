@@ -63,6 +63,12 @@ typedef struct sl_rows {
   sl_load_pixels load_rgb_u8, load_rgb_i16, load_gray_u8, load_gray_i16;
   sl_store_pixels store_bgra_u8, store_bgra_i16, store_rgba_u8, store_rgba_i16;
   sl_store_pixels store_rgb_u8, store_rgb_i16, store_gray_u8, store_gray_i16;
+  /// Reads pixels of four bytes through functions of each channel: for each of the first three
+  /// bytes, a table of 256 entries of four floats. An entry has the function's number at its
+  /// channel's place (red, green, blue), and 0 elsewhere. The fourth byte is alpha, / 255.
+  void (*load_curves_u8)(
+      const void *source, ptrdiff_t count, const float *_Nonnull const *_Nonnull tables,
+      float *red, float *green, float *blue, float *alpha);
   sl_load_yuv load_yuv_u8, load_yuv_i16;
   sl_store_luma store_luma_u8, store_luma_i16;
   sl_store_chroma store_chroma_u8, store_chroma_i16;

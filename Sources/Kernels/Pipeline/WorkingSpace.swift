@@ -62,6 +62,7 @@ package enum ToneCurve: Sendable, Hashable {
   /// The curve as a kernel on strips.
   package var kernel: StripKernel {
     StripKernel(
+      isCurve: true,
       reference: { pixel, _, _, _ in [self(pixel.x), self(pixel.y), self(pixel.z), pixel.w] },
       apply: { strip in
         let rows = unsafe sl_rows_current()

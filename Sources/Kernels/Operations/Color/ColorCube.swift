@@ -29,9 +29,10 @@ struct ColorCube: CatalogueFilter {
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard let cube = self.cube, self.intensity > 0 else { return [] }
+    let isCurve = if case .curves = cube.shape { true } else { false }
     let node = FilterNode(
       .kernel(
-        StripKernel { pixel, _, _, _ in
+        StripKernel(isCurve: isCurve) { pixel, _, _, _ in
           SIMD4(cube.color(of: SIMD3(pixel.x, pixel.y, pixel.z)), pixel.w)
         } apply: { strip in
           cube.apply(to: strip)

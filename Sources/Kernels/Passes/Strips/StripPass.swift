@@ -58,8 +58,11 @@ package struct StripPass: Pass {
       strip.x = x
       strip.y = y
       strip.count = min(Strip.capacity, size.width - x)
-      source.load(strip)
-      unsafe self.program.run(strip, memory: memory, level: 2, rows: table) { other.load($0) }
+      let isFiltered = self.program.byteCurves.map { source.load(strip, through: $0) } ?? false
+      if !isFiltered { source.load(strip) }
+      unsafe self.program.run(strip, memory: memory, level: 2, rows: table, from: isFiltered ? 1 : 0) {
+        other.load($0)
+      }
     }
     for y in stride(from: rows.lowerBound, to: rows.upperBound, by: rowsAtOnce) {
       let isPair = rowsAtOnce == 2 && y + 1 < size.height

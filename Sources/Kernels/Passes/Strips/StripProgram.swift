@@ -11,6 +11,8 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
   var count: Int { unsafe self.steps.count }
   /// The number of scratch strips that the steps need.
   let scratchStrips: Int
+  /// The first step for pixels of bytes, if it is a function of each channel.
+  let byteCurves: ByteCurves?
 
   /// Creates a program.
   ///
@@ -21,6 +23,12 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
     unsafe self.steps = .allocate(capacity: steps.count)
     _ = unsafe self.steps.initialize(from: steps)
     self.owned = owned
+    self.byteCurves =
+      if case .kernel(let kernel, _)? = steps.first {
+        unsafe kernel._withUnsafeGuaranteedRef { $0.isCurve ? ByteCurves($0) : nil }
+      } else {
+        nil
+      }
     self.scratchStrips =
       1 + owned.reduce(0) { max($0, ($1 as? StripProgram)?.scratchStrips ?? 0) }
   }
@@ -36,13 +44,14 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
   ///   - memory: The scratch strips.
   ///   - level: The index of the first unused strip in `memory`.
   ///   - rows: The table of C rows.
+  ///   - first: The index of the first step to run.
   ///   - loadOther: Fills a strip from the same position of the pass's second input.
   func run(
     _ strip: Strip, memory: borrowing StripMemory, level: Int, rows: sl_rows,
-    loadOther: (Strip) -> Void
+    from first: Int = 0, loadOther: (Strip) -> Void
   ) {
     let scratch = memory.strip(level, at: strip)
-    for index in unsafe 0 ..< self.steps.count {
+    for index in unsafe first ..< self.steps.count {
       switch unsafe self.steps[index] {
       case .matrix(let matrix):
         unsafe withUnsafePointer(to: matrix.coefficients) {
@@ -126,12 +135,17 @@ package final class StripKernel: Sendable {
   package let reference:
     @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) -> SIMD4<Double>
 
+  /// Whether each colour channel is a function of itself alone, the same at every position.
+  let isCurve: Bool
+
   package init(
+    isCurve: Bool = false,
     reference:
       @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) ->
       SIMD4<Double>,
     apply: @escaping @Sendable (Strip) -> Void
   ) {
+    self.isCurve = isCurve
     self.reference = reference
     self.apply = apply
   }

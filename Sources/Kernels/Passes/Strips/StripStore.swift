@@ -29,6 +29,14 @@ struct StripStore {
     }
   }
 
+  /// Fills the strip from its position in the raster, through a function of each channel.
+  ///
+  /// - Returns: Whether the format allows it; otherwise the strip does not change.
+  func load(_ strip: Strip, through curves: ByteCurves) -> Bool {
+    guard case .pixels(let rows) = self.rows else { return false }
+    return rows.load(strip, through: curves)
+  }
+
   /// Writes a strip, and the strip below it that shares its chroma if there is one.
   func store(_ first: Strip, _ second: Strip?) {
     switch self.rows {
@@ -58,10 +66,14 @@ struct PixelRows {
   private let raster: RasterView
   private let loadRow: sl_load_pixels
   private let storeRow: sl_store_pixels
+  /// For each of a pixel's bytes whether it is red (0), green (1) or blue (2), if pixels have four.
+  private let colors: [Int]
   private let pixelBytes: Int
 
   init(_ raster: RasterView, _ rows: sl_rows) {
     self.raster = raster
+    let hasCurves = raster.depth == .eight && raster.format.hasAlpha
+    self.colors = hasCurves ? PixelOrder.colors(of: raster.format) ?? [] : []
     self.pixelBytes = raster.format.rowByteCount(plane: 0, width: 1) * raster.depth.byteCount
     unsafe (self.loadRow, self.storeRow) =
       switch (raster.format, raster.depth) {
@@ -81,6 +93,23 @@ struct PixelRows {
   func load(_ strip: Strip) {
     unsafe self.loadRow(
       self.address(strip), strip.count, strip.red, strip.green, strip.blue, strip.alpha)
+  }
+
+  /// Fills the strip from its position in the raster, through a function of each channel.
+  ///
+  /// - Returns: Whether pixels have four bytes; otherwise the strip does not change.
+  func load(_ strip: Strip, through curves: ByteCurves) -> Bool {
+    guard self.colors.count == 3 else { return false }
+    let tables = unsafe (
+      curves.table(self.colors[0]), curves.table(self.colors[1]), curves.table(self.colors[2])
+    )
+    unsafe withUnsafePointer(to: tables) {
+      unsafe $0.withMemoryRebound(to: UnsafePointer<Float>.self, capacity: 3) {
+        unsafe sl_rows_current().pointee.load_curves_u8(
+          self.address(strip), strip.count, $0, strip.red, strip.green, strip.blue, strip.alpha)
+      }
+    }
+    return true
   }
 
   /// Writes the strip to its position in the raster.
