@@ -46,7 +46,7 @@ static void fir(run *run) {
         int16_t *out = OUT_I16(n);
         CALL(run, fir_horizontal, in, step, radius, weights, n, narrow, out);
         record("fir_horizontal", NUMBER_I16, out, n, EXACT);
-        CALL(run, fir_horizontal_exact, in, step, radius, weights, n, out);
+        CALL(run, fir_horizontal_exact, in, step, radius, weights, n, narrow, out);
         record("fir_horizontal_exact", NUMBER_I16, out, n, EXACT);
       }
     }

@@ -1,45 +1,58 @@
 // Cases of rows: chains in normal form and conversions (rows/chains).
 #include "bench.h"
 
-static sl_chain random_chain(run *run, int32_t terms) {
-  sl_chain chain = {.shift = random_between(run, 6, 14), .term_count = terms};
+// A chain whose numbers fit; `fraction` is 0 without fields.
+static sl_chain random_chain(run *run, int32_t fraction, int32_t terms) {
+  const int32_t shift = fraction > 0 ? 9 + fraction : random_between(run, 10, 14);
+  sl_chain chain = {.shift = shift, .fraction = fraction, .term_count = terms};
+  const int32_t one = 1 << shift, half = 1 << (shift - fraction - 1);
   for (int c = 0; c < 3; c++) {
-    const int32_t one = 1 << chain.shift;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 3; k++) {
       chain.coefficients[c][k] = (int16_t)random_between(run, -one, one);
     }
-    chain.bias[c] = random_between(run, -100, 100) * one;
+    // With the half that rounding adds, a multiple of 128 of at most 15 bits more.
+    chain.bias[c] = random_between(run, -50 * one, 50 * one) / 128 * 128 - half;
     for (int t = 0; t < SL_CHAIN_TERMS; t++) {
-      chain.terms[t][c] = (int16_t)random_between(run, -3000, 3000);
+      chain.terms[t][c] = (int16_t)random_between(run, -600, 600);
     }
-    chain.last[c] = (int16_t)random_between(run, -2000, 2000);
+    chain.last[c] = (int16_t)random_between(run, -500, 500);
   }
   return chain;
 }
 
 static void random_fields(run *run, const int16_t **fields, int32_t number) {
-  for (int k = 0; k < number; k++) fields[k] = random_i16(run, run->width, -32768, 32767);
+  for (int k = 0; k < number; k++) fields[k] = random_i16(run, run->width, -20000, 20000);
 }
 
 static void folded_pixels(run *run) {
   const ptrdiff_t n = run->width;
   const uint8_t *in = random_u8(run, 4 * n);
   uint8_t *out = OUT_U8(4 * n);
-  sl_chain chain = random_chain(run, 0);
+  sl_chain chain = random_chain(run, 0, 0);
   CALL(run, folded_pixels, in, n, &chain, out);
   record("folded_pixels", NUMBER_U8, out, 4 * n, EXACT);
   uint8_t *in_place = copy_u8(run, in, 4 * n);
   CALL(run, folded_pixels, in_place, n, &chain, in_place);
   expect_equal("folded_pixels in place", out, in_place, 4 * n);
-  for (int32_t terms = 0; terms <= SL_CHAIN_TERMS; terms++) {
-    const int16_t *fields[1 + SL_CHAIN_TERMS];
-    random_fields(run, fields, 1 + terms);
-    chain = random_chain(run, terms);
-    CALL(run, folded_pixels_fields, in, n, &chain, fields, out);
-    record("folded_pixels_fields", NUMBER_U8, out, 4 * n, EXACT);
-    in_place = copy_u8(run, in, 4 * n);
-    CALL(run, folded_pixels_fields, in_place, n, &chain, fields, in_place);
-    expect_equal("folded_pixels_fields in place", out, in_place, 4 * n);
+  for (int c = 0; c < 3; c++) {
+    chain.coefficients[c][3] = (int16_t)random_between(run, -(1 << 13), 1 << 13);
+  }
+  CALL(run, folded_pixels_premultiplied, in, n, &chain, out);
+  record("folded_pixels_premultiplied", NUMBER_U8, out, 4 * n, EXACT);
+  in_place = copy_u8(run, in, 4 * n);
+  CALL(run, folded_pixels_premultiplied, in_place, n, &chain, in_place);
+  expect_equal("folded_pixels_premultiplied in place", out, in_place, 4 * n);
+  for (int32_t fraction = 4; fraction <= 5; fraction++) {
+    for (int32_t terms = 0; terms <= SL_CHAIN_TERMS; terms++) {
+      const int16_t *fields[1 + SL_CHAIN_TERMS];
+      random_fields(run, fields, 1 + terms);
+      chain = random_chain(run, fraction, terms);
+      CALL(run, folded_pixels_fields, in, n, &chain, fields, out);
+      record("folded_pixels_fields", NUMBER_U8, out, 4 * n, EXACT);
+      in_place = copy_u8(run, in, 4 * n);
+      CALL(run, folded_pixels_fields, in_place, n, &chain, fields, in_place);
+      expect_equal("folded_pixels_fields in place", out, in_place, 4 * n);
+    }
   }
 }
 
@@ -109,6 +122,16 @@ static void convert(run *run) {
   CALL(run, luma_to_pixels, luma, contributions, weights, n, pixels);
   record("luma_to_pixels", NUMBER_U8, pixels, 4 * n, EXACT);
 
+  const int16_t *chroma_weights = random_i16(run, 6, -16000, 16000);
+  const int16_t *offsets = random_i16(run, 3, -9000, 9000);
+  for (ptrdiff_t step = 1; step <= 2; step++) {
+    const uint8_t *u = random_u8(run, half * step), *v = step == 2 ? u + 1 : random_u8(run, half);
+    int16_t *out[3];
+    for (int k = 0; k < 3; k++) out[k] = OUT_I16(half);
+    CALL(run, chroma_contributions, u, v, step, half, chroma_weights, offsets, out);
+    for (int k = 0; k < 3; k++) record("chroma_contributions", NUMBER_I16, out[k], half, EXACT);
+  }
+
   const uint8_t *upper = random_u8(run, 4 * n), *lower = random_u8(run, 4 * n);
   const int16_t *ku = random_i16(run, 4, -8192, 8192), *kv = random_i16(run, 4, -8192, 8192);
   const int32_t biases[2] = {random_between(run, -9999999, 9999999), 128 << 17};
@@ -143,6 +166,27 @@ static void convert(run *run) {
   record("rgb_to_rgba", NUMBER_U8, out, 4 * n, EXACT);
 }
 
+static void to_yuv(run *run) {
+  const ptrdiff_t n = run->width, half = (n + 1) / 2;
+  const uint8_t *upper = random_u8(run, 4 * n), *lower = random_u8(run, 4 * n);
+  sl_pixels_to_yuv k;
+  for (int c = 0; c < 4; c++) {
+    k.luma[c] = (int16_t)random_between(run, -32768, 32767);
+    for (int row = 0; row < 2; row++) {
+      k.chroma[row][c] = (int16_t)random_between(run, -16384, 16384);
+    }
+  }
+  for (int row = 0; row < 3; row++) k.biases[row] = random_between(run, -9999999, 9999999);
+  for (ptrdiff_t step = 1; step <= 2; step++) {
+    uint8_t *lumas[2] = {OUT_U8(n), OUT_U8(n)}, *u = OUT_U8(half * step);
+    uint8_t *v = step == 2 ? u + 1 : OUT_U8(half);
+    CALL(run, pixels_to_yuv, upper, lower, &k, n, step, lumas[0], lumas[1], u, v);
+    for (int row = 0; row < 2; row++) record("pixels_to_yuv", NUMBER_U8, lumas[row], n, EXACT);
+    record("pixels_to_yuv", NUMBER_U8, u, half * step, EXACT);
+    if (step == 1) record("pixels_to_yuv", NUMBER_U8, v, half, EXACT);
+  }
+}
+
 static void fields(run *run) {
   const ptrdiff_t n = run->width;
   static const ptrdiff_t spacings[] = {32, 32, 16, 7, 1};
@@ -173,6 +217,7 @@ static void fields(run *run) {
 }
 
 static const test_case cases[] = {
-    CASE(folded_pixels), CASE(folded_planes), CASE(chroma), CASE(convert), CASE(fields),
+    CASE(folded_pixels), CASE(folded_planes), CASE(chroma), CASE(convert), CASE(to_yuv),
+    CASE(fields),
 };
 const test_group chain_cases = GROUP(cases);

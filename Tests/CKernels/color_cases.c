@@ -62,6 +62,22 @@ LOAD_STORE(gray_i16, 1, 1)
 YUV(yuv_u8, 0)
 YUV(yuv_i16, 1)
 
+static void curves(run *run) {
+  const ptrdiff_t n = run->width;
+  const float *tables[3];
+  for (int k = 0; k < 3; k++) {
+    float *table = random_floats(run, 4 * 256, 0, 0);
+    for (int v = 0; v < 256; v++) table[4 * v + (2 - k)] = random_float(run, -1, 2);
+    tables[k] = table;
+  }
+  float *planes[4];
+  for (int k = 0; k < 4; k++) planes[k] = OUT_FLOAT(n);
+  CALL(
+      run, load_curves_u8, random_u8(run, 4 * n), n, tables, planes[0], planes[1], planes[2],
+      planes[3]);
+  record_planes("load_curves_u8", planes, 4, n, EXACT);
+}
+
 typedef struct strip {
   float *planes[4];
 } strip;
@@ -174,7 +190,7 @@ static void composition(run *run) {
 }
 
 static const test_case cases[] = {
-    CASE(bgra_u8), CASE(bgra_i16), CASE(rgba_u8), CASE(rgba_i16), CASE(rgb_u8), CASE(rgb_i16),
+    CASE(curves), CASE(bgra_u8), CASE(bgra_i16), CASE(rgba_u8), CASE(rgba_i16), CASE(rgb_u8), CASE(rgb_i16),
     CASE(gray_u8), CASE(gray_i16), CASE(yuv_u8), CASE(yuv_i16), CASE(strip_arithmetic),
     CASE(transfer), CASE(interpolate_field), CASE(point_functions), CASE(lookup_cube),
     CASE(composition),
