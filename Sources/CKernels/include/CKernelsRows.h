@@ -241,14 +241,14 @@ typedef struct sl_rows {
       const int16_t *us, const int16_t *vs, ptrdiff_t step, ptrdiff_t count, uint8_t *u,
       uint8_t *v);
 
-  /// The contributions of a row of chroma to three channels, in 1/32 level: out[c] = biases[c] + k[2c]
-  /// (*) 128 u + k[2c + 1] (*) 128 v, k in 1/8192. `step` as in load_chroma_rows.
+  /// The contributions of a row of chroma to three channels, in 1/32 level: out[c] = biases[c] +
+  /// k[2c] (*) 128 u + k[2c + 1] (*) 128 v, k in 1/8192. `step` as in load_chroma_rows.
   void (*chroma_contributions)(
       const uint8_t *u, const uint8_t *v, ptrdiff_t step, ptrdiff_t count, const int16_t *k,
       const int16_t *biases, int16_t *_Nonnull const *_Nonnull out);
-  /// Pixels of four bytes from luma: channel c = (luma * 128 (*) k[c] + chroma[c]) >> 5, rounded and
-  /// clamped; the fourth byte is 255. k in 1/8192. `chroma`: for each channel the contribution of
-  /// chroma to every two pixels, in 1/32 level. No sum may exceed 16 bits.
+  /// Pixels of four bytes from luma: channel c = (luma * 128 (*) k[c] + chroma[c]) >> 5, rounded
+  /// and clamped; the fourth byte is 255. k in 1/8192. `chroma`: for each channel the contribution
+  /// of chroma to every two pixels, in 1/32 level. No sum may exceed 16 bits.
   void (*luma_to_pixels)(
       const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull chroma, const int16_t *k,
       ptrdiff_t count, uint8_t *out);

@@ -29,9 +29,9 @@ typedef struct sl_rgb_to_yuv {
   float luma_offset;
 } sl_rgb_to_yuv;
 
-/// A conversion of pixels of four bytes, of which the fourth is ignored, to luma and chroma: (weights
-/// . bytes + bias) >> 16, rounded down and clamped. The second byte has two weights, the second and
-/// the fourth: their sum is its weight.
+/// A conversion of pixels of four bytes, of which the fourth is ignored, to luma and chroma:
+/// (weights . bytes + bias) >> 16, rounded down and clamped. The weight of the second byte is the
+/// sum of the second and the fourth weight.
 typedef struct sl_pixels_to_yuv {
   /// In 1/65536.
   int16_t luma[4];
@@ -68,8 +68,8 @@ typedef enum sl_composition {
 /// G0 * (M * p + c0) + G1 * c1 + G2 * c2 + ... + last. Channels are in their order in memory; the
 /// fourth byte is copied. No sum exceeds 16 bits.
 typedef struct sl_chain {
-  /// M: for each of three results, the weights of the four bytes, in 1 / 2^shift. That of the
-  /// fourth byte is 0, except in folded_pixels_premultiplied.
+  /// M: for each of three results, the weights of the four bytes, in 1 / 2^shift. The fourth
+  /// byte's is 0, except in folded_pixels_premultiplied.
   int16_t coefficients[3][4];
   /// c0 in 1 / 2^shift level. With the half unit that rounding adds, the three have at most 15
   /// significant bits from the highest of any of them on, whose place is at most the 2^(low - 2)th,

@@ -66,9 +66,9 @@ package struct StripPass: Pass {
       strip.count = min(Strip.capacity, size.width - x)
       let isFiltered = self.program.byteCurves.map { source.load(strip, through: $0) } ?? false
       if !isFiltered { source.load(strip) }
-      unsafe self.program.run(strip, memory: memory, level: 2, rows: table, from: isFiltered ? 1 : 0) {
-        other.load($0)
-      }
+      unsafe self.program.run(
+        strip, memory: memory, level: 2, rows: table, from: isFiltered ? 1 : 0
+      ) { other.load($0) }
     }
     for y in stride(from: rows.lowerBound, to: rows.upperBound, by: rowsAtOnce) {
       let isPair = rowsAtOnce == 2 && y + 1 < size.height
