@@ -16,8 +16,8 @@ struct SidelightCommand: AsyncParsableCommand {
       """,
     version: SidelightVersion.current,
     subcommands: [
-      Serve.self, StudioCommand.self, Stream.self, Apply.self, Check.self, Filters.self, Assets.self,
-      SettingsCommand.self,
+      Serve.self, StudioCommand.self, Stream.self, Apply.self, Check.self, Filters.self,
+      Assets.self, SettingsCommand.self,
     ])
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from sidelight_testing import images
 from sidelight_testing.broken_websockets import BROKEN_FRAMES, BROKEN_HANDSHAKES, OPEN
 from sidelight_testing.contract import session as messages
-from sidelight_testing.websocket import BINARY, Page, RawWebSocket, frame
+from sidelight_testing.websocket import BINARY, PING, Page, RawWebSocket, frame
 
 # The time for an answer. A server that is slow does not count as flooded, and may send none.
 PATIENCE_SECONDS = 2
@@ -26,6 +26,7 @@ class WebSocketAttacks:
             yield f"WebSocket: {name}", lambda content=content: self._frames(content)
         for name, (headers, _) in BROKEN_HANDSHAKES.items():
             yield f"WebSocket: {name}", lambda headers=headers: self._handshake(headers)
+        yield "WebSocket: a flood of pings", lambda: self._frames(frame(PING, bytes(125)) * 3000)
         yield "WebSocket: noise", self._noise
         yield "WebSocket: messages that never end", self._unfinished
         yield "WebSocket: a message in single bytes", self._single_bytes

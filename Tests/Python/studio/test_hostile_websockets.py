@@ -168,6 +168,19 @@ def test_a_flood_of_tiny_messages_does_no_harm(page, bystander):
                 break
 
 
+def test_a_flood_of_pings_is_disconnected():
+    # A separate server: the limit applies to clients of gRPC too, and they send many.
+    with Server(
+        *("--studio", "127.0.0.1:0"),
+        *("--guards-ping-burst", "10", "--guards-pings-per-second", "1"),
+    ) as server:
+        page = Page(server.addresses["studio"])
+        with WebBystander(page), page.raw(source=ATTACKER) as peer:
+            peer.send(frame(BINARY, OPEN) + frame(PING, b"x" * 125) * 3000)
+            assert peer.close_code() == 1008
+            assert peer.is_closed()
+
+
 def test_a_client_that_sends_nothing_more_is_disconnected(page, bystander):
     with page.raw(source=ATTACKER) as peer:
         peer.send(frame(BINARY, OPEN))
