@@ -35,7 +35,7 @@ struct KernelCompiler {
   private var names: [String: Value] = [:]
   /// The number of unknown inputs so far.
   private var unknownCount = 0
-  /// The unknown offsets that `sample` is given, and stand-ins for their positions.
+  /// The unknown offsets that `sample` is given, and replacements of their positions.
   var unknownOffsets: [[KernelGraph.Index]: Int] = [:]
   let isNeighborhood: Bool
 

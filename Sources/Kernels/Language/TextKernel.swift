@@ -12,7 +12,7 @@ struct TextKernel: CatalogueFilter {
     summary: "Computes each pixel by a function that is given as text.",
     category: .effect, reach: .neighborhood, fidelity: .formula,
     formula: """
-      the text's: a function of colour, position, neighbours and time, with parameters of its own \
+      the text's: a function of colour, position, neighbours and time, with its own parameters \
       (docs/guides/kernels.md)
       """,
     parameters: [

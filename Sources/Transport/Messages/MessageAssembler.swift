@@ -99,7 +99,7 @@ final class MessageAssembler: ChannelInboundHandler {
     self.pass(Self.detached(slice), context: context)
   }
 
-  /// Returns the same bytes in memory of their own, unless they are few.
+  /// Returns the same bytes in separate memory, unless they are few.
   private static func detached(_ bytes: ByteBuffer) -> ByteBuffer {
     guard bytes.readableBytes >= Self.minCopiedBytes else { return bytes }
     var copy = ByteBuffer()

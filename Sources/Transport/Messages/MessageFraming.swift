@@ -129,7 +129,7 @@ enum OutboundCallPart {
 
 /// A message behind its prefix, in the buffers that it lies in.
 package struct FramedMessage: Sendable {
-  /// The size from which pixels are sent from where they lie, in a write of their own. Fewer are
+  /// The size from which pixels are sent from where they lie, in a separate write. Fewer are
   /// copied to the rest of their message, which takes less time.
   static let minStoredByteCount = 64 << 10
   /// The size from which a message in one buffer is sent from where it lies. Smaller ones are

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// What kernels compute, next to filters that exist.
+/// Results of kernels, compared with those of existing filters.
 @Suite struct `Kernels as filters` {
   static let size = FrameSize(width: 21, height: 13)
 
