@@ -23,7 +23,7 @@ import Testing
         .length(Length(0.1, .width))
       ),
       (
-        "colorMonochrome", "color", .color(RGBAColor(red: 1, green: 0, blue: 0.5)),
+        "whitePointAdjust", "color", .color(RGBAColor(red: 1, green: 0, blue: 0.5)),
         .color(RGBAColor(red: 0, green: 1, blue: 0.5)),
         .color(RGBAColor(red: 0.75, green: 0.25, blue: 0.5))
       ),

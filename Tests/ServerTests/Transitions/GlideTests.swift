@@ -20,7 +20,7 @@ import Testing
       ("sepiaTone", "intensity", .number(0), .number(1), .number(0.3)),
       ("gaussianBlur", "radius", .length(Length(1)), .length(Length(5)), .length(Length(2.2))),
       (
-        "colorMonochrome", "color", .color(RGBAColor(red: 1, green: 0, blue: 0)),
+        "whitePointAdjust", "color", .color(RGBAColor(red: 1, green: 0, blue: 0)),
         .color(RGBAColor(red: 0, green: 0.5, blue: 1)),
         .color(RGBAColor(red: 0.7, green: 0.15, blue: 0.3))
       ),
