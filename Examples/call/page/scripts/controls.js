@@ -37,6 +37,7 @@ export function control(parameter, text, context) {
     case "choice": return choice(parameter, parameter.choices, unquoted(current), context);
     case "asset": return choice(parameter, ["", ...context.assets()], unquoted(current), context);
     case "vector": return vector(parameter, current, context);
+    case "text": return line(parameter, unquoted(current), context);
   }
 }
 
@@ -135,6 +136,14 @@ function vector(parameter, text, { prefix, change }) {
       const numbers = input.value.split(/[\s,;]+/).filter(Boolean).map(Number);
       if (numbers.every(Number.isFinite)) change(`[${numbers.join(", ")}]`, numbers);
     } });
+  return labelled(parameter, input);
+}
+
+/** @param {Parameter} parameter @param {string} text @param {Context} context */
+function line(parameter, text, { prefix, change }) {
+  const input = element("input", { id: `${prefix}-${parameter.name}`,
+    "data-parameter": parameter.name, value: text,
+    change: () => change(JSON.stringify(input.value), input.value) });
   return labelled(parameter, input);
 }
 

@@ -5,7 +5,7 @@
  *
  * @typedef {object} Parameter A parameter of a filter.
  * @property {string} name
- * @property {"number"|"length"|"point"|"color"|"vector"|"flag"|"choice"|"asset"} kind
+ * @property {"number"|"length"|"point"|"color"|"vector"|"flag"|"choice"|"asset"|"text"} kind
  * @property {string|null} default The value in text form; `null`: required.
  * @property {Range|null} slider The range for a slider.
  * @property {Range|null} limits The range of valid values.
