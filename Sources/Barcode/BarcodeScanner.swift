@@ -84,11 +84,11 @@ extension ScannedCode {
 
   fileprivate init(_ code: cbarcode_code) {
     self.kind = unsafe code.kind.map { unsafe String(cString: $0) } ?? ""
-    let text = unsafe UnsafeRawBufferPointer(
-      start: code.text, count: Self.textBytes(code))
+    let text = unsafe UnsafeRawBufferPointer(start: code.text, count: Self.textBytes(code))
+    let bytes = unsafe [UInt8](text)
     self.text =
-      unsafe String(validating: text, as: UTF8.self)
-      ?? String(String.UnicodeScalarView(text.map { Unicode.Scalar($0) }))
+      String(validating: bytes, as: UTF8.self)
+      ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     self.corners = unsafe UnsafeBufferPointer(start: code.corners, count: 2 * code.corner_count)
       .map { Double($0) }
   }

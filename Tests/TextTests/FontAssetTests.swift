@@ -80,7 +80,7 @@ import Testing
 
   static func dejaVu() throws -> [UInt8] {
     let path = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
-    let file = try #require(unsafe fopen(path, "rb"))
+    let file = unsafe try #require(fopen(path, "rb"))
     defer { unsafe fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)

@@ -45,22 +45,27 @@ enum KernelOperation: UInt8, CaseIterable {
     _ operation: KernelOperation, _ a: Float, _ b: Float
   ) -> Float {
     guard let rows = unsafe sl_rows_named("portable") else { return .nan }
-    // The result, and the operands, as the first pixel's channels.
-    var values = (Float.nan, a, b, Float.nan)
     var step = sl_kernel_step(
       operation: operation.rawValue, singles: 0, out: 0, a: 1, b: 2, c: 1)
-    unsafe withUnsafeMutablePointer(to: &values.0) { first in
-      var strip = unsafe (first, first + 1, first + 2, first + 3)
-      unsafe withUnsafeMutablePointer(to: &strip.0) { strip in
+    // The result, and the operands, as the channels of one pixel.
+    return unsafe withUnsafeTemporaryAllocation(of: Float.self, capacity: 4) { values in
+      unsafe withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>.self, capacity: 4) {
+        strip in
+        let first = unsafe values.baseAddress.unsafelyUnwrapped
+        for (index, value) in [Float.nan, a, b, .nan].enumerated() {
+          unsafe values.initializeElement(at: index, to: value)
+          unsafe strip.initializeElement(at: index, to: first + index)
+        }
         unsafe withUnsafeMutablePointer(to: &step) { step in
           var program = unsafe sl_kernel_program(
             steps: step, single_steps: 0, row_steps: 1, constants: first, inputs: 0, rows: 0,
             constant_count: 0, single_inputs: 0, singles: 0)
-          unsafe rows.pointee.run_kernel(&program, strip, nil, first, 1)
+          unsafe rows.pointee.run_kernel(
+            &program, strip.baseAddress.unsafelyUnwrapped, nil, first, 1)
         }
+        return unsafe values[0]
       }
     }
-    return values.0
   }
 
   /// The definition, in double precision.

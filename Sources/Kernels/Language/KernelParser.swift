@@ -57,7 +57,7 @@ struct KernelParser {
       try self.takeSemicolon()
     }
     if self.isWord("param") {
-      throw self.error("parameters must precede the first 'let'")
+      throw self.error("parameters must come before the first 'let'")
     }
     if self.isWord("return") { try self.advance() }
     syntax.resultOffset = self.token.offset

@@ -169,7 +169,7 @@ struct GuidedDetailPass: OperationPass {
       let result = SampleMemory(count: shape.samples + 64)
       let chroma = ChromaLevels(source)
       for y in band {
-        var detail = operation.row(expanded.rows(around: y), expanded.stride, weights)
+        var detail = unsafe operation.row(expanded.rows(around: y), expanded.stride, weights)
         let out = unsafe result[0]
         if shape.step >= 3 {
           let row = unsafe isDeep ? rows.detail_pixels_i16 : rows.detail_pixels_u8

@@ -304,7 +304,7 @@ package struct MatteBlend: Sendable {
     /// Calls `body` with the models above and below a row of pixels.
     func withModels(_ y: Int, _ body: (inout sl_matte) -> Void) {
       let edges = self.blend.edges
-      let rows = unsafe self.models.rows(around: y)
+      let rows = self.models.rows(around: y)
       var matte = unsafe sl_matte(
         upper: rows.upper, lower: rows.lower, stride: self.models.stride,
         fraction: rows.fraction, low: Float(edges.low),
