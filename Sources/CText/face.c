@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include FT_FREETYPE_H
+#include FT_COLOR_H
 #include FT_GLYPH_H
+#include FT_MODULE_H
 #include FT_OUTLINE_H
 #include FT_STROKER_H
 #include FT_ERRORS_H
@@ -18,8 +20,16 @@ enum { MAX_POINTS = 4096 };
 enum { MAX_UNITS = 16384 };
 /// The characters that are shaped at once.
 enum { MAX_SHAPED = 4096 };
+/// The most layers of a picture.
+enum { MAX_LAYERS = 64 };
+/// The most memory that FreeType has for a face, in bytes. A picture of 2560 by 2400 pixels needs
+/// 49 MB while layers are combined.
+static const size_t max_memory = (size_t)64 << 20;
 
 struct ctext_face {
+  /// FreeType's functions of memory, and the bytes that it has.
+  struct FT_MemoryRec_ memory;
+  size_t memory_size;
   FT_Library library;
   FT_Face face;
   hb_blob_t *blob;
@@ -47,6 +57,38 @@ static const char *reason(FT_Error error) {
   }
 }
 
+/// The size of a block of memory, in front of it.
+typedef union {
+  size_t size;
+  max_align_t alignment;
+} block_header;
+
+static void *resize_block(ctext_face *face, block_header *header, long size) {
+  const size_t old = header ? header->size : 0;
+  if (size <= 0 || (size_t)size > max_memory - (face->memory_size - old)) return NULL;
+  block_header *block = realloc(header, sizeof(block_header) + (size_t)size);
+  if (!block) return NULL;
+  block->size = (size_t)size;
+  face->memory_size += (size_t)size - old;
+  return block + 1;
+}
+
+static void *allocate_block(FT_Memory memory, long size) {
+  return resize_block(memory->user, NULL, size);
+}
+
+static void *reallocate_block(FT_Memory memory, long old_size, long size, void *block) {
+  (void)old_size;
+  return resize_block(memory->user, block ? (block_header *)block - 1 : NULL, size);
+}
+
+static void free_block(FT_Memory memory, void *block) {
+  if (!block) return;
+  block_header *header = (block_header *)block - 1;
+  ((ctext_face *)memory->user)->memory_size -= header->size;
+  free(header);
+}
+
 static ctext_face *failed(ctext_face *face, const char *text, char *error, size_t capacity) {
   if (capacity > 0) {
     strncpy(error, text, capacity - 1);
@@ -60,8 +102,11 @@ ctext_face *ctext_face_open(
     const uint8_t *bytes, size_t count, int index, char *error, size_t capacity) {
   ctext_face *face = calloc(1, sizeof(ctext_face));
   if (!face) return failed(NULL, "there is not enough memory", error, capacity);
-  FT_Error status = FT_Init_FreeType(&face->library);
+  face->memory = (struct FT_MemoryRec_){face, allocate_block, free_block, reallocate_block};
+  FT_Error status = FT_New_Library(&face->memory, &face->library);
   if (status) return failed(face, "FreeType cannot be initialised", error, capacity);
+  FT_Add_Default_Modules(face->library);
+  FT_Set_Default_Properties(face->library);
   status = FT_New_Memory_Face(face->library, bytes, (FT_Long)count, index, &face->face);
   if (status) return failed(face, reason(status), error, capacity);
   if (!FT_IS_SFNT(face->face))
@@ -93,7 +138,7 @@ void ctext_face_close(ctext_face *face) {
   if (face->blob) hb_blob_destroy(face->blob);
   if (face->stroker) FT_Stroker_Done(face->stroker);
   if (face->face) FT_Done_Face(face->face);
-  if (face->library) FT_Done_FreeType(face->library);
+  if (face->library) FT_Done_Library(face->library);
   free(face);
 }
 
@@ -224,28 +269,79 @@ int ctext_strike_size(ctext_face *face, int size) {
   return (int)face->face->available_sizes[nearest_strike(face->face, size)].y_ppem;
 }
 
+/// The result for a glyph that FreeType does not load: a glyph without a shape is blank.
+static ctext_result load_failure(FT_Error error) {
+  return FT_ERROR_BASE(error) == FT_Err_Out_Of_Memory ? CTEXT_ERROR_LIMIT : CTEXT_OK;
+}
+
 static ctext_result render_strike(
     ctext_face *face, int size, uint32_t glyph, size_t max_pixels, ctext_bitmap *bitmap) {
   if (FT_Select_Size(face->face, nearest_strike(face->face, size))) return CTEXT_ERROR_FONT;
-  if (FT_Load_Glyph(face->face, glyph, FT_LOAD_COLOR | FT_LOAD_NO_HINTING)) return CTEXT_OK;
+  const FT_Int32 flags = FT_LOAD_COLOR | FT_LOAD_NO_HINTING;
   const FT_GlyphSlot slot = face->face->glyph;
+  // The size first: a small file may have a large picture.
+  FT_Error error = FT_Load_Glyph(face->face, glyph, flags | FT_LOAD_BITMAP_METRICS_ONLY);
+  if (error) return load_failure(error);
+  if (slot->format != FT_GLYPH_FORMAT_BITMAP) return CTEXT_OK;
+  if ((size_t)slot->bitmap.width * slot->bitmap.rows > max_pixels) return CTEXT_ERROR_LIMIT;
+  error = FT_Load_Glyph(face->face, glyph, flags);
+  // A blank glyph would not count, although a part of the picture was read.
+  if (error) return load_failure(error) == CTEXT_OK ? CTEXT_ERROR_FONT : CTEXT_ERROR_LIMIT;
   if (slot->format != FT_GLYPH_FORMAT_BITMAP) return CTEXT_OK;
   return copy_bitmap(
       &slot->bitmap, slot->bitmap_left, slot->bitmap_top, max_pixels, bitmap);
 }
 
+/// The pixels of bounds in 1/64 pixel.
+static size_t box_pixels(const FT_BBox *box, int stroke) {
+  const FT_Pos wide = (box->xMax - box->xMin + 2 * stroke) / 64 + 2;
+  const FT_Pos high = (box->yMax - box->yMin + 2 * stroke) / 64 + 2;
+  return (size_t)wide * (size_t)high;
+}
+
 /// Whether an outline is small enough to be rendered.
+///
+/// - `box`: Receives the bounds of the points, in 1/64 pixel.
 static ctext_result check_outline(
-    const FT_Outline *outline, int size, int stroke, size_t max_pixels) {
+    const FT_Outline *outline, int size, int stroke, size_t max_pixels, FT_BBox *box) {
   if (outline->n_points > MAX_POINTS) return CTEXT_ERROR_LIMIT;
-  FT_BBox box;
-  FT_Outline_Get_CBox(outline, &box);
+  FT_Outline_Get_CBox(outline, box);
   const FT_Pos bound = 16 * (FT_Pos)size;
-  if (box.xMin < -bound || box.yMin < -bound || box.xMax > bound || box.yMax > bound)
+  if (box->xMin < -bound || box->yMin < -bound || box->xMax > bound || box->yMax > bound)
     return CTEXT_ERROR_FONT;
-  const FT_Pos wide = (box.xMax - box.xMin + 2 * stroke) / 64 + 2;
-  const FT_Pos high = (box.yMax - box.yMin + 2 * stroke) / 64 + 2;
-  return (size_t)wide * (size_t)high > max_pixels ? CTEXT_ERROR_LIMIT : CTEXT_OK;
+  return box_pixels(box, stroke) > max_pixels ? CTEXT_ERROR_LIMIT : CTEXT_OK;
+}
+
+/// Whether the layers of a picture are few and small enough to be rendered.
+///
+/// - `flags`: The flags with which layers are loaded.
+/// - `pixels`: Receives the pixels of all layers; 0 if the glyph has none.
+static ctext_result check_layers(
+    ctext_face *face, int size, uint32_t glyph, FT_Int32 flags, size_t max_pixels,
+    size_t *pixels) {
+  const FT_GlyphSlot slot = face->face->glyph;
+  FT_LayerIterator iterator = {0};
+  FT_UInt layer, color;
+  FT_BBox all = {0};
+  size_t sum = 0;
+  for (int count = 0; FT_Get_Color_Glyph_Layer(face->face, glyph, &layer, &color, &iterator);
+       count++) {
+    if (count == MAX_LAYERS) return CTEXT_ERROR_LIMIT;
+    const FT_Error error = FT_Load_Glyph(face->face, layer, flags);
+    if (error) return load_failure(error) == CTEXT_OK ? CTEXT_ERROR_FONT : CTEXT_ERROR_LIMIT;
+    if (slot->format != FT_GLYPH_FORMAT_OUTLINE) return CTEXT_ERROR_FONT;
+    FT_BBox box;
+    const ctext_result checked = check_outline(&slot->outline, size, 0, max_pixels, &box);
+    if (checked != CTEXT_OK) return checked;
+    sum += box_pixels(&box, 0);
+    if (box.xMin < all.xMin) all.xMin = box.xMin;
+    if (box.yMin < all.yMin) all.yMin = box.yMin;
+    if (box.xMax > all.xMax) all.xMax = box.xMax;
+    if (box.yMax > all.yMax) all.yMax = box.yMax;
+    if (sum > max_pixels || box_pixels(&all, 0) > max_pixels) return CTEXT_ERROR_LIMIT;
+  }
+  *pixels = sum;
+  return CTEXT_OK;
 }
 
 ctext_result ctext_render(
@@ -257,15 +353,23 @@ ctext_result ctext_render(
   if (FT_Set_Char_Size(face->face, size, size, 72, 72)) return CTEXT_ERROR_FONT;
   // Without hinting: the programs of fonts are not run, and shapes do not depend on the position.
   const FT_Int32 flags = FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP;
-  if (FT_Load_Glyph(face->face, glyph, flags)) return CTEXT_OK;
+  FT_Error error = FT_Load_Glyph(face->face, glyph, flags);
+  if (error) return load_failure(error);
   const FT_GlyphSlot slot = face->face->glyph;
   if (slot->format != FT_GLYPH_FORMAT_OUTLINE) return CTEXT_OK;
-  const ctext_result checked = check_outline(&slot->outline, size, stroke, max_pixels);
-  if (checked != CTEXT_OK) return checked;
+  FT_BBox box;
+  ctext_result result = check_outline(&slot->outline, size, stroke, max_pixels, &box);
+  if (result != CTEXT_OK) return result;
   if (stroke == 0) {
-    if (FT_HAS_COLOR(face->face)
-        && FT_Load_Glyph(face->face, glyph, flags | FT_LOAD_COLOR))
-      return CTEXT_OK;
+    size_t layer_pixels = 0;
+    if (FT_HAS_COLOR(face->face)) {
+      // FreeType renders all layers of a picture at once.
+      result = check_layers(face, size, glyph, flags, max_pixels, &layer_pixels);
+      if (result != CTEXT_OK) return result;
+      error = FT_Load_Glyph(face->face, glyph, flags | FT_LOAD_COLOR);
+      if (error) return load_failure(error);
+    }
+    bitmap->layer_pixels = (int64_t)layer_pixels;
     if (slot->format == FT_GLYPH_FORMAT_OUTLINE) FT_Outline_Translate(&slot->outline, x, y);
     if (FT_Render_Glyph(slot, FT_RENDER_MODE_NORMAL)) return CTEXT_ERROR_LIMIT;
     return copy_bitmap(
@@ -276,7 +380,7 @@ ctext_result ctext_render(
   if (FT_Get_Glyph(slot, &outline)) return CTEXT_ERROR_MEMORY;
   FT_Stroker_Set(
       face->stroker, stroke, FT_STROKER_LINECAP_ROUND, FT_STROKER_LINEJOIN_ROUND, 0);
-  ctext_result result = CTEXT_ERROR_LIMIT;
+  result = CTEXT_ERROR_LIMIT;
   if (FT_Glyph_Stroke(&outline, face->stroker, 1) == 0
       && FT_Glyph_To_Bitmap(&outline, FT_RENDER_MODE_NORMAL, NULL, 1) == 0) {
     const FT_BitmapGlyph rendered = (FT_BitmapGlyph)outline;

@@ -16,14 +16,18 @@ public struct Settings: Sendable {
   /// - Parameters:
   ///   - commandLine: The flags, and optionally the path of a file.
   ///   - environment: The environment variables; only those that begin with `SIDELIGHT_` are read.
+  ///   - defaults: The texts of defaults that differ from those of `sidelight serve`, by key.
   /// - Throws: ``SettingErrors`` with all errors, also in values that others override.
   public init(
-    commandLine: CommandLineSource = CommandLineSource(), environment: [String: String] = [:]
+    commandLine: CommandLineSource = CommandLineSource(), environment: [String: String] = [:],
+    defaults: [String: [String]] = [:]
   ) throws(SettingErrors) {
     let environment = EnvironmentSource(environment)
     let path = commandLine.file ?? environment.file
     let file = path.flatMap { $0.isEmpty ? nil : FileSource(path: $0) }
-    let layers = [commandLine.layer, environment.layer] + (file.map { [$0.layer] } ?? [])
+    let layers =
+      [commandLine.layer, environment.layer] + (file.map { [$0.layer] } ?? [])
+      + [SettingLayer(values: defaults) { _ in .default }]
 
     var errors = commandLine.errors + environment.errors + (file?.errors ?? [])
     for layer in layers { errors += Self.errors(of: layer) }

@@ -60,7 +60,8 @@ final class StudioSite: WebSite {
     guard request.method == "GET" || request.method == "HEAD" else {
       return Self.text(405, "The studio answers GET and HEAD.", [("allow", "GET, HEAD")])
     }
-    if request.path == "/", let token = request.parameter("token") {
+    // HEAD changes nothing: a program that previews links must not use up the token.
+    if request.method == "GET", request.path == "/", let token = request.parameter("token") {
       return self.redeem(token, request, host)
     }
     guard self.hasSession(request, host) else { return Self.unauthorized }

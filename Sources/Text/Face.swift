@@ -21,6 +21,9 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
 
     /// The number of pixels.
     var pixelCount: Int { unsafe Int(self.bitmap.width) * Int(self.bitmap.height) }
+
+    /// The number of pixels that were rendered, with those of all layers.
+    var cost: Int { unsafe max(self.pixelCount, Int(self.bitmap.layer_pixels)) }
   }
 
   /// Everything on which a glyph's pixels depend; lengths in 1/64 pixel.
@@ -134,6 +137,8 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
 enum TextLimits {
   /// The most pixels of all glyphs of a text.
   static let maxGlyphPixels = 16 << 20
+  /// The most pixels from which a shadow is computed, beyond those of the drawn rectangle.
+  static let maxShadowPixels = 16 << 20
   /// The most glyphs of a text.
   static let maxGlyphs = 2048
 }

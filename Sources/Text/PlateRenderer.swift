@@ -120,20 +120,34 @@ struct PlateRenderer {
         y: Int32(y & 63), stroke: stroke), maxPixels: max(pixels, 0))
     let bitmap = unsafe image.bitmap
     guard unsafe bitmap.pixels != nil else { return nil }
-    pixels -= image.pixelCount
-    guard pixels >= 0 else {
-      throw TextError(
-        "the text's glyphs have more than \(TextLimits.maxGlyphPixels) pixels; reduce the size or "
-          + "the text")
-    }
+    try Self.charge(image.cost, to: &pixels)
     guard unsafe bitmap.is_color != 0, glyph.font.properties.hasColor, !face.isScalable else {
       return unsafe DrawnGlyph(
         image: image, x: column + Int(bitmap.left), y: baseline - row - Int(bitmap.top), scale: 1)
     }
     let scale = self.style.size / face.strikeSize(for: self.style.size)
-    return unsafe DrawnGlyph(
+    let drawn = unsafe DrawnGlyph(
       image: image, x: column + Int((Double(bitmap.left) * scale).rounded()),
       y: baseline - row - Int((Double(bitmap.top) * scale).rounded()), scale: scale)
+    // Each pixel of the frame, and of the shadow's mask, that the picture covers is computed.
+    let canvas = Bounds(left: 0, top: 0, right: frame.width, bottom: frame.height)
+    let covered = Self.bounds(of: drawn)
+    try Self.charge(covered.intersection(canvas).pixelCount, to: &pixels)
+    if self.hasShadow {
+      try Self.charge(
+        covered.intersection(self.shadowSource(of: canvas)).pixelCount, to: &pixels)
+    }
+    return drawn
+  }
+
+  /// Subtracts pixels from those that may still be rendered.
+  private static func charge(_ count: Int, to pixels: inout Int) throws(TextError) {
+    pixels -= count
+    guard pixels >= 0 else {
+      throw TextError(
+        "the text's glyphs have more than \(TextLimits.maxGlyphPixels) pixels; reduce the size or "
+          + "the text")
+    }
   }
 
   private static func bounds(of glyph: DrawnGlyph) -> Bounds {
@@ -144,16 +158,29 @@ struct PlateRenderer {
       bottom: glyph.y + Int((Double(bitmap.height) * glyph.scale).rounded(.up)))
   }
 
-  private func shadowBounds(of glyphs: [DrawnGlyph]) -> Bounds {
+  /// The pixels by which the blur reaches: three boxes reach about three standard deviations.
+  private var blurReach: Int { Int((3 * self.style.shadowBlur).rounded(.up)) + 2 }
+
+  /// The whole pixels by which the shadow is displaced.
+  private var shadowOffset: (x: Int, y: Int) {
+    (Int(self.style.shadowX.rounded()), Int(self.style.shadowY.rounded()))
+  }
+
+  /// The bounds of the blurred glyphs before they are displaced.
+  private func blurredBounds(of glyphs: [DrawnGlyph]) -> Bounds {
     var bounds = Bounds.empty
     for glyph in glyphs { bounds.formUnion(Self.bounds(of: glyph)) }
-    guard !bounds.isEmpty else { return bounds }
-    // Three boxes reach about three standard deviations.
-    let blur = Int((3 * self.style.shadowBlur).rounded(.up)) + 2
-    let (x, y) = (Int(self.style.shadowX.rounded()), Int(self.style.shadowY.rounded()))
-    return Bounds(
-      left: bounds.left + x - blur, top: bounds.top + y - blur, right: bounds.right + x + blur,
-      bottom: bounds.bottom + y + blur)
+    return bounds.isEmpty ? bounds : bounds.expanded(by: self.blurReach)
+  }
+
+  private func shadowBounds(of glyphs: [DrawnGlyph]) -> Bounds {
+    let bounds = self.blurredBounds(of: glyphs)
+    return bounds.isEmpty ? bounds : bounds.shifted(self.shadowOffset.x, self.shadowOffset.y)
+  }
+
+  /// The pixels on which the shadow on a canvas depends.
+  private func shadowSource(of canvas: Bounds) -> Bounds {
+    canvas.shifted(-self.shadowOffset.x, -self.shadowOffset.y).expanded(by: self.blurReach)
   }
 
   // MARK: Pixels
@@ -193,23 +220,13 @@ struct PlateRenderer {
         canvas.picture, box.left - x, box.top - y, box.right - x, box.bottom - y,
         self.style.boxRadius, Self.premultiplied(self.style.boxColor))
     }
-    if self.hasShadow {
-      let blur = Int((3 * self.style.shadowBlur).rounded(.up)) + 2
-      let mask = Mask(canvas, margin: blur + self.shadowReach)
-      for glyph in letters + outlines { mask.add(glyph.image, glyph.x, glyph.y, glyph.scale) }
-      guard unsafe ctext_mask_blur(mask.picture, self.style.shadowBlur) == CTEXT_OK else {
-        throw TextError("there is not enough memory for the text")
-      }
-      mask.draw(
-        self.style.shadowColor, on: canvas, x: Int(self.style.shadowX.rounded()),
-        y: Int(self.style.shadowY.rounded()))
-    }
+    if self.hasShadow { try self.drawShadow(of: letters + outlines, canvas) }
     if self.hasOutline {
-      let mask = Mask(canvas, margin: 0)
+      let mask = Mask(canvas.bounds)
       for glyph in outlines { mask.add(glyph.image, glyph.x, glyph.y, glyph.scale) }
       mask.draw(self.style.outlineColor, on: canvas, x: 0, y: 0)
     }
-    let mask = Mask(canvas, margin: 0)
+    let mask = Mask(canvas.bounds)
     for glyph in letters where unsafe glyph.image.bitmap.is_color == 0 {
       mask.add(glyph.image, glyph.x, glyph.y, 1)
     }
@@ -224,9 +241,25 @@ struct PlateRenderer {
     }
   }
 
-  /// The most pixels by which the shadow is displaced, up to a limit for memory.
-  private var shadowReach: Int {
-    Int(min(max(abs(self.style.shadowX), abs(self.style.shadowY)).rounded(.up), 4096))
+  /// Draws the shadow. Its mask has only the pixels that are not clear after the blur, and on which
+  /// the canvas depends.
+  private func drawShadow(of glyphs: [DrawnGlyph], _ canvas: Canvas) throws(TextError) {
+    let bounds = self.blurredBounds(of: glyphs)
+      .intersection(self.shadowSource(of: canvas.bounds))
+    guard !bounds.isEmpty else { return }
+    guard bounds.pixelCount <= canvas.bounds.pixelCount + TextLimits.maxShadowPixels else {
+      throw TextError(
+        "the text's shadow is computed from \(bounds.pixelCount) pixels, more than "
+          + "\(TextLimits.maxShadowPixels) beyond those that it covers; reduce the size or the "
+          + "shadow's blur")
+    }
+    let mask = Mask(bounds)
+    for glyph in glyphs { mask.add(glyph.image, glyph.x, glyph.y, glyph.scale) }
+    guard unsafe ctext_mask_blur(mask.picture, self.style.shadowBlur) == CTEXT_OK else {
+      throw TextError("there is not enough memory for the text")
+    }
+    mask.draw(
+      self.style.shadowColor, on: canvas, x: self.shadowOffset.x, y: self.shadowOffset.y)
   }
 
   static func premultiplied(_ color: RGBAColor) -> [Float] {
@@ -259,6 +292,28 @@ private struct Bounds {
       right: max(self.right, other.right), bottom: max(self.bottom, other.bottom))
   }
 
+  var pixelCount: Int {
+    self.isEmpty ? 0 : (self.right - self.left) * (self.bottom - self.top)
+  }
+
+  func intersection(_ other: Bounds) -> Bounds {
+    let bounds = Bounds(
+      left: max(self.left, other.left), top: max(self.top, other.top),
+      right: min(self.right, other.right), bottom: min(self.bottom, other.bottom))
+    return bounds.isEmpty ? .empty : bounds
+  }
+
+  func expanded(by margin: Int) -> Bounds {
+    Bounds(
+      left: self.left - margin, top: self.top - margin, right: self.right + margin,
+      bottom: self.bottom + margin)
+  }
+
+  func shifted(_ x: Int, _ y: Int) -> Bounds {
+    Bounds(
+      left: self.left + x, top: self.top + y, right: self.right + x, bottom: self.bottom + y)
+  }
+
   mutating func clamp(to frame: FrameSize) {
     self.left = max(self.left, 0)
     self.top = max(self.top, 0)
@@ -273,6 +328,13 @@ private struct Canvas {
   let picture: ctext_picture
   let left: Int
   let top: Int
+
+  /// The rectangle of the frame.
+  var bounds: Bounds {
+    unsafe Bounds(
+      left: self.left, top: self.top, right: self.left + Int(self.picture.width),
+      bottom: self.top + Int(self.picture.height))
+  }
 }
 
 /// The coverage of some glyphs.
@@ -284,20 +346,16 @@ private final class Mask {
   private let top: Int
   private let pixels: UnsafeMutableBufferPointer<UInt8>
 
-  /// Creates an empty mask.
-  ///
-  /// - Parameter margin: The pixels around the canvas.
-  init(_ canvas: Canvas, margin: Int) {
-    let (width, height) = unsafe (
-      Int(canvas.picture.width) + 2 * margin, Int(canvas.picture.height) + 2 * margin
-    )
+  /// Creates an empty mask of a rectangle, which is not empty.
+  init(_ bounds: Bounds) {
+    let (width, height) = (bounds.right - bounds.left, bounds.bottom - bounds.top)
     let pixels = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: width * height)
     unsafe pixels.initialize(repeating: 0)
     unsafe self.pixels = pixels
     unsafe self.picture = ctext_picture(
       width: Int32(width), height: Int32(height), pixels: pixels.baseAddress.unsafelyUnwrapped)
-    self.left = canvas.left - margin
-    self.top = canvas.top - margin
+    self.left = bounds.left
+    self.top = bounds.top
   }
 
   deinit {

@@ -46,6 +46,27 @@ import Testing
     }
   }
 
+  @Test(arguments: Self.cases)
+  func `a command's own defaults give way to all sources`(_ test: Case) throws {
+    let setting = try #require(SettingTable.setting(test.key))
+    let flag = try #require(setting.flag)
+    let defaults = [test.key: [test.texts[1]]]
+    let alone = try Settings(defaults: defaults)
+    #expect(alone.texts(of: setting)?.first == test.texts[1])
+    #expect(alone.origin(of: setting) == .default)
+    let sources = [
+      try Settings(
+        commandLine: CommandLineSource(["\(flag)=\(test.texts[0])"]), defaults: defaults),
+      try Settings(environment: [setting.variable: test.texts[0]], defaults: defaults),
+    ]
+    for settings in sources { #expect(settings.texts(of: setting)?.first == test.texts[0]) }
+    try withFile("\(test.key): \(quoted(test.texts[0]))\n") { path in
+      let file = try Settings(
+        commandLine: CommandLineSource(["--config", path]), defaults: defaults)
+      #expect(file.texts(of: setting)?.first == test.texts[0])
+    }
+  }
+
   @Test func `the source with precedence replaces the whole list`() throws {
     try withFile("listen: [127.0.0.1:1, 127.0.0.1:2]\n") { path in
       let environment = ["SIDELIGHT_LISTEN": "127.0.0.1:3, unix:/tmp/four"]

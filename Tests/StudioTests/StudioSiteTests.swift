@@ -88,6 +88,16 @@ import Testing
     #expect(response.header("set-cookie") == nil)
   }
 
+  @Test func `HEAD does not use up a token`() throws {
+    let visitor = try Visitor(opensPage: false)
+    let token = visitor.studio.token
+    let response = visitor.get("/?token=\(token)", method: "HEAD")
+    #expect(response.status == 401)
+    #expect(response.header("set-cookie") == nil)
+    #expect(visitor.studio.token == token)
+    #expect(visitor.get("/?token=\(token)").status == 303)
+  }
+
   @Test func `tokens are 128 random bits`() throws {
     let tokens = try (0 ..< 50).map { _ in try Visitor(opensPage: false).studio.token }
     #expect(Set(tokens).count == 50)

@@ -165,6 +165,61 @@ import Testing
     }
   }
 
+  @Test func `a shadow is computed from the pixels that it needs`() throws {
+    func plate(_ frame: FrameSize, marginX: Double) throws -> TextPlate {
+      try #require(
+        try self.renderer.render(
+          Self.request("Name") {
+            $0.style.shadowColor = RGBAColor(red: 0, green: 0, blue: 0)
+            ($0.style.shadowX, $0.style.shadowY, $0.style.shadowBlur) = (-40, 6, 8)
+            $0.placement.anchor = .topLeft
+            ($0.placement.marginX, $0.placement.marginY) = (marginX, 100)
+            $0.placement.frame = frame
+          }))
+    }
+    // The glyphs end beyond the right edge of the small frame; their shadow does not.
+    let whole = try plate(FrameSize(width: 640, height: 480), marginX: 200)
+    let cut = try plate(FrameSize(width: 200, height: 480), marginX: 200)
+    #expect(cut.x == whole.x && cut.y == whole.y && cut.size.height == whole.size.height)
+    for y in 0 ..< cut.size.height {
+      let (short, long) = (4 * y * cut.size.width, 4 * y * whole.size.width)
+      let count = 4 * cut.size.width
+      #expect(cut.pixels[short ..< short + count] == whole.pixels[long ..< long + count])
+    }
+  }
+
+  @Test func `a shadow of too many pixels is refused with the limit`() throws {
+    let error = #expect(throws: TextError.self) {
+      try self.renderer.render(
+        Self.request("WWWW") {
+          $0.style.size = 2048
+          $0.style.maxWidth = 65536
+          $0.style.shadowColor = RGBAColor(red: 0, green: 0, blue: 0)
+          $0.style.shadowBlur = 2048
+          $0.placement.frame = FrameSize(width: 1920, height: 1080)
+        })
+    }
+    #expect(error?.message.contains("shadow") == true)
+    #expect(error?.message.contains("16777216") == true)
+  }
+
+  @Test func `pictures count with the pixels to which they are scaled`() throws {
+    func plate(_ count: Int) throws -> TextPlate? {
+      try self.renderer.render(
+        Self.request(String(repeating: "😀", count: count)) {
+          $0.style.size = 2048
+          $0.style.maxWidth = 1
+          $0.style.lineSpacing = 0.5
+          $0.style.maxLines = 64
+          ($0.placement.anchor, $0.placement.frame) = (
+            .center, FrameSize(width: 4096, height: 8192)
+          )
+        })
+    }
+    #expect(try plate(1) != nil)
+    #expect(throws: TextError.self) { try plate(16) }
+  }
+
   @Test(arguments: [
     String(repeating: "\u{202E}a", count: 256), String(repeating: "\u{2067}", count: 512),
     "a" + String(repeating: "\u{301}", count: 500), String(repeating: "\u{FDFA}", count: 500),

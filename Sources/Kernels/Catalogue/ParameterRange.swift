@@ -90,6 +90,8 @@ extension ParameterRange {
       return "names an unknown filter" + hint(catalogue.nearestName(to: self.filter))
     }
     guard let parameter = known.parameters.first(where: { $0.name == self.parameter }) else {
+      // The parameters of a kernel's text are known when a pipeline names it.
+      if known.name == TextKernel.description.name { return nil }
       let names = known.parameters.map(\.name)
       return "names an unknown parameter"
         + hint(Spelling.nearest(to: self.parameter, among: names))

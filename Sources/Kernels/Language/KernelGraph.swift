@@ -52,6 +52,8 @@ struct KernelGraph {
   /// it is not known.
   private(set) var magnitudes: [Double] = []
   private var indices: [Node: Index] = [:]
+  /// The constant that is not a number, if there is one.
+  private var notANumber: Index?
 
   /// The magnitude up to which a program's results need no limit.
   static let greatestMagnitude = 1e30
@@ -61,8 +63,12 @@ struct KernelGraph {
   // MARK: Nodes
 
   mutating func constant(_ value: Double) -> Index {
+    // NaN is not equal to itself, so a dictionary does not find it.
+    if value.isNaN, let notANumber { return notANumber }
     // Zeros are equal, and a dictionary would keep the first.
-    self.insert(.constant(value == 0 ? 0 : value), .constant, abs(value))
+    let index = self.insert(.constant(value == 0 ? 0 : value), .constant, abs(value))
+    if value.isNaN { self.notANumber = index }
+    return index
   }
 
   mutating func input(_ input: Input) -> Index {

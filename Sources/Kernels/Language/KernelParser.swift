@@ -84,6 +84,11 @@ struct KernelParser {
         "a parameter's name has letters and digits only, like those of filters: maxRadius",
         at: start)
     }
+    // Permissions and pipelines would know it by another name.
+    let canonical = Spelling.canonicalParameter(name)
+    guard canonical == name else {
+      throw self.error("the name '\(name)' is read as '\(canonical)'; use that", at: start)
+    }
     guard !KernelText.reservedParameters.contains(name) else {
       throw self.error(
         "'\(name)' is a parameter of the filter itself; choose another name", at: start)

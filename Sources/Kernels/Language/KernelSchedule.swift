@@ -49,9 +49,13 @@ struct KernelSchedule {
     var operands: [KernelGraph.Index]
   }
 
+  /// The estimated time of a step on single numbers, which runs once for each strip of pixels.
+  private static let singleStepNanoseconds = 12.0
+
   private let graph: KernelGraph
   private var places: [KernelGraph.Index: Place] = [:]
-  private var constantPlaces: [Float: Int] = [:]
+  /// The constants by their bits: NaN is not equal to itself.
+  private var constantPlaces: [UInt32: Int] = [:]
   private var freeRows: [Int] = []
 
   init(_ compiled: KernelCompiler.Compiled) {
@@ -68,6 +72,7 @@ struct KernelSchedule {
       let operands = item.operands.map { self.place($0) }
       self.places[item.node] = place
       list.append(Step(operation: item.operation, out: place, operands: operands))
+      self.nanosecondsPerPixel += Self.singleStepNanoseconds / Double(Strip.capacity)
     }
     self.singleStepCount = list.count
     self.schedule(
@@ -203,9 +208,9 @@ struct KernelSchedule {
   }
 
   private mutating func constant(_ value: Float) -> Place {
-    if let known = self.constantPlaces[value] { return .constant(known) }
+    if let known = self.constantPlaces[value.bitPattern] { return .constant(known) }
     self.constants.append(value)
-    self.constantPlaces[value] = self.constants.count - 1
+    self.constantPlaces[value.bitPattern] = self.constants.count - 1
     return .constant(self.constants.count - 1)
   }
 

@@ -24,6 +24,9 @@ struct TextKernel: CatalogueFilter {
         "The text of the kernel, unless `asset` names one; `color` changes nothing."),
     ])
 
+  /// The memory of a node of the graph that a program keeps, in bytes.
+  private static let bytesPerNode = 200
+
   /// The kernel; `nil` only if its asset was replaced by one of another kind.
   let text: KernelText?
   private let values: [[Double]]
@@ -46,12 +49,14 @@ struct TextKernel: CatalogueFilter {
         KernelCompiler.Setting(
           parameters: self.values, size: geometry.size, isOpaque: geometry.isOpaque))
     else { return [] }
-    if let matrix = compiled.graph.affineMap(of: compiled.results) {
+    // The results of neighbourhoods are premultiplied, and matrices take straight colour.
+    if !compiled.isNeighborhood, let matrix = compiled.graph.affineMap(of: compiled.results) {
       return matrix == .identity ? [] : [.matrix(matrix)]
     }
     let program = KernelProgram(compiled)
+    // Parameters make no program larger than the one that was checked.
     guard program.fits else { return [] }
-    let bytes = 64 * program.stepCount
+    let bytes = 64 * program.stepCount + Self.bytesPerNode * compiled.graph.nodes.count
     guard !compiled.isNeighborhood else {
       return [FilterNode(.window(KernelWindow(program: program)), byteCost: bytes)]
     }

@@ -74,6 +74,8 @@ struct PlatePass: Pass {
         let alpha = Float(plate.pixels[source + 3]) * plate.opacity / 255
         let under = unsafe Float(pixel[3]) / 255 * (1 - alpha)
         let total = alpha + under
+        // A small opacity rounds the text's alpha to 0.
+        guard total > 0 else { continue }
         for channel in 0 ..< 3 {
           let color = Float(plate.pixels[source + channel]) * plate.opacity
           let out = order[channel]

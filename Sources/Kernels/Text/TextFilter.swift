@@ -75,7 +75,7 @@ struct TextFilter: CheckedFilter {
   }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.appearance.opacity > 0, case .success(let template) = self.template else {
+    guard self.appearance.isVisible, case .success(let template) = self.template else {
       return []
     }
     var request = self.appearance.request(

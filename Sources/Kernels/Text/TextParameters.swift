@@ -103,6 +103,10 @@ struct TextAppearance: Sendable {
   /// The opacity of text and box.
   var opacity: Double { self.arguments.number("opacity") }
 
+  /// Whether the text covers anything. Samples are computed with an opacity of Float, in which the
+  /// smallest numbers are 0.
+  var isVisible: Bool { Float(self.opacity) > 0 }
+
   /// Returns the reason why the font cannot be used; `nil` if it can.
   func violation(_ renderer: any TextRenderer) -> ArgumentViolation? {
     guard case .bundled(let font) = self.font,

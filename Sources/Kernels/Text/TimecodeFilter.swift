@@ -52,7 +52,7 @@ struct TimecodeFilter: CheckedFilter {
   }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard self.appearance.opacity > 0 else { return [] }
+    guard self.appearance.isVisible else { return [] }
     let request = self.appearance.request(
       in: geometry.size, maxWidth: Double(geometry.size.width), maxLines: 1, alignment: nil,
       hasTabularDigits: true)

@@ -191,8 +191,12 @@ package final class FrameScheduler: Sendable {
 
   // MARK: Pauses
 
-  /// Whether other sessions are active.
-  fileprivate var isContended: Bool { self.activeSessions.load(ordering: .relaxed) > 1 }
+  /// Whether other sessions are active, or requests wait. A session that appeared during a turn
+  /// counts as active only when another turn begins.
+  fileprivate var isContended: Bool {
+    self.activeSessions.load(ordering: .relaxed) > 1
+      || self.waitingRequests.load(ordering: .relaxed) > 0
+  }
 
   /// Lets waiting turns that are much shorter run first.
   fileprivate func pauseIfNeeded(_ turn: Turn, _ meter: WorkMeter) async {
@@ -209,11 +213,12 @@ package final class FrameScheduler: Sendable {
               session: turn.session, deadline: turn.deadline, cost: max(turn.cost ?? .zero, done),
               work: uncharged, at: now)
           else { return nil }
+          // Before the turn can continue, and be charged again.
+          turn.charge(uncharged)
           state.waiting[pause.ticket] = continuation
           return (state.waiting.removeValue(forKey: pause.grant.ticket), pause.grant.bands)
         }
         guard let granted else { return continuation.resume(returning: nil) }
-        turn.charge(uncharged)
         granted.0?.resume(returning: granted.1)
       }
     }

@@ -49,7 +49,7 @@ struct PlanRunner: Sendable {
       guard let transition, let earlier else { return TransitionWork.Report() }
       return try await transition.mix(
         into: MutableFrame(layout: result.layout, color: result.color, buffer: result.buffer),
-        executor, bands: bands, observer: observer, meter: meter
+        of: compiled, executor, bands: bands, observer: observer, meter: meter
       ) {
         try await executor.run(
           earlier, on: input, at: time, scene: scene.earlier, details: details, bands: bands,
@@ -77,12 +77,19 @@ struct PlanRunner: Sendable {
       report = try await filter(into: target)
       result = Frame(layout: layout, color: compiled.plan.output.color, buffer: buffer)
     }
-    let picture = try await codec.withJPEG(of: result, compiled.jpeg, observer: observer) { file in
-      try OutgoingPicture(
-        jpeg: file, of: result.size, orientation: compiled.delivery.orientation, outcome: outcome,
-        limits: self.limits)
+    do {
+      let picture = try await codec.withJPEG(
+        of: result, compiled.jpeg, observer: observer
+      ) { file in
+        try OutgoingPicture(
+          jpeg: file, of: result.size, orientation: compiled.delivery.orientation,
+          outcome: outcome, limits: self.limits)
+      }
+      return (picture, report)
+    } catch var expired as WorkerPassObserver.Expired {
+      if transition != nil { expired.transition = report }
+      throw expired
     }
-    return (picture, report)
   }
 
   /// Returns the values of a frame that stages can show.
@@ -122,6 +129,8 @@ struct WorkerPassObserver: PassObserver {
   struct Expired: Error {
     /// The stage of the server that had the frame.
     var stage: DropStage
+    /// The work of the frame's transition, which was done before; `nil` if there was none.
+    var transition: TransitionWork.Report?
   }
 
   /// A pass failed.

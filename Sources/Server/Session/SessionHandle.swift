@@ -23,8 +23,6 @@ final class SessionHandle: Sendable {
     var lastTotal = Duration.zero
     /// The arrival time of the last frame that was sent.
     var lastReceived: Duration?
-    /// The revision to which the worker last cut a transition; 0 if it has not.
-    var cutRevision: UInt64 = 0
   }
 
   /// The last resume token, and the state that it was signed for.
@@ -102,9 +100,8 @@ final class SessionHandle: Sendable {
   ///
   /// - Parameter sequence: The first frame that shows only the later pipeline.
   func cutTransition(to revision: Revision, _ end: TransitionEnd, at sequence: UInt64) {
-    let isNew = self.state.withLock { state in
-      state.cutRevision = revision.number
-      return state.pipelineState.endTransition(to: revision)
+    let isNew = self.state.withLock {
+      $0.pipelineState.cutTransition(to: revision, at: sequence)
     }
     if isNew { self.announce(end, of: revision, at: sequence) }
   }
@@ -115,9 +112,12 @@ final class SessionHandle: Sendable {
       to: frame.activePipeline.revision, end, at: frame.message.sequence)
   }
 
-  /// Returns whether the transition to a revision was cut.
-  func hasCutTransition(to revision: Revision) -> Bool {
-    self.state.withLock { $0.cutRevision == revision.number }
+  /// Returns whether the transition of a frame was cut with the frame or one before it.
+  func hasCutTransition(of frame: IncomingFrame) -> Bool {
+    self.state.withLock {
+      $0.pipelineState.hasCutTransition(
+        to: frame.activePipeline.revision, at: frame.message.sequence)
+    }
   }
 
   private func announce(_ end: TransitionEnd, of revision: Revision, at sequence: UInt64) {
@@ -155,7 +155,7 @@ final class SessionHandle: Sendable {
     try self.update { pipelineState throws(FieldViolation) in
       try pipelineState.change(
         ifRevision: change.expectedRevision, requestID: change.requestID,
-        transition: change.transition,
+        transition: change.transition, isSelection: change.requested != nil,
         violation: change.violation(of:), change.apply)
       return pipelineState.revision
     }

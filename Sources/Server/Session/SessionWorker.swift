@@ -92,8 +92,8 @@ struct SessionWorker {
     do {
       let attempt = try await self.engine.processing.scheduler.withTurn(
         session: self.session.handle.number, deadline: self.turnDeadline(of: first),
-        limit: compiled.isCustom ? self.turnLimit(for: first, compiled) : nil,
-        cost: self.variant(of: compiled).compiled.cost.work
+        limit: first.isCustom ? self.turnLimit(for: first, compiled) : nil,
+        cost: self.expectedWork(of: first, compiled)
       ) { bands, meter -> Attempt? in
         started?.finish()
         guard let frame = take() else { return nil }
@@ -123,6 +123,17 @@ struct SessionWorker {
       return (compiled, compiled.plan.hasReducedScene ? .degraded : .filtered)
     }
     return (cheaper, .degraded)
+  }
+
+  /// Returns the expected work of a frame, with that of the earlier pipeline in a transition; `nil`
+  /// if it is unknown.
+  private func expectedWork(of frame: IncomingFrame, _ compiled: CompiledPipeline) -> Duration? {
+    let later = self.variant(of: compiled).compiled.cost.work
+    guard let transition = frame.transition, !self.session.quality.isReduced,
+      !self.session.handle.hasCutTransition(of: frame)
+    else { return later }
+    guard let later, let earlier = transition.earlier.cost.work else { return nil }
+    return later + earlier
   }
 
   /// Returns whether the expected work would end after the frame's deadline.
@@ -189,9 +200,21 @@ struct SessionWorker {
   ) async throws -> OutgoingPicture {
     let start = self.clock.now()
     try compiled.check(self.runner.limits)
-    let (picture, report) = try await self.runner.run(
-      compiled, on: frame, in: transition, outcome: frame.outcome(disposition),
-      isReduced: disposition == .degraded, bands: bands, observer: observer, meter: meter)
+    let picture: OutgoingPicture
+    let report: TransitionWork.Report
+    do {
+      (picture, report) = try await self.runner.run(
+        compiled, on: frame, in: transition, outcome: frame.outcome(disposition),
+        isReduced: disposition == .degraded, bands: bands, observer: observer, meter: meter)
+    } catch let expired as WorkerPassObserver.Expired {
+      let report = expired.transition ?? TransitionWork.Report()
+      let elapsed = self.clock.now() - start - report.elapsed
+      frame.compiledPipeline?.cost.record(atLeast: elapsed - (meter.paused - report.paused))
+      if let transition = expired.transition {
+        self.session.handle.cutTransition(of: frame, transition.cut ?? .noTime)
+      }
+      throw expired
+    }
     let elapsed = self.clock.now() - start - report.elapsed
     compiled.cost.record(
       elapsed - (meter.paused - report.paused),
@@ -203,7 +226,7 @@ struct SessionWorker {
   /// Returns the work of a frame in a transition; `nil` if it has none, or if there is no time.
   private func transition(of frame: IncomingFrame) -> TransitionWork? {
     guard let transition = frame.transition,
-      !self.session.handle.hasCutTransition(to: frame.activePipeline.revision)
+      !self.session.handle.hasCutTransition(of: frame)
     else { return nil }
     guard !self.session.quality.isReduced else {
       self.session.handle.cutTransition(of: frame, .noTime)
@@ -212,7 +235,7 @@ struct SessionWorker {
     let isUnlimited = self.session.options.dropPolicy == .neverDrop || frame.message.mustProcess
     return TransitionWork(
       transition: transition, deadline: isUnlimited ? nil : self.turnDeadline(of: frame),
-      mixCost: self.mixCost, clock: self.clock)
+      start: self.clock.now(), mixCost: self.mixCost, clock: self.clock)
   }
 
   private func conclude(_ attempt: Attempt) async {
@@ -227,7 +250,6 @@ struct SessionWorker {
     case .tooLate:
       self.refuse(frame)
     case .failed(let expired as WorkerPassObserver.Expired):
-      frame.compiledPipeline?.cost.record(atLeast: self.clock.now() - attempt.started)
       self.resolver.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
     case .failed(let error):
       await self.fail(frame, error, started: attempt.started)
@@ -345,8 +367,8 @@ struct SessionWorker {
   /// Returns the time after which the scheduler grants the turn to others, while the filters
   /// continue.
   private func turnLimit(for frame: IncomingFrame, _ compiled: CompiledPipeline) -> Duration {
-    min(
-      self.timeout(of: frame),
-      max(FrameScheduler.unknownTurnLimit, (compiled.cost.expected ?? .zero) * 4))
+    let expected =
+      (compiled.cost.expected ?? .zero) + (frame.transition?.earlier.cost.expected ?? .zero)
+    return min(self.timeout(of: frame), max(FrameScheduler.unknownTurnLimit, expected * 4))
   }
 }

@@ -181,6 +181,7 @@ package final class Guards: Sendable {
       messages: CallLimits(
         path: path, maxMessageBytes: self.maxMessageBytes,
         maxControlMessageBytes: configuration.maxControlMessageBytes),
+      maxTransportBytes: self.maxMessageBytes,
       ticks: self.isActive(.messageBatches) ? self.ticks : nil,
       unfinished: self.isActive(.unfinishedMessages) ? self.unfinished : nil,
       pings: self.isActive(.pings)

@@ -26,6 +26,8 @@ struct WebSocketLimits {
   var configuration: GuardConfiguration
   /// The limits on the messages of the method.
   var messages: CallLimits
+  /// The most bytes of a message of any method.
+  var maxTransportBytes: Int
   /// The ticks of the server's event loops; `nil` delivers messages as they arrive.
   var ticks: EventLoopTicks?
   /// The budget for bytes of messages that have begun and not ended; `nil` disables it.

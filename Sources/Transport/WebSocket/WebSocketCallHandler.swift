@@ -317,9 +317,11 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     if let guardName = refusal.guardName {
       self.limits.counters.record(guardName, against: self.limits.address)
     }
+    let wasInputOver = self.isInputOver
     self.finish(CallEnd(refusal.status), context: context)
     self.call.cancellation.cancel()
-    self.endInput(context: context)
+    // The handler may wait for messages, which no longer come.
+    if !wasInputOver { context.fireUserInboundEventTriggered(ChannelEvent.inputClosed) }
   }
 
   /// Closes the WebSocket for a violation of its client.
@@ -358,7 +360,10 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     self.phase = .closing
     self.deadline.cancel()
     _ = self.reserve(0)
-    self.discardLimit = 2 * self.limits.maxBytes
+    // The bytes that follow are not in the budget of unfinished messages.
+    self.reader.discardMessages()
+    // Closing while the client sends would reset the connection, and the client lose the status.
+    self.discardLimit = max(2 * self.limits.maxBytes, self.limits.maxTransportBytes)
     context.writeAndFlush(
       self.wrapOutboundOut(.byteBuffer(WebSocketFrameHead.close(code, reason))), promise: nil)
     if cancelsCall { self.call.cancellation.cancel() }

@@ -41,6 +41,8 @@ package struct WebSocketReader {
   private struct Message {
     var isText: Bool
     var bytes = ByteBuffer()
+    /// The bytes that were read, whether they are stored or not.
+    var length = 0
     var fragments = 0
   }
 
@@ -56,6 +58,8 @@ package struct WebSocketReader {
   /// The content of a control frame.
   private var control = ByteBuffer()
   private var hasEnded = false
+  /// Whether the content of binary messages is not stored.
+  private var discardsMessages = false
 
   /// - Parameter limits: The limits on the client.
   package init(limits: Limits) {
@@ -65,6 +69,13 @@ package struct WebSocketReader {
 
   /// Whether the content of a frame has begun and not ended.
   package var isWithinFrame: Bool { self.frame != nil }
+
+  /// Stores no content of binary messages from now on, and frees what is stored. The frames are
+  /// checked as before, but there is no ``WebSocketEvent/message(_:)``.
+  package mutating func discardMessages() {
+    self.discardsMessages = true
+    if self.message?.isText == false { self.message?.bytes = ByteBuffer() }
+  }
 
   /// Reads up to the next event.
   ///
@@ -178,7 +189,7 @@ package struct WebSocketReader {
       throw WebSocketViolation(
         .policyViolation, "A message has more than \(self.limits.maxFragments) frames.")
     }
-    let before = message.bytes.readableBytes
+    let before = message.length
     if message.isText {
       guard head.length <= Self.endText.readableBytes - before else {
         throw WebSocketViolation(.unsupportedData, "The only text message is 'end'.")
@@ -205,12 +216,14 @@ package struct WebSocketReader {
     if frame.opcode.isControl {
       self.control.writeUnmasked(content, key: frame.key, offset: self.position)
     } else if var message = self.message.take() {
-      let received = message.bytes.readableBytes + count
-      let announced = received - count - self.position + frame.length
-      if received >= min(announced, Self.minReservingBytes) {
-        message.bytes.reserveCapacity(announced)
+      let announced = message.length - self.position + frame.length
+      message.length += count
+      if message.isText || !self.discardsMessages {
+        if message.length >= min(announced, Self.minReservingBytes) {
+          message.bytes.reserveCapacity(announced)
+        }
+        message.bytes.writeUnmasked(content, key: frame.key, offset: self.position)
       }
-      message.bytes.writeUnmasked(content, key: frame.key, offset: self.position)
       self.message = message
     }
     self.position += count
@@ -230,7 +243,7 @@ package struct WebSocketReader {
       }
     }
     guard frame.isFinal, let message = self.message.take() else { return nil }
-    guard message.isText else { return .message(message.bytes) }
+    guard message.isText else { return self.discardsMessages ? nil : .message(message.bytes) }
     guard message.bytes == Self.endText else {
       throw WebSocketViolation(.unsupportedData, "The only text message is 'end'.")
     }

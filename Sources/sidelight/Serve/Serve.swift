@@ -32,6 +32,15 @@ struct Serve: AsyncParsableCommand {
     completion: .list(SettingTable.all.compactMap(\.flag) + CommandLineSource.otherFlags))
   var arguments: [String] = []
 
+  /// The defaults that differ from those of the settings, by key.
+  var defaults: [String: [String]] = [:]
+  /// The folder of the default socket. It is made if the server listens in it.
+  var socketFolder: PrivateFolder?
+
+  private enum CodingKeys: CodingKey {
+    case arguments
+  }
+
   /// Returns the settings from the arguments, the environment and a file.
   ///
   /// - Throws: `ExitCode` after errors have been printed; `CleanExit` for help and other requests.
@@ -41,13 +50,27 @@ struct Serve: AsyncParsableCommand {
     case .help: throw CleanExit.helpRequest(Self.self)
     case .version: throw CleanExit.message(SidelightVersion.current)
     case .helpAll: throw CleanExit.message(SettingsHelp.all)
-    case .serve: return try Self.load(commandLine)
-    case .printConfiguration: throw CleanExit.message(try Self.load(commandLine).table)
-    case .printYAML: throw CleanExit.message(try Self.load(commandLine).yaml)
+    case .serve: return try self.load(commandLine)
+    case .printConfiguration: throw CleanExit.message(try self.load(commandLine).table)
+    case .printYAML: throw CleanExit.message(try self.load(commandLine).yaml)
     }
   }
 
-  func run() async throws { try await self.run(with: self.settings(), as: nil) }
+  func run() async throws {
+    let settings = try self.settings()
+    let folder = try self.makeSocketFolder(for: settings)
+    defer { folder?.remove() }
+    try await self.run(with: settings, as: nil)
+  }
+
+  /// Makes the folder of the default socket, if the server listens in it.
+  private func makeSocketFolder(for settings: Settings) throws -> PrivateFolder? {
+    guard let folder = self.socketFolder,
+      settings.configuration.server.addresses.contains(.unix(path: folder.socket))
+    else { return nil }
+    try folder.make()
+    return folder
+  }
 
   /// Runs the server on the main thread, and exits.
   @MainActor
@@ -56,6 +79,9 @@ struct Serve: AsyncParsableCommand {
       // Before a second thread starts, since it changes the environment.
       let worker = try Worker.inherited()
       let settings = try self.settings()
+      // Workers get the sockets of their supervisor.
+      let folder = try worker == nil ? self.makeSocketFolder(for: settings) : nil
+      defer { folder?.remove() }
       guard worker != nil || settings.configuration.workers == 0 else {
         return try await Self.supervise(settings.configuration)
       }
@@ -112,10 +138,10 @@ struct Serve: AsyncParsableCommand {
       grace: configuration.shutdownGrace, isForcedBySecondSignal: worker == nil, logger: logger)
     let reload = await ReloadService(
       settings: settings,
-      read: { [arguments] in
+      read: { [arguments, defaults] in
         try Settings(
           commandLine: CommandLineSource(arguments),
-          environment: ProcessInfo.processInfo.environment)
+          environment: ProcessInfo.processInfo.environment, defaults: defaults)
       }, metrics: metrics, logger: logger
     ) { configuration in
       let configuration = configuration.adapted(to: worker)
@@ -145,10 +171,11 @@ struct Serve: AsyncParsableCommand {
     try await ServiceGroup(configuration: group).run()
   }
 
-  private static func load(_ commandLine: CommandLineSource) throws -> Settings {
+  private func load(_ commandLine: CommandLineSource) throws -> Settings {
     do throws(SettingErrors) {
       return try Settings(
-        commandLine: commandLine, environment: ProcessInfo.processInfo.environment)
+        commandLine: commandLine, environment: ProcessInfo.processInfo.environment,
+        defaults: self.defaults)
     } catch {
       let errors = error.all.map { "Error: \($0)\n" }.joined()
       FileHandle.standardError.write(Data("\(errors)See 'sidelight serve --help'.\n".utf8))

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SidelightConfiguration
 
-/// `sidelight studio`: runs a server on loopback with the studio's page.
+/// `sidelight studio`: runs a server for this user, with the studio's page on loopback.
 struct StudioCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "studio",
@@ -14,7 +14,8 @@ struct StudioCommand: AsyncParsableCommand {
         --port <port>   Port of the page. (default: chosen by the system)
 
       All settings of 'sidelight serve' apply. Unless they are set, the server
-      listens for gRPC at 127.0.0.1:0, and logs warnings and errors only.
+      listens for gRPC at a Unix socket that only this user can reach, and logs
+      warnings and errors only.
       Open the URL once; the server then prints another one.
       """)
 
@@ -29,7 +30,7 @@ struct StudioCommand: AsyncParsableCommand {
       throw CleanExit.helpRequest(Self.self)
     }
     var settings: [String] = []
-    var port = "0"
+    var port: String?
     var rest = self.arguments[...]
     while let argument = rest.popFirst() {
       if argument == "--port" {
@@ -40,16 +41,21 @@ struct StudioCommand: AsyncParsableCommand {
         settings.append(argument)
       }
     }
-    guard let number = UInt16(port) else {
-      throw ValidationError("--port is '\(port)'; the range is 0 to 65535")
+    if let port {
+      guard let number = UInt16(port) else {
+        throw ValidationError("--port is '\(port)'; the range is 0 to 65535")
+      }
+      // The last value counts, so that '--studio' overrides it.
+      settings = ["--studio", "127.0.0.1:\(number)"] + settings
     }
-    // For a setting that is not a list the last value counts, so the user's own follow.
-    var defaults = ["--studio", "127.0.0.1:\(number)", "--log-level", "warning"]
-    let listens = settings.contains { argument in
-      ["--listen", "-l"].contains { argument == $0 || argument.hasPrefix("\($0)=") }
-    }
-    if !listens { defaults += ["--listen", "127.0.0.1:0"] }
-    return try Serve.parse(defaults + settings)
+    var serve = try Serve.parse(settings)
+    let folder = PrivateFolder()
+    serve.socketFolder = folder
+    serve.defaults = [
+      "listen": ["unix:\(folder.socket)"], "studio.listen": ["127.0.0.1:0"],
+      "log.level": ["warning"],
+    ]
+    return serve
   }
 
   func run() async throws { try await self.serve().run() }

@@ -48,6 +48,7 @@ import Testing
     Invalid(text: "param a: 1 in 1..0 a", line: 1, column: 15, message: "the least first"),
     Invalid(text: "param a: 1 param a: 2 a", line: 1, column: 18, message: "is given twice"),
     Invalid(text: "param a_b: 1 a_b", line: 1, column: 7, message: "letters and digits only"),
+    Invalid(text: "param inputGain: 1 a", line: 1, column: 7, message: "is read as 'gain'"),
     Invalid(text: "param source: 1 a", line: 1, column: 7, message: "of the filter itself"),
     Invalid(text: "let a = 1 param b: 1 a", line: 1, column: 11, message: "before the first 'let'"),
     Invalid(text: "color color", line: 1, column: 7, message: "expected an operator or the end"),
@@ -121,6 +122,27 @@ import Testing
   func `length, depth and cost are limited`(_ text: String, _ message: String) throws {
     let error = try #require(throws: KernelTextError.self) { try KernelText(text) }
     #expect(error.message.contains(message), "\(error)")
+  }
+
+  @Test func `values that are not numbers are computed once`() throws {
+    // With p = 0 each quotient is not a number, and all terms are equal.
+    let terms = Array(repeating: "atan(color + p / p)", count: 40).joined(separator: " + ")
+    let pipeline: Pipeline = [
+      .filter("kernel", ["source": .text("param p: 0 in 0..1 return \(terms)")])
+    ]
+    let plan = try FilterCatalogue.builtIn.resolve(pipeline).plan(
+      for: FrameGeometry(format: .bgra8, size: FrameSize(width: 1000, height: 1000)))
+    // A million pixels.
+    let limit = 1e6 * KernelText.maxNanosecondsPerPixel * KernelProgram.slowness
+    #expect(plan.kernelTime / .nanoseconds(1) < limit)
+  }
+
+  @Test func `steps on single numbers have a cost`() throws {
+    let few = try KernelText("color * sin(time)").nanosecondsPerPixel
+    let nested =
+      Array(repeating: "sin(", count: 30).joined() + "time"
+      + Array(repeating: ")", count: 30).joined()
+    #expect(try KernelText("color * \(nested)").nanosecondsPerPixel > few + 1)
   }
 
   @Test func `the cost grows with the work`() throws {

@@ -10,6 +10,9 @@ final class PatternRenderer: TextRenderer {
   /// The texts that were drawn.
   var drawn: [String] { self.texts.withLock { $0 } }
 
+  /// The handle of a font that nothing parsed.
+  final class Handle: FontHandle {}
+
   func unavailability(of font: BundledFont) -> String? {
     font == .notoSerif ? "which is not here" : nil
   }
@@ -146,6 +149,71 @@ final class PatternRenderer: TextRenderer {
     let plan = try bench.catalogue.resolve([.text(text: "name", opacity: 0)])
       .plan(for: Self.geometry)
     #expect(plan.isIdentity)
+  }
+
+  @Test(arguments: [1e-300, 1e-60, 1e-46, 1e-45, 1e-44, 1e-40, 1e-30, 1e-9])
+  func `the smallest opacities leave a clear frame clear`(_ opacity: Double) async throws {
+    let (bench, _) = Self.bench()
+    for text in ["name", "{label}"] {
+      for alpha in [AlphaMode.straight, .premultiplied] {
+        var geometry = FrameGeometry(format: .rgba8, size: FrameSize(width: 40, height: 30))
+        geometry.color.alpha = alpha
+        let frame = try TestFrame.flat(geometry, 0)
+        let result = try await bench.run([.text(text: text, opacity: opacity)], on: frame)
+        for y in 0 ..< 30 {
+          let row = result.bytes(y, 0)
+          #expect(stride(from: 3, to: row.count, by: 4).allSatisfy { row[$0] == 0 })
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (Int64.min, "1677-09-21 00:12:43.145224 -9223372037"),
+    (.max, "2262-04-11 23:47:16.854775 9223372036"), (-1, "1969-12-31 23:59:59.999999 -1"),
+    (-1_000_000_000, "1969-12-31 23:59:59.000000 -1"), (0, "1970-01-01 00:00:00.000000 0"),
+  ])
+  func `every capture time has a text`(_ nanoseconds: Int64, _ expected: String) throws {
+    let details = FrameDetails(captureNanoseconds: nanoseconds)
+    let template = try TextTemplate("{capture_time:%F %T.%f %s}")
+    #expect(template.text(of: details, utcOffset: 0) == expected)
+    for utcOffset in [-64800, 64800] {
+      #expect(!template.text(of: details, utcOffset: utcOffset).isEmpty)
+    }
+    for form in [Timecode.Form.frames, .dropFrame, .milliseconds] {
+      let code = Timecode(form: form, source: .captureTime, rate: 29.97)
+      #expect(code.text(of: details).count >= 11)
+    }
+  }
+
+  @Test func `kept texts do not retain an uploaded font`() async throws {
+    var (bench, renderer) = Self.bench()
+    let frame = try TestFrame.make(Self.geometry)
+    func draw() async throws -> Weak {
+      let font = FontAsset(
+        family: "Brand", style: "Book", glyphCount: 1, handle: PatternRenderer.Handle())
+      bench.catalogue.assets = AssetStore(["brand": .font(font)])
+      for _ in 0 ..< 2 {
+        _ = try await bench.run([.text(text: "{label}", fontAsset: "brand")], on: frame)
+      }
+      bench.catalogue.assets = AssetStore([:])
+      return Weak(font)
+    }
+    for count in 1 ... 3 {
+      let font = try await draw()
+      // A thread of the pool may still release its last work.
+      for _ in 0 ..< 200 where font.font != nil { try await Task.sleep(for: .milliseconds(10)) }
+      #expect(font.font == nil)
+      // Another font may have the place in memory of the one before; its texts are its own.
+      #expect(renderer.drawn.count == count)
+    }
+  }
+
+  /// A font that is not retained.
+  private struct Weak {
+    weak var font: FontAsset?
+
+    init(_ font: FontAsset) { self.font = font }
   }
 
   @Test(arguments: [

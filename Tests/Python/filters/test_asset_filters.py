@@ -223,7 +223,10 @@ def test_every_formula_with_an_asset_is_tested_here(stub):
     }
     # The Swift tests compare the filters of mattes with their definition.
     mattes = {"chromaKey", "virtualBackground", "backgroundBlur"}
-    assert with_assets == {entry[0] for entry in FILTERS.values()} | {"colorCube"} | mattes
+    # Texts and kernels have separate tests.
+    texts = {"text", "timecode", "kernel"}
+    tested = {entry[0] for entry in FILTERS.values()} | {"colorCube"}
+    assert with_assets == tested | mattes | texts
 
 
 def test_an_overlay_is_selected_during_a_session(server, stub):

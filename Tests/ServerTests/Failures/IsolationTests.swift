@@ -73,6 +73,45 @@ import Testing
     }
   }
 
+  @Test func `a stuck filter that a transition leads from does not keep its turn`() async throws {
+    let clock = ManualClock()
+    let gate = Gate()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(gate.filter)
+    var configuration = ServerConfiguration()
+    configuration.computeThreads = 1
+    try await withServer(
+      configuration, catalogue: catalogue, clock: clock.sessionClock
+    ) { _, address in
+      // For the test's end after a failure.
+      defer { gate.open(for: 1) }
+      async let stuck = withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open([.filter("gate")]),
+          [
+            .frame(1, Self.image), .select([.filter("colorInvert")], .fade(.milliseconds(400))),
+            .frame(2, Self.image) { $0.captureTimeNs = TransitionClient.captureTime(0) },
+            .frame(3, Self.image) { $0.captureTimeNs = TransitionClient.captureTime(1) },
+          ])
+      }
+      // The third frame is the first whose later pipeline has no custom filter.
+      gate.open(for: 2)
+      var entered = gate.entered.makeAsyncIterator()
+      for _ in 1 ... 3 { await entered.next() }
+      let others = try await clock.ticking(by: FrameScheduler.unknownTurnLimit) {
+        try await withStub(address) { stub in
+          try await stub.converse([.open([.filter("sepiaTone")]), .frame(1, Self.image)])
+        }
+      }
+      #expect(others.frames.map(\.disposition) == [.filtered])
+      gate.open(for: 1)
+      let answers = try await stuck
+      #expect(answers.frames.map(\.sequence) == [1, 2, 3])
+      #expect(answers.frames.allSatisfy { $0.disposition == .filtered })
+      #expect(answers.ended.isEmpty)
+    }
+  }
+
   /// A scheduler of two threads whose work is held, and what it is held by.
   static func withHeldWork(
     turns: Int, _ body: (FrameScheduler, ComputePool, ManualClock) async throws -> Void

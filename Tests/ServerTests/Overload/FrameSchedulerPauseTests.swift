@@ -74,15 +74,16 @@ import Testing
     #expect(grants == [2, 3])
   }
 
-  @Test func `a turn that pauses is charged once, and its meter leaves out the pause`()
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `a turn that pauses is charged once, and its meter leaves out the pause`(
+    _ wasActive: Bool
+  ) async throws {
     let clock = ManualClock()
     let compute = ComputePool(threadCount: 1)
     defer { compute.shutdown() }
     let scheduler = FrameScheduler(compute: compute, clock: clock.sessionClock)
-    // Passes are only divided while other sessions are active.
-    try await scheduler.withTurn(session: 2, deadline: .zero) { _, _ in }
+    // Passes are only divided while other sessions are active, or wait.
+    if wasActive { try await scheduler.withTurn(session: 2, deadline: .zero) { _, _ in } }
     let events = Events()
     try await scheduler.withTurn(
       session: 1, deadline: .zero, cost: .milliseconds(100)

@@ -224,6 +224,64 @@ import Testing
     #expect(free.transition == nil && free.pipeline.activeFilters == ["sepiaTone"])
   }
 
+  @Test func `a cut counts for its frame and later ones of the revision`() throws {
+    var state = try PipelineState(pipeline: Self.sepia, catalogue: .builtIn)
+    try state.change(
+      ifRevision: nil, requestID: 1, transition: .mix(.fade(.seconds(1)))
+    ) { $0 = Self.negative }
+    let revision = state.activePipeline.revision
+    #expect(!state.hasCutTransition(to: revision, at: 10))
+    let isNew = state.cutTransition(to: revision, at: 12)
+    #expect(isNew)
+    #expect(!state.hasCutTransition(to: revision, at: 11))
+    #expect(state.hasCutTransition(to: revision, at: 12))
+    // A frame that waited has no time either.
+    let isNewAgain = state.cutTransition(to: revision, at: 11)
+    #expect(!isNewAgain)
+    #expect(!state.hasCutTransition(to: revision, at: 10))
+    #expect(state.hasCutTransition(to: revision, at: 11))
+    #expect(!state.hasCutTransition(to: Revision(number: 3, requestID: 2), at: 20))
+  }
+
+  /// A state that holds a protecting pipeline for ten seconds from its first frame, at 1 s.
+  private static func heldState() throws -> PipelineState {
+    var state = try PipelineState(
+      pipeline: [.filter("mark", ["protects": .flag(true)])], catalogue: MarkFilter.catalogue())
+    try state.change(
+      ifRevision: nil, requestID: 1, transition: .mix(.fade(.seconds(10)))
+    ) { $0 = [] }
+    _ = state.activePipeline(captureTime: 1_000_000_000, arrival: .zero)
+    return state
+  }
+
+  @Test(arguments: [nil, .seconds(1), .seconds(20)] as [Duration?])
+  func `no update or transition ends the hold of a protecting pipeline early`(
+    _ duration: Duration?
+  ) throws {
+    var state = try Self.heldState()
+    try state.change(
+      ifRevision: nil, requestID: 2, transition: duration.map { .mix(.fade($0)) },
+      isSelection: false
+    ) { $0 = Self.sepia }
+    for second in [9, 10] as [Int64] {
+      let (held, ended) = state.activePipeline(
+        captureTime: second * 1_000_000_000, arrival: .zero)
+      #expect(held.transition?.kind == .hold && ended == nil)
+      #expect(held.transition?.earlier.activeFilters == ["mark"])
+      #expect(held.revision == Revision(number: 3, requestID: 2))
+    }
+    let (free, ended) = state.activePipeline(captureTime: 40_000_000_000, arrival: .zero)
+    #expect(free.transition == nil && free.pipeline.activeFilters == ["sepiaTone"])
+    #expect(ended?.0 == Revision(number: 3, requestID: 2) && ended?.1 == .protection)
+  }
+
+  @Test func `a selection without a transition ends the hold of a protecting pipeline`() throws {
+    var state = try Self.heldState()
+    try state.change(ifRevision: nil, requestID: 2) { $0 = Self.sepia }
+    let (free, _) = state.activePipeline(captureTime: 2_000_000_000, arrival: .zero)
+    #expect(free.transition == nil && free.pipeline.activeFilters == ["sepiaTone"])
+  }
+
   @Test func `a token of a transition restores the pipeline that it leads to`() async throws {
     let client = Self.client()
     let keys = [ResumeTests.key("a", 1)]

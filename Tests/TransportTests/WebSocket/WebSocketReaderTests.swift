@@ -155,6 +155,44 @@ import Testing
     #expect(try reader.next(from: &bytes) == nil)
   }
 
+  @Test(arguments: [1, 7, Int.max])
+  func `discarded messages are checked, and the close frame after them is read`(_ size: Int) throws
+  {
+    var reader = WebSocketReader(limits: .init(maxMessageBytes: Self.maxBytes))
+    var start = ByteBuffer(
+      bytes: ClientFrame(opcode: 2, content: Self.content(100), isFinal: false).bytes)
+    #expect(try reader.next(from: &start) == .frame(messageBytes: 100))
+    #expect(try reader.next(from: &start) == nil)
+    reader.discardMessages()
+    var events: [WebSocketEvent] = []
+    var rest =
+      (ClientFrame(opcode: 0, content: Self.content(Self.maxBytes - 100)).bytes
+      + ClientFrame(opcode: 2, content: Self.content(Self.maxBytes)).bytes
+      + ClientFrame(opcode: ClientFrame.text, content: Array("end".utf8)).bytes
+      + ClientFrame(opcode: ClientFrame.close, content: [0x03, 0xE8]).bytes)[...]
+    while !rest.isEmpty {
+      var piece = ByteBuffer(bytes: rest.prefix(size))
+      rest = rest.dropFirst(size)
+      while let event = try reader.next(from: &piece) { events.append(event) }
+    }
+    #expect(
+      events == [
+        .frame(messageBytes: Self.maxBytes), .frame(messageBytes: Self.maxBytes),
+        .frame(messageBytes: 3), .end, .close(.normal),
+      ])
+  }
+
+  @Test func `discarded fragments count towards the limit`() throws {
+    var reader = WebSocketReader(limits: .init(maxMessageBytes: Self.maxBytes))
+    reader.discardMessages()
+    var bytes = ByteBuffer(
+      bytes: ClientFrame(opcode: 2, content: [1], isFinal: false).bytes
+        + ClientFrame(opcode: 0, length: UInt64(Self.maxBytes)).bytes)
+    #expect(try reader.next(from: &bytes) == .frame(messageBytes: 1))
+    let error = #expect(throws: WebSocketViolation.self) { try reader.next(from: &bytes) }
+    #expect(error?.code == .messageTooBig)
+  }
+
   @Test(arguments: 0 ..< 200)
   func `noise never ends the process`(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)

@@ -39,6 +39,8 @@ package struct PipelineState: Sendable {
   package private(set) var revision: UInt64
   /// The transition to the participant's pipeline; `nil` if there is none.
   private var transition: TransitionState?
+  /// The last transition that was cut, and its first frame that shows only the later pipeline.
+  private var cut: (revision: UInt64, sequence: UInt64)?
   private let catalogue: FilterCatalogue
   private let overrideCatalogue: FilterCatalogue
 
@@ -87,13 +89,17 @@ package struct PipelineState: Sendable {
   ///   - requestID: The request's number, which ``Revision`` repeats.
   ///   - transition: The transition to the changed pipeline; `nil` for a cut. It replaces one that
   ///     is not over: it begins at the pipeline that this one leads to, or a glide at the present
-  ///     parameters of a glide. During an override there are no transitions.
+  ///     parameters of a glide. During an override there are no transitions. A protecting pipeline
+  ///     that an earlier transition holds stays until the end of that one or longer.
+  ///   - isSelection: Whether the change names the whole pipeline. Without a transition it then
+  ///     ends a hold too.
   ///   - violation: Returns the violation of an error that the catalogue found.
   ///   - change: Changes the pipeline.
   /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of
   ///   `change`; or that of the catalogue. The pipeline then stays as it was.
   package mutating func change(
     ifRevision revision: UInt64?, requestID: UInt64, transition: RequestedTransition? = nil,
+    isSelection: Bool = true,
     violation: (PipelineError) -> FieldViolation = { FieldViolation($0).within("pipeline") },
     _ change: (inout Pipeline) throws(FieldViolation) -> Void
   ) throws(FieldViolation) {
@@ -115,23 +121,37 @@ package struct PipelineState: Sendable {
     } catch {
       throw violation(error)
     }
-    let earlier = self.presentPipeline(for: transition)
+    // During an override the frames do not change, but every change gets a revision.
+    self.revision += 1
+    self.transition = self.transition(
+      to: resolved, transition, isSelection: isSelection,
+      revision: Revision(number: self.revision, requestID: requestID))
     self.resolved = resolved
     self.pipeline = pipeline
     self.requestID = requestID
-    // During an override the frames do not change, but every change gets a revision.
-    self.revision += 1
-    self.transition =
-      self.override == nil
-      ? transition.map {
-        TransitionState(
-          from: earlier, to: resolved, $0,
-          revision: Revision(number: self.revision, requestID: requestID))
-      } : nil
+  }
+
+  /// Returns the transition to a changed pipeline; `nil` for a cut.
+  private func transition(
+    to later: ResolvedPipeline, _ requested: RequestedTransition?, isSelection: Bool,
+    revision: Revision
+  ) -> TransitionState? {
+    guard self.override == nil else { return nil }
+    let next = requested.map {
+      TransitionState(
+        from: self.presentPipeline(for: requested), to: later, $0, revision: revision)
+    }
+    guard var hold = self.transition, hold.kind == .hold, !later.protects else { return next }
+    // The protection must not end before the time that was requested for it.
+    if let next, next.duration >= hold.duration { return next }
+    if next == nil, isSelection { return nil }
+    hold.lead(to: revision)
+    return hold
   }
 
   /// Returns the pipeline that a transition begins at.
   private func presentPipeline(for requested: RequestedTransition?) -> ResolvedPipeline {
+    if let transition, transition.kind == .hold { return transition.earlier }
     guard case .glide? = requested, let transition, transition.kind == .glide else {
       return self.resolved
     }
@@ -167,13 +187,25 @@ package struct PipelineState: Sendable {
     }
   }
 
-  /// Ends the transition to a revision.
+  /// Ends the transition to a revision with a cut.
   ///
+  /// - Parameter sequence: The first frame that shows only the later pipeline.
   /// - Returns: Whether it was not over.
-  package mutating func endTransition(to revision: Revision) -> Bool {
+  package mutating func cutTransition(to revision: Revision, at sequence: UInt64) -> Bool {
+    if let cut, cut.revision == revision.number {
+      self.cut?.sequence = min(cut.sequence, sequence)
+    } else {
+      self.cut = (revision.number, sequence)
+    }
     guard self.transition?.revision == revision else { return false }
     self.transition = nil
     return true
+  }
+
+  /// Returns whether the transition to a revision was cut with a frame or one before it.
+  package func hasCutTransition(to revision: Revision, at sequence: UInt64) -> Bool {
+    guard let cut, cut.revision == revision.number else { return false }
+    return sequence >= cut.sequence
   }
 
   /// Pauses the session or ends its pause.

@@ -27,19 +27,23 @@ extension CompiledPipelineCache {
   mutating func framePipeline(
     for active: ActivePipeline, _ form: PictureForm, budget: Duration?, isReduced: Bool
   ) async -> FramePipeline {
+    if let moment = active.transition, moment.kind == .hold {
+      // The frame does not need the later pipeline.
+      let earlier = await self.compiledPipeline(
+        earlier: moment.earlier, than: active.revision, form)
+      var result = FramePipeline(active: active, compiled: earlier)
+      result.show(moment.earlier, earlier)
+      return result
+    }
     let later = await self.compiledPipeline(for: active, form)
     var result = FramePipeline(active: active, compiled: later)
     guard let moment = active.transition else { return result }
-    guard !isReduced || moment.kind == .hold else {
+    guard !isReduced else {
       result.cut = .noTime
       return result
     }
     let earlier = await self.compiledPipeline(
       earlier: moment.earlier, than: active.revision, form)
-    guard moment.kind != .hold else {
-      result.show(moment.earlier, earlier)
-      return result
-    }
     if let between = moment.between, earlier.isSmall, later.isSmall {
       let compiled = await self.compiledPipeline(between, like: later)
       if compiled.plan.refusal == nil, compiled.plan.output == later.plan.output {

@@ -35,8 +35,8 @@ package struct TransitionState: Sendable {
   package let earlier: ResolvedPipeline
   package let kind: Kind
   /// The revision that it leads to.
-  package let revision: Revision
-  private let duration: Duration
+  package private(set) var revision: Revision
+  package let duration: Duration
   private let curve: TransitionCurve
   /// The progress of the latest frame.
   package private(set) var progress = 0.0
@@ -70,6 +70,11 @@ package struct TransitionState: Sendable {
       case .glide: self.kind = .glide
       }
     }
+  }
+
+  /// Leads to another revision, at the same time.
+  package mutating func lead(to revision: Revision) {
+    self.revision = revision
   }
 
   /// Records a frame, and returns its position.

@@ -19,45 +19,57 @@ struct TransitionWork: Sendable {
   let transition: FrameTransition
   /// The time at which the frame should be done; `nil` if it has time without limit.
   let deadline: Duration?
+  /// The time at which the work on the frame began.
+  let start: Duration
   /// The cost of mixing, for all frames of the session.
   let mixCost: CostEstimate
   let clock: SessionClock
 
-  /// Whether the work is expected to end before the deadline.
-  private var hasTime: Bool {
+  /// Returns whether the work, and for files the encoding after it, is expected to end before the
+  /// deadline.
+  private func hasTime(with later: CompiledPipeline, _ meter: WorkMeter) -> Bool {
     guard let deadline else { return true }
-    let expected =
+    let now = self.clock.now()
+    var expected =
       (self.transition.earlier.cost.expected ?? .zero)
       + (self.mixCost.expected ?? .zero)
-    return self.clock.now() + expected <= deadline
+    if later.delivery.coding.isFile, let total = later.cost.expected {
+      // What is left of the later pipeline's time.
+      expected += max(.zero, total - (now - self.start - meter.paused))
+    }
+    return now + expected <= deadline
   }
 
   /// Filters a frame with the earlier pipeline, and mixes the result into that of the later one.
   ///
   /// - Parameters:
   ///   - later: The later pipeline's result. Unchanged if the report has a cut.
+  ///   - pipeline: The later pipeline.
   ///   - run: Returns the earlier pipeline's result.
   /// - Throws: `CancellationError` if the task is cancelled.
   func mix(
-    into later: consuming MutableFrame, _ executor: PlanExecutor, bands: Int,
-    observer: some PassObserver, meter: WorkMeter, run: () async throws -> Frame
+    into later: consuming MutableFrame, of pipeline: CompiledPipeline, _ executor: PlanExecutor,
+    bands: Int, observer: some PassObserver, meter: WorkMeter, run: () async throws -> Frame
   ) async throws -> Report {
-    guard self.hasTime else { return Report(cut: .noTime) }
+    guard self.hasTime(with: pipeline, meter) else {
+      self.mixCost.recordRefusal()
+      return Report(cut: .noTime)
+    }
     let cost = self.transition.earlier.cost
     let (start, beyond, paused) = (self.clock.now(), meter.beyondElapsed, meter.paused)
     var report = Report()
     do {
       let earlier = try await run()
-      let filtered = self.clock.now()
+      let (filtered, pausedBefore) = (self.clock.now(), meter.paused)
       cost.record(
-        filtered - start - (meter.paused - paused),
+        filtered - start - (pausedBefore - paused),
         work: filtered - start + meter.beyondElapsed - beyond)
       try await executor.mix(
         earlier, into: later, by: self.transition.mix, bands: bands, observer: observer,
         meter: meter)
-      self.mixCost.record(self.clock.now() - filtered)
+      self.mixCost.record(self.clock.now() - filtered - (meter.paused - pausedBefore))
     } catch is WorkerPassObserver.Expired {
-      cost.record(atLeast: self.clock.now() - start)
+      cost.record(atLeast: self.clock.now() - start - (meter.paused - paused))
       report.cut = .noTime
     } catch {
       try Task.checkCancellation()

@@ -14,6 +14,7 @@ import { Session } from "../session/session.js";
 const FRAMES = 4;
 /** Stages after this one are not measured. */
 const MAX_STAGES = 16;
+const ENDED = "the session for measurements has ended";
 
 /** Measures the stages of pipelines, one pipeline at a time. */
 export class StageTimer {
@@ -67,10 +68,13 @@ export class StageTimer {
     session.select(pipeline);
     let least = Infinity;
     for (let count = 0; count < FRAMES; count += 1) {
+      if (!session.opened) throw new Error(ENDED);
       this.#sequence += 1;
       const outcome = nextEvent(session, ["frame", "dropped"]);
       session.send({ sequence: this.#sequence, jpeg, capturedMs: 0 });
-      const timing = (await outcome).detail?.timing;
+      const { type, detail } = await outcome;
+      if (type === "end") throw new Error(ENDED);
+      const { timing } = detail;
       least = Math.min(least, timing ? timing.processUs / 1000 : Infinity);
     }
     if (!Number.isFinite(least)) throw new Error("no frame was filtered");

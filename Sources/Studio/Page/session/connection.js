@@ -10,6 +10,8 @@ import { Session } from "./session.js";
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 4000;
+/** The time for which a session must be open before the delay is the first one again. */
+const STABLE_MS = 5000;
 /** The events of a session that the connection passes on. */
 const EVENTS = [
   "opened", "frame", "dropped", "analysis", "applied", "accepted", "stats", "state", "advice",
@@ -33,6 +35,8 @@ export class Connection extends EventTarget {
   state = "connecting";
   #delayMs = FIRST_DELAY_MS;
   #timer = 0;
+  #stableTimer = 0;
+  #isClosed = false;
   /** @type {Uint8Array} The newest token that restores the session. */
   #resumeToken = new Uint8Array(0);
   #options;
@@ -61,7 +65,10 @@ export class Connection extends EventTarget {
         const { detail } = /** @type {CustomEvent} */ (event);
         if (detail.resumeToken?.length) this.#resumeToken = detail.resumeToken.slice();
         if (type === "opened") {
-          this.#delayMs = FIRST_DELAY_MS;
+          clearTimeout(this.#stableTimer);
+          this.#stableTimer = window.setTimeout(() => {
+            this.#delayMs = FIRST_DELAY_MS;
+          }, STABLE_MS);
           this.#change("open", null);
         }
         this.dispatchEvent(new CustomEvent(type, { detail }));
@@ -73,7 +80,9 @@ export class Connection extends EventTarget {
 
   /** Ends the session, and does not open it again. */
   close() {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#stableTimer);
     this.session?.close();
     this.session = null;
   }
@@ -82,7 +91,10 @@ export class Connection extends EventTarget {
   async #end(session, error) {
     if (session !== this.session) return;
     this.session = null;
-    if (error?.code === "UNAUTHENTICATED" || await isSignedOut()) {
+    clearTimeout(this.#stableTimer);
+    const signedOut = error?.code === "UNAUTHENTICATED" || await isSignedOut();
+    if (this.#isClosed) return;
+    if (signedOut) {
       return this.#change("signed-out", error);
     }
     if (error && !TEMPORARY.includes(error.code)) {

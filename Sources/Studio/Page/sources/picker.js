@@ -62,7 +62,8 @@ export class SourcePicker {
     } catch (error) {
       source.stop();
       this.#context.onProblem(/** @type {Error} */ (error).message);
-      if (!this.current) await this.start(StillSource.portrait());
+      // A portrait that cannot be loaded is not tried again.
+      if (!this.current && source.kind !== "portrait") await this.start(StillSource.portrait());
       return this.#showCurrent();
     }
     this.current?.stop();
