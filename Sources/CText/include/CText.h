@@ -42,7 +42,7 @@ typedef struct {
   int32_t width, height;
   /// Coverage, one byte a pixel; or premultiplied red, green, blue and alpha. Rows without padding.
   int32_t is_color;
-  /// The pixels of the layers of which a picture is made; 0 if it has none.
+  /// The pixels of the layers of which a picture is rendered; 0 if it has none.
   int64_t layer_pixels;
   uint8_t *_Nullable pixels;
 } ctext_bitmap;

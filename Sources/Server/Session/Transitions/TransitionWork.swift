@@ -34,7 +34,7 @@ struct TransitionWork: Sendable {
       (self.transition.earlier.cost.expected ?? .zero)
       + (self.mixCost.expected ?? .zero)
     if later.delivery.coding.isFile, let total = later.cost.expected {
-      // What is left of the later pipeline's time.
+      // The work that is left of the later pipeline's time.
       expected += max(.zero, total - (now - self.start - meter.paused))
     }
     return now + expected <= deadline
