@@ -118,7 +118,7 @@ import Tracing
     ("LUT_1D_SIZE 2\nDOMAIN_MIN 1 1 1\n0 0 0\n1 1 1\n", "is not below"),
     ("LUT_1D_SIZE 2\nSHAPER 1\n", "SHAPER is not a keyword"),
     ("These are words.\n", "is not a keyword"),
-    ("\u{0}\u{1}\u{2}", "neither PNG nor JPEG nor a .cube"),
+    ("\u{0}\u{1}\u{2}", "neither PNG nor JPEG, and neither a .cube table nor a kernel"),
   ]
 
   @Test(arguments: tables)
