@@ -10,9 +10,9 @@ import Testing
 #endif
 
 /// The examples of docs/guides/kernels.md.
-@Suite struct `The guide to kernels` {
+enum KernelExamples {
   /// The texts between the lines "```kernel" and "```".
-  static let examples: [String] = {
+  static let all: [String] = {
     let path = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
       .joined(separator: "/")
     guard let file = unsafe fopen("\(path)/docs/guides/kernels.md", "r") else { return [] }
@@ -22,9 +22,12 @@ import Testing
     let blocks = String(decoding: bytes, as: UTF8.self).split(separator: "```kernel\n").dropFirst()
     return blocks.compactMap { $0.split(separator: "```").first.map(String.init) }
   }()
+}
 
+/// The examples of the guide are valid, and do what they say.
+@Suite struct `The guide to kernels` {
   @Test func `there are examples of each kind`() throws {
-    let kernels = try Self.examples.map { try KernelText($0, requiresHeader: true) }
+    let kernels = try KernelExamples.all.map { try KernelText($0, requiresHeader: true) }
     #expect(
       kernels.map(\.name) == [
         "glow", "softVignette", "scanlines", "duotone", "sobelEdges", "crispen", "nightVision",
@@ -41,7 +44,7 @@ import Testing
       ])
   }
 
-  @Test(arguments: Self.examples)
+  @Test(arguments: KernelExamples.all)
   func `an example changes a picture as its reference does`(_ text: String) async throws {
     var bench = TestBench()
     bench.catalogue.assets = AssetStore(["look": .kernel(try KernelAsset(Array(text.utf8)))])
