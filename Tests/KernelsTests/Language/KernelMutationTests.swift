@@ -35,7 +35,8 @@ import Testing
       let geometry = FrameGeometry(format: .rgba8, size: FrameSize(width: 64, height: 16))
       guard case .filter(_, _, let filter) = resolved.stages[0].content else { continue }
       for case .kernel(let kernel) in filter.nodes(for: geometry).map(\.kind) {
-        #expect(Self.run(kernel).allSatisfy(\.isFinite), "\(text)")
+        let areFinite = Self.run(kernel).allSatisfy { $0.isFinite }
+        #expect(areFinite, "\(text)")
       }
     }
     #expect((1 ..< 200).contains(accepted))
