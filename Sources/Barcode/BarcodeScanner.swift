@@ -74,11 +74,11 @@ final class BarcodeScanner: Sendable {
 extension ScannedCode {
   /// The bytes of the text that are reported; a long text ends before a character of UTF-8.
   private static func textBytes(_ code: cbarcode_code) -> Int {
-    guard code.text_bytes > BarcodeScanner.maxTextBytes, let text = unsafe code.text else {
-      return code.text_bytes
+    guard unsafe code.text_bytes > BarcodeScanner.maxTextBytes, let text = unsafe code.text else {
+      return unsafe code.text_bytes
     }
     var count = BarcodeScanner.maxTextBytes
-    while unsafe count > 0, UInt8(bitPattern: text[count]) & 0xC0 == 0x80 { count -= 1 }
+    while count > 0, unsafe UInt8(bitPattern: text[count]) & 0xC0 == 0x80 { count -= 1 }
     return count
   }
 
