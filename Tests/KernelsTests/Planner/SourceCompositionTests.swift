@@ -109,7 +109,7 @@ import Testing
       #expect(error?.code == .unknownAsset)
     }
     let parameters = catalogue.descriptions.flatMap(\.parameters).filter(\.acceptsSource)
-    #expect(parameters.count == 4)
+    #expect(parameters.count == 5)
     #expect(parameters.allSatisfy { $0.name == "backgroundImage" })
   }
 }
