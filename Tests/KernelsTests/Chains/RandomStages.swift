@@ -65,7 +65,7 @@ struct RandomStages {
 
   private mutating func record(_ name: String, _ parameters: [String: ParameterValue]) {
     switch name {
-    // The samples of a line between pixels are weighted with 8 bits.
+    // Long lines weigh bytes in units of 1/16.
     case "unsharpMask", "sharpenLuminance", "motionBlur": self.isCoarse = true
     case "gaussianBlur", "bloom", "gloom":
       if case .number(let radius) = parameters["radius"], radius < 4.8 { return }
