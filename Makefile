@@ -20,7 +20,7 @@ demo: ## Filter a video with a running server: out/demo (VIDEO=path of another v
 call: ## Run a video call between browser tabs, filtered: http://127.0.0.1:8080 (PORT=9000)
 	@dev/call $(ARGUMENTS)
 
-test: ## Run every test: Swift, a running server, the Python package, other languages, calls and the studio in a browser
+test: ## Run every test: Swift, a running server, the Python package, other languages, calls in a browser
 	@dev/test
 
 test-swift: ## Run the Swift tests only
