@@ -159,6 +159,19 @@ static void result(const filter *filter, const char *pictures, const char *path)
   printf("ok\n");
 }
 
+/// Answers with the graph in one line.
+static void say(const char *graph) {
+  printf("ok ");
+  for (; *graph != 0; graph++) {
+    if (*graph == '\n') {
+      printf("\\n");
+    } else {
+      putchar(*graph);
+    }
+  }
+  printf("\n");
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
   av_log_set_level(AV_LOG_ERROR);
@@ -176,7 +189,7 @@ int main(int argc, char **argv) {
     } else if (found == NULL) {
       printf("skip\n");
     } else if (strncmp(line, "says", 4) == 0) {
-      printf("ok %s\n", found->graph);
+      say(found->graph);
     } else if (sscanf(line, "time %*s %d %d %lf", &threads, &ring, &budget) == 3) {
       measure(found, argv[1], threads, ring, budget);
     } else if (sscanf(line, "result %*s %3999s", path) == 1) {
