@@ -5,41 +5,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from calltesting.browser import Browser
-from calltesting.camera import Camera, record
 from calltesting.devtools import DevTools
-from calltesting.programs import Program
 from studiotesting.page import StudioPage
 from studiotesting.studio import Studio
 
-# The number of characters from the end of a log that a failed test shows.
-LOG_CHARACTERS = 8_000
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item):
-    """Adds the logs of the programs and the consoles of the pages to a failed test's report."""
-    report = yield
-    if report.failed:
-        for name, value in getattr(item, "funcargs", {}).items():
-            if isinstance(value, Program):
-                report.sections.append((f"log of {name}", value.log[-LOG_CHARACTERS:]))
-            if isinstance(value, DevTools):
-                report.sections.append(("consoles of the pages", "\n".join(value.console)))
-    return report
-
-
-@pytest.fixture(scope="session")
-def camera(tmp_path_factory: pytest.TempPathFactory) -> Camera:
-    """The video that the fake camera repeats."""
-    return record(tmp_path_factory.mktemp("camera") / "camera.y4m")
-
-
-@pytest.fixture(scope="module")
-def browser(camera: Camera) -> Iterator[DevTools]:
-    """A browser, whose pages have the same camera."""
-    with Browser(camera) as devtools:
-        yield devtools
+pytest_plugins = ["calltesting.fixtures"]
 
 
 @pytest.fixture(scope="module")

@@ -78,9 +78,11 @@ class StudioPage:
         )
 
     def wait_until_ready(self) -> None:
-        """Waits until the page is connected, and filtered frames are shown."""
+        """Waits until the page is connected, has selected its first pipeline and listed the
+        filters, and shows filtered frames."""
         self.until(
             """() => document.querySelector("#connection").dataset.state === "open"
+                && document.querySelector("#gallery [data-filter]")
                 && Number(document.querySelector("#fps").dataset.value) > 0"""
         )
 
@@ -93,9 +95,7 @@ class StudioPage:
         if self.run("() => document.querySelector('#mirror').ariaPressed") == "true":
             self.click("#mirror")
         self.enter_text(pipeline)
-        self.until(
-            "(text) => document.querySelector('#pipeline-text').value === text", pipeline
-        )
+        self.until("() => document.querySelector('#pipeline-text').dataset.state === 'selected'")
 
     def enter_text(self, text: str) -> None:
         """Writes the pipeline's text."""

@@ -26,9 +26,13 @@ export function showText(selection) {
   const backdrop = byId("pipeline-backdrop");
   const problem = byId("text-problem");
   let timer = 0;
-  /** Whether the text differs from the selection, because it is invalid or was not checked yet. */
-  let isAhead = false;
   let isApplying = false;
+  /**
+   * Whether the text is that of the selection, was not checked yet, or is invalid.
+   *
+   * @param {"selected"|"checking"|"invalid"} state
+   */
+  const setState = (state) => { input.dataset.state = state; };
 
   /** @param {number} [errorAt] */
   function paint(errorAt) {
@@ -51,7 +55,7 @@ export function showText(selection) {
       isApplying = true;
       if (pipeline) selection.replace(pipeline);
       isApplying = false;
-      isAhead = false;
+      setState("selected");
       return true;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
@@ -82,6 +86,7 @@ export function showText(selection) {
         } }, `Use ${suggestion}`));
     }
     problem.hidden = false;
+    setState("invalid");
     input.setAttribute("aria-invalid", "true");
   }
 
@@ -95,7 +100,7 @@ export function showText(selection) {
   /** @param {string} text */
   function enter(text) {
     input.value = text;
-    isAhead = true;
+    setState("checking");
     paint();
     return apply();
   }
@@ -104,18 +109,18 @@ export function showText(selection) {
     if (isApplying) return;
     clearTimeout(timer);
     input.value = selection.text;
-    isAhead = false;
+    setState("selected");
     hideError();
   }
 
   input.oninput = () => {
-    isAhead = true;
+    setState("checking");
     paint();
     clearTimeout(timer);
     timer = window.setTimeout(apply, CHECK_DELAY_MS);
   };
   input.onblur = () => {
-    if (!isAhead && input.value !== selection.text) follow();
+    if (input.dataset.state === "selected" && input.value !== selection.text) follow();
   };
   selection.addEventListener("change", follow);
   selection.addEventListener("values", follow);

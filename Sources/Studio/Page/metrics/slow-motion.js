@@ -1,6 +1,6 @@
 /**
- * Slow motion: heavy stages behind those of the user, which overload the session. They are mixed
- * into the picture so weakly that they do not change it visibly.
+ * Slow motion: heavy stages behind those of the user, which overload the session. They change the
+ * colours by less than a bit of the picture.
  *
  * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/selection.js").Selection} Selection
@@ -8,7 +8,13 @@
 
 import { byId } from "../dom.js";
 
-const MIX = 0.01;
+/**
+ * A kernel that computes this number of sines in turn for each channel: half of the time that the
+ * server allows a kernel per pixel.
+ */
+const SINES = 20;
+const SOURCE =
+  `color.rgb + 0.000001 * ${"sin(".repeat(SINES)}color.rgb${")".repeat(SINES)}`;
 
 /** @param {Selection} selection */
 export function showSlowMotion(selection) {
@@ -29,7 +35,7 @@ export function showSlowMotion(selection) {
 /** @returns {Stage} */
 function heavyStage() {
   return {
-    id: "", failurePolicy: "UNSPECIFIED", mix: MIX,
-    filter: { name: "median", parameters: new Map() },
+    id: "", failurePolicy: "UNSPECIFIED",
+    filter: { name: "kernel", parameters: new Map([["source", { text: SOURCE }]]) },
   };
 }

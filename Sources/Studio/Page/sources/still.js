@@ -9,6 +9,8 @@ const FRAMES_PER_SECOND = 30;
 /** The part of the picture that is seen, and the seconds of one turn of the movement. */
 const ZOOM = 0.86;
 const TURN_SECONDS = 9;
+/** The way of the part down the picture: near the top, so that the face is always in it. */
+const DEPTH = 0.08;
 const PORTRAIT = "media/portrait.jpg";
 /** The size of the moving picture, in pixels. */
 const WIDTH = 960, HEIGHT = 540;
@@ -94,6 +96,6 @@ function drawMoving(context, image, seconds) {
   const width = Math.min(image.width, image.height * WIDTH / HEIGHT) * part;
   const height = width * HEIGHT / WIDTH;
   const x = (image.width - width) * (0.5 + 0.5 * Math.cos(angle));
-  const y = (image.height - height) * (0.28 + 0.16 * Math.sin(angle));
+  const y = (image.height - height) * DEPTH * (0.5 + 0.5 * Math.sin(angle));
   context.drawImage(image, x, y, width, height, 0, 0, WIDTH, HEIGHT);
 }
