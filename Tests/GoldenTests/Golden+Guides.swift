@@ -6,10 +6,10 @@ extension Golden {
     Golden(name: "edge-preserving-smooth", pipeline: [.filter("edgePreservingSmooth")]),
     Golden(
       name: "sharpen-adaptive",
-      pipeline: [.filter("sharpenAdaptive", ["sharpness": .number(2)])], tolerance: 2),
+      pipeline: [.filter("sharpenAdaptive", ["sharpness": .number(2)])]),
     Golden(name: "beauty", pipeline: [.filter("beauty", ["smoothing": .number(1)])]),
-    Golden(name: "cartoon", pipeline: [.filter("cartoon")], tolerance: 6),
-    Golden(name: "sketch", pipeline: [.filter("sketch")], tolerance: 2),
+    Golden(name: "cartoon", pipeline: [.filter("cartoon")]),
+    Golden(name: "sketch", pipeline: [.filter("sketch")]),
     Golden(
       name: "tone-curve",
       pipeline: [

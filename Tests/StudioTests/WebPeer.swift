@@ -68,7 +68,11 @@ struct WebPeer: Sendable {
   /// - Returns: The status code; 0 if the connection ends before.
   func request(_ path: String, _ headers: [(String, String)]) async throws -> Int {
     let fields = headers.map { "\($0): \($1)\r\n" }.joined()
-    try await self.send(Array("GET \(path) HTTP/1.1\r\n\(fields)\r\n".utf8))
+    do {
+      try await self.send(Array("GET \(path) HTTP/1.1\r\n\(fields)\r\n".utf8))
+    } catch ChannelError.ioOnClosedChannel {
+      return 0
+    }
     let words = try await self.skipHead().split(separator: " ")
     return words.count > 1 ? Int(words[1]) ?? 0 : 0
   }

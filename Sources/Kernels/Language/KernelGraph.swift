@@ -19,8 +19,8 @@ struct KernelGraph {
     case time
     /// The number of the frame.
     case frame
-    /// An unknown number, the same for all pixels: stands for a parameter's component, or for the
-    /// frame's size, when a text is checked.
+    /// An unknown number, the same for all pixels: a parameter's component or the frame's size, when
+    /// a text is checked.
     case unknown(Int)
   }
 
@@ -132,8 +132,10 @@ struct KernelGraph {
       return left == 0 && isFinite(b) || right == 0 && isFinite(a) ? self.constant(0) : nil
     case .divide:
       if right == 1 { return a }
-      // A product, unless the divisor's inverse is not finite.
-      guard let right, (1e-30 ... 1e30).contains(abs(right)) else { return nil }
+      // A product, where the divisor's inverse is exact: a power of two.
+      guard let right, (1e-30 ... 1e30).contains(abs(right)), abs(right).significand == 1 else {
+        return nil
+      }
       return self.apply(.multiply, a, self.constant(1 / right))
     case .mix:
       if third == 1, isFinite(a) { return b }
@@ -198,6 +200,8 @@ extension KernelGraph {
           forms[index] = (y.weights * x.bias, y.bias * x.bias)
         case .multiply where y.weights == .zero:
           forms[index] = (x.weights * y.bias, x.bias * y.bias)
+        case .divide where y.weights == .zero && y.bias != 0:
+          forms[index] = (x.weights / y.bias, x.bias / y.bias)
         case .mix where z.weights == .zero:
           forms[index] = (
             x.weights + (y.weights - x.weights) * z.bias, x.bias + (y.bias - x.bias) * z.bias

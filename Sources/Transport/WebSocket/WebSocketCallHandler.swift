@@ -29,8 +29,6 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   private static let bytesPerWeight = 512
   /// The size from which messages count against the budget of unfinished ones.
   private static let minCountedBytes = 64 << 10
-  /// The bytes that are written at a time, so that a slow peer differs from one that takes nothing.
-  private static let maxPartBytes = 1 << 20
 
   private let call: WebSocketCall
   private let limits: WebSocketLimits
@@ -50,9 +48,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   /// The bytes that are reserved in the budget of unfinished messages.
   private var reserved = 0
   private var pings: RateBudget?
-  /// The answer to the last ping, while the client takes no bytes.
-  private var waitingPong: ByteBuffer?
-  private let stall: WriteStallDetector
+  private let writer: WebSocketWriter
   private var deadline = EventLoopTimer()
   private var linger = EventLoopTimer()
   /// The bytes that are still discarded after the close frame.
@@ -64,7 +60,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     self.budget = limits.ticks == nil ? .max : Self.batchWeight
     self.reader = WebSocketReader(limits: .init(maxMessageBytes: limits.maxBytes))
     self.pings = limits.pings
-    self.stall = WriteStallDetector(timeout: limits.writeStallTimeout)
+    self.writer = WebSocketWriter(call.store, stallTimeout: limits.writeStallTimeout)
   }
 
   /// Begins the call, when the handler above is in place.
@@ -177,7 +173,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
         self.limits.counters.record(.pings, against: self.limits.address)
         throw WebSocketViolation(.policyViolation, "The client sends too many pings.")
       }
-      self.answer(content, context: context)
+      self.writer.answer(content, context: context)
     case .pong:
       break
     case .close(let code):
@@ -209,15 +205,6 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     return true
   }
 
-  /// Answers a ping. A client that takes no bytes gets the answer to its last one.
-  private func answer(_ content: ByteBuffer, context: ChannelHandlerContext) {
-    guard context.channel.isWritable else { return self.waitingPong = content }
-    var pong = ByteBuffer()
-    WebSocketFrameHead.write(.pong, length: content.readableBytes, to: &pong)
-    pong.writeImmutableBuffer(content)
-    context.writeAndFlush(self.wrapOutboundOut(.byteBuffer(pong)), promise: nil)
-  }
-
   // MARK: Outbound
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -229,7 +216,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     case .metadata:
       promise?.succeed()
     case .message(let bytes):
-      self.write(bytes.buffer, context: context, promise: promise)
+      self.writer.write(bytes.buffer, context: context, promise: promise)
     case .status(let status, let metadata):
       self.finish(
         CallEnd(code: status.code.rawValue, message: status.message, metadata), context: context)
@@ -238,49 +225,10 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable, self.phase == .open, let content = self.waitingPong.take() {
-      self.answer(content, context: context)
+    if context.channel.isWritable, self.phase == .open {
+      self.writer.answerWaitingPing(context: context)
     }
     context.fireChannelWritabilityChanged()
-  }
-
-  private func write(
-    _ bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
-  ) {
-    do {
-      let message = try self.call.store.message(for: bytes)
-      let pieces = message ?? [bytes]
-      var head = ByteBuffer()
-      WebSocketFrameHead.write(
-        .binary, length: pieces.reduce(0) { $0 + $1.readableBytes }, to: &head)
-      context.write(self.wrapOutboundOut(.byteBuffer(head)), promise: nil)
-      for (index, piece) in pieces.enumerated() {
-        self.writeParts(
-          of: piece, context: context, promise: index == pieces.count - 1 ? promise : nil)
-      }
-    } catch {
-      // No message is better than a wrong one.
-      promise?.fail(error)
-      context.close(promise: nil)
-    }
-  }
-
-  /// Writes bytes in parts, noting when the client has taken each.
-  private func writeParts(
-    of bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
-  ) {
-    var rest = bytes
-    repeat {
-      let count = min(rest.readableBytes, Self.maxPartBytes)
-      let part = rest.readSlice(length: count) ?? ByteBuffer()
-      let isLast = rest.readableBytes == 0
-      let written = (isLast ? promise : nil) ?? context.eventLoop.makePromise()
-      written.futureResult.assumeIsolated().whenComplete { _ in self.stall.taken += count }
-      self.stall.write(count, on: context.eventLoop) {
-        context.abortConnection(by: .callStall)
-      }
-      context.write(self.wrapOutboundOut(.byteBuffer(part)), promise: written)
-    } while rest.readableBytes > 0
   }
 
   // MARK: The end
@@ -300,7 +248,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   func channelInactive(context: ChannelHandlerContext) {
     self.deadline.cancel()
     self.linger.cancel()
-    self.stall.cancel()
+    self.writer.cancel()
     _ = self.reserve(0)
     self.waiting.removeAll()
     if self.phase != .closing {
@@ -340,12 +288,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
 
   /// Writes the status and the close frame.
   private func finish(_ end: CallEnd, context: ChannelHandlerContext) {
-    if end.code != 0, let text = end.text {
-      var head = ByteBuffer()
-      WebSocketFrameHead.write(.text, length: text.readableBytes, to: &head)
-      context.write(self.wrapOutboundOut(.byteBuffer(head)), promise: nil)
-      context.write(self.wrapOutboundOut(.byteBuffer(text)), promise: nil)
-    }
+    if end.code != 0, let text = end.text { self.writer.writeText(text, context: context) }
     self.isInputOver = true
     self.close(
       .status(end.code), end.message, cancelsCall: false, context: context)
@@ -364,8 +307,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     self.reader.discardMessages()
     // Closing while the client sends would reset the connection, and the client lose the status.
     self.discardLimit = max(2 * self.limits.maxBytes, self.limits.maxTransportBytes)
-    context.writeAndFlush(
-      self.wrapOutboundOut(.byteBuffer(WebSocketFrameHead.close(code, reason))), promise: nil)
+    self.writer.writeClose(code, reason, context: context)
     if cancelsCall { self.call.cancellation.cancel() }
     self.awaitClose(context: context)
     self.requestMore(context: context)
@@ -374,7 +316,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   private func awaitClose(context: ChannelHandlerContext) {
     self.linger.start(in: self.limits.configuration.lingerTimeout, on: context.eventLoop) {
       // A client that still takes what was written before is the other guard's concern.
-      guard !self.stall.isWaiting else { return self.awaitClose(context: context) }
+      guard !self.writer.isWaiting else { return self.awaitClose(context: context) }
       self.limits.counters.record(.linger, against: self.limits.address)
       context.close(promise: nil)
     }

@@ -373,8 +373,8 @@ package nonisolated struct Sidelight_V1_Asset: @unchecked Sendable {
     set {_uniqueStorage()._font = newValue}
   }
 
-  /// The name, summary, reach and parameters of a kernel; absent for other assets. The parameters are
-  /// those that `kernel(asset: ...)` takes in addition to its own.
+  /// The name, summary, reach and parameters of a kernel; absent for other assets. A call
+  /// `kernel(asset: ...)` takes these parameters next to `asset` and `source`.
   package var kernel: Sidelight_V1_FilterDescription {
     get {_storage._kernel ?? Sidelight_V1_FilterDescription()}
     set {_uniqueStorage()._kernel = newValue}

@@ -10,8 +10,8 @@ struct RandomChain: CustomStringConvertible {
   let index: UInt64
   /// Whether results can be compared with the reference: no stage after the first is discontinuous.
   let isSmooth: Bool
-  /// The permitted difference from the reference in levels: 1, or 2 if the chain has a sharpening,
-  /// a motion blur or a Gaussian that works on a reduced picture (standard deviations from 4.8 on).
+  /// The permitted difference from the reference in levels: 1, or 2 if the chain has a sharpening
+  /// or a Gaussian that works on a reduced picture (standard deviations from 4.8 on).
   let tolerance: Double
 
   /// - Parameters:

@@ -10,9 +10,6 @@ struct RandomStages {
   /// The factor by which the stages so far may magnify errors.
   private var gain = 1.0
   /// The number of stages so far, nested ones included.
-  /// The factor by which the stages of a smooth chain may magnify an error.
-  static let maxGain = 4.0
-
   private var count = 0
   /// Whether the chain has a stage that permits an additional level of difference.
   private(set) var isCoarse = false
@@ -48,7 +45,7 @@ struct RandomStages {
         Int.random(in: 0 ..< Self.descriptions.count, using: &self.random)]
       let recipe = StageRecipe.all[description.name] ?? StageRecipe()
       let isTooSteep =
-        recipe.isDiscontinuous && self.count > 0 || self.gain * recipe.gain > Self.maxGain
+        recipe.isDiscontinuous && self.count > 0 || self.gain * recipe.gain > 4
       if self.smoothly, isTooSteep { continue }
       self.count += 1
       self.gain *= recipe.gain
@@ -65,8 +62,7 @@ struct RandomStages {
 
   private mutating func record(_ name: String, _ parameters: [String: ParameterValue]) {
     switch name {
-    // Long lines weigh bytes in units of 1/16.
-    case "unsharpMask", "sharpenLuminance", "motionBlur": self.isCoarse = true
+    case "unsharpMask", "sharpenLuminance": self.isCoarse = true
     case "gaussianBlur", "bloom", "gloom":
       if case .number(let radius) = parameters["radius"], radius < 4.8 { return }
       self.isCoarse = true

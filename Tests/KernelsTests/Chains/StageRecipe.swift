@@ -22,7 +22,7 @@ struct StageRecipe {
     // The smoothing of all of these is rounded twice, and follows colours with steep slopes.
     "beauty": StageRecipe(isDiscontinuous: true, gain: 2),
     "cartoon": StageRecipe(
-      ranges: ["tones": 2 ... 4, "lines": 0 ... 0.5], isDiscontinuous: true, gain: 8),
+      ranges: ["tones": 2 ... 4, "lines": 0 ... 0.5], isDiscontinuous: true, gain: 4),
     "edgePreservingSmooth": StageRecipe(
       ranges: ["edges": 0.08 ... 0.3], isDiscontinuous: true, gain: 2),
     "sharpenAdaptive": StageRecipe(

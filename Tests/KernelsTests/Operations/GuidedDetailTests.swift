@@ -10,6 +10,10 @@ import Testing
     [.filter("sharpenAdaptive", ["noise": .number(0)])],
     [.filter("beauty")],
     [.filter("colorInvert"), .filter("beauty", ["smoothing": .number(1)]), .filter("colorInvert")],
+    [.filter("cartoon")],
+    [.filter("cartoon", ["tones": .number(3), "lines": .number(1)])],
+    [.filter("sketch", ["radius": .number(1.5)])],
+    [.filter("sketch", ["radius": .number(2), "strength": .number(2), "shade": .number(1)])],
   ]
 
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
@@ -17,24 +21,6 @@ import Testing
     _ pipeline: Pipeline, _ format: PixelFormat
   ) async throws {
     try await FormatSweep.compare(pipeline, format)
-  }
-
-  /// Steps of tones magnify the rounding of the smoothing.
-  @Test(arguments: PixelFormat.allCases)
-  func `a cartoon is within a few levels of the reference`(_ format: PixelFormat) async throws {
-    for parameters: [String: ParameterValue] in [[:], ["tones": .number(3), "lines": .number(1)]] {
-      try await FormatSweep.compare([.filter("cartoon", parameters)], format, tolerance: 6)
-    }
-  }
-
-  @Test(arguments: PixelFormat.allCases)
-  func `a sketch is within two levels of the reference`(_ format: PixelFormat) async throws {
-    for parameters: [String: ParameterValue] in [
-      ["radius": .number(1.5)],
-      ["radius": .number(2), "strength": .number(2), "shade": .number(1)],
-    ] {
-      try await FormatSweep.compare([.filter("sketch", parameters)], format, tolerance: 2)
-    }
   }
 
   static let size = FrameSize(width: 96, height: 64)

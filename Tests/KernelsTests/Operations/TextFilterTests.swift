@@ -10,8 +10,16 @@ final class PatternRenderer: TextRenderer {
   /// The texts that were drawn.
   var drawn: [String] { self.texts.withLock { $0 } }
 
-  /// The handle of a font that nothing parsed.
-  final class Handle: FontHandle {}
+  /// The handle of a font that nothing parsed; reports its release.
+  final class Handle: FontHandle {
+    private let onRelease: @Sendable () -> Void
+
+    init(onRelease: @escaping @Sendable () -> Void = {}) {
+      self.onRelease = onRelease
+    }
+
+    deinit { self.onRelease() }
+  }
 
   func unavailability(of font: BundledFont) -> String? {
     font == .notoSerif ? "which is not here" : nil
@@ -186,34 +194,26 @@ final class PatternRenderer: TextRenderer {
     }
   }
 
-  @Test func `kept texts do not retain an uploaded font`() async throws {
+  /// Ends only when each font is released.
+  @Test(.timeLimit(.minutes(1)))
+  func `kept texts do not retain an uploaded font`() async throws {
     var (bench, renderer) = Self.bench()
     let frame = try TestFrame.make(Self.geometry)
-    func draw() async throws -> Weak {
+    for count in 1 ... 3 {
+      let (releases, release) = AsyncStream<Void>.makeStream()
       let font = FontAsset(
-        family: "Brand", style: "Book", glyphCount: 1, handle: PatternRenderer.Handle())
-      bench.catalogue.assets = AssetStore(["brand": .font(font)])
+        family: "Brand", style: "Book", glyphCount: 1,
+        handle: PatternRenderer.Handle { release.finish() })
+      bench.catalogue.assets = AssetStore(["brand": .font(consume font)])
       for _ in 0 ..< 2 {
         _ = try await bench.run([.text(text: "{label}", fontAsset: "brand")], on: frame)
       }
       bench.catalogue.assets = AssetStore([:])
-      return Weak(font)
-    }
-    for count in 1 ... 3 {
-      let font = try await draw()
       // A thread of the pool may still release its last work.
-      for _ in 0 ..< 200 where font.font != nil { try await Task.sleep(for: .milliseconds(10)) }
-      #expect(font.font == nil)
+      for await _ in releases {}
       // Another font may have the place in memory of the one before; its texts are its own.
       #expect(renderer.drawn.count == count)
     }
-  }
-
-  /// A font that is not retained.
-  private struct Weak {
-    weak var font: FontAsset?
-
-    init(_ font: FontAsset) { self.font = font }
   }
 
   @Test(arguments: [

@@ -1,7 +1,7 @@
 """Every filter whose computation is documented as a formula, in NumPy and floating point.
 
-Written from the formulas that `DescribeFilter` gives, not from the server's code. Pictures are planes:
-arrays of rows by columns by channels, in levels of 0-255, neither rounded nor clamped.
+Written from the formulas that `DescribeFilter` gives, not from the server's code. Pictures are
+planes: arrays of rows by columns by channels, in levels of 0-255, neither rounded nor clamped.
 """
 
 from collections.abc import Callable
@@ -9,8 +9,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-REC_709 = np.array([0.2126, 0.7152, 0.0722])
-BT_601 = np.array([0.299, 0.587, 0.114])
+from .color_oracles import (
+    color_balance,
+    color_controls,
+    color_matrix,
+    gamma,
+    glow,
+    hue,
+    kernel_mix,
+)
+from .detail_oracles import adaptive, beauty, cartoon, detail, sketch
+from .formulas import REC_709
+from .geometry_oracles import affine, crop, orient, stretch
+from .neighborhood_oracles import box, convolution, gaussian, motion, pixellate, unsharp
+from .noise_oracles import grain, random_generator
 
 
 @dataclass(frozen=True)
@@ -32,258 +44,6 @@ class Oracle:
         return f"{self.filter}({settings})"
 
 
-# Colour: each pixel from itself and its place.
-
-
-def color_controls(saturation: float, brightness: float, contrast: float):
-    def formula(colors):
-        luma = (colors @ REC_709)[..., None]
-        lit = luma + saturation * (colors - luma) + 255 * brightness
-        return (lit - 127.5) * contrast + 127.5
-
-    return formula
-
-
-def color_matrix(red, green, blue, bias):
-    def formula(colors):
-        with_alpha = np.concatenate([colors, np.full_like(colors[..., :1], 255)], axis=-1)
-        return with_alpha @ np.array([red, green, blue]).T + 255 * np.array(bias[:3])
-
-    return formula
-
-
-def gamma(power: float):
-    return lambda colors: 255 * np.sign(colors) * np.abs(colors / 255) ** power
-
-
-def glow(intensity: float):
-    def formula(colors):
-        t = np.clip((colors @ REC_709 / 255 - 0.5) / 0.5, 0, 1)
-        amount = (t * t * (3 - 2 * t) * intensity)[..., None]
-        return colors + (255 * np.array([1, 0.95, 0.8]) - colors) * amount
-
-    return formula
-
-
-def kernel_mix(colors):
-    return colors * 0.5 + np.roll(colors, -1, axis=-1) * 0.3 + 0.1 * 255
-
-
-def hue(angle: float):
-    # Rodrigues' rotation about (1, 1, 1) / sqrt(3).
-    axis = np.ones(3) / np.sqrt(3)
-    cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    rotation = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-    return lambda colors: colors @ rotation.T
-
-
-# Noise: 65536 bytes, the top ones of SplitMix64 of 0, 1, 2 ...; each row reads a run of them from an
-# offset that seed, frame and row give.
-
-GOLDEN = 0x9E3779B97F4A7C15
-MASK = (1 << 64) - 1
-
-
-def mix(value: int) -> int:
-    """SplitMix64 (Steele, Lea, Flood 2014): the output for a state."""
-    z = (value + GOLDEN) & MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
-
-
-def noise(height: int, width: int, seed: int, frame: int = 0) -> np.ndarray:
-    """Noise of 0-1 for each pixel of a frame."""
-    rows = []
-    for y in range(height):
-        start = mix(mix(mix((seed + GOLDEN) & MASK) ^ frame) ^ y) % 65536
-        rows.append([(mix(start + x) >> 56) / 255 for x in range(width)])
-    return np.array(rows)
-
-
-def grain(amount: float, seed: int, monochrome: bool = True):
-    def formula(colors):
-        height, width, _ = colors.shape
-        seeds = [seed] * 3 if monochrome else [seed + (channel << 32) for channel in (1, 2, 3)]
-        channels = [1 - amount * noise(height, width, each) for each in seeds]
-        return colors * np.stack(channels, axis=-1)
-
-    return formula
-
-
-def random_generator(seed: int):
-    def formula(colors):
-        height, width, _ = colors.shape
-        seeds = [seed + ((channel + 8) << 32) for channel in range(3)]
-        return 255 * np.stack([1 - noise(height, width, each) for each in seeds], axis=-1)
-
-    return formula
-
-
-# Neighbourhoods: edges are clamped.
-
-
-def shifted(plane: np.ndarray, right: int, down: int) -> np.ndarray:
-    """The pixels that lie so far to the right and down; beyond the edges, those at the edges."""
-    height, width = plane.shape[:2]
-    rows = np.clip(np.arange(height) + down, 0, height - 1)
-    columns = np.clip(np.arange(width) + right, 0, width - 1)
-    return plane[rows][:, columns]
-
-
-def weighted(plane: np.ndarray, weights: dict[tuple[int, int], float]) -> np.ndarray:
-    """Sums of pixels by how far they lie to the right and down."""
-    return sum(shifted(plane, *place) * weight for place, weight in weights.items())
-
-
-def gaussian(sigma: float):
-    def formula(plane, scale=1.0):
-        own = sigma * scale
-        reach = int(np.ceil(6 * own))
-        places = np.arange(-reach, reach + 1)
-        weights = np.exp(-(places**2) / (2 * own**2))
-        weights /= weights.sum()
-        down = weighted(plane, {(0, int(k)): w for k, w in zip(places, weights, strict=True)})
-        return weighted(down, {(int(k), 0): w for k, w in zip(places, weights, strict=True)})
-
-    return formula
-
-
-def box(radius: float):
-    def formula(plane, scale=1.0):
-        # The square keeps its side, 2 radius + 1 pixels of the frame, on a plane of fewer pixels.
-        reach = ((2 * radius + 1) * scale - 1) / 2
-        whole = int(reach)
-        share = {k: 1.0 for k in range(-whole, whole + 1)}
-        share |= {-whole - 1: reach - whole, whole + 1: reach - whole}
-        total = sum(share.values())
-        down = weighted(plane, {(0, k): w / total for k, w in share.items()})
-        return weighted(down, {(k, 0): w / total for k, w in share.items()})
-
-    return formula
-
-
-def motion(radius: float, angle: float):
-    def formula(plane, scale=1.0):
-        # Angles are counterclockwise and rows count downwards.
-        right, down = np.cos(angle), -np.sin(angle)
-        is_flat = abs(right) >= abs(down)
-        major, slope = (right, down / right) if is_flat else (down, right / down)
-        half = (2 * radius + 1) * scale * abs(major) / 2
-        steps = max(0, int(np.ceil(half - 0.5)))
-        result, total = 0.0, 0.0
-        for step in range(-steps, steps + 1):
-            weight = min(1.0, half + 0.5 - abs(step)) if steps else 1.0
-            across = int(np.floor(step * slope))
-            share = step * slope - across
-            near = (step, across) if is_flat else (across, step)
-            far = (step, across + 1) if is_flat else (across + 1, step)
-            result = result + weight * (
-                shifted(plane, *near) * (1 - share) + shifted(plane, *far) * share
-            )
-            total += weight
-        return result / total
-
-    return formula
-
-
-def unsharp(radius: float, intensity: float):
-    def formula(plane, scale=1.0):
-        return plane + intensity * (plane - gaussian(radius)(plane, scale))
-
-    return formula
-
-
-def convolution(weights: list[float], bias: float):
-    side = int(np.sqrt(len(weights)))
-    places = {(i % side - side // 2, i // side - side // 2): w for i, w in enumerate(weights)}
-    return lambda colors: weighted(colors, places) + 255 * bias
-
-
-def pixellate(side: float, center: tuple[float, float]):
-    def formula(plane, scale=1.0):
-        height, width = plane.shape[:2]
-
-        def squares(count, origin):
-            return np.floor((np.arange(count) + 0.5 - origin * scale) / (side * scale)).astype(int)
-
-        rows, columns = squares(height, center[1]), squares(width, center[0])
-        result = np.empty_like(plane)
-        for row in np.unique(rows):
-            for column in np.unique(columns):
-                own = np.ix_(rows == row, columns == column)
-                result[own] = plane[own].mean(axis=(0, 1))
-        return result
-
-    return formula
-
-
-# Geometry: the same pixels at other places.
-
-
-def crop(x: int, y: int, width: int, height: int):
-    def formula(plane, scale=1.0):
-        rows, columns = int(y * scale), int(x * scale)
-        return plane[rows : rows + round(height * scale), columns : columns + round(width * scale)]
-
-    return formula
-
-
-def orient(turns: int, mirrored: bool):
-    # NumPy turns counterclockwise.
-    def formula(plane, scale=1.0):
-        return np.rot90(plane[:, ::-1] if mirrored else plane, -turns)
-
-    return formula
-
-
-def resampled(samples: np.ndarray, count: int) -> np.ndarray:
-    """Another number of rows: linear between rows where there are more, means where there are fewer."""
-    step = len(samples) / count
-    result = []
-    for index in range(count):
-        low, high = index * step, (index + 1) * step
-        if step <= 1:
-            place = np.clip((low + high) / 2 - 0.5, 0, len(samples) - 1)
-            first = int(place)
-            second = min(first + 1, len(samples) - 1)
-            result.append(samples[first] + (samples[second] - samples[first]) * (place - first))
-            continue
-        rows = range(int(np.floor(low)), min(int(np.ceil(high)), len(samples)))
-        covered = [min(row + 1, high) - max(row, low) for row in rows]
-        result.append(np.tensordot(covered, samples[rows.start : rows.stop], 1) / sum(covered))
-    return np.array(result)
-
-
-def stretch(width: int, height: int):
-    def formula(plane, scale=1.0):
-        down = resampled(plane, round(height * scale))
-        return resampled(down.swapaxes(0, 1), round(width * scale)).swapaxes(0, 1)
-
-    return formula
-
-
-def affine(a: float, b: float, c: float, d: float, tx: float, ty: float):
-    """Clamped at the edges."""
-    inverse = np.linalg.inv(np.array([[a, c], [b, d]]))
-
-    def formula(plane, scale=1.0):
-        height, width = plane.shape[:2]
-        x, y = np.meshgrid((np.arange(width) + 0.5) / scale, (np.arange(height) + 0.5) / scale)
-        there = np.einsum("ij,jyx->iyx", inverse, np.stack([x - tx, y - ty])) * scale - 0.5
-        left, top = np.floor(there).astype(int)
-        fx, fy = (there - np.floor(there))[..., None]
-
-        def at(column, row):
-            return plane[np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)]
-
-        upper = at(left, top) * (1 - fx) + at(left + 1, top) * fx
-        lower = at(left, top + 1) * (1 - fx) + at(left + 1, top + 1) * fx
-        return upper * (1 - fy) + lower * fy
-
-    return formula
-
-
 EMBOSS = [0, 1, 0, -1, 0, 1, 0, -1, 0]
 UNEVEN = [(i * 7 % 11 - 4) / 20 for i in range(25)]
 ROWS = {
@@ -294,113 +54,6 @@ ROWS = {
 }
 # Shrinks nowhere; where it does, means are taken.
 TURN = [1.2, 0.3, -0.3, 1.3, 4, -3]
-
-
-def box_mean(values: np.ndarray, radius: int) -> np.ndarray:
-    """The means of the boxes around each sample, of the samples that exist."""
-
-    def along(samples, axis):
-        sums = np.cumsum(np.insert(samples, 0, 0, axis=axis), axis=axis)
-        count = samples.shape[axis]
-        low = np.maximum(np.arange(count) - radius, 0)
-        high = np.minimum(np.arange(count) + radius + 1, count)
-        return sums.take(high, axis) - sums.take(low, axis)
-
-    def total(samples):
-        return along(along(samples, 0), 1)
-
-    return total(values) / total(np.ones_like(values))
-
-
-def smooth_luma(colors: np.ndarray, edges: float, radius: int) -> np.ndarray:
-    """The colour guided filter of a picture's luma with the picture as its guide."""
-    guide = np.clip(np.floor(colors + 0.5), 0, 255) / 255
-    luma = np.floor(255 * (guide @ BT_601) + 0.5) / 255
-    mean, middle = box_mean(guide, radius), box_mean(luma, radius)
-    products = guide[..., :, None] * guide[..., None, :]
-    covariance = box_mean(products, radius) - mean[..., :, None] * mean[..., None, :]
-    joint = box_mean(guide * luma[..., None], radius) - mean * middle[..., None]
-    weights = np.linalg.solve(covariance + edges**2 * np.eye(3), joint[..., None])[..., 0]
-    bias = middle - (weights * mean).sum(-1)
-    return (box_mean(weights, radius) * colors / 255).sum(-1) + box_mean(bias, radius)
-
-
-def detail(change, edges: float, radius: int = 5):
-    """Adds a function of the detail and the colour, in units of white, to all channels."""
-
-    def formula(colors):
-        found = colors @ BT_601 / 255 - smooth_luma(colors, edges, radius)
-        return colors + 255 * change(found, colors / 255)[..., None]
-
-    return formula
-
-
-def adaptive(sharpness: float, noise: float):
-    def change(found, colors):
-        return np.clip(sharpness * found * found**2 / (found**2 + noise**2), -0.15, 0.15)
-
-    return detail(change, 0.1, 2)
-
-
-def beauty(smoothing: float):
-    def change(found, colors):
-        luma = colors @ BT_601
-        cb, cr = (colors[..., 2] - luma) / 1.772, (colors[..., 0] - luma) / 1.402
-        skin = np.clip(1.5 - ((cb + 0.1) / 0.1) ** 2 - ((cr - 0.098) / 0.078) ** 2, 0, 1)
-        return -smoothing * skin * found
-
-    return detail(change, 0.12)
-
-
-def smoothstep(t):
-    t = np.clip(t, 0, 1)
-    return t * t * (3 - 2 * t)
-
-
-def cartoon(tones: int, lines: float):
-    def formula(colors):
-        smooth = detail(lambda found, _: -found, 0.12)(colors) / 255
-        y = smooth @ REC_709
-        ring = np.pad(y, 1, mode="edge")
-
-        def at(dx, dy):
-            return ring[1 + dy : ring.shape[0] - 1 + dy, 1 + dx : ring.shape[1] - 1 + dx]
-
-        gx = sum(w * (at(1, dy) - at(-1, dy)) for dy, w in ((-1, 1), (0, 2), (1, 1)))
-        gy = sum(w * (at(dx, 1) - at(dx, -1)) for dx, w in ((-1, 1), (0, 2), (1, 1)))
-        edge = smoothstep(((gx**2 + gy**2) / 16 - 0.01) / (0.1225 - 0.01))
-        place = tones * np.clip(y, 0, 1)
-        step = np.floor(place)
-        tone = (step + smoothstep((place - step - 0.3) / 0.4)) / tones
-        drawn = tone[..., None] + 1.25 * (smooth - y[..., None])
-        return 255 * drawn * (1 - lines * edge)[..., None]
-
-    return formula
-
-
-def sketch(radius: float, strength: float, shade: float):
-    def formula(colors):
-        luma = (colors @ REC_709)[..., None]
-        lines = strength * (luma - gaussian(radius)(luma))
-        return np.repeat(255 * (1 - shade) + shade * luma + lines, 3, axis=-1)
-
-    return formula
-
-
-def color_balance(shadows, midtones, highlights, keeps_luma: bool):
-    def formula(colors):
-        y = np.clip(colors @ REC_709 / 255, 0, 1)[..., None]
-        shift = 0.5 * (
-            (1 - y) ** 2 * np.array(shadows)
-            + 2 * y * (1 - y) * np.array(midtones)
-            + y**2 * np.array(highlights)
-        )
-        if keeps_luma:
-            shift = shift - (shift @ REC_709)[..., None]
-        return colors + 255 * shift
-
-    return formula
-
 
 ORACLES = [
     Oracle("colorInvert", color=lambda colors: 255 - colors),

@@ -1,17 +1,16 @@
 """A client that sends single HTTP/2 frames, so that it can violate the protocol."""
 
-import socket
 import struct
 import time
-from typing import Self
 
 import hpack
 from hyperframe import frame as frames
 
+from .raw_connection import RawConnection
+
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 PROCESS = "/sidelight.v1.FrameFilter/Process"
 INFO = "/sidelight.v1.FrameFilter/GetServerInfo"
-PATIENCE_SECONDS = 20
 WIDE_OPEN = 2**31 - 1
 
 
@@ -25,41 +24,19 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
     return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
-class RawPeer:
-    """A TCP connection to a server. It answers nothing by itself."""
+class RawPeer(RawConnection):
+    """A connection on which HTTP/2 is spoken frame by frame."""
 
-    # The source address of the connection: a different one per peer keeps limits by address from
-    # counting against other clients. Default: the system's choice.
+    # The source address of the connection. Default: the system's choice.
     source: str | None = None
 
     def __init__(self, address: str, preface: bool = True, receive_buffer: int | None = None):
-        host, _, port = address.rpartition(":")
-        self._socket = socket.socket()
-        if self.source:
-            self._socket.bind((self.source, 0))
-        if receive_buffer:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self._socket.settimeout(PATIENCE_SECONDS)
-        self._socket.connect((host, int(port)))
+        super().__init__(address, source=self.source, receive_buffer=receive_buffer)
         self._encoder = hpack.Encoder()
         self._decoder = hpack.Decoder()
         self._decoder.max_header_list_size = 1 << 20
-        self._received = b""
         if preface:
             self.send(PREFACE + frames.SettingsFrame(0).serialize())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
-
-    def send(self, content: bytes) -> None:
-        """Sends bytes. Ignores a connection that the server has closed."""
-        try:
-            self._socket.sendall(content)
-        except (BrokenPipeError, ConnectionResetError):
-            pass
 
     def open_windows(self) -> None:
         """Grants the server the largest flow-control windows."""
@@ -124,11 +101,3 @@ class RawPeer:
         for _ in self.frames():
             pass
         return time.monotonic() - start
-
-    def _more(self) -> bool:
-        try:
-            chunk = self._socket.recv(1 << 16)
-        except ConnectionResetError:
-            return False
-        self._received += chunk
-        return bool(chunk)

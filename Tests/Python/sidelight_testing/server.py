@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from .contract import REPOSITORY
+from .programs import Program
 
 START_SECONDS = 30
 STOP_SECONDS = 15
@@ -76,6 +77,10 @@ class Server:
         """
         self.process.terminate()
         return self.process.wait(timeout=STOP_SECONDS)
+
+    def follow_log(self) -> Program:
+        """Returns a reader of the lines of the log: those so far, and new ones as they come."""
+        return Program("tail", "--follow", "--lines=+1", self._log.name)
 
     @property
     def log(self) -> str:

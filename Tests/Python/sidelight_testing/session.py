@@ -1,5 +1,6 @@
 """A client's session, and the record of received messages."""
 
+import abc
 import queue
 from dataclasses import dataclass, field
 from typing import Self
@@ -85,30 +86,31 @@ class Transcript:
         return result
 
 
-class Session:
-    """A `Process` call. Messages are queued, so sending never waits for the server."""
+class ProcessCall(abc.ABC):
+    """A `Process` call, whatever carries its messages."""
 
-    def __init__(self, stub, seconds: float = CALL_SECONDS, opens: bool = True, **open_fields):
-        self._queue: queue.SimpleQueue = queue.SimpleQueue()
-        self._call = stub.Process(iter(self._queue.get, None), timeout=seconds)
+    def __init__(self) -> None:
         self.sent: list[int] = []
         self.transcript = Transcript()
-        if opens:
-            self.send(open=messages.Open(**open_fields))
-            first = self.receive()
-            assert first.WhichOneof("kind") == "opened", first
-            self.opened = first.opened
 
-    def __enter__(self) -> Self:
-        return self
+    @abc.abstractmethod
+    def send_message(self, message: messages.ClientMessage) -> None:
+        """Sends one message."""
 
-    def __exit__(self, *_: object) -> None:
-        self._queue.put(None)
-        self._call.cancel()
+    @abc.abstractmethod
+    def receive_message(self) -> messages.ServerMessage:
+        """Receives the next message, without recording it; fails if the call ends."""
+
+    def open(self, **fields: object) -> None:
+        """Sends the first message, and receives the answer."""
+        self.send(open=messages.Open(**fields))
+        first = self.receive()
+        assert first.WhichOneof("kind") == "opened", first
+        self.opened = first.opened
 
     def send(self, **kind: object) -> None:
         """Sends one message: `send(ping=Ping(id=1))`."""
-        self._queue.put(messages.ClientMessage(**kind))
+        self.send_message(messages.ClientMessage(**kind))
 
     def send_frame(self, image, sequence: int | None = None, **fields: object) -> int:
         """Sends a frame, numbered after the last one by default."""
@@ -128,7 +130,7 @@ class Session:
 
     def receive(self) -> messages.ServerMessage:
         """Receives and records the next message; fails if the call ends."""
-        message = next(self._call)
+        message = self.receive_message()
         if message.WhichOneof("kind") != "opened":
             self.transcript.add(message)
         return message
@@ -139,6 +141,30 @@ class Session:
             message = self.receive()
             if message.WhichOneof("kind") == kind:
                 return getattr(message, kind)
+
+
+class Session(ProcessCall):
+    """A call over gRPC. Messages are queued, so sending never waits for the server."""
+
+    def __init__(self, stub, seconds: float = CALL_SECONDS, opens: bool = True, **open_fields):
+        super().__init__()
+        self._queue: queue.SimpleQueue = queue.SimpleQueue()
+        self._call = stub.Process(iter(self._queue.get, None), timeout=seconds)
+        if opens:
+            self.open(**open_fields)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._queue.put(None)
+        self._call.cancel()
+
+    def send_message(self, message: messages.ClientMessage) -> None:
+        self._queue.put(message)
+
+    def receive_message(self) -> messages.ServerMessage:
+        return next(self._call)
 
     def half_close(self) -> None:
         """Closes the client's side: nothing more is sent."""

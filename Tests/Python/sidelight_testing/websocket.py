@@ -5,7 +5,6 @@ import contextlib
 import http.client
 import json
 import os
-import socket
 import struct
 from dataclasses import dataclass
 from typing import Self
@@ -14,12 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 from websockets.sync.client import ClientConnection, connect
 
 from .contract import session as messages
-from .session import Transcript
+from .raw_connection import PATIENCE_SECONDS, RawConnection
+from .session import ProcessCall, Transcript
 
 SUBPROTOCOL = "sidelight.v1"
 PROCESS = "/sidelight.v1.FrameFilter/Process"
 INFO = "/sidelight.v1.FrameFilter/GetServerInfo"
-PATIENCE_SECONDS = 20
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 
@@ -78,18 +77,14 @@ class Page:
         return RawWebSocket(self, path, **options)
 
 
-class WebSession:
-    """A `Process` call on a WebSocket, with the methods of `Session`."""
+class WebSession(ProcessCall):
+    """A `Process` call on a WebSocket."""
 
     def __init__(self, page: Page, connect_options: dict | None = None, **open_fields: object):
+        super().__init__()
         self._stack = contextlib.ExitStack()
         self.socket = self._stack.enter_context(page.connect(**(connect_options or {})))
-        self.transcript = Transcript()
-        self.sent: list[int] = []
-        self.send(open=messages.Open(**open_fields))
-        first = self.receive()
-        assert first.WhichOneof("kind") == "opened", first
-        self.opened = first.opened
+        self.open(**open_fields)
 
     def __enter__(self) -> Self:
         return self
@@ -101,31 +96,16 @@ class WebSession:
         """Closes the WebSocket, which cancels the call if it has not ended."""
         self._stack.close()
 
-    def send(self, **kind: object) -> None:
-        self.socket.send(messages.ClientMessage(**kind).SerializeToString())
+    def send_message(self, message: messages.ClientMessage) -> None:
+        self.socket.send(message.SerializeToString())
 
-    def send_frame(self, image, sequence: int | None = None, **fields: object) -> int:
-        if sequence is None:
-            sequence = self.sent[-1] + 1 if self.sent else 1
-        self.sent.append(sequence)
-        self.send(frame=messages.Frame(sequence=sequence, image=image, **fields))
-        return sequence
-
-    def receive(self) -> messages.ServerMessage:
+    def receive_message(self) -> messages.ServerMessage:
         received = self.socket.recv(timeout=PATIENCE_SECONDS)
         assert isinstance(received, bytes), received
-        message = messages.ServerMessage.FromString(received)
-        if message.WhichOneof("kind") != "opened":
-            self.transcript.add(message)
-        return message
-
-    def receive_until(self, kind: str) -> object:
-        while True:
-            message = self.receive()
-            if message.WhichOneof("kind") == kind:
-                return getattr(message, kind)
+        return messages.ServerMessage.FromString(received)
 
     def half_close(self) -> None:
+        """Ends the client's side: nothing more is sent."""
         self.socket.send("end")
 
     def finish(self) -> Transcript:
@@ -160,8 +140,8 @@ def frame(
     return head + key + hidden
 
 
-class RawWebSocket:
-    """A WebSocket whose frames are sent byte by byte. It answers nothing by itself."""
+class RawWebSocket(RawConnection):
+    """A WebSocket whose frames are sent byte by byte."""
 
     def __init__(
         self, page: Page, path: str = PROCESS, *, source: str | None = None,
@@ -172,15 +152,10 @@ class RawWebSocket:
 
         `headers` replace those of the handshake; `None` leaves one out.
         """
-        host, _, port = page.authority.rpartition(":")
-        self._socket = socket.socket()
-        if source:
-            self._socket.bind((source, 0))
-        if receive_buffer:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self._socket.settimeout(patience_seconds)
-        self._socket.connect((host, int(port)))
-        self._received = b""
+        super().__init__(
+            page.authority, source=source, receive_buffer=receive_buffer,
+            patience_seconds=patience_seconds,
+        )
         fields = {
             "Host": page.authority,
             "Connection": "Upgrade",
@@ -195,21 +170,8 @@ class RawWebSocket:
         self.send(f"GET {path} HTTP/1.1\r\n{''.join(lines)}\r\n".encode())
         self.status = self._read_head()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
-
-    def send(self, content: bytes) -> None:
-        """Sends bytes. Ignores a connection that the server has closed."""
-        try:
-            self._socket.sendall(content)
-        except (BrokenPipeError, ConnectionResetError):
-            pass
-
     def frames(self):
-        """The frames that the server sends, as (opcode, content), until it closes the connection."""
+        """The frames that the server sends, as (opcode, content), until it closes."""
         while len(head := self._take(2)) == 2:
             length = head[1] & 0x7F
             if length == 126:
@@ -243,14 +205,6 @@ class RawWebSocket:
             pass
         taken, self._received = self._received[:count], self._received[count:]
         return taken
-
-    def _more(self) -> bool:
-        try:
-            chunk = self._socket.recv(1 << 16)
-        except ConnectionResetError:
-            return False
-        self._received += chunk
-        return bool(chunk)
 
 
 def status_of(text: str) -> tuple[int, str, bytes]:

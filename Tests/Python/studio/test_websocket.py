@@ -6,7 +6,7 @@ from google.rpc import error_details_pb2, status_pb2
 from websockets.exceptions import ConnectionClosed
 
 from sidelight_testing import images
-from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.contract import frame_filter, service, sessions_service
 from sidelight_testing.contract import pipeline as pipeline_messages
 from sidelight_testing.contract import session as messages
 from sidelight_testing.contract import sessions as sessions_messages
@@ -19,10 +19,20 @@ LOOK = pipeline(("sepiaTone", {"intensity": 0.8}), "colorInvert")
 
 
 @pytest.fixture
-def stub(studio_server):
+def channel(studio_server):
     options = [("grpc.max_receive_message_length", -1)]
     with grpc.insecure_channel(studio_server.addresses["tcp"], options) as channel:
-        yield service.FrameFilterStub(channel)
+        yield channel
+
+
+@pytest.fixture
+def stub(channel):
+    return service.FrameFilterStub(channel)
+
+
+@pytest.fixture
+def operators(channel):
+    return sessions_service.SessionsStub(channel)
 
 
 def call(page, path: str, request=None, **options):
@@ -156,12 +166,18 @@ def test_a_deadline_ends_the_call(page):
     assert socket.close_code == 4004
 
 
-def test_a_session_that_is_left_is_over_on_the_server(page, stub):
-    with WebSession(page, label="left"):
-        assert stub.GetServerInfo(frame_filter.GetServerInfoRequest()).load.sessions == 1
-    # The operator's list is read after the close frame was answered.
-    left = stub.GetServerInfo(frame_filter.GetServerInfoRequest()).load.sessions
-    assert left in (0, 1)
+def test_a_session_that_is_left_is_over_on_the_server(page, operators):
+    with WebSession(page, label="left") as session:
+        watch = sessions_messages.WatchSessionsRequest(session_id=session.opened.session_id)
+        watch.interval.FromMilliseconds(100)
+        snapshots = operators.WatchSessions(watch, timeout=PATIENCE_SECONDS)
+        assert [each.label for each in next(snapshots).sessions] == ["left"]
+    # The stream ends with the session; while the session is open, it ends with a failure.
+    for snapshot in snapshots:
+        assert [each.label for each in snapshot.sessions] == ["left"]
+    with pytest.raises(grpc.RpcError) as raised:
+        next(operators.WatchSessions(watch, timeout=PATIENCE_SECONDS))
+    assert raised.value.code() == grpc.StatusCode.NOT_FOUND
 
 
 def test_an_empty_call_gets_a_status(page):

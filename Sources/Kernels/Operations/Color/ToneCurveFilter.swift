@@ -21,7 +21,7 @@ struct ToneCurveFilter: CatalogueFilter {
 
   /// The number of points.
   private static let pointCount = 5
-  /// The part of the picture that each default point stands for.
+  /// The tones at each default point.
   private static let roles = ["Black", "Dark tones", "Middle tones", "Bright tones", "White"]
 
   /// The points by ascending tone, one for each tone.

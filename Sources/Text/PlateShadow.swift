@@ -1,0 +1,62 @@
+import CText
+import SidelightKernels
+
+/// The shadow of a text: the blurred coverage of its glyphs, displaced, in one colour.
+struct PlateShadow {
+  private let color: RGBAColor
+  /// The standard deviation of the blur in pixels.
+  private let blur: Double
+  /// The whole pixels by which the shadow is displaced.
+  private let offset: (x: Int, y: Int)
+
+  /// Creates the shadow of a style; `nil` if it has none.
+  init?(_ style: TextStyle) {
+    guard style.shadowColor.alpha > 0 else { return nil }
+    self.color = style.shadowColor
+    self.blur = style.shadowBlur
+    self.offset = (Int(style.shadowX.rounded()), Int(style.shadowY.rounded()))
+  }
+
+  /// Returns the pixels that the shadow of some glyphs covers.
+  func bounds(of glyphs: [PlateGlyph]) -> PlateBounds {
+    let bounds = self.blurredBounds(of: glyphs)
+    return bounds.isEmpty ? bounds : bounds.shifted(self.offset.x, self.offset.y)
+  }
+
+  /// Returns the pixels on which the shadow on a canvas depends.
+  func source(of canvas: PlateBounds) -> PlateBounds {
+    canvas.shifted(-self.offset.x, -self.offset.y).expanded(by: self.reach)
+  }
+
+  /// Draws the shadow. Its mask has only the pixels that are not clear after the blur, and on which
+  /// the canvas depends.
+  ///
+  /// - Throws: ``TextError`` if the mask has more than ``TextLimits/maxShadowPixels`` beyond those
+  ///   of the canvas.
+  func draw(of glyphs: [PlateGlyph], on canvas: PlateCanvas) throws(TextError) {
+    let bounds = self.blurredBounds(of: glyphs).intersection(self.source(of: canvas.bounds))
+    guard !bounds.isEmpty else { return }
+    guard bounds.pixelCount <= canvas.bounds.pixelCount + TextLimits.maxShadowPixels else {
+      throw TextError(
+        "the text's shadow is computed from \(bounds.pixelCount) pixels, more than "
+          + "\(TextLimits.maxShadowPixels) beyond those that it covers; reduce the size or the "
+          + "shadow's blur")
+    }
+    let mask = PlateMask(bounds)
+    for glyph in glyphs { mask.add(glyph) }
+    guard unsafe ctext_mask_blur(mask.picture, self.blur) == CTEXT_OK else {
+      throw TextError("there is not enough memory for the text")
+    }
+    mask.draw(self.color, on: canvas, x: self.offset.x, y: self.offset.y)
+  }
+
+  /// The pixels by which the blur reaches: three boxes reach about three standard deviations.
+  private var reach: Int { Int((3 * self.blur).rounded(.up)) + 2 }
+
+  /// The bounds of the blurred glyphs before they are displaced.
+  private func blurredBounds(of glyphs: [PlateGlyph]) -> PlateBounds {
+    var bounds = PlateBounds.empty
+    for glyph in glyphs { bounds.formUnion(glyph.bounds) }
+    return bounds.isEmpty ? bounds : bounds.expanded(by: self.reach)
+  }
+}

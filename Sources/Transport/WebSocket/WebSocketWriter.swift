@@ -1,0 +1,103 @@
+import NIOCore
+import SidelightWire
+
+/// A writer of the frames of a server: messages of the call, its status, the close frame, and
+/// answers to pings. It must be used on the channel's event loop.
+final class WebSocketWriter {
+  /// The bytes that are written at a time, so that a slow peer differs from one that takes nothing.
+  private static let maxPartBytes = 1 << 20
+
+  private let store: OutboundMessageStore
+  private let stall: WriteStallDetector
+  /// The answer to the last ping, while the client takes no bytes.
+  private var waitingPong: ByteBuffer?
+
+  /// - Parameters:
+  ///   - store: The large messages of all calls, which are written in place of their handles.
+  ///   - stallTimeout: The time in which the client must take bytes of messages; `nil` disables the
+  ///     limit.
+  init(_ store: OutboundMessageStore, stallTimeout: Duration?) {
+    self.store = store
+    self.stall = WriteStallDetector(timeout: stallTimeout)
+  }
+
+  /// Whether the client has not taken all messages.
+  var isWaiting: Bool { self.stall.isWaiting }
+
+  /// Ends the detection of a client that takes nothing.
+  func cancel() { self.stall.cancel() }
+
+  /// Answers a ping. A client that takes no bytes gets the answer to its last one.
+  func answer(_ content: ByteBuffer, context: ChannelHandlerContext) {
+    guard context.channel.isWritable else { return self.waitingPong = content }
+    var pong = ByteBuffer()
+    WebSocketFrameHead.write(.pong, length: content.readableBytes, to: &pong)
+    pong.writeImmutableBuffer(content)
+    context.writeAndFlush(Self.wrap(pong), promise: nil)
+  }
+
+  /// Answers the last ping that came while the client took no bytes, if there was one.
+  func answerWaitingPing(context: ChannelHandlerContext) {
+    if let content = self.waitingPong.take() { self.answer(content, context: context) }
+  }
+
+  /// Writes a message of the call as one binary frame. Closes the connection if the message is a
+  /// handle that the store does not have.
+  ///
+  /// - Parameter bytes: The message, or its handle.
+  func write(
+    _ bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
+  ) {
+    do {
+      let message = try self.store.message(for: bytes)
+      let pieces = message ?? [bytes]
+      var head = ByteBuffer()
+      WebSocketFrameHead.write(
+        .binary, length: pieces.reduce(0) { $0 + $1.readableBytes }, to: &head)
+      context.write(Self.wrap(head), promise: nil)
+      for (index, piece) in pieces.enumerated() {
+        self.writeParts(
+          of: piece, context: context, promise: index == pieces.count - 1 ? promise : nil)
+      }
+    } catch {
+      // No message is better than a wrong one.
+      promise?.fail(error)
+      context.close(promise: nil)
+    }
+  }
+
+  /// Writes a text message, without flushing.
+  func writeText(_ text: ByteBuffer, context: ChannelHandlerContext) {
+    var head = ByteBuffer()
+    WebSocketFrameHead.write(.text, length: text.readableBytes, to: &head)
+    context.write(Self.wrap(head), promise: nil)
+    context.write(Self.wrap(text), promise: nil)
+  }
+
+  /// Writes the close frame, and flushes.
+  func writeClose(
+    _ code: WebSocketCloseCode, _ reason: String, context: ChannelHandlerContext
+  ) {
+    context.writeAndFlush(Self.wrap(WebSocketFrameHead.close(code, reason)), promise: nil)
+  }
+
+  /// Writes bytes in parts, noting when the client has taken each.
+  private func writeParts(
+    of bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
+  ) {
+    var rest = bytes
+    repeat {
+      let count = min(rest.readableBytes, Self.maxPartBytes)
+      let part = rest.readSlice(length: count) ?? ByteBuffer()
+      let isLast = rest.readableBytes == 0
+      let written = (isLast ? promise : nil) ?? context.eventLoop.makePromise()
+      written.futureResult.assumeIsolated().whenComplete { _ in self.stall.taken += count }
+      self.stall.write(count, on: context.eventLoop) {
+        context.abortConnection(by: .callStall)
+      }
+      context.write(Self.wrap(part), promise: written)
+    } while rest.readableBytes > 0
+  }
+
+  private static func wrap(_ bytes: ByteBuffer) -> NIOAny { NIOAny(IOData.byteBuffer(bytes)) }
+}
