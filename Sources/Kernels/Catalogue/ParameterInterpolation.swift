@@ -41,8 +41,9 @@ extension FilterCatalogue {
           let arguments = Arguments(interpolating: old, new, at: progress)
         else { return nil }
         guard progress > 0, progress < 1 else { break }
-        stage.content = .filter(
-          name: name, arguments: arguments, value: entry.make(arguments))
+        // The texts of both are equal.
+        let filter = (newValue as? TextKernel)?.with(arguments) ?? entry.make(arguments)
+        stage.content = .filter(name: name, arguments: arguments, value: filter)
       case (.stages(let old, in: let space), .stages(let new, in: let otherSpace)):
         guard space == otherSpace, let inner = self.interpolate(old, new, progress) else {
           return nil

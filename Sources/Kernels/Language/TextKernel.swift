@@ -33,7 +33,11 @@ struct TextKernel: CatalogueFilter {
 
   init(_ arguments: Arguments) {
     // The text has been parsed before, for its parameters, and is valid.
-    let text = arguments.kernel("asset")?.text ?? (try? KernelText(arguments.text("source")))
+    self.init(
+      arguments.kernel("asset")?.text ?? (try? KernelText(arguments.text("source"))), arguments)
+  }
+
+  private init(_ text: KernelText?, _ arguments: Arguments) {
     self.text = text
     // An asset may have been replaced since; parameters that it did not have are at their defaults.
     self.values = (text?.syntax.parameters ?? []).map { parameter in
@@ -41,6 +45,9 @@ struct TextKernel: CatalogueFilter {
       return value.count == parameter.type.count ? value : parameter.defaultComponents
     }
   }
+
+  /// Returns the same kernel with other values of its parameters. Does not parse the text again.
+  func with(_ arguments: Arguments) -> TextKernel { TextKernel(self.text, arguments) }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard let text = self.text,

@@ -56,6 +56,22 @@ import Testing
     #expect(pictures[5] == expected[5])
   }
 
+  @Test func `the parameters of a kernel's text move`() async throws {
+    func pipeline(_ amount: Double) -> Pipeline {
+      let source = "param amount: 0 in 0..1\nreturn color.rgb * (1 - amount * uv.x)"
+      return [.filter("kernel", ["source": .text(source), "amount": .number(amount)])]
+    }
+    let glide = ParameterGlide(.milliseconds(400), curve: .linear)
+    let client = TransitionClient(
+      first: pipeline(0), change: .update("amount", .number(1), glide))
+    let frames = client.frames(0 ..< 11)
+    let pictures = try await client.run(frames: frames).pictures
+    for (number, amount) in [(0, 0), (3, 0.3), (10, 1)] {
+      let expected = try await client.results(of: pipeline(amount), frames: frames)
+      #expect(pictures[number] == expected[number], "frame \(number)")
+    }
+  }
+
   @Test func `a glide during a glide begins at the present parameters`() async throws {
     let client = Self.client("sepiaTone", "intensity", .number(0), .number(1))
     let frames = client.frames(0 ..< 10)

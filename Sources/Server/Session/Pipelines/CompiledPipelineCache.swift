@@ -24,6 +24,8 @@ struct CompiledPipelineCache: ~Copyable {
   private let output: OutputShape
   private let allowsReduced: Bool
   private var entries: [Entry] = []
+  /// The cost of the frames of the latest glide, and the revision that it leads to.
+  private var glide: (revision: UInt64, cost: CostEstimate)?
 
   /// - Parameters:
   ///   - compute: The threads that compile.
@@ -59,13 +61,25 @@ struct CompiledPipelineCache: ~Copyable {
 
   /// Compiles the pipeline of one frame in a glide, which no other frame needs.
   ///
-  /// - Parameter later: The pipeline at the end of the glide, which has the same cost.
-  func compiledPipeline(
-    _ pipeline: ResolvedPipeline, like later: CompiledPipeline
+  /// - Parameters:
+  ///   - earlier: The pipeline that the glide leads from.
+  ///   - later: The pipeline that it leads to.
+  ///   - revision: The revision of the later one.
+  mutating func compiledPipeline(
+    _ pipeline: ResolvedPipeline, from earlier: CompiledPipeline, to later: CompiledPipeline,
+    _ revision: Revision
   ) async -> CompiledPipeline {
     let (compiler, output) = (self.compiler, self.output)
+    // Its frames may cost less or more than those of either pipeline, which other sessions use.
+    let cost: CostEstimate
+    if let glide, glide.revision == revision.number {
+      cost = glide.cost
+    } else {
+      cost = compiler.estimate(between: earlier.cost, later.cost)
+      self.glide = (revision.number, cost)
+    }
     return await withTaskExecutorPreference(self.compute) {
-      await compiler.compile(pipeline, like: later, as: output)
+      await compiler.compile(pipeline, like: later, as: output, cost: cost)
     }
   }
 

@@ -41,12 +41,13 @@ struct PipelineCompiler: Sendable {
   /// not cached, so that the plans of a glide do not evict others.
   ///
   /// - Parameters:
-  ///   - later: The pipeline at the end of the glide, for the same pictures. Frames count for its
-  ///     cost estimate.
+  ///   - later: The pipeline at the end of the glide, for the same pictures.
   ///   - output: The form of the results.
+  ///   - cost: The estimate that the frames of the glide share.
   @concurrent
   func compile(
-    _ pipeline: ResolvedPipeline, like later: CompiledPipeline, as output: OutputShape
+    _ pipeline: ResolvedPipeline, like later: CompiledPipeline, as output: OutputShape,
+    cost: CostEstimate
   ) async -> CompiledPipeline {
     let form = later.form
     let delivery = output.delivery(of: form)
@@ -57,7 +58,13 @@ struct PipelineCompiler: Sendable {
         for: form.geometry, as: delivery.encoding, maxBytes: PlanCache.smallPlanBytes),
       output: output,
       changesNothing: delivery.changesNothing(in: form) { shaped.plan(for: form.geometry) },
-      cost: later.cost, isCustom: later.isCustom)
+      cost: cost, isCustom: later.isCustom)
+  }
+
+  /// Returns a new estimate for pipelines between two, which expects the cost of the dearer one.
+  func estimate(between first: CostEstimate, _ second: CostEstimate) -> CostEstimate {
+    CostEstimate(
+      priorWork: [first.work, second.work].compactMap(\.self).max(), threads: self.threads)
   }
 
   /// Compiles a replacement for frames that must not be shown unfiltered.

@@ -45,7 +45,8 @@ extension CompiledPipelineCache {
     let earlier = await self.compiledPipeline(
       earlier: moment.earlier, than: active.revision, form)
     if let between = moment.between, earlier.isSmall, later.isSmall {
-      let compiled = await self.compiledPipeline(between, like: later)
+      let compiled = await self.compiledPipeline(
+        between, from: earlier, to: later, active.revision)
       if compiled.plan.refusal == nil, compiled.plan.output == later.plan.output {
         result.show(between, compiled)
         return result
