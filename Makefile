@@ -1,7 +1,5 @@
 # Every target is a readable script in dev/; `make help` lists them.
 .DEFAULT_GOAL := help
-# Equal options in all builds, so that they share modules: see dev/build-nested.
-export SWIFT_DETERMINISTIC_HASHING := 1
 .PHONY: help setup build demo call test test-swift test-python test-client test-call test-studio test-without-vision test-arm64 fuzz stress model-test soak-test slo static tsan asan bench-kernels bench-wire bench-realtime bench-vision bench-call bench-capacity bench-studio vision-sheets bench-overload bench-telemetry models gallery assets goldens reference docs examples protos format lint check clean
 
 help: ## Show this list
