@@ -193,6 +193,10 @@ package final class Listener: Sendable {
       config.connection.flushCoalescing = transport.flushCoalescing.map {
         .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
       }
+      // Called before the socket listens; NIO's default is 128 connections.
+      config.channelDebuggingCallbacks.onBindTCPListener = { channel in
+        channel.setOption(.backlog, value: BoundSocket.backlog)
+      }
       config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
         SocketOptions(transport).apply(to: channel).flatMap { self.connections.add(channel) }
           .flatMapThrowing { connection in

@@ -99,7 +99,7 @@ package struct BoundSocket: Sendable {
   // MARK: System calls
 
   /// The connections that may wait to be accepted, also while the accepting process restarts.
-  private static let backlog: Int32 = 1024
+  static let backlog: Int32 = 1024
 
   // `listen` and `close` are methods of this type.
   #if canImport(Glibc)

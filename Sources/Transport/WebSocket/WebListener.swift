@@ -91,6 +91,7 @@ package final class WebListener: Sendable {
 
   private func bootstrap(_ loops: EventLoops) -> ServerBootstrap {
     ServerBootstrap(group: loops.group)
+      .serverChannelOption(.backlog, value: BoundSocket.backlog)
       .childChannelInitializer { channel in
         SocketOptions(self.transport).apply(to: channel)
           .flatMap { self.connections.add(channel) }

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import socket
 import stat
 import subprocess
 import time
@@ -153,3 +154,15 @@ def test_only_the_owner_can_connect_by_default(path):
 def test_a_read_only_folder_is_refused_with_the_reason(path):
     said = refusal(path, user=NOBODY, group=NOBODY)
     assert f"cannot listen on unix:{path}: Permission denied" in said
+
+
+def test_hundreds_of_connections_wait_until_the_server_accepts_them(path):
+    with serving(path) as server, contextlib.ExitStack() as connections:
+        # A stopped process accepts nothing.
+        server.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, server.pid, os.WSTOPPED)
+        for _ in range(500):
+            connection = connections.enter_context(socket.socket(socket.AF_UNIX))
+            connection.setblocking(False)
+            connection.connect(str(path))
+        server.send_signal(signal.SIGCONT)
