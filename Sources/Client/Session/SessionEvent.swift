@@ -126,7 +126,7 @@ public struct EndedTransition: Sendable, Hashable {
   public var requestID: UInt64
   /// The first frame that shows only the new pipeline.
   public var firstSequence: UInt64
-  /// The reason; all but ``TransitionEnd/completed`` are cuts to the new pipeline. `nil` for a reason
+  /// The reason; all but `TransitionEnd.completed` are cuts to the new pipeline. `nil` for a reason
   /// that this library does not know.
   public var end: TransitionEnd?
 

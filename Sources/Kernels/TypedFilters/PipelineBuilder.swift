@@ -1,4 +1,4 @@
-/// Builds a pipeline from stages in braces:
+/// Builds a pipeline from stages in braces.
 ///
 /// ```swift
 /// let look = Pipeline { .sepiaTone(intensity: 0.8); .vignette(intensity: 1) }

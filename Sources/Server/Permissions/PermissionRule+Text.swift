@@ -15,7 +15,7 @@ extension PermissionRule: CustomStringConvertible {
   /// Spaces separate fields, and `+` separates values. In values, `%2B` is a plus sign, `%20` a
   /// space, `%2C` a comma and `%25` a percent sign.
   ///
-  /// - Throws: `ConfigurationError` with the expected form, as ``init(fields:)``.
+  /// - Throws: `ConfigurationError` with the expected form, as `init(fields:)`.
   public init(_ text: String) throws(ConfigurationError) {
     var fields: [String: [String]] = [:]
     for field in text.split(separator: " ") {

@@ -7,7 +7,9 @@ let package = Package(
   dependencies: [
     // A checkout of Sidelight next to this folder.
     .package(path: "../sidelight"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(
+      url: "https://github.com/swift-server/swift-service-lifecycle",
+      from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [

@@ -4,7 +4,7 @@ import CKernels
 /// of the empty scene by the same camera.
 ///
 /// 1. The plate is moved by up to 4 pixels to where its detail matches the frame's
-///    (``PlateAlignment``).
+///    (`PlateAlignment`).
 /// 2. Red, green and blue of the plate are multiplied by the median ratio of the frame's to them
 ///    where the frame was background, so that exposure and white balance may drift. Levels stay
 ///    within 255, as in the camera.
@@ -13,7 +13,7 @@ import CKernels
 ///    1.02) and has only the plate's own detail counts as shadow: its brightness counts 5 %.
 /// 4. The difference is compared with a tolerance of 10 levels and .6 of the plate's gradient.
 /// 5. Foreground of less than 1.2 % of the picture is dropped, and holes of less than 2 % are
-///    filled (``MatteRegions``).
+///    filled (`MatteRegions`).
 ///
 /// A fixed camera and light that changes as a whole are needed. The plate must not show the people.
 public struct PlateMatte: MatteSource {
