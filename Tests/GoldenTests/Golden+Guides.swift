@@ -86,6 +86,9 @@ extension Golden {
           color: RGBAColor(red: 1, green: 0.85, blue: 0.2), outlineWidth: 0.1, width: 120,
           position: .center)
       ]),
+    Golden(
+      name: "white-balance", pipeline: [.filter("whiteBalance", ["warmth": .number(0.3)])]),
+    Golden(name: "low-light", pipeline: [.filter("lowLight")], tolerance: 2),
     Golden(name: "timecode", pipeline: [.timecode(size: 16)]),
     Golden(
       name: "kernel-duotone",
