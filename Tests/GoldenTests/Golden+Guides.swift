@@ -87,8 +87,11 @@ extension Golden {
           position: .center)
       ]),
     Golden(
-      name: "white-balance", pipeline: [.filter("whiteBalance", ["warmth": .number(0.3)])]),
-    Golden(name: "low-light", pipeline: [.filter("lowLight")], tolerance: 2),
+      name: "white-balance", pipeline: [.filter("whiteBalance", ["warmth": .number(0.3)])],
+      light: [1, 0.75, 0.5]),
+    Golden(
+      name: "low-light", pipeline: [.filter("lowLight")], tolerance: 2,
+      light: [0.25, 0.25, 0.25]),
     Golden(name: "timecode", pipeline: [.timecode(size: 16)]),
     Golden(
       name: "kernel-duotone",

@@ -13,7 +13,7 @@ struct LowLight: CatalogueFilter {
     summary: "Brightens dark pictures and reduces their noise; bright pictures do not change.",
     category: .color, reach: .frame, fidelity: .formula,
     formula: """
-      First noiseReduction(noiseLevel: .04 denoise min(1, (a - 1) / 3), sharpness: 0). Then rgb' = rgb * \
+      First noiseReduction(noiseLevel: .04 denoise min(1, (a - 1) / 1.5), sharpness: 0). Then rgb' = rgb * \
       min(a / (1 + k m), max(1, 1 / m)), m = max(r, g, b): hues stay. b is the mean Rec. 709 luma, and w \
       min(1, 1.1 v), v the least level that the greatest channel of at most 1 % of the samples exceeds, of \
       a grid of at most 64x36 samples of the frame as it arrives; b is at least .02, v at least .05. A \
@@ -58,7 +58,7 @@ struct LowLight: CatalogueFilter {
     private static let target = 0.38
     private static let greatestGain = 8.0
     /// The gain above 1 at which the noise reduction is full.
-    private static let noisyGain = 3.0
+    private static let noisyGain = 1.5
     private static let greatestNoiseLevel = 0.04
     /// The share of the samples that may become brighter than white.
     private static let clippedShare = 0.01

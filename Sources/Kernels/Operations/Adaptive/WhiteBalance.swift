@@ -17,7 +17,7 @@ struct WhiteBalance: CatalogueFilter {
       c^5)^(1/5) of each channel over a grid of at most 64x36 samples of the frame as it arrives, without \
       those whose greatest channel is below 16 or above 249 (shades of grey, Finlayson and Trezzi 2004); \
       then twice the same with the weights max(0, 1 - s / .3), s = (max - min) / max of c / E, unless \
-      they sum to less than 2 % of the samples. Red and blue over green are limited to e^-.6 ... e^.6, and \
+      they sum to less than 2 % of the samples. Red and blue over green are limited to e^-.4 ... e^.4, and \
       their logarithms follow over time with the time constant smoothing: by 1 - e^(-t / smoothing) \
       after t seconds of capture time. T = Y(E) k / Y(k), Y the Rec. 709 luma, k = (q, 1, 1 / q), q = \
       max(1, E_r / E_b)^(warmth / 2). A first frame, one after a cut (a mean change of luma of more than \
@@ -54,7 +54,7 @@ struct WhiteBalance: CatalogueFilter {
     var summary: String { "a colour matrix that removes the colour of each frame's light" }
 
     /// The greatest logarithm of red or blue over green.
-    private static let limit = 0.6
+    private static let limit = 0.4
     /// The logarithm of a factor that changes nothing.
     private static let threshold = 1.0 / 512
 
