@@ -72,7 +72,8 @@ public final class PlanExecutor: Sendable {
     guard !plan.isIdentity else { return frame }
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(
-        plan: plan, time: time, scene: scene ?? plan.scene(ofPicture: frame), details: details, pool: self.pool, bands: bands)
+        plan: plan, time: time, scene: scene ?? plan.scene(ofPicture: frame), details: details,
+        pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: nil, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -140,7 +141,8 @@ public final class PlanExecutor: Sendable {
     let target = Raster(destination)
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(
-        plan: plan, time: time, scene: scene ?? plan.scene(ofPicture: frame), details: details, pool: self.pool, bands: bands)
+        plan: plan, time: time, scene: scene ?? plan.scene(ofPicture: frame), details: details,
+        pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: target, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)

@@ -48,7 +48,8 @@ final class SessionScene: Sendable {
   /// - Throws: ``Busy``, ``StreamScene/Failure``, or an error of the observer.
   func step(
     _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?,
-    details: FrameDetails, isReduced: Bool, _ processing: FrameProcessing, observer: some PassObserver, jobs jobObserver: FramePassObserver
+    details: FrameDetails, isReduced: Bool, _ processing: FrameProcessing,
+    observer: some PassObserver, jobs jobObserver: FramePassObserver
   ) async throws -> (scene: SceneDrawings, reports: [StreamScene.Report]) {
     let taken = self.state.withLock { state -> StreamScene? in
       guard var scene = state.scene.take() else { return nil }

@@ -155,10 +155,12 @@ import Testing
     }
   }
 
-  @Test func `bright pictures keep every bit, and dark ones get the same brightness`() async throws {
+  @Test func `bright pictures keep every bit, and dark ones get the same brightness`() async throws
+  {
     for format in PixelFormat.allCases {
       for color in FormatSweep.colors(format) {
-        let geometry = FrameGeometry(format: format, size: FrameSize(width: 33, height: 17), color: color)
+        let geometry = FrameGeometry(
+          format: format, size: FrameSize(width: 33, height: 17), color: color)
         let frame = try TestFrame.make(geometry, padding: .ragged) { plane, x, y, channel in
           format.hasAlpha && channel == 3
             ? 255 : plane == 0 ? UInt8(110 + x % 7 * 10 + y) : UInt8(100 + x + y)
@@ -175,7 +177,9 @@ import Testing
     #expect(abs(try await Self.color([6, 6, 6], "lowLight").x - 48) <= 1)
   }
 
-  @Test func `brightening keeps ratios of channels, clips nothing and keeps the order`() async throws {
+  @Test func `brightening keeps ratios of channels, clips nothing and keeps the order`()
+    async throws
+  {
     let dark = try Self.frame { x, y in
       let level = x < 4 && y < 4 ? 250 : 2 * x / 3
       return [UInt8(level), UInt8(level * 3 / 5), UInt8(level / 4)]

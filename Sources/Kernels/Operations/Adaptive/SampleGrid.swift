@@ -143,7 +143,9 @@ private struct SampleDecoder {
         level(0, x, y, 0), level(1, x / 2, y / 2, 0),
         level(isPaired ? 1 : 2, x / 2, y / 2, isPaired ? 1 : 0), 1,
       ]
-      func color(_ row: Int) -> Int32 { min(max((self.rows[row] &* code).wrappedSum() >> 13, 0), 255) }
+      func color(_ row: Int) -> Int32 {
+        min(max((self.rows[row] &* code).wrappedSum() >> 13, 0), 255)
+      }
       return [color(0), color(1), color(2), 1]
     case .bgra8, .rgba8, .rgb24:
       let color: SIMD3<Int32> = [

@@ -138,7 +138,8 @@ public struct StreamScene: Sendable {
       }
     }
     let view = SceneView(
-      of: frame, time: sceneTime, picture: picture, faces: report, searchError: self.faces?.searchError,
+      of: frame, time: sceneTime, picture: picture, faces: report,
+      searchError: self.faces?.searchError,
       isReduced: isReduced)
     let count = self.entries.count
     var all = self.entries + (self.earlierEntries ?? [])
