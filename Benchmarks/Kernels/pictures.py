@@ -24,6 +24,14 @@ def scene() -> np.ndarray:
     return pixels
 
 
+def dark(bgra: np.ndarray) -> np.ndarray:
+    """A fifth of the light, and noise; alpha 255."""
+    noise = np.random.default_rng(8).normal(0, 3, (HEIGHT, WIDTH, 3))
+    pixels = np.full_like(bgra, 255)
+    pixels[..., :3] = np.clip(bgra[..., :3] / 5 + noise, 0, 255)
+    return pixels
+
+
 def planes(bgra: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Y, Cb and Cr: video range, BT.601, chroma the mean of 2x2 pixels."""
     b, g, r = (bgra[..., c].astype(np.float64) for c in range(3))
@@ -40,7 +48,7 @@ def write(folder: Path) -> None:
     bgra = scene()
     y, u, v = planes(bgra)
     raw = {
-        "bgra": bgra, "rgb24": bgra[..., 2::-1], "gray8": bgra[..., 1],
+        "bgra": bgra, "dark-bgra": dark(bgra), "rgb24": bgra[..., 2::-1], "gray8": bgra[..., 1],
         "i420": np.concatenate([y.ravel(), u.ravel(), v.ravel()]),
         "nv12": np.concatenate([y.ravel(), np.stack([u, v], -1).ravel()]),
     }

@@ -52,6 +52,10 @@ ROWS = [
     Row("chain-i420", "the same, I420"),
     Row("curve", "tone curve", [Target("ffmpeg", 1)]),
     Row("balance", "colour balance", [Target("ffmpeg", 1)]),
+    Row("white-balance", "automatic white balance, BGRA", [
+        *ahead("opencv"), Target("sidelight", 1.3, at_least=False, row="matrix-bgra")]),
+    Row("white-balance-i420", "automatic white balance, I420"),
+    Row("low-light", "low light: noise reduction and gain, BGRA", ahead("opencv")),
     Row("luma-key", "luma key, BGRA with straight alpha"),
     Row("glow", "glow", [Target("loops", 1.4, at_least=False)]),
     Row("glow-i420", "glow, I420"),

@@ -3,13 +3,17 @@ import SidelightKernels
 /// A landscape drawn by a few lines of arithmetic: sky and sun, hills, water with stripes, a house
 /// with hard edges, and a strip of pure colours and greys.
 enum DrawnScene {
-  static func frame(_ format: PixelFormat, _ size: FrameSize) throws -> Frame {
+  /// - Parameter light: The factors of red, green and blue.
+  static func frame(
+    _ format: PixelFormat, _ size: FrameSize, light: SIMD3<Double> = .one
+  ) throws -> Frame {
     let order = format == .bgra8 ? [2, 1, 0] : [0, 1, 2]
     return try Self.frame(format, size) { x, y, channel in
       guard channel < 3 else { return 255 }
       let color = Self.color(
         (Double(x) + 0.5) / Double(size.width), (Double(y) + 0.5) / Double(size.height))
-      return UInt8(min(max(color[order[channel]], 0), 1) * 255 + 0.5)
+      let place = order[channel]
+      return UInt8(min(max(color[place], 0), 1) * light[place] * 255 + 0.5)
     }
   }
 

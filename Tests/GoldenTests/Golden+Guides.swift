@@ -86,6 +86,12 @@ extension Golden {
           color: RGBAColor(red: 1, green: 0.85, blue: 0.2), outlineWidth: 0.1, width: 120,
           position: .center)
       ]),
+    Golden(
+      name: "white-balance", pipeline: [.filter("whiteBalance", ["warmth": .number(0.3)])],
+      light: [1, 0.75, 0.5]),
+    Golden(
+      name: "low-light", pipeline: [.filter("lowLight")], tolerance: 2,
+      light: [0.25, 0.25, 0.25]),
     Golden(name: "timecode", pipeline: [.timecode(size: 16)]),
     Golden(
       name: "kernel-duotone",

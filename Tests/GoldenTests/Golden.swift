@@ -20,6 +20,8 @@ struct Golden: Sendable, CustomTestStringConvertible {
   var size = FrameSize(width: 160, height: 120)
   /// The permitted difference of plans from the picture, in levels.
   var tolerance = 1
+  /// The light on the scene: factors of red, green and blue.
+  var light = SIMD3<Double>.one
 
   /// The built-in filters, and those that draw texts with the fonts of Debian's packages.
   static let catalogue: FilterCatalogue = {
@@ -32,7 +34,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
 
   /// Returns the reference's result for the scene.
   func reference() throws -> Frame {
-    let scene = try DrawnScene.frame(.rgb24, self.size)
+    let scene = try DrawnScene.frame(.rgb24, self.size, light: self.light)
     let samples = ReferenceInterpreter()
       .apply(try Golden.catalogue.resolve(self.pipeline), to: ReferencePicture(scene))
       .encoded()[0]

@@ -33,7 +33,8 @@ import Testing
   func `plans equal the pictures on each instruction set`(
     _ golden: Golden, _ machine: (InstructionSet, PixelFormat)
   ) async throws {
-    let result = try await Self.run(golden.pipeline, golden.size, machine.0, machine.1)
+    let result = try await Self.run(
+      golden.pipeline, golden.size, machine.0, machine.1, light: golden.light)
     let (worst, size) = Self.compare(result, try golden.committed())
     #expect(size)
     #expect(worst <= golden.tolerance)
@@ -52,9 +53,9 @@ import Testing
 
   private static func run(
     _ pipeline: Pipeline, _ size: FrameSize, _ instructionSet: InstructionSet,
-    _ format: PixelFormat
+    _ format: PixelFormat, light: SIMD3<Double> = .one
   ) async throws -> Frame {
-    let frame = try DrawnScene.frame(format, size)
+    let frame = try DrawnScene.frame(format, size, light: light)
     let executor = PlanExecutor(
       pool: BufferPool(), compute: ComputePool(threadCount: 2, instructionSet: instructionSet),
       fixedBands: nil)

@@ -52,6 +52,7 @@ import Testing
     .lumaKey(
       low: 0.3, high: 0.4, invert: true, backgroundImage: "image",
       backgroundColor: RGBAColor(red: 1, green: 1, blue: 1), fit: .stretch),
+    .lowLight(amount: 0.5, denoise: 0.25, smoothing: 2),
     .motion(threshold: 0.5, columns: 8, rows: 4, everyNth: 6),
     .motionBlur(radius: .shortSide(0.25), angle: 1, border: .transparent),
     .multiplyCompositing(backgroundImage: "image", fit: .stretch),
@@ -95,6 +96,7 @@ import Testing
     .vignetteEffect(center: Self.point, radius: .shortSide(0.25), intensity: 2, falloff: 0.25),
     .vintage(),
     .vintageWarm(),
+    .whiteBalance(amount: 0.5, warmth: 0.25, smoothing: 2),
     .whitePointAdjust(color: RGBAColor(red: 1, green: 0.5, blue: 0)),
     .zoomBlur(center: Self.point, amount: 21, border: .transparent),
   ]

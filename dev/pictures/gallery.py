@@ -23,6 +23,8 @@ HERE = Path(__file__).parent
 SIDE = originals.SIDE
 GAP = 8
 QUALITY = 78
+# Separates the light on the pictures, as a pipeline, from the pipeline that is shown.
+LIGHT = " | "
 
 
 def settings() -> dict[str, list[str]]:
@@ -30,7 +32,8 @@ def settings() -> dict[str, list[str]]:
     result: dict[str, list[str]] = {}
     for line in (HERE / "settings.txt").read_text().splitlines():
         if line and not line.startswith("#"):
-            result.setdefault(re.match(r"\w+", line).group(), []).append(line)
+            shown = line.rpartition(LIGHT)[2]
+            result.setdefault(re.match(r"\w+", shown).group(), []).append(line)
     return result
 
 
@@ -118,17 +121,27 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
             continue
         section = [f"### {name}\n\n{each['summary']} [Reference](filters.md#{name.lower()})\n"]
         for number, pipeline in enumerate(chosen.get(name, [by_default(page, name)]), start=1):
-            results = []
+            light, _, pipeline = pipeline.rpartition(LIGHT)
+            results, before = [], []
             for kind in sources:
-                command("apply", f"{kind}.png", "result.png", "--pipeline", pipeline)
+                original = f"{kind}.png"
+                if light:
+                    command("apply", original, "lit.png", "--pipeline", light)
+                    original = "lit.png"
+                    before.append(fitted(PIL.Image.open(work / original)))
+                command("apply", original, "result.png", "--pipeline", pipeline)
                 results.append(fitted(PIL.Image.open(work / "result.png")))
             file = f"{name}.jpg" if number == 1 else f"{name}-{number}.jpg"
+            originals_file = "original.jpg"
+            if light:
+                originals_file = f"{file.removesuffix('.jpg')}-original.jpg"
+                save(beside(*before), pictures / originals_file)
             save(beside(*results), pictures / file)
             if number == 1:
                 cells.append((name, results[0]))
             section.append(
                 f"```\n{pipeline}\n```\n\n"
-                "![The originals](../images/gallery/original.jpg)\n"
+                f"![The originals](../images/gallery/{originals_file})\n"
                 f"![{name}](../images/gallery/{file})\n"
             )
         sections.setdefault(each["category"], []).append("\n".join(section))

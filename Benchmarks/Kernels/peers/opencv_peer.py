@@ -61,6 +61,24 @@ def five_yuv(frame, slot):
         five(pixels, 0), cv2.COLOR_BGRA2YUV_I420, target(slot, (HEIGHT * 3 // 2, WIDTH)))
 
 
+def white_balance(frame, slot):
+    """Grey world on a small grid."""
+    means = cv2.resize(frame, (64, 36), interpolation=cv2.INTER_NEAREST).mean((0, 1))[2::-1]
+    return cv2.transform(frame, bgra(np.diag(means @ LUMA / means)), target(slot))
+
+
+def low_light(frame, slot):
+    """A bilateral filter of 5x5 pixels, and a gamma by the mean on a small grid."""
+    mean = cv2.resize(frame, (64, 36), interpolation=cv2.INTER_NEAREST)[..., :3].mean() / 255
+    gamma = np.log(.38) / np.log(mean)
+    curve = np.rint(255 * (np.arange(256) / 255) ** gamma).astype(np.uint8)
+    colors = cv2.cvtColor(frame, cv2.COLOR_BGRA2BGR, target(0, (HEIGHT, WIDTH, 3), "colors"))
+    smooth = cv2.bilateralFilter(
+        colors, 5, 20, 3, target(0, (HEIGHT, WIDTH, 3), "smooth"), borderType=EDGE)
+    cv2.LUT(smooth, curve, colors)
+    return cv2.cvtColor(colors, cv2.COLOR_BGR2BGRA, target(slot))
+
+
 def gaussian(sigma):
     return lambda frame, slot: cv2.GaussianBlur(
         frame, (0, 0), sigma, target(slot), borderType=EDGE)
@@ -161,6 +179,8 @@ WORKS = {
     "matrix-bgra": Work("bgra", "transform", matrix),
     "five-bgra": Work("bgra", "transform, transform, multiply, transform, multiply", five),
     "five-i420": Work("i420", "cvtColor, the same five, cvtColor", five_yuv),
+    "white-balance": Work("bgra", "resize to 64x36, mean, transform", white_balance),
+    "low-light": Work("dark-bgra", "resize, mean, bilateralFilter 5x5, LUT", low_light),
     "gaussian10": Work("bgra", "GaussianBlur", gaussian(10)),
     "gaussian25": Work("bgra", "GaussianBlur", gaussian(25)),
     "gaussian10-i420": Work("i420", "GaussianBlur of each plane", gaussian_i420),

@@ -27,7 +27,7 @@ PICTURES = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(".")
 def picture(name: str) -> np.ndarray:
     """Returns the picture for the library: BGRA pixels, or the rows of I420 or NV12."""
     data = np.fromfile(PICTURES / f"{name}.raw", np.uint8)
-    if name == "bgra":
+    if name.endswith("bgra"):
         return data.reshape(HEIGHT, WIDTH, 4)
     return data.reshape(HEIGHT * 3 // 2, WIDTH)
 

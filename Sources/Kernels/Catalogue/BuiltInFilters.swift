@@ -35,10 +35,12 @@ extension FilterCatalogue {
     GammaAdjust.self,
     Grayscale.self,
     HueAdjust.self,
+    LowLight.self,
     SepiaTone.self,
     TemperatureAndTint.self,
     ToneCurveFilter.self,
     Vibrance.self,
+    WhiteBalance.self,
     WhitePointAdjust.self,
     // Effects.
     Beauty.self,

@@ -59,7 +59,8 @@ public final class PlanExecutor: Sendable {
 
   /// Runs a plan on a frame, with what its scene stages draw (``StreamScene``) and the values that
   /// its texts show. Otherwise as ``run(_:on:at:bands:observer:meter:)``. Without a scene, stages
-  /// that protect hide the whole frame, and other scene stages change nothing.
+  /// that protect hide the whole frame, stages that adapt to the frame's light measure it by
+  /// itself, and other scene stages change nothing.
   @concurrent
   public func run(
     _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(), scene: FrameScene?,
@@ -71,7 +72,8 @@ public final class PlanExecutor: Sendable {
     guard !plan.isIdentity else { return frame }
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(
-        plan: plan, time: time, scene: scene, details: details, pool: self.pool, bands: bands)
+        plan: plan, time: time, scene: scene ?? plan.scene(ofPicture: frame), details: details,
+        pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: nil, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)
@@ -139,7 +141,8 @@ public final class PlanExecutor: Sendable {
     let target = Raster(destination)
     let result = try await self.withBands(bands, meter) { bands in
       let run = PlanRun(
-        plan: plan, time: time, scene: scene, details: details, pool: self.pool, bands: bands)
+        plan: plan, time: time, scene: scene ?? plan.scene(ofPicture: frame), details: details,
+        pool: self.pool, bands: bands)
       return try await run(on: Raster(frame), into: target, observer)
     }
     return result.frame(color: plan.output.color, orientation: frame.orientation)

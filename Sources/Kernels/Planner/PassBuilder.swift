@@ -29,8 +29,6 @@ struct PassBuilder {
   private var sources: [FrameSize: Int] = [:]
   private var deferred: [PointOperation] = []
   private var deferredFilters: [String] = []
-  /// The number of scene stages so far.
-  private var sceneStageCount = 0
 
   init(geometry: FrameGeometry, budget: PlanBudget) {
     self.budget = budget
@@ -84,6 +82,7 @@ struct PassBuilder {
     if case .convert(let space) = item { self.space = space }
     if let (operation, filters) = item.pointwise {
       if case .matrix(let matrix) = operation, matrix == .identity { return }
+      self.separateFields(from: operation)
       PointOperation.append(operation, to: &self.deferred)
       self.deferredFilters = self.deferred.isEmpty ? [] : self.deferredFilters + filters
       return
@@ -97,12 +96,13 @@ struct PassBuilder {
           group: nodes.map { .node($0, filter: filter) }, amount: amount, rect: nil)
       case .window(let kernel): self.append(kernel, filter)
       case .frame(let body): self.append(body, filter)
-      case .scene(let operation): self.append(operation, filter)
       case .drawing(let operation): self.append(operation, filter)
       case .source(let kernel): self.append(kernel, filter)
-      case .analysis: break  // the planner collects analyses
+      case .analysis, .scene: break  // the planner collects analyses and numbers scene stages
       case .matrix, .field, .kernel: break  // pointwise, handled above
       }
+    case .scene(let operation, let index, let filter):
+      self.append(operation, index: index, filter)
     case .group(let items, let amount, let rect):
       self.append(group: items, amount: amount, rect: rect)
     case .convert: break  // pointwise, handled above
@@ -146,14 +146,15 @@ struct PassBuilder {
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 
-  private mutating func append(_ operation: any SceneOperation, _ filter: String) {
+  private mutating func append(
+    _ operation: any SceneOperation, index: Int, _ filter: String
+  ) {
     // The operation draws on ordinary frames.
     self.makeFrame()
     let description = PassDescription(
       filters: [filter], kind: .composite, summary: operation.summary)
     let pass = operation.makePass(
-      PassSetting(description: description, geometry: self.picture), index: self.sceneStageCount)
-    self.sceneStageCount += 1
+      PassSetting(description: description, geometry: self.picture), index: index)
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 
@@ -222,6 +223,15 @@ struct PassBuilder {
     self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
   }
 
+  /// Computes the deferred operations if one of them and the next cannot share a pass: a pass with
+  /// a matrix that depends on the frame is compiled for each frame, and fields take long.
+  private mutating func separateFields(from next: PointOperation) {
+    let isSeparate =
+      next.isAdaptive && self.deferred.contains(where: \.hasField)
+      || next.hasField && self.deferred.contains(where: \.isAdaptive)
+    if isSeparate { self.flush(depth: .deep, premultiplied: self.isPremultiplied) }
+  }
+
   /// Computes the deferred operations, if any, or converts alpha, if needed.
   private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
     let limits = self.exceedsAlpha && premultiplied && depth == .eight
@@ -241,15 +251,16 @@ struct PassBuilder {
       filters: filters, kind: inputs.count > 1 ? .composite : .pointwise,
       summary: summary + ", in strips")
     let format = self.space.format(for: self.geometry.format)
-    let folded =
-      depth == .eight && self.latestDepth == .eight && premultiplied == self.isPremultiplied
-        && format == self.pictureFormat
-      ? self.foldedPass(description) : nil
+    let passes = PointwisePasses(
+      geometry: self.geometry, isPremultiplied: self.isPremultiplied,
+      premultiplied: premultiplied,
+      limited: depth == .eight && self.geometry.alpha == .premultiplied,
+      areFrames: depth == .eight && self.latestDepth == .eight
+        && premultiplied == self.isPremultiplied && format == self.pictureFormat)
     let pass: any Pass =
-      folded
-      ?? self.stripPass(
-        description, premultiplied: premultiplied,
-        limited: depth == .eight && self.geometry.alpha == .premultiplied)
+      self.deferred.contains(where: \.isAdaptive)
+      ? AdaptivePointPass(description, self.deferred, passes)
+      : passes.pass(description, self.deferred, budget: self.budget)
     self.deferred = []
     self.deferredFilters = []
     self.isPremultiplied = premultiplied
@@ -257,21 +268,10 @@ struct PassBuilder {
     self.emit(pass, inputs: inputs, depth: depth)
   }
 
-  /// Creates a pass that computes the deferred operations in strips of floats.
-  private func stripPass(
-    _ description: PassDescription, premultiplied: Bool, limited: Bool
-  ) -> StripPass {
-    var compiler = StripCompiler(
-      size: self.geometry.size, isOpaque: self.geometry.alpha == .opaque,
-      isPremultiplied: self.isPremultiplied, budget: self.budget)
-    let program = compiler.compile(
-      self.deferred, premultiplied: premultiplied, limited: limited)
-    return StripPass(description: description, program: program, color: self.geometry.color)
-  }
-
   /// Computes the deferred operations, and converts the latest picture to a frame of another
   /// encoding.
   private mutating func convert(to encoding: FrameEncoding) {
+    if self.deferred.contains(where: \.isAdaptive) { self.makeFrame() }
     let target = FrameGeometry(
       format: encoding.format, size: self.geometry.size, color: encoding.color)
     let conversion = FormatConversion(
@@ -298,22 +298,6 @@ struct PassBuilder {
     self.geometry = target
     self.pictureFormat = target.format
     self.emit(pass, inputs: inputs, depth: .eight)
-  }
-
-  /// Returns a pass that computes the deferred operations in integers on the frame's bytes; `nil`
-  /// if they do not allow it.
-  private func foldedPass(_ description: PassDescription) -> (any Pass)? {
-    let isOpaque = self.geometry.alpha == .opaque
-    guard let form = NormalForm(self.deferred, isOpaque: isOpaque) else { return nil }
-    let described = PassDescription(
-      filters: description.filters, kind: .pointwise,
-      summary: "folded: " + PointOperation.summaries(self.deferred).joined(separator: ", "))
-    return FoldedPixelsPass(
-      description: described, form: form, from: self.geometry, to: self.geometry,
-      budget: self.budget)
-      ?? FoldedPlanesPass(
-        description: described, form: form, from: self.geometry, to: self.geometry,
-        budget: self.budget)
   }
 
   /// The geometry of the latest picture.
@@ -364,7 +348,7 @@ extension PointOperation {
   var slot: Int? {
     switch self {
     case .blend(let slot, _, _, _), .source(_, let slot, _): slot
-    case .matrix, .field, .kernel, .transfer, .group: nil
+    case .matrix, .field, .kernel, .transfer, .adaptive, .group: nil
     }
   }
 }

@@ -93,7 +93,9 @@ struct Planner {
       case .scene(let operation):
         self.sceneStages.append(
           PlannedSceneStage(stage: stage, filter: name, request: operation))
-        items += Self.convert([.node(node, filter: name)], to: .sRGBGamma, from: space)
+        let item = PlanItem.scene(
+          operation, index: self.sceneStages.count - 1, filter: name)
+        items += Self.convert([item], to: .sRGBGamma, from: space)
         continue
       case .frame, .drawing:
         // The operation reads and writes ordinary frames.

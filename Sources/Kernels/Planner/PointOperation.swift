@@ -5,6 +5,8 @@ package indirect enum PointOperation: Sendable {
   case kernel(StripKernel)
   /// A conversion of colour from the other working space into this one.
   case transfer(to: WorkingSpace)
+  /// A colour matrix that depends on the frame: that of a scene stage.
+  case adaptive(any AdaptiveOperation, index: Int)
   /// A function of the pixel and of the source frame's pixel, which is a separate picture.
   case source(SourceKernel, slot: Int, isPremultiplied: Bool)
   /// Operations whose result is mixed with their input, within a rectangle.
@@ -39,6 +41,7 @@ package indirect enum PointOperation: Sendable {
       case .kernel: "a colour kernel"
       case .transfer(.sRGBLinear): "decoded to linear light"
       case .transfer(.sRGBGamma): "encoded from linear light"
+      case .adaptive(let operation, _): operation.summary
       case .source: "composited with the source frame"
       case .group(let inner, let amount, let rect):
         "(" + Self.summaries(inner).joined(separator: ", ") + ") mixed in by \(amount)"
@@ -50,9 +53,56 @@ package indirect enum PointOperation: Sendable {
   }
 }
 
+extension PointOperation {
+  /// Whether the operation depends on the frame.
+  var isAdaptive: Bool {
+    switch self {
+    case .adaptive: true
+    case .group(let operations, _, _): operations.contains(where: \.isAdaptive)
+    case .matrix, .field, .kernel, .transfer, .source, .blend: false
+    }
+  }
+
+  /// Whether the operation has a field, which takes long to prepare.
+  var hasField: Bool {
+    switch self {
+    case .field: true
+    case .group(let operations, _, _): operations.contains(where: \.hasField)
+    case .matrix, .kernel, .transfer, .adaptive, .source, .blend: false
+    }
+  }
+
+  /// Returns operations with the colour matrices of one frame, folded.
+  static func resolving(
+    _ operations: [PointOperation], _ matrix: (any AdaptiveOperation, _ index: Int) -> ColorMatrix
+  ) -> [PointOperation] {
+    var resolved: [PointOperation] = []
+    for operation in operations {
+      switch operation {
+      case .adaptive(let adaptive, let index):
+        Self.append(.matrix(matrix(adaptive, index)), to: &resolved)
+      case .group(let inner, let amount, let rect):
+        let inner = Self.resolving(inner, matrix)
+        if inner.isEmpty { continue }
+        // A mix of one matrix is a matrix.
+        if rect == nil, inner.count == 1, case .matrix(let matrix) = inner[0] {
+          Self.append(.matrix(matrix.mixed(amount)), to: &resolved)
+        } else {
+          Self.append(.group(inner, amount: amount, rect: rect), to: &resolved)
+        }
+      case .matrix, .field, .kernel, .transfer, .source, .blend:
+        Self.append(operation, to: &resolved)
+      }
+    }
+    return resolved
+  }
+}
+
 /// An item between a pipeline's stages and its passes: a node with its filter's name, or a group.
 indirect enum PlanItem {
   case node(FilterNode, filter: String)
+  /// An operation that depends on what the frame shows, with its number among the scene stages.
+  case scene(any SceneOperation, index: Int, filter: String)
   /// A conversion of colour from the other working space into this one.
   case convert(to: WorkingSpace)
   /// Items whose result is mixed with their input, within a rectangle.
@@ -74,6 +124,11 @@ indirect enum PlanItem {
         let items = nodes.map { PlanItem.node($0, filter: filter) }
         return PlanItem.group(items, amount: amount, rect: nil).pointwise
       }
+    case .scene(let operation, let index, let filter):
+      guard let adaptive = operation as? any AdaptiveOperation, adaptive.isColorMatrix else {
+        return nil
+      }
+      return (.adaptive(adaptive, index: index), [filter])
     case .convert(let space): return (.transfer(to: space), [Self.conversionName])
     case .group(let items, let amount, let rect):
       var operations: [PointOperation] = []

@@ -77,7 +77,8 @@ package struct ReferenceInterpreter {
   ) -> ReferencePicture {
     switch stage.content {
     case .filter(_, _, let value):
-      self.apply(value.nodes(for: self.frameGeometry(of: picture), in: space), to: picture)
+      self.apply(
+        value.nodes(for: self.frameGeometry(of: picture), in: space), to: picture, in: space)
     case .stages(let stages, let inner):
       self.convert(
         self.apply(stages, in: inner, to: self.convert(picture, from: space, to: inner)),
@@ -93,7 +94,9 @@ package struct ReferenceInterpreter {
       nodes.allSatisfy { node in
         switch node.kind {
         case .matrix, .field, .kernel, .source, .analysis: true
-        case .neighborhood, .window, .frame, .scene, .drawing: false
+        case .scene(let operation):
+          (operation as? any AdaptiveOperation)?.isColorMatrix ?? false
+        case .neighborhood, .window, .frame, .drawing: false
         case .mixed(let nodes, _): isPointwise(nodes)
         }
       }
@@ -106,7 +109,9 @@ package struct ReferenceInterpreter {
   }
 
   /// Applies nodes. The result is unclamped.
-  package func apply(_ nodes: [FilterNode], to picture: ReferencePicture) -> ReferencePicture {
+  package func apply(
+    _ nodes: [FilterNode], to picture: ReferencePicture, in space: WorkingSpace = .sRGBGamma
+  ) -> ReferencePicture {
     var current = picture
     for node in nodes {
       switch node.kind {
@@ -127,13 +132,28 @@ package struct ReferenceInterpreter {
         current = self.apply(kernel, to: current.inItsFormat).inItsFormat
       case .drawing(let operation):
         current = operation.reference(current.asFrame, self.time, self.details).inItsFormat
+      case .scene(let operation as any AdaptiveOperation):
+        current = self.apply(operation, to: current, in: space)
       case .frame, .scene, .analysis:
         break  // no definition in double precision
       case .mixed(let nodes, let amount):
-        current = Self.mix(current, self.apply(nodes, to: current), amount, nil)
+        current = Self.mix(current, self.apply(nodes, to: current, in: space), amount, nil)
       }
     }
     return current
+  }
+
+  /// Applies the nodes of an operation that adapts to the source frame, as a picture by itself. It
+  /// works on gamma-encoded colour, and on the samples of frames unless it is a matrix.
+  private func apply(
+    _ operation: any AdaptiveOperation, to picture: ReferencePicture, in space: WorkingSpace
+  ) -> ReferencePicture {
+    guard let value = operation.measure(SampleGrid(self.source ?? picture)) else { return picture }
+    var current = self.convert(picture, from: space, to: .sRGBGamma)
+    if !operation.isColorMatrix { current = current.asFrame }
+    current = self.apply(operation.nodes(for: value, of: current.geometry), to: current)
+    if !operation.isColorMatrix { current = current.asFrame }
+    return self.convert(current, from: .sRGBGamma, to: space)
   }
 
   private static func apply(

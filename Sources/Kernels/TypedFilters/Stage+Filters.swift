@@ -236,6 +236,21 @@ extension Stage {
     .filter("hueAdjust", given: ["angle": angle])
   }
 
+  /// Brightens dark pictures and reduces their noise; bright pictures do not change.
+  ///
+  /// - Parameters:
+  ///   - amount: The exponent of the gain; 0 changes nothing. Default `1`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - denoise: The strength of the noise reduction, which also grows with the gain; 0 reduces
+  ///     none. Default `0.7`, slider 0 to 1, limits 0 to 1.
+  ///   - smoothing: The time constant in seconds with which changes of the light are followed; 0
+  ///     follows at once. Default `1`, slider 0 to 5, limits 0 to 60.
+  public static func lowLight(
+    amount: Double? = nil, denoise: Double? = nil, smoothing: Double? = nil
+  ) -> Stage {
+    .filter("lowLight", given: ["amount": amount, "denoise": denoise, "smoothing": smoothing])
+  }
+
   /// Maps the colours to shades of reddish brown.
   ///
   /// Core Image: `CISepiaTone`.
@@ -295,6 +310,21 @@ extension Stage {
   ///   slider -1 to 1, limits -8 to 8.
   public static func vibrance(amount: Double? = nil) -> Stage {
     .filter("vibrance", given: ["amount": amount])
+  }
+
+  /// Removes the colour of the light, automatically and without flicker.
+  ///
+  /// - Parameters:
+  ///   - amount: The share of the light's colour that is removed; 0 changes nothing. Default `1`,
+  ///     slider 0 to 1, limits 0 to 1.
+  ///   - warmth: The share of a warm light's colour that stays, such as that of a lamp. Default
+  ///     `0`, slider 0 to 1, limits 0 to 1.
+  ///   - smoothing: The time constant in seconds with which changes of the light are followed; 0
+  ///     follows at once. Default `1`, slider 0 to 5, limits 0 to 60.
+  public static func whiteBalance(
+    amount: Double? = nil, warmth: Double? = nil, smoothing: Double? = nil
+  ) -> Stage {
+    .filter("whiteBalance", given: ["amount": amount, "warmth": warmth, "smoothing": smoothing])
   }
 
   /// Maps white to the given colour, and other colours in proportion.

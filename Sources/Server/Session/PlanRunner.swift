@@ -38,9 +38,10 @@ struct PlanRunner: Sendable {
     if case .file = frame.picture { self.resolver.decodingErrors.reset() }
     let time = FrameTime(index: frame.arrival, arrival: frame.received)
     let earlier = transition?.transition.earlier.plan
-    let scene = try await self.scene(
-      of: input, frame, at: time, for: compiled.plan, from: earlier, isReduced: isReduced, observer)
     let details = self.details(of: frame)
+    let scene = try await self.scene(
+      of: input, frame, at: time, for: compiled.plan, from: earlier, details,
+      isReduced: isReduced, observer)
 
     func filter(into target: consuming MutableFrame) async throws -> TransitionWork.Report {
       let result = try await executor.run(
@@ -103,15 +104,16 @@ struct PlanRunner: Sendable {
   /// frame.
   private func scene(
     of input: Frame, _ frame: IncomingFrame, at time: FrameTime, for plan: Plan,
-    from earlier: Plan?, isReduced: Bool, _ observer: some PassObserver
+    from earlier: Plan?, _ details: FrameDetails, isReduced: Bool,
+    _ observer: some PassObserver
   ) async throws -> SceneDrawings {
     guard !plan.sceneStages.isEmpty || earlier?.sceneStages.isEmpty == false else {
       return (nil, nil)
     }
     do {
       let (scene, reports) = try await self.scene.step(
-        input, at: time, for: plan, from: earlier, isReduced: isReduced, self.processing,
-        observer: observer, jobs: frame.span.passObserver)
+        input, at: time, for: plan, from: earlier, details: details, isReduced: isReduced,
+        self.processing, observer: observer, jobs: frame.span.passObserver)
       for report in reports {
         self.resolver.send(report.values, stage: report.stage, filter: report.filter, of: frame)
       }

@@ -41,13 +41,15 @@ final class SessionScene: Sendable {
   ///
   /// - Parameters:
   ///   - earlier: The plan that a transition leads from; `nil` if there is none.
+  ///   - details: The values of the frame.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame.
   ///   - jobObserver: Encloses the slow work.
   /// - Throws: ``Busy``, ``StreamScene/Failure``, or an error of the observer.
   func step(
-    _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?, isReduced: Bool,
-    _ processing: FrameProcessing, observer: some PassObserver, jobs jobObserver: FramePassObserver
+    _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?,
+    details: FrameDetails, isReduced: Bool, _ processing: FrameProcessing,
+    observer: some PassObserver, jobs jobObserver: FramePassObserver
   ) async throws -> (scene: SceneDrawings, reports: [StreamScene.Report]) {
     let taken = self.state.withLock { state -> StreamScene? in
       guard var scene = state.scene.take() else { return nil }
@@ -58,7 +60,8 @@ final class SessionScene: Sendable {
     guard var scene = taken else { throw Busy() }
     do {
       let drawn = try await scene.step(
-        frame, at: time, for: plan, from: earlier, isReduced: isReduced, observer: observer)
+        frame, at: time, for: plan, from: earlier,
+        captureNanoseconds: details.captureNanoseconds, isReduced: isReduced, observer: observer)
       let reports = scene.takeReports()
       let jobs = scene.takeJobs()
       self.put(back: scene)

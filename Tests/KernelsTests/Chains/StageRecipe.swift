@@ -80,6 +80,9 @@ struct StageRecipe {
       ], gain: 2.3),
     "holeDistortion": StageRecipe(ranges: ["radius": 0 ... 12]),
     "hueAdjust": StageRecipe(gain: 1.6),
+    // The noise reduction's steep weights, and the gain.
+    "lowLight": StageRecipe(
+      ranges: ["amount": 0 ... 0.2, "denoise": 0 ... 0.5], isDiscontinuous: true, gain: 4),
     // A steep share of the colour, which also depends on it.
     "lumaKey": StageRecipe(
       ranges: ["low": 0 ... 0.3, "high": 0.5 ... 0.9], isDiscontinuous: true, gain: 4),
@@ -111,6 +114,7 @@ struct StageRecipe {
     "unsharpMask": StageRecipe(ranges: ["radius": 0 ... 4, "intensity": 0 ... 0.6], gain: 1.8),
     "vibrance": StageRecipe(ranges: ["amount": -0.8 ... 0.6], gain: 1.8),
     "vignetteEffect": StageRecipe(ranges: ["radius": 0 ... 60]),
+    "whiteBalance": StageRecipe(gain: 1.8),
     "whitePointAdjust": StageRecipe(ranges: ["color": 0.5 ... 1]),
     "zoomBlur": StageRecipe(ranges: ["amount": -60 ... 90]),
   ]

@@ -10,13 +10,16 @@ enum FormatSweep {
   static func compare(
     _ pipeline: Pipeline, _ format: PixelFormat, tolerance: Double = 1,
     bench: TestBench = TestBench(), index: UInt64 = 0,
+    frame make: (FrameGeometry, UInt64, TestFrame.Padding) throws -> Frame = {
+      try TestFrame.make($0, seed: $1, padding: $2)
+    },
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     for color in Self.colors(format) {
       for (number, size) in Self.sizes.enumerated() {
         let geometry = FrameGeometry(format: format, size: size, color: color)
         let padding = TestFrame.Padding.allCases[number % 3]
-        let frame = try TestFrame.make(geometry, seed: UInt64(number), padding: padding)
+        let frame = try make(geometry, UInt64(number), padding)
         let result = try await bench.run(pipeline, on: frame, index: index)
         let expected = try bench.reference(pipeline, on: frame, index: index)
         let worst = result.worstDifference(from: expected)

@@ -64,7 +64,8 @@ struct StickerScene {
     let moment = SceneTime(index: 0, time: time)
     var report = FaceReport(frame: moment)
     report.faces = faces
-    let drawing = try stage.step(SceneView(time: moment, picture: picture, faces: report))
+    let drawing = try stage.step(
+      SceneView(of: frame, time: moment, picture: picture, faces: report))
     return FrameScene(frameMap: picture.frameMap, drawings: [drawing])
   }
 

@@ -16,7 +16,8 @@ import Testing
       padding: .packed
     ) { _, x, y, _ in picture.samples[y * picture.width + x] }
     return SceneView(
-      time: SimulatedScene.time(frame), picture: UprightPicture(reducing: stored), faces: report)
+      of: stored, time: SimulatedScene.time(frame), picture: UprightPicture(reducing: stored),
+      faces: report)
   }
 
   struct Figures {

@@ -61,10 +61,15 @@ def opaque(name: str):
     return image
 
 
+def under(light, image):
+    """The image in a light; itself in that of every other oracle."""
+    return image if light == (1, 1, 1) else images.lit(image, light)
+
+
 @pytest.mark.parametrize("name", ["BGRA8", "RGB24"])
 @pytest.mark.parametrize("wanted", oracle.ORACLES, ids=str)
 def test_rgb(stub, wanted, name):
-    image = opaque(name)
+    image = under(wanted.light, opaque(name))
     result = apply(stub, image, (wanted.filter, wanted.parameters))
     colors = images.rgb(image).astype(np.float64)
     expected = (wanted.color or wanted.plane)(colors)
@@ -79,6 +84,7 @@ def test_video(stub, wanted, name, color_range, matrix):
     image = images.noise(name, WIDTH, HEIGHT)
     image.color.matrix = messages.ColorMatrix.Value(f"COLOR_MATRIX_{matrix}")
     image.color.range = messages.ColorRange.Value(f"COLOR_RANGE_{color_range}")
+    image = under(wanted.light, image)
     result = apply(stub, image, (wanted.filter, wanted.parameters))
     planes = images.yuv(image)
     if wanted.color:

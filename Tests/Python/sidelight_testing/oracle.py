@@ -21,6 +21,7 @@ from .color_oracles import (
 from .detail_oracles import adaptive, beauty, cartoon, detail, sketch
 from .formulas import REC_709
 from .geometry_oracles import affine, crop, orient, stretch
+from .light_oracles import low_light, white_balance
 from .neighborhood_oracles import box, convolution, gaussian, motion, pixellate, unsharp
 from .noise_oracles import grain, random_generator
 
@@ -38,6 +39,8 @@ class Oracle:
     color: Callable[[np.ndarray], np.ndarray] | None = None
     plane: Callable[[np.ndarray, float], np.ndarray] | None = None
     tolerance: int = 1
+    #: The light on the picture: factors of red, green and blue.
+    light: tuple[float, float, float] = (1, 1, 1)
 
     def __str__(self) -> str:
         settings = ", ".join(f"{key}: {value}" for key, value in self.parameters.items())
@@ -93,6 +96,17 @@ ORACLES = [
     Oracle("kernel", {"source": "color.rgb * 0.5 + color.gbr * 0.3 + 0.1"}, kernel_mix),
     Oracle("hueAdjust", {"angle": 1}, hue(1)),
     Oracle("hueAdjust", {"angle": np.pi}, lambda c: 2 / 3 * c.sum(-1, keepdims=True) - c),
+    Oracle("whiteBalance", {}, white_balance(1, 0), light=(0.9, 0.7, 0.5)),
+    Oracle(
+        "whiteBalance",
+        {"amount": 0.7, "warmth": 0.5},
+        white_balance(0.7, 0.5),
+        light=(0.9, 0.7, 0.6),
+    ),
+    Oracle("whiteBalance", {"warmth": 1}, white_balance(1, 1), light=(0.6, 0.7, 0.9)),
+    Oracle("lowLight", {"denoise": 0}, low_light(1), light=(0.2, 0.2, 0.2)),
+    Oracle("lowLight", {"denoise": 0, "amount": 0.5}, low_light(0.5), light=(0.6, 0.5, 0.4)),
+    Oracle("lowLight", {"denoise": 0}, low_light(1)),
     Oracle("grain", {"amount": 0.4, "seed": 9}, grain(0.4, 9)),
     Oracle("grain", {"amount": 0.4, "monochrome": False}, grain(0.4, 0, False)),
     Oracle("randomGenerator", {"seed": 3}, random_generator(3)),

@@ -50,22 +50,27 @@ struct Bench {
       guard words.count == 5, let threads = Int(words[2]), let ring = Int(words[3]),
         let budget = Double(words[4])
       else { return "skip" }
-      let times = try await self.timing(plan, ring: ring).run(
+      let times = try await self.timing(plan, work, ring: ring).run(
         on: self.compute(threads), budget: budget)
       return "ok " + times.map { $0.fourDecimals }.joined(separator: " ")
     case "result":
       let frame = try await PlanExecutor(pool: self.pool, compute: self.compute(1))
-        .run(plan, on: self.pictures.frames(plan.input, count: 1, pool: self.pool)[0])
+        .run(
+          plan,
+          on: self.pictures.frames(
+            plan.input, variant: work.variant, count: 1, pool: self.pool)[0])
       Pictures.write(frame, to: words[2])
       return "ok"
-    case "steady": return try await self.steady(plan)
+    case "steady": return try await self.steady(plan, work)
     default: return "skip"
     }
   }
 
-  private func timing(_ plan: Plan, ring: Int) throws -> Timing {
+  private func timing(_ plan: Plan, _ work: Workload, ring: Int) throws -> Timing {
     Timing(
-      plan: plan, frames: try self.pictures.frames(plan.input, count: ring, pool: self.pool),
+      plan: plan,
+      frames: try self.pictures.frames(
+        plan.input, variant: work.variant, count: ring, pool: self.pool),
       pool: self.pool)
   }
 
@@ -77,8 +82,8 @@ struct Bench {
   }
 
   /// Returns how many buffers 200 frames took from the pool, and how many of them were new.
-  private mutating func steady(_ plan: Plan) async throws -> String {
-    let timing = try self.timing(plan, ring: 24)
+  private mutating func steady(_ plan: Plan, _ work: Workload) async throws -> String {
+    let timing = try self.timing(plan, work, ring: 24)
     let compute = self.compute(1)
     _ = try await timing.run(on: compute, frames: 50)
     let before = self.pool.statistics

@@ -12,8 +12,13 @@ struct Pictures {
   let folder: String
 
   /// Returns frames of a geometry, each in a separate buffer.
-  func frames(_ geometry: FrameGeometry, count: Int, pool: BufferPool) throws -> [Frame] {
-    let name = geometry.format == .bgra8 ? "bgra" : geometry.format.rawValue
+  ///
+  /// - Parameter variant: The name of another picture than the usual one, such as `dark`.
+  func frames(
+    _ geometry: FrameGeometry, variant: String? = nil, count: Int, pool: BufferPool
+  ) throws -> [Frame] {
+    let format = geometry.format == .bgra8 ? "bgra" : geometry.format.rawValue
+    let name = variant.map { "\($0)-\(format)" } ?? format
     guard let file = fopen("\(self.folder)/\(name).raw", "rb") else {
       throw BenchError(message: "there is no picture in \(name)")
     }

@@ -8,6 +8,8 @@ struct Workload {
   let pipeline: Pipeline
   /// The format of the results; by default that of the frames.
   var output: PixelFormat?
+  /// The name of another picture than the usual one.
+  var variant: String?
 
   /// The size of the frames.
   static let size = FrameSize(width: 1920, height: 1080)
@@ -22,6 +24,13 @@ struct Workload {
 
   init(_ format: PixelFormat, _ filter: String, _ arguments: [String: ParameterValue] = [:]) {
     self.init(format, [.filter(filter, arguments)])
+  }
+
+  /// The same on another picture.
+  func on(_ variant: String) -> Workload {
+    var copy = self
+    copy.variant = variant
+    return copy
   }
 
   /// A conversion.
@@ -67,6 +76,9 @@ struct Workload {
     "balance": Workload(
       .bgra8, "colorBalance",
       ["shadows": .vector([-0.4, 0, 0.5]), "highlights": .vector([0.5, 0.1, -0.4])]),
+    "white-balance": Workload(.bgra8, "whiteBalance"),
+    "white-balance-i420": Workload(.i420, "whiteBalance"),
+    "low-light": Workload(.bgra8, "lowLight").on("dark"),
     "luma-key": Workload(
       .bgra8, alpha: .straight,
       [.filter("lumaKey", ["low": .number(0.25), "high": .number(0.45)])]),

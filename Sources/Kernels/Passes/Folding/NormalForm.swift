@@ -26,7 +26,7 @@ package struct NormalForm: Sendable {
       case .field(let field):
         self.fields.append(field)
         self.biases.append(.zero)
-      case .kernel, .transfer, .source, .group, .blend:
+      case .kernel, .transfer, .adaptive, .source, .group, .blend:
         return nil
       }
     }

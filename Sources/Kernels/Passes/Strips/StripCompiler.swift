@@ -60,6 +60,8 @@ struct StripCompiler {
       self.append(kernel)
     case .transfer(let space):
       self.append(space.inputCurve.kernel)
+    case .adaptive:
+      preconditionFailure("a matrix that depends on the frame is resolved for each frame")
     case .source(let kernel, _, let isPremultiplied):
       self.convert(toPremultiplied: false)
       self.owned.append(kernel)
@@ -104,7 +106,7 @@ extension PointOperation {
   fileprivate var mayChangeAlpha: Bool {
     switch self {
     case .matrix(let matrix): !matrix.keepsAlpha
-    case .field, .transfer: false
+    case .field, .transfer, .adaptive: false
     case .kernel, .blend, .source: true
     case .group(let operations, _, _): operations.contains { $0.mayChangeAlpha }
     }

@@ -18,10 +18,13 @@ package struct SceneTime: Sendable, Hashable {
   package var index: UInt64
   /// The frame's time since the start of the session.
   package var time: Duration
+  /// The capture time in nanoseconds, ``FrameDetails/captureNanoseconds``; 0 if it is not known.
+  package var captureNanoseconds: Int64
 
-  package init(index: UInt64, time: Duration) {
+  package init(index: UInt64, time: Duration, captureNanoseconds: Int64 = 0) {
     self.index = index
     self.time = time
+    self.captureNanoseconds = captureNanoseconds
   }
 }
 

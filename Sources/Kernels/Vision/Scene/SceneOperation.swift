@@ -30,6 +30,8 @@ package protocol SceneRequest: Sendable {
   var stepSummary: String { get }
   /// Whether the step runs custom code, which may not return.
   var isCustom: Bool { get }
+  /// Whether the step reads the reduced picture. `true` by default.
+  var readsPicture: Bool { get }
   /// Whether a stage's state may be copied: it has neither jobs nor objects that it shares with a
   /// copy. `false` by default.
   var isCopyable: Bool { get }
@@ -55,6 +57,7 @@ package protocol SceneOperation: SceneRequest {
 extension SceneRequest {
   package var stepName: String? { nil }
   package var isCopyable: Bool { false }
+  package var readsPicture: Bool { true }
   package var isCustom: Bool { self.faces?.tools.isCustom ?? false }
 }
 
@@ -177,8 +180,8 @@ package struct SceneJob: Sendable {
 package struct SceneView: Sendable {
   /// The frame's position in its session.
   package let time: SceneTime
-  /// The frame, reduced and upright.
-  package let picture: UprightPicture
+  private let frame: Frame
+  private let reduced: UprightPicture?
   /// The faces, in the pixels of the reduced picture; `nil` if the plan's stages ask for none.
   package let faces: FaceReport?
   /// The error of the latest search of the whole picture; `nil` if it succeeded.
@@ -186,16 +189,29 @@ package struct SceneView: Sendable {
   /// Whether the session is short of time, so that optional work should be left out.
   package let isReduced: Bool
 
+  /// - Parameter picture: The frame, reduced and upright; `nil` if no stage reads it.
   package init(
-    time: SceneTime, picture: UprightPicture, faces: FaceReport?,
+    of frame: Frame, time: SceneTime, picture: UprightPicture?, faces: FaceReport?,
     searchError: (any Error)? = nil, isReduced: Bool = false
   ) {
+    self.frame = frame
     self.time = time
-    self.picture = picture
+    self.reduced = picture
     self.faces = faces
     self.searchError = searchError
     self.isReduced = isReduced
   }
+
+  /// The frame, reduced and upright.
+  ///
+  /// - Precondition: The stage's request reads it (``SceneRequest/readsPicture``).
+  package var picture: UprightPicture {
+    guard let reduced else { preconditionFailure("no stage reads the reduced picture") }
+    return reduced
+  }
+
+  /// Returns the colours of the frame on a small grid.
+  package func samples() -> SampleGrid { SampleGrid(self.frame) }
 }
 
 /// The drawings of a plan's scene stages for one frame.

@@ -115,18 +115,22 @@ public struct StreamScene: Sendable {
   /// - Parameters:
   ///   - plan: The later plan.
   ///   - earlier: The earlier plan; `nil` outside of transitions.
+  ///   - captureNanoseconds: The frame's capture time; 0 if it is not known.
   /// - Returns: The drawings of both plans; `earlier` is `nil` outside of transitions.
   /// - Precondition: Both plans allow mixing (``Plan/allowsMixing``).
   package mutating func step(
     _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?,
-    isReduced: Bool = false, observer: some PassObserver = NoPassObserver()
+    captureNanoseconds: Int64 = 0, isReduced: Bool = false,
+    observer: some PassObserver = NoPassObserver()
   ) async throws -> (later: FrameScene, earlier: FrameScene?) {
-    let sceneTime = SceneTime(index: time.index, time: time.arrival)
+    let sceneTime = SceneTime(
+      index: time.index, time: time.arrival, captureNanoseconds: captureNanoseconds)
     self.adopt(plan.sceneStages, from: earlier?.sceneStages)
     let stages = plan.sceneStages + (earlier?.sceneStages ?? [])
-    let picture = UprightPicture(reducing: frame)
+    let picture =
+      stages.contains(where: \.request.readsPicture) ? UprightPicture(reducing: frame) : nil
     var report: FaceReport?
-    if let description = plan.faceTracking ?? earlier?.faceTracking,
+    if let picture, let description = plan.faceTracking ?? earlier?.faceTracking,
       let request = FaceRequest(joining: stages)
     {
       report = try await observer.pass(description) {
@@ -134,7 +138,8 @@ public struct StreamScene: Sendable {
       }
     }
     let view = SceneView(
-      time: sceneTime, picture: picture, faces: report, searchError: self.faces?.searchError,
+      of: frame, time: sceneTime, picture: picture, faces: report,
+      searchError: self.faces?.searchError,
       isReduced: isReduced)
     let count = self.entries.count
     var all = self.entries + (self.earlierEntries ?? [])
@@ -148,7 +153,7 @@ public struct StreamScene: Sendable {
     }
     if all.contains(where: \.value.needsFaceSearch) { self.faces?.requestSearch() }
     func scene(_ drawings: ArraySlice<any Sendable>) -> FrameScene {
-      FrameScene(frameMap: picture.frameMap, drawings: Array(drawings))
+      FrameScene(frameMap: picture?.frameMap ?? .identity, drawings: Array(drawings))
     }
     return (scene(drawings[..<count]), earlier.map { _ in scene(drawings[count...]) })
   }
@@ -336,7 +341,9 @@ extension Plan {
 
   /// Whether a session that is short of time leaves out some of the work on the scene.
   package var hasReducedScene: Bool {
-    self.sceneStages.contains { $0.request.faces?.configuration.protects != true }
+    self.sceneStages.contains {
+      $0.request.readsPicture && $0.request.faces?.configuration.protects != true
+    }
   }
 
   /// Whether the work on the scene runs custom code, which may not return.

@@ -57,6 +57,7 @@ __all__ = [
     "hole_distortion",
     "hue_adjust",
     "kernel",
+    "low_light",
     "luma_key",
     "median",
     "motion",
@@ -96,6 +97,7 @@ __all__ = [
     "vintage",
     "vintage_warm",
     "virtual_background",
+    "white_balance",
     "white_point_adjust",
     "zoom_blur",
 ]
@@ -959,6 +961,31 @@ def kernel(
             "asset": asset,
             "source": source,
             **parameters,
+        },
+    )
+
+
+def low_light(
+    *,
+    amount: Optional[float] = None,
+    denoise: Optional[float] = None,
+    smoothing: Optional[float] = None,
+) -> Stage:
+    """Brightens dark pictures and reduces their noise; bright pictures do not change.
+
+    - amount: The exponent of the gain; 0 changes nothing. Default `1`, slider 0 to 1, limits 0 to
+      1.
+    - denoise: The strength of the noise reduction, which also grows with the gain; 0 reduces none.
+      Default `0.7`, slider 0 to 1, limits 0 to 1.
+    - smoothing: The time constant in seconds with which changes of the light are followed; 0
+      follows at once. Default `1`, slider 0 to 5, limits 0 to 60.
+    """
+    return Stage(
+        "lowLight",
+        {
+            "amount": amount,
+            "denoise": denoise,
+            "smoothing": smoothing,
         },
     )
 
@@ -1897,6 +1924,31 @@ def virtual_background(
             "backgroundColor": background_color,
             "fit": fit,
             "lightWrap": light_wrap,
+        },
+    )
+
+
+def white_balance(
+    *,
+    amount: Optional[float] = None,
+    warmth: Optional[float] = None,
+    smoothing: Optional[float] = None,
+) -> Stage:
+    """Removes the colour of the light, automatically and without flicker.
+
+    - amount: The share of the light's colour that is removed; 0 changes nothing. Default `1`,
+      slider 0 to 1, limits 0 to 1.
+    - warmth: The share of a warm light's colour that stays, such as that of a lamp. Default `0`,
+      slider 0 to 1, limits 0 to 1.
+    - smoothing: The time constant in seconds with which changes of the light are followed; 0
+      follows at once. Default `1`, slider 0 to 5, limits 0 to 60.
+    """
+    return Stage(
+        "whiteBalance",
+        {
+            "amount": amount,
+            "warmth": warmth,
+            "smoothing": smoothing,
         },
     )
 

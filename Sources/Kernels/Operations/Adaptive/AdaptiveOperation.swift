@@ -1,0 +1,110 @@
+/// A filter's work that depends on a measurement of each frame, such as its light.
+///
+/// Each frame of a stream is measured as it arrives, before the first stage, on a grid of samples
+/// (``SampleGrid``). The measurement is smoothed over the stream (``TemporalSmoothing``), and the
+/// smoothed value decides which nodes filter the frame.
+///
+/// The state belongs to a stage of a session (``StreamScene``):
+///
+/// - It is stepped for each frame that is filtered, in order. Dropped frames are not measured; time
+///   passes over them. The same holds for the frames of a pause.
+/// - Other arguments of the filter continue the state. A pipeline without the filter, an inactive
+///   stage and a resumed session end it: the next frame is filtered by its own measurement.
+/// - In a transition each of the two pipelines has a copy of the state.
+/// - A frame that shows another scene than the last (``SampleGrid/isCut(from:)``) restarts it.
+/// - A picture without a stream, such as a still image, is filtered by its own measurement.
+package protocol AdaptiveOperation: SceneOperation {
+  /// The time constant of the smoothing in seconds; at least 0.
+  var smoothing: Double { get }
+  /// Whether the nodes are colour matrices, which then fold with neighbours in the pipeline.
+  var isColorMatrix: Bool { get }
+  /// Measures a frame. The result does not depend on the filter's arguments.
+  ///
+  /// - Returns: Two numbers; `nil` if too little is visible.
+  func measure(_ samples: SampleGrid) -> SIMD2<Double>?
+  /// Returns the nodes for a frame.
+  ///
+  /// - Parameters:
+  ///   - value: The smoothed measurement.
+  ///   - geometry: The frame's geometry.
+  func nodes(for value: SIMD2<Double>, of geometry: FrameGeometry) -> [FilterNode]
+}
+
+extension AdaptiveOperation {
+  package var faces: FaceRequest? { nil }
+  package var isCopyable: Bool { true }
+  package var readsPicture: Bool { false }
+
+  package func makeStage() -> any SceneStage {
+    AdaptiveStage(self)
+  }
+
+  /// A pass for operations that are not colour matrices; the planner folds those.
+  package func makePass(_ setting: PassSetting, index: Int) -> any Pass {
+    AdaptivePass(setting, self, index: index)
+  }
+
+  /// Returns the colour matrix for a value; the identity if nothing changes.
+  ///
+  /// - Precondition: ``isColorMatrix``.
+  func matrix(for value: SIMD2<Double>?, of geometry: FrameGeometry) -> ColorMatrix {
+    guard let value else { return .identity }
+    return self.nodes(for: value, of: geometry).reduce(.identity) { product, node in
+      guard case .matrix(let matrix) = node.kind else {
+        preconditionFailure("the operation is not a colour matrix: \(self.summary)")
+      }
+      return product.followed(by: matrix)
+    }
+  }
+}
+
+/// The smoothed measurement of a frame, of one stage; `nil` before the first.
+struct AdaptiveDrawing: Sendable {
+  let value: SIMD2<Double>?
+}
+
+/// The state of an adaptive operation in one session.
+struct AdaptiveStage: SceneStage {
+  private var operation: any AdaptiveOperation
+  private var smoothing: TemporalSmoothing
+  private var last: SampleGrid?
+
+  init(_ operation: some AdaptiveOperation) {
+    self.operation = operation
+    self.smoothing = TemporalSmoothing(seconds: operation.smoothing)
+  }
+
+  mutating func adopt(_ request: any SceneRequest) -> Bool {
+    guard let other = request as? any AdaptiveOperation,
+      type(of: other) == type(of: self.operation)
+    else { return false }
+    self.operation = other
+    self.smoothing.seconds = other.smoothing
+    return true
+  }
+
+  mutating func step(_ view: SceneView) -> any Sendable {
+    let samples = view.samples()
+    let isCut = self.last.map { samples.isCut(from: $0) } ?? true
+    self.last = samples
+    return AdaptiveDrawing(
+      value: self.smoothing.advance(
+        to: self.operation.measure(samples), at: view.time, restarts: isCut))
+  }
+}
+
+extension Plan {
+  /// The drawings of the stages that need no stream, for a picture by itself; `nil` if the plan has
+  /// no such stage.
+  func scene(ofPicture frame: Frame) -> FrameScene? {
+    guard self.sceneStages.contains(where: { $0.request is any AdaptiveOperation }) else {
+      return nil
+    }
+    let samples = SampleGrid(frame)
+    return FrameScene(
+      frameMap: .identity,
+      drawings: self.sceneStages.map { stage in
+        AdaptiveDrawing(value: (stage.request as? any AdaptiveOperation)?.measure(samples))
+      })
+  }
+}

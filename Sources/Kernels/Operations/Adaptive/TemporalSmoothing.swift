@@ -1,0 +1,63 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The smoothing of two measured numbers over the frames of a stream, by the frames' capture times.
+///
+/// The value moves towards each measurement m: value += (m - value) (1 - e^(-t / time constant)), t
+/// the time since the last frame. So the value at a time depends neither on the frame rate nor on
+/// dropped frames, if the measurements are equal. Measurements that alternate between two numbers
+/// at an interval of t give values whose difference is tanh(t / (2 time constants)) of theirs.
+///
+/// - The first measurement is the first value, and the value after a restart, such as a cut.
+/// - A frame without a measurement does not change the value.
+/// - The time between two frames is that of their capture times, if both have one, and otherwise
+///   that of their arrivals. It is 0 if the time runs backwards.
+package struct TemporalSmoothing: Sendable, Hashable {
+  /// The time constant in seconds; 0 follows each measurement.
+  package var seconds: Double
+  /// The latest value; `nil` before the first measurement.
+  package private(set) var value: SIMD2<Double>?
+  private var latest: SceneTime?
+
+  /// - Parameter seconds: The time constant; at least 0.
+  package init(seconds: Double) {
+    self.seconds = seconds
+  }
+
+  /// Moves the value towards the measurement of the next frame.
+  ///
+  /// - Parameters:
+  ///   - measured: The measurement; `nil` if the frame has none.
+  ///   - time: The frame's position.
+  ///   - restarts: Whether the measurement is the new value, whatever the value was.
+  /// - Returns: The value; `nil` before the first measurement.
+  package mutating func advance(
+    to measured: SIMD2<Double>?, at time: SceneTime, restarts: Bool
+  ) -> SIMD2<Double>? {
+    let elapsed = self.latest.map { time.seconds(since: $0) } ?? 0
+    self.latest = time
+    guard let measured else { return self.value }
+    guard let value, !restarts, self.seconds > 0 else {
+      self.value = measured
+      return measured
+    }
+    let next = value + (measured - value) * -expm1(-elapsed / self.seconds)
+    self.value = next
+    return next
+  }
+}
+
+extension SceneTime {
+  /// The seconds since an earlier frame, at least 0.
+  fileprivate func seconds(since earlier: SceneTime) -> Double {
+    if self.captureNanoseconds != 0, earlier.captureNanoseconds != 0 {
+      return max(0, (Double(self.captureNanoseconds) - Double(earlier.captureNanoseconds)) / 1e9)
+    }
+    return max(0, (self.time - earlier.time) / .seconds(1))
+  }
+}
