@@ -552,15 +552,16 @@ typedef struct sl_rows {
       const void *in, ptrdiff_t column, ptrdiff_t row, ptrdiff_t size, ptrdiff_t columns,
       ptrdiff_t rows, void *out, ptrdiff_t out_stride);
   /// The source positions of a row of pixels from column `x`, by a table: re and im are
-  /// interpolated linearly between its entries. Coordinates are clamped to the plane; weights are
-  /// rounded. `coverage` rises from 0 to 1 over one pixel at the rim of the hole.
+  /// interpolated linearly between its entries. Coordinates are clamped to the plane, and rounded
+  /// down to 1/32768 pixel. `coverage` rises from 0 to 1 over one pixel at the rim of the hole.
   void (*remap_radial_table)(
       const sl_remap_plane *plane, const sl_radial_map *map, ptrdiff_t x, ptrdiff_t y,
       ptrdiff_t count, const sl_remap_positions *positions);
-  /// The same by a curve. `rotates`: im is not 0; `covers`: `coverage` is computed.
+  /// The same by a curve. `rotates`: im is not 0. `is_partial`: pixels may be in the hole, or
+  /// `reach` away; otherwise `coverage` is not written.
   void (*remap_radial_curve)(
       const sl_remap_plane *plane, const sl_radial_map *map, const sl_radial_curve *curve,
-      int rotates, int covers, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
+      int rotates, int is_partial, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
       const sl_remap_positions *positions);
   /// The source positions start + i * slope. `coverage` falls to 0 over one pixel beyond the
   /// outermost pixels.
