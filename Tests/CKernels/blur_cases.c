@@ -48,6 +48,13 @@ static void fir(run *run) {
         record("fir_horizontal", NUMBER_I16, out, n, EXACT);
         CALL(run, fir_horizontal_exact, in, step, radius, weights, n, narrow, out);
         record("fir_horizontal_exact", NUMBER_I16, out, n, EXACT);
+        if (!narrow) continue;
+        const uint8_t *samples = random_u8(run, n);
+        int16_t *gains = random_i16(run, radius + 1, -1000, 1000);
+        CALL(
+            run, sharpen_horizontal_u8, samples, in, step, radius,
+            (int16_t)random_between(run, 0, 32767), gains, n, out);
+        record("sharpen_horizontal_u8", NUMBER_I16, out, n, EXACT);
       }
     }
   }
@@ -76,6 +83,9 @@ static void depth(run *run) {
     if (shift == 0) continue;
     CALL(run, lerp_u8, in, other, weight, shift, n, bytes);
     record("lerp_u8", NUMBER_U8, bytes, n, EXACT);
+    const int16_t *more = random_i16(run, 4 * n, -9000, 32767);
+    CALL(run, lerp_colors, sums, more, weight, shift, source, n, pixels);
+    record("lerp_colors", NUMBER_U8, pixels, 4 * n, EXACT);
   }
   int16_t *wide = OUT_I16(n);
   const uint8_t *bytes = random_u8(run, n);

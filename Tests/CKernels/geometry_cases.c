@@ -93,12 +93,16 @@ static void remap_positions(run *run) {
     sl_remap_positions positions = empty_positions(run, n);
     CALL(run, remap_radial_table, &plane, &map, 0, y, n, &positions);
     record_positions("remap_radial_table", &plane, &positions, n, 1);
-    sl_radial_curve curve = {50, .02f, {.9f, .05f, .03f}, {.1f, .2f, .01f}};
-    for (int flags = 0; flags < 4; flags++) {
+    sl_radial_curve curve = {
+        SL_RADIAL_TERMS, 50, .02f, {.9f, .05f, .03f, 0, 0, .01f}, {.1f, .2f, .01f}};
+    for (int flags = 0; flags < 8; flags++) {
+      // Without clamping, all distances are in the range.
+      curve.scale = flags & 2 ? .02f : .5f / (float)(n + 99);
+      curve.terms = flags & 4 ? SL_RADIAL_TERMS : SL_FEW_RADIAL_TERMS;
       CALL(
-          run, remap_radial_curve, &plane, &map, &curve, flags & 1, flags >> 1, 3, y, n,
+          run, remap_radial_curve, &plane, &map, &curve, flags & 1, flags >> 1 & 1, 3, y, n,
           &positions);
-      record_positions("remap_radial_curve", &plane, &positions, n, flags >> 1);
+      record_positions("remap_radial_curve", &plane, &positions, n, flags >> 1 & 1);
     }
     const float start[2] = {random_float(run, -9, 9), random_float(run, -9, 90)};
     const float slope[2] = {random_float(run, -.1f, 1.3f), random_float(run, -.5f, .5f)};

@@ -18,6 +18,21 @@ static void convolve(run *run) {
       }
       record(is_deep ? "convolve_i16" : "convolve_u8", NUMBER_I16, out, n, EXACT);
     }
+    for (int keeps = 0; keeps < 2; keeps++) {
+      run->next_region = 0;
+      const void *rows[26];
+      for (ptrdiff_t k = 0; k < taps; k++) rows[k] = random_u8(run, 4 * n);
+      int8_t *weights = allocate(run, (size_t)taps, 1);
+      for (ptrdiff_t k = 0; k < taps; k++) {
+        weights[k] = (int8_t)random_between(run, -120 / (int)taps, 120 / (int)taps);
+      }
+      const ptrdiff_t shift = random_between(run, 0, 5);
+      const int16_t bias = (int16_t)random_between(run, -2000, 2000);
+      const void *source = keeps ? random_u8(run, 4 * n) : NULL;
+      uint8_t *bytes = OUT_U8(4 * n);
+      CALL(run, convolve_bytes, rows, weights, taps, bias, shift, source, 4 * n, bytes);
+      record("convolve_bytes", NUMBER_U8, bytes, 4 * n, EXACT);
+    }
     run->next_region = 0;
     const float *floats[26];
     for (ptrdiff_t k = 0; k < taps; k++) floats[k] = random_floats(run, n, 0, 255);

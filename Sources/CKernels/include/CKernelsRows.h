@@ -329,6 +329,10 @@ typedef struct sl_rows {
   void (*lerp_u8)(
       const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t shift, ptrdiff_t count,
       uint8_t *out);
+  /// The same for pixels of four channels, whose fourth byte is that of `source`.
+  void (*lerp_colors)(
+      const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t shift, const void *source,
+      ptrdiff_t pixels, void *out);
   /// sums = the sum of `number` rows; at most 64 of bytes.
   void (*sum_rows_u8)(
       const void *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
@@ -435,6 +439,12 @@ typedef struct sl_rows {
   void (*fir_horizontal_exact)(
       const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
       ptrdiff_t count, int narrow, int16_t *out);
+  /// out = own * samples / 2^14 + the sum of weights[|k|] * in[k * step] / 2^15 over k = -radius ...
+  /// radius, in deep samples, rounded once (halves up) and saturated: bytes mixed with their blur,
+  /// of which `in` is the vertical part in 1/64 level. own is at least 0.
+  void (*sharpen_horizontal_u8)(
+      const void *samples, const int16_t *in, ptrdiff_t step, ptrdiff_t radius, int16_t own,
+      const int16_t *weights, ptrdiff_t count, int16_t *out);
   /// out = in + up * max(0, d) + down * min(0, d), d = blurred * unit - in; deep, rounded and
   /// saturated. `unit` is the unit of `blurred` in levels.
   void (*mix_blurred_u8)(
@@ -492,6 +502,13 @@ typedef struct sl_rows {
   void (*convolve_i16)(
       const void *_Nonnull const *_Nonnull inputs, const int16_t *weights, ptrdiff_t tap_count,
       int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
+  /// The same of bytes by small weights, which are multiples of 1 / 2^shift: out = (bias + the sum of
+  /// weights[k] * (inputs[k])[i]) >> shift as bytes, rounded and clamped. The sum of the weights'
+  /// magnitudes is at most 127, and that of |bias| and 255 times it at most 32767 - 2^(shift - 1).
+  /// If `source` is not NULL, the fourth byte of every four is the source's.
+  void (*convolve_bytes)(
+      const void *_Nonnull const *_Nonnull inputs, const int8_t *weights, ptrdiff_t tap_count,
+      int16_t bias, ptrdiff_t shift, const void *_Nullable source, ptrdiff_t count, void *out);
   /// Samples to floats, in levels.
   void (*to_float_u8)(const void *in, ptrdiff_t count, float *out);
   void (*to_float_i16)(const void *in, ptrdiff_t count, float *out);
@@ -552,15 +569,16 @@ typedef struct sl_rows {
       const void *in, ptrdiff_t column, ptrdiff_t row, ptrdiff_t size, ptrdiff_t columns,
       ptrdiff_t rows, void *out, ptrdiff_t out_stride);
   /// The source positions of a row of pixels from column `x`, by a table: re and im are
-  /// interpolated linearly between its entries. Coordinates are clamped to the plane; weights are
-  /// rounded. `coverage` rises from 0 to 1 over one pixel at the rim of the hole.
+  /// interpolated linearly between its entries. Coordinates are clamped to the plane, and rounded
+  /// down to 1/32768 pixel. `coverage` rises from 0 to 1 over one pixel at the rim of the hole.
   void (*remap_radial_table)(
       const sl_remap_plane *plane, const sl_radial_map *map, ptrdiff_t x, ptrdiff_t y,
       ptrdiff_t count, const sl_remap_positions *positions);
-  /// The same by a curve. `rotates`: im is not 0; `covers`: `coverage` is computed.
+  /// The same by a curve. `rotates`: im is not 0. `is_partial`: pixels may be in the hole, or
+  /// `reach` away; otherwise `coverage` is not written.
   void (*remap_radial_curve)(
       const sl_remap_plane *plane, const sl_radial_map *map, const sl_radial_curve *curve,
-      int rotates, int covers, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
+      int rotates, int is_partial, ptrdiff_t x, ptrdiff_t y, ptrdiff_t count,
       const sl_remap_positions *positions);
   /// The source positions start + i * slope. `coverage` falls to 0 over one pixel beyond the
   /// outermost pixels.

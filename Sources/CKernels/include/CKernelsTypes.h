@@ -182,12 +182,16 @@ typedef struct sl_radial_map {
   float hole;
 } sl_radial_map;
 
-/// The number of coefficients of each polynomial of an sl_radial_curve.
+/// The greatest number of coefficients of a polynomial of an sl_radial_curve, and a number that is
+/// faster and suffices for most tiles.
 #define SL_RADIAL_TERMS 8
+#define SL_FEW_RADIAL_TERMS 5
 
 /// re and im of a radial map over a range of distances, as polynomials of
 /// t = clamp((distance - middle) * scale, -1, 1), constants first.
 typedef struct sl_radial_curve {
+  /// The number of coefficients in use: SL_FEW_RADIAL_TERMS or SL_RADIAL_TERMS.
+  int32_t terms;
   float middle;
   float scale;
   float re[SL_RADIAL_TERMS];
@@ -199,7 +203,8 @@ typedef struct sl_remap_positions {
   /// The bytes from the plane's first pixel to the upper left of the four pixels around the
   /// position; never in the last column or row, unless there is only one.
   uint32_t *offset;
-  /// The weights of the right and of the lower pixels, in 1/32767.
+  /// The weights of the right and of the lower pixels, in 1/32767; the remaining bits of a position
+  /// in 1/32768 pixel, so that no weight is wrong by more than one unit.
   int16_t *right;
   int16_t *down;
   /// The part of the pixel that the plane covers, in 1/32767.

@@ -100,7 +100,7 @@ struct GaussianPyramid {
     let writer = RowWriter(
       context, shape, fractionBits: fractionBits, keepsAlpha: self.keepsAlpha)
     let destination = context.output.view
-    let isDirect = destination.depth == .eight
+    let isNarrow = destination.depth == .eight
     let cost = Double(shape.samples * shape.height) * 0.15
     let isChroma = shape.scale < 1
     let isWideOdd = isChroma && !context.output.size.width.isMultiple(of: 2)
@@ -133,7 +133,17 @@ struct GaussianPyramid {
         let phase = (y + factor / 2) % factor
         let isLastOdd = isHighOdd && y == shape.height - 1
         let weight = Int16((2 * (2 * phase + 1) - (isLastOdd ? 1 : 0)) * 8192 / factor)
-        if isDirect {
+        if writer.isDirect {
+          unsafe writer.writeBytes(y: y) { fourths, output in
+            guard let fourths = unsafe fourths else {
+              return unsafe rows.lerp_u8(
+                upper.samples, lower.samples, weight, fractionBits, shape.samples,
+                output.assumingMemoryBound(to: UInt8.self))
+            }
+            unsafe rows.lerp_colors(
+              upper.samples, lower.samples, weight, fractionBits, fourths, shape.width, output)
+          }
+        } else if isNarrow {
           unsafe rows.lerp_u8(
             upper.samples, lower.samples, weight, fractionBits, shape.samples,
             destination.row(y, plane: shape.plane).assumingMemoryBound(to: UInt8.self))

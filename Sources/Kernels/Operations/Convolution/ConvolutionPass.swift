@@ -1,7 +1,8 @@
 import CKernels
 
-/// Convolution of each plane with any weights: of bytes in integers if ``FixedWeights`` accepts the
-/// weights, otherwise in floats. Zero weights are skipped.
+/// Convolution of each plane with any weights: from bytes to bytes in 16 bits if ``SmallWeights``
+/// accepts the weights, of bytes in 32 bits if ``FixedWeights`` does, otherwise in floats. Zero
+/// weights are skipped.
 package struct ConvolutionPass: OperationPass {
   package let setting: PassSetting
   let operation: ConvolutionOperation
@@ -15,6 +16,13 @@ package struct ConvolutionPass: OperationPass {
       let isChroma = shape.scale < 1
       let isWideOdd = isChroma && !source.size.width.isMultiple(of: 2)
       let isHighOdd = isChroma && !source.size.height.isMultiple(of: 2)
+      if !isWideOdd, !isHighOdd, let direct = writer.direct, let weights = SmallWeights(kernel) {
+        let cost = Double(shape.samples * shape.height) * (0.05 + 0.01 * Double(weights.taps.count))
+        await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
+          Self.run(band, source, shape, weights, direct)
+        }
+        continue
+      }
       if !isWideOdd, !isHighOdd, source.depth == .eight, let weights = FixedWeights(kernel) {
         let cost = Double(shape.samples * shape.height) * (0.1 + 0.02 * Double(weights.taps.count))
         await context.bands.run(rows: shape.height, nanoseconds: cost) { band in
@@ -42,27 +50,51 @@ package struct ConvolutionPass: OperationPass {
   }
 
   private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: SmallWeights,
+    _ writer: RowWriter
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    unsafe Self.forEachRow(band, source, shape, side: weights.side, weights.taps) { y, inputs in
+      unsafe writer.writeBytes(y: y) { fourths, output in
+        unsafe rows.convolve_bytes(
+          inputs, weights.values, weights.taps.count, weights.bias, weights.shift, fourths,
+          shape.samples, output)
+      }
+    }
+  }
+
+  private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ weights: FixedWeights,
     _ writer: LimitedRowWriter
   ) {
     let rows = unsafe sl_rows_current().pointee
-    let reach = weights.side / 2
-    var padded = PaddedRows(source, shape, capacity: weights.side, margin: reach)
     let memory = SampleMemory(count: shape.samples + 64)
     let result = unsafe memory[0]
+    unsafe Self.forEachRow(band, source, shape, side: weights.side, weights.taps) { y, inputs in
+      unsafe rows.convolve_u8(
+        inputs, weights.values, weights.taps.count, weights.bias, weights.shift, shape.samples,
+        result)
+      unsafe writer.write(result, y: y, rows)
+    }
+  }
+
+  /// Calls `body` for each row of a band with the first sample of each tap.
+  private static func forEachRow(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, side: Int, _ taps: [Int],
+    _ body: (_ y: Int, _ inputs: UnsafePointer<UnsafeRawPointer>) -> Void
+  ) {
+    let reach = side / 2
+    var padded = PaddedRows(source, shape, capacity: side, margin: reach)
     unsafe withUnsafeTemporaryAllocation(
-      of: UnsafeRawPointer.self, capacity: max(1, weights.taps.count)
-    ) { tapPointers in
+      of: UnsafeRawPointer.self, capacity: max(1, taps.count)
+    ) { inputs in
       for y in band {
-        for (index, tap) in weights.taps.enumerated() {
-          let row = unsafe padded.row(y + tap / weights.side - reach)
-          unsafe tapPointers.initializeElement(
-            at: index, to: row + (tap % weights.side - reach) * shape.step)
+        for (index, tap) in taps.enumerated() {
+          let row = unsafe padded.row(y + tap / side - reach)
+          unsafe inputs.initializeElement(
+            at: index, to: row + (tap % side - reach) * shape.step)
         }
-        unsafe rows.convolve_u8(
-          UnsafePointer(tapPointers.baseAddress.unsafelyUnwrapped), weights.values,
-          weights.taps.count, weights.bias, weights.shift, shape.samples, result)
-        unsafe writer.write(result, y: y, rows)
+        unsafe body(y, UnsafePointer(inputs.baseAddress.unsafelyUnwrapped))
       }
     }
   }
@@ -111,6 +143,51 @@ package struct ConvolutionPass: OperationPass {
         unsafe writer.write(result, y: y, rows)
       }
     }
+  }
+}
+
+/// The weights of a convolution of bytes whose products and sums fit 16 bits, without rounding.
+struct SmallWeights: Sendable {
+  /// The width of the square of weights.
+  let side: Int
+  /// The positions in the square with nonzero weights, as those of ``FixedWeights``.
+  let taps: [Int]
+  /// A weight for each tap.
+  let values: [Int8]
+  /// The added constant, in the unit of the weights.
+  let bias: Int16
+  /// The number of bits by which sums are shifted to levels.
+  let shift: Int
+
+  /// Converts a kernel.
+  ///
+  /// - Returns: `nil` unless the weights and the constant are multiples of a power of two, not less
+  ///   than 1/32, and small enough.
+  init?(_ kernel: ConvolutionKernel) {
+    let sum = kernel.weights.reduce(0) { $0 + abs($1) }
+    let numbers = kernel.weights + [kernel.bias]
+    guard
+      sum > 0,
+      let shift = (0 ... 5).first(where: { shift in
+        numbers.allSatisfy { ($0 * Double(1 << shift)).rounded() == $0 * Double(1 << shift) }
+      })
+    else { return nil }
+    let unit = Double(1 << shift)
+    guard sum * unit <= 127, (abs(kernel.bias) + 255 * sum + 0.5) * unit <= 32767 else {
+      return nil
+    }
+    var taps = kernel.weights.indices.filter { kernel.weights[$0] != 0 }
+    var values = taps.map { Int8(kernel.weights[$0] * unit) }
+    // C rows take taps in pairs; a zero weight completes the last pair.
+    if !taps.count.isMultiple(of: 2) {
+      taps.append(taps[0])
+      values.append(0)
+    }
+    self.side = kernel.side
+    self.taps = taps
+    self.values = values
+    self.bias = Int16(kernel.bias * unit)
+    self.shift = shift
   }
 }
 

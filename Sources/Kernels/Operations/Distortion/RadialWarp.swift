@@ -182,13 +182,14 @@ package struct RadialWarpPass: OperationPass {
             continue
           }
           let covers = plane.hole > 0 && distances.lowerBound < plane.hole + 0.5
+          let isPartial = covers || distances.upperBound >= plane.reach
           let curve = Self.curve(distances, plane)
           for y in tileRows {
             writer.fetch(x: left, y: y, count: count)
             if var curve {
               unsafe rows.remap_radial_curve(
-                &readerPlane, &map, &curve, plane.table.rotates ? 1 : 0, covers ? 1 : 0, left, y,
-                count, reader.positions.pointers)
+                &readerPlane, &map, &curve, plane.table.rotates ? 1 : 0, isPartial ? 1 : 0, left,
+                y, count, reader.positions.pointers)
             } else {
               unsafe rows.remap_radial_table(
                 &readerPlane, &map, left, y, count, reader.positions.pointers)

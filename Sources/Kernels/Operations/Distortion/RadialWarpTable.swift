@@ -67,15 +67,28 @@ struct RadialWarpTable: Sendable {
 /// A radial map over a short range of distances, such as that of a tile, as polynomials. Vectors of
 /// positions are computed faster from them than by table lookups.
 enum RadialWarpCurve {
-  /// The sampled positions: the roots of a Chebyshev polynomial, which give a nearly minimal error.
-  private static let nodes = (0 ..< Int(SL_RADIAL_TERMS)).map { index in
-    cos(Double.pi * (Double(index) + 0.5) / Double(SL_RADIAL_TERMS))
+  /// The positions, -1 ... 1, for a number of terms.
+  private struct Samples: Sendable {
+    /// The sampled positions: the roots of a Chebyshev polynomial, which give a nearly minimal
+    /// error.
+    let nodes: [Double]
+    /// The positions of the greatest errors, between the nodes and at the ends.
+    let extremes: [Double]
+
+    init(terms: Int) {
+      self.nodes = (0 ..< terms).map { cos(Double.pi * (Double($0) + 0.5) / Double(terms)) }
+      self.extremes = (0 ... terms).map { cos(Double.pi * Double($0) / Double(terms)) }
+    }
   }
+
+  private static let samples = [
+    Samples(terms: Int(SL_FEW_RADIAL_TERMS)), Samples(terms: Int(SL_RADIAL_TERMS)),
+  ]
 
   /// The greatest error of a position, in pixels of the frame.
   private static let tolerance = 1.0 / 1024
 
-  /// Fits the polynomials.
+  /// Fits the polynomials, with as few terms as suffice.
   ///
   /// - Parameters:
   ///   - map: The map in pixels of the frame.
@@ -85,13 +98,22 @@ enum RadialWarpCurve {
   static func fit(
     _ map: RadialMap, over range: ClosedRange<Double>, scale: Double
   ) -> sl_radial_curve? {
+    for samples in Self.samples {
+      if let curve = Self.fit(map, over: range, scale: scale, samples) { return curve }
+    }
+    return nil
+  }
+
+  private static func fit(
+    _ map: RadialMap, over range: ClosedRange<Double>, scale: Double, _ samples: Samples
+  ) -> sl_radial_curve? {
+    let nodes = samples.nodes
     let middle = (range.lowerBound + range.upperBound) / 2
     let half = max((range.upperBound - range.lowerBound) / 2, 1e-3)
-    let factors = Self.nodes.map { map.factor(middle + $0 * half) }
-    let re = Self.coefficients(factors.map(\.re))
-    let im = Self.coefficients(factors.map(\.im))
-    // The error is greatest between the nodes and at the ends.
-    for t in [-1, -0.92, -0.71, 0.71, 0.92, 1] {
+    let factors = nodes.map { map.factor(middle + $0 * half) }
+    let re = Self.coefficients(factors.map(\.re), at: nodes)
+    let im = Self.coefficients(factors.map(\.im), at: nodes)
+    for t in samples.extremes {
       let distance = middle + t * half
       let factor = map.factor(distance)
       let error = hypot(
@@ -99,6 +121,7 @@ enum RadialWarpCurve {
       guard error * distance <= Self.tolerance else { return nil }
     }
     var curve = sl_radial_curve()
+    curve.terms = Int32(nodes.count)
     curve.middle = Float(middle * scale)
     curve.scale = Float(1 / (half * scale))
     unsafe withUnsafeMutableBytes(of: &curve.re) { bytes in
@@ -116,22 +139,22 @@ enum RadialWarpCurve {
 
   /// The polynomial through values at the nodes, constant term first: Newton's divided differences,
   /// multiplied out.
-  private static func coefficients(_ values: [Double]) -> [Double] {
+  private static func coefficients(_ values: [Double], at nodes: [Double]) -> [Double] {
     var differences = values
     for order in 1 ..< values.count {
       for index in stride(from: values.count - 1, through: order, by: -1) {
         differences[index] =
           (differences[index] - differences[index - 1])
-          / (Self.nodes[index] - Self.nodes[index - order])
+          / (nodes[index] - nodes[index - order])
       }
     }
     var result = Array(repeating: 0.0, count: values.count)
     for index in values.indices.reversed() {
       // result = result * (t - node) + difference
       for power in stride(from: values.count - 1, through: 1, by: -1) {
-        result[power] = result[power - 1] - Self.nodes[index] * result[power]
+        result[power] = result[power - 1] - nodes[index] * result[power]
       }
-      result[0] = differences[index] - Self.nodes[index] * result[0]
+      result[0] = differences[index] - nodes[index] * result[0]
     }
     return result
   }

@@ -27,7 +27,8 @@ struct UnsharpMask: BlurredMixFilter {
 /// filter, and a mix with the result.
 ///
 /// Each direction rounds once, to 1/64 level of bytes (1/32 of deep samples), so that the error
-/// stays within a level for large gains.
+/// stays within a level for large gains. A gain of less than 1 reduces errors: of bytes each product
+/// of the vertical filter is rounded, and the horizontal filter mixes (``SharpenWeights``).
 package struct UnsharpPass: OperationPass {
   package let setting: PassSetting
   let operation: BlurredMixOperation
@@ -49,11 +50,18 @@ package struct UnsharpPass: OperationPass {
       )
       let writer = LimitedRowWriter(context, shape, self.setting)
       let samples = Double(shape.samples * shape.height)
+      let mixed =
+        source.depth == .eight
+        ? SharpenWeights(weights.across, gain: self.operation.up) : nil
       await context.bands.run(
         rows: shape.height,
         nanoseconds: samples * 0.04 * Double(8 + weights.across.radius + weights.down.radius)
       ) { band in
-        Self.run(band, source, shape, weights, gain, writer)
+        if let mixed {
+          Self.run(band, source, shape, weights.down, mixed, writer)
+        } else {
+          Self.run(band, source, shape, weights, gain, writer)
+        }
       }
     }
   }
@@ -96,5 +104,71 @@ package struct UnsharpPass: OperationPass {
         source.row(y, plane: shape.plane), blurred, unit, gain, gain, shape.samples, result)
       unsafe writer.write(result, y: y, rows)
     }
+  }
+  /// Filters a picture of bytes by a gain of less than 1.
+  private static func run(
+    _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ down: PlaneWeights,
+    _ across: SharpenWeights, _ writer: LimitedRowWriter
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let margin = across.radius * shape.step
+    let memory = SampleMemory(count: 2 * (shape.samples + 2 * margin) + 64)
+    let column = unsafe memory[margin]
+    let result = unsafe memory[shape.samples + 2 * margin]
+    for y in band {
+      let input = unsafe UnsafeRawPointer(source.row(y, plane: shape.plane))
+      let vertical = down.weights(at: y, of: shape.height)
+      unsafe RowPointers.withRows(source, shape, y - vertical.radius ... y + vertical.radius) {
+        pointers in
+        unsafe vertical.values.withUnsafeBufferPointer {
+          unsafe rows.fir_vertical_u8(
+            pointers, vertical.radius, $0.baseAddress.unsafelyUnwrapped, shape.samples, column)
+        }
+      }
+      unsafe rows.replicate_edges(column, shape.step, shape.width, across.radius)
+      func sharpen(_ weights: [Int16], from start: Int) {
+        unsafe weights.withUnsafeBufferPointer {
+          unsafe rows.sharpen_horizontal_u8(
+            input + start, column + start, shape.step, weights.count - 1, across.own,
+            $0.baseAddress.unsafelyUnwrapped, shape.samples - start, result + start)
+        }
+      }
+      sharpen(across.inner, from: 0)
+      if let last = across.last { sharpen(last, from: shape.samples - shape.step) }
+      unsafe writer.write(result, y: y, rows)
+    }
+  }
+}
+
+/// The weights of a horizontal filter that mixes a picture with its blur.
+struct SharpenWeights: Sendable {
+  /// The weight of the picture, in 1/16384.
+  let own: Int16
+  /// The weights of the columns' blur at distances 0 and up, in 1/32768, and those of the last
+  /// sample if they differ (``PlaneWeights``).
+  let inner: [Int16]
+  let last: [Int16]?
+
+  /// The distance of the furthest neighbour.
+  var radius: Int { max(self.inner.count, self.last?.count ?? 0) - 1 }
+
+  /// Multiplies the weights of a blur.
+  ///
+  /// - Parameters:
+  ///   - blur: The weights of the blur; their sum is 1.
+  ///   - gain: The weight of the blur's difference from the picture.
+  /// - Returns: `nil` if the gain is not between -1 and 1.
+  init?(_ blur: PlaneWeights, gain: Double) {
+    let half = Int((gain * 16384).rounded())
+    guard abs(half) < 16384 else { return nil }
+    func scaled(_ weights: SymmetricWeights) -> [Int16] {
+      var values = weights.values.map { Int((Double($0) * gain).rounded()) }
+      // The centre takes the rounding error, so that flat areas do not change.
+      values[0] += 2 * half - (2 * values.reduce(0, +) - values[0])
+      return values.map { Int16(clamping: $0) }
+    }
+    self.own = Int16(16384 - half)
+    self.inner = scaled(blur.inner)
+    self.last = blur.last.map(scaled)
   }
 }

@@ -40,6 +40,19 @@ struct RowWriter: Sendable {
     unsafe self.copyAlpha(y: y, rows)
   }
 
+  /// Whether rows of bytes may be written without this writer: source and output have bytes.
+  var isDirect: Bool { self.source.depth == .eight && self.destination.depth == .eight }
+
+  /// Calls `body` with a row of the output, and with the source's row if every fourth of its bytes
+  /// is kept.
+  func writeBytes(
+    y: Int, _ body: (_ fourths: UnsafeRawPointer?, _ output: UnsafeMutableRawPointer) -> Void
+  ) {
+    let input = unsafe UnsafeRawPointer(self.source.row(y, plane: self.shape.plane))
+    unsafe body(
+      self.keepsAlpha ? input : nil, self.destination.row(y, plane: self.shape.plane))
+  }
+
   /// Copies every fourth sample of a row from the source, if they are kept.
   func copyAlpha(y: Int, _ rows: sl_rows) {
     guard self.keepsAlpha else { return }
@@ -128,6 +141,10 @@ struct LimitedRowWriter: Sendable {
       self.hasAlpha && setting.geometry.color.alpha == .premultiplied
       && context.output.depth == .eight
   }
+
+  /// The writer of rows of bytes that need no limits; `nil` if there is alpha, or if source or
+  /// output is deep.
+  var direct: RowWriter? { self.hasAlpha || !self.writer.isDirect ? nil : self.writer }
 
   /// Writes one row of deep samples. The row may be modified.
   func write(_ row: UnsafeMutablePointer<Int16>, y: Int, _ rows: sl_rows) {
