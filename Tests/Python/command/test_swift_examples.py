@@ -22,6 +22,7 @@ OWN = {
     "emboss": catalogue.REACH_NEIGHBORHOOD,
     "meanLuma": catalogue.REACH_FRAME,
     "scanlines": catalogue.REACH_PIXEL,
+    "slow": catalogue.REACH_FRAME,
     "tint": catalogue.REACH_PIXEL,
     "upsideDown": catalogue.REACH_FRAME,
 }
