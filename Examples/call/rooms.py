@@ -30,7 +30,8 @@ from tracing import TracedSession
 _CONFIGURATION = RTCConfiguration(iceServers=[])
 _SEND_SECONDS = 1
 _RETRY_SECONDS = 0.05
-# The size of the pictures that are uploaded again after a restart of Sidelight.
+# The pictures of a participant, which are uploaded again after a restart of Sidelight.
+_MAX_PICTURES = 8
 _MAX_PICTURE_BYTES = 32 << 20
 
 
@@ -102,7 +103,8 @@ class Participant:
         #: The newest filtered frame.
         self.newest: Any = None
         self._pictures: dict[str, bytes] = {}
-        self._uploading = asyncio.Lock()
+        #: Held while a picture is uploaded.
+        self.uploading = asyncio.Lock()
         self._socket = socket
         self._settings = settings
         self._relay = MediaRelay()
@@ -193,15 +195,18 @@ class Participant:
 
     async def put_picture(self, name: str, content: bytes) -> None:
         """Uploads a picture that the participant's pipelines can name."""
-        async with self._uploading:
-            others = sum(len(each) for other, each in self._pictures.items() if other != name)
-            if others + len(content) > _MAX_PICTURE_BYTES:
-                raise ValueError(
-                    f"all pictures together have {others + len(content)} bytes; they must have at "
-                    f"most {_MAX_PICTURE_BYTES}"
-                )
-            await self.server.assets.put(name, content, participant=self.identity)
-            self._pictures[name] = content
+        if self.room.participants.get(self.name) is not self:
+            raise ValueError("the participant has left")  # Another one may have the name.
+        others = [len(each) for other, each in self._pictures.items() if other != name]
+        if len(others) >= _MAX_PICTURES:
+            raise ValueError(f"there are {len(others)} pictures; there must be at most {_MAX_PICTURES}")
+        if sum(others) + len(content) > _MAX_PICTURE_BYTES:
+            raise ValueError(
+                f"all pictures together have {sum(others) + len(content)} bytes; they must have at "
+                f"most {_MAX_PICTURE_BYTES}"
+            )
+        await self.server.assets.put(name, content, participant=self.identity)
+        self._pictures[name] = content
 
     async def _delete_former_pictures(self) -> None:
         """Deletes the pictures of a participant who had the same name before."""
