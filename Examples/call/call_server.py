@@ -271,7 +271,8 @@ async def _serve(options: argparse.Namespace) -> None:
     bit_rates.pin(bits_per_second)
     tracing.start()
     settings = Settings(
-        options.budget / 1000, bits_per_second, tuple(options.allow or ()), FilteredTrack
+        options.budget / 1000, bits_per_second, options.allow and tuple(options.allow),
+        FilteredTrack,
     )
     key = options.moderator_key or secrets.token_urlsafe(16)
     stopped = asyncio.Event()

@@ -42,14 +42,14 @@ class Settings:
     #: The seconds in which a frame is useful; later ones are dropped.
     budget: float
     bits_per_second: int
-    #: The filters that participants may use; empty: all.
-    allowed_filters: tuple[str, ...]
+    #: The filters that participants may use; `None`: all.
+    allowed_filters: tuple[str, ...] | None
     #: Makes the track that is sent to others of a participant's track and session.
     filtered_track: Callable[[MediaStreamTrack, Any], MediaStreamTrack]
 
     def allows(self, filter_name: str) -> bool:
         """Returns whether participants may use a filter."""
-        return not self.allowed_filters or any(
+        return self.allowed_filters is None or any(
             filter_name.startswith(each[:-1]) if each.endswith("*") else filter_name == each
             for each in self.allowed_filters
         )

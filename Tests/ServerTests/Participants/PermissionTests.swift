@@ -178,9 +178,14 @@ import Testing
         }
         #expect(try await open(Self.sepia, ["CISepia*", "vignette"]).frames.count == 1)
         #expect(try await open(Self.pixellate, []).frames.count == 1)
+        #expect(try await open([], ["-"]).frames.count == 1)
         let full = Array(repeating: "sepiaTone", count: 256)
         #expect(try await open(Self.sepia, full).frames.count == 1)
         let refusals: [(Pipeline, [String], RPCError.Code, String)] = [
+          (
+            Self.sepia, ["-"], .permissionDenied,
+            "the filter \"sepiaTone\" is not permitted by open.allowed_filters"
+          ),
           (
             Self.pixellate, ["sepiaTone"], .permissionDenied,
             "the filter \"pixellate\" is not permitted by open.allowed_filters"
