@@ -113,6 +113,15 @@ def test_upside_down_flips_the_frame(custom, colors):
             assert np.array_equal(plane, was[::-1])
 
 
+def test_slow_takes_its_time_and_turns_the_frame_over(custom, colors):
+    with Session(custom, pipeline=pipeline(("slow", {"seconds": 0.2}))) as session:
+        session.send_frame(images.rgb_image(colors))
+        (frame,) = session.finish().frames
+    assert np.array_equal(images.rgb(frame.image), colors[::-1])
+    # A lower bound, which no other work of the machine can break.
+    assert frame.timing.process_us >= 200_000
+
+
 def test_the_analysis_does_not_change_frames(custom, colors):
     assert np.array_equal(filtered(custom, colors, pipeline("meanLuma")), colors)
 
