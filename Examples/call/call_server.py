@@ -109,7 +109,7 @@ class CallServer:
                     if "error" in answer:
                         break  # A participant that cannot join takes no place.
                     await participant.room.announce()
-        except (ConnectionError, KeyError, TypeError, ValueError):
+        except (ConnectionError, KeyError, RecursionError, TypeError, ValueError):
             # The page has left meanwhile, or it is not a page of this server.
             await socket.close()
         finally:
@@ -247,7 +247,7 @@ async def _errors(
     """Answers errors of Sidelight and of requests as JSON."""
     try:
         return await handler(request)
-    except (SidelightError, TypeError, ValueError) as error:
+    except (SidelightError, RecursionError, TypeError, ValueError) as error:
         return web.json_response({"error": error_json(error)}, status=400)
     except KeyError as error:
         content = error_json(ValueError(f"the request has no {error}"))

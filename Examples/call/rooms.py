@@ -81,6 +81,18 @@ class Room:
         await asyncio.gather(*(each.tell(message) for each in self.visible))
 
 
+async def _take_offer(connection: RTCPeerConnection, sdp: str) -> RTCSessionDescription:
+    """Sets and returns an offer. Raises `ValueError` if it is invalid."""
+    try:
+        offer = RTCSessionDescription(sdp, "offer")
+        await connection.setRemoteDescription(offer)
+    except InvalidStateError:
+        raise
+    except Exception as error:  # The parser trusts its input.
+        raise ValueError(f"the offer is not valid: {error!r}") from error
+    return offer
+
+
 class Participant:
     """A participant: its session at Sidelight, and its connections."""
 
@@ -130,8 +142,7 @@ class Participant:
         self._connection.on("datachannel", lambda channel: commands.use(channel, self.hang_up))
         self._connection.on("connectionstatechange", self._on_state)
 
-        offer = RTCSessionDescription(sdp, "offer")
-        await self._connection.setRemoteDescription(offer)
+        offer = await _take_offer(self._connection, sdp)
         transceivers = self._connection.getTransceivers()
         if [each.kind for each in transceivers] != ["video"]:
             raise ValueError(f"the offer has {len(transceivers)} media; it must have one video")
@@ -154,9 +165,8 @@ class Participant:
         if former := self.views.pop(name, None):
             await former.close()
         self.views[name] = connection
-        offer = RTCSessionDescription(sdp, "offer")
         try:
-            await connection.setRemoteDescription(offer)
+            offer = await _take_offer(connection, sdp)
             transceivers = connection.getTransceivers()
             if [each.kind for each in transceivers] != ["video"]:
                 raise ValueError(f"the offer has {len(transceivers)} media; it must have one video")

@@ -123,6 +123,10 @@ class Visitor:
 
         return await self._ask(content, send)
 
+    def send_raw(self, message: str | bytes) -> None:
+        """Sends a message of the data channel as it is."""
+        self._channel.send(message)
+
     async def put(self, name: str, content: Any) -> tuple[int, str]:
         """Uploads a picture; returns the status and the text of the answer."""
         return await self.put_encoded(quote(name, safe=""), content)
@@ -163,7 +167,9 @@ class Visitor:
     def _on_message(self, text: str) -> None:
         message = json.loads(text)
         if "reply" in message:
-            self._replies.pop(message["reply"]).set_result(message)
+            # An answer to a message that is no command has no number.
+            if reply := self._replies.pop(message["reply"], None):
+                reply.set_result(message)
         elif message["event"] == "room":
             self._names.put_nowait({each["name"] for each in message["participants"]})
         elif message["event"] == "stats":
