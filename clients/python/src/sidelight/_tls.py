@@ -35,7 +35,7 @@ _CAUSES = (
         "and private_key of an authority that it trusts",
     ),
     (
-        "failed to connect .*Socket closed",
+        "Socket closed",
         "the server closed the connection; it may require TLS: connect to https://",
     ),
 )
@@ -59,6 +59,8 @@ def credentials(
 
 def cause(details: str) -> Optional[str]:
     """Returns the probable cause of a connection that failed; `None` if TLS is not the cause."""
+    if not details.startswith("failed to connect"):  # A connection that was open, and is lost.
+        return None
     for pattern, sentence in _CAUSES:
         if re.search(pattern, details):
             return sentence
