@@ -306,31 +306,6 @@ import Tracing
     #expect(participants("sidelight.v1.FrameFilter/Apply") == [.string("ana")])
   }
 
-  @Test(arguments: [nil, []] as [[String]?])
-  func `the client library permits all filters without a list and none with an empty one`(
-    allowed: [String]?
-  ) async throws {
-    try await withServer { _, address in
-      try await SidelightClient.connect(to: address) { client in
-        let options = SessionOptions(allowedFilters: allowed)
-        try await client.withSession(options) { session in
-          session.select([.filter("vignette")])
-          for try await event in session.events {
-            if case .rejected(let change) = event {
-              #expect(allowed == [])
-              #expect(change.message.contains("open.allowed_filters"))
-              break
-            }
-            if case .accepted = event {
-              #expect(allowed == nil)
-              break
-            }
-          }
-        }
-      }
-    }
-  }
-
   @Test func `the client library names the participant and limits its filters`() async throws {
     try await withServer { _, address in
       let options = SessionOptions(participant: "ana", allowedFilters: ["sepia*"])

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+import SidelightClient
 import SidelightKernels
 import SidelightServer
 import SidelightWire
@@ -211,6 +212,31 @@ import Testing
           let error = try await Self.refusal { try await open(pipeline, filters) }
           #expect(error.code == code)
           #expect(error.message.hasSuffix(message))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [nil, []] as [[String]?])
+  func `the client library permits all filters without a list and none with an empty one`(
+    allowed: [String]?
+  ) async throws {
+    try await withServer { _, address in
+      try await SidelightClient.connect(to: address) { client in
+        let options = SessionOptions(allowedFilters: allowed)
+        try await client.withSession(options) { session in
+          session.select([.filter("vignette")])
+          for try await event in session.events {
+            if case .rejected(let change) = event {
+              #expect(allowed == [])
+              #expect(change.message.contains("open.allowed_filters"))
+              break
+            }
+            if case .accepted = event {
+              #expect(allowed == nil)
+              break
+            }
+          }
         }
       }
     }
