@@ -44,6 +44,7 @@ _PAGE_HEADERS = {
 }
 _MAX_MESSAGE_BYTES = 1 << 18
 _MAX_PICTURE_BYTES = 16 << 20
+_UPLOAD_SECONDS = 30
 # Each participant opens a session, and a connection to each other participant of its room.
 _MAX_PARTICIPANTS = 64
 _MAX_PARTICIPANTS_OF_ROOM = 9
@@ -104,9 +105,11 @@ class CallServer:
                 except (SidelightError, ValueError) as error:
                     answer = {"error": error_json(error)}
                 await socket.send_json({"reply": content["id"], **answer})
-                if participant and content["request"] == "join" and participant.video:
+                if participant and content["request"] == "join":
+                    if "error" in answer:
+                        break  # A participant that cannot join takes no place.
                     await participant.room.announce()
-        except (ConnectionError, KeyError, TypeError, ValueError):
+        except (ConnectionError, KeyError, RecursionError, TypeError, ValueError):
             # The page has left meanwhile, or it is not a page of this server.
             await socket.close()
         finally:
@@ -167,7 +170,15 @@ class CallServer:
 
     async def _put_asset(self, request: web.Request) -> web.Response:
         participant = self._authenticated(request)
-        await participant.put_picture(request.match_info["name"], await request.read())
+        # One upload at a time, because each is in memory as a whole.
+        async with participant.uploading:
+            try:
+                content = await asyncio.wait_for(request.read(), _UPLOAD_SECONDS)
+            except asyncio.TimeoutError:
+                raise web.HTTPRequestTimeout(
+                    text=f"The picture took longer than {_UPLOAD_SECONDS} s; send it again."
+                ) from None
+            await participant.put_picture(request.match_info["name"], content)
         return web.json_response({})
 
     async def _take_snapshot(self, request: web.Request) -> web.Response:
@@ -236,7 +247,7 @@ async def _errors(
     """Answers errors of Sidelight and of requests as JSON."""
     try:
         return await handler(request)
-    except (SidelightError, TypeError, ValueError) as error:
+    except (SidelightError, RecursionError, TypeError, ValueError) as error:
         return web.json_response({"error": error_json(error)}, status=400)
     except KeyError as error:
         content = error_json(ValueError(f"the request has no {error}"))
@@ -260,7 +271,8 @@ async def _serve(options: argparse.Namespace) -> None:
     bit_rates.pin(bits_per_second)
     tracing.start()
     settings = Settings(
-        options.budget / 1000, bits_per_second, tuple(options.allow or ()), FilteredTrack
+        options.budget / 1000, bits_per_second, options.allow and tuple(options.allow),
+        FilteredTrack,
     )
     key = options.moderator_key or secrets.token_urlsafe(16)
     stopped = asyncio.Event()

@@ -71,7 +71,7 @@ class Commands:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _on_message(self, text: str) -> None:
+    def _on_message(self, text: str | bytes) -> None:
         try:
             command = json.loads(text)
             if not isinstance(command, dict):
@@ -81,7 +81,7 @@ class Commands:
             message = f"more than {_MAX_WAITING} commands wait; send fewer"
             error = {"code": "RESOURCE_EXHAUSTED", "message": message}
             self._send({"reply": command.get("id"), "error": error})
-        except ValueError as error:
+        except (RecursionError, TypeError, ValueError) as error:
             self._send({"reply": None, "error": error_json(error)})
 
     async def _run(self) -> None:

@@ -30,7 +30,8 @@ from tracing import TracedSession
 _CONFIGURATION = RTCConfiguration(iceServers=[])
 _SEND_SECONDS = 1
 _RETRY_SECONDS = 0.05
-# The size of the pictures that are uploaded again after a restart of Sidelight.
+# The pictures of a participant, which are uploaded again after a restart of Sidelight.
+_MAX_PICTURES = 8
 _MAX_PICTURE_BYTES = 32 << 20
 
 
@@ -41,14 +42,14 @@ class Settings:
     #: The seconds in which a frame is useful; later ones are dropped.
     budget: float
     bits_per_second: int
-    #: The filters that participants may use; empty: all.
-    allowed_filters: tuple[str, ...]
+    #: The filters that participants may use; `None`: all.
+    allowed_filters: tuple[str, ...] | None
     #: Makes the track that is sent to others of a participant's track and session.
     filtered_track: Callable[[MediaStreamTrack, Any], MediaStreamTrack]
 
     def allows(self, filter_name: str) -> bool:
         """Returns whether participants may use a filter."""
-        return not self.allowed_filters or any(
+        return self.allowed_filters is None or any(
             filter_name.startswith(each[:-1]) if each.endswith("*") else filter_name == each
             for each in self.allowed_filters
         )
@@ -80,6 +81,18 @@ class Room:
         await asyncio.gather(*(each.tell(message) for each in self.visible))
 
 
+async def _take_offer(connection: RTCPeerConnection, sdp: str) -> RTCSessionDescription:
+    """Sets and returns an offer. Raises `ValueError` if it is invalid."""
+    try:
+        offer = RTCSessionDescription(sdp, "offer")
+        await connection.setRemoteDescription(offer)
+    except InvalidStateError:
+        raise
+    except Exception as error:  # The parser trusts its input.
+        raise ValueError(f"the offer is not valid: {error!r}") from error
+    return offer
+
+
 class Participant:
     """A participant: its session at Sidelight, and its connections."""
 
@@ -102,7 +115,8 @@ class Participant:
         #: The newest filtered frame.
         self.newest: Any = None
         self._pictures: dict[str, bytes] = {}
-        self._uploading = asyncio.Lock()
+        #: Held while a picture is uploaded.
+        self.uploading = asyncio.Lock()
         self._socket = socket
         self._settings = settings
         self._relay = MediaRelay()
@@ -128,8 +142,7 @@ class Participant:
         self._connection.on("datachannel", lambda channel: commands.use(channel, self.hang_up))
         self._connection.on("connectionstatechange", self._on_state)
 
-        offer = RTCSessionDescription(sdp, "offer")
-        await self._connection.setRemoteDescription(offer)
+        offer = await _take_offer(self._connection, sdp)
         transceivers = self._connection.getTransceivers()
         if [each.kind for each in transceivers] != ["video"]:
             raise ValueError(f"the offer has {len(transceivers)} media; it must have one video")
@@ -152,9 +165,8 @@ class Participant:
         if former := self.views.pop(name, None):
             await former.close()
         self.views[name] = connection
-        offer = RTCSessionDescription(sdp, "offer")
         try:
-            await connection.setRemoteDescription(offer)
+            offer = await _take_offer(connection, sdp)
             transceivers = connection.getTransceivers()
             if [each.kind for each in transceivers] != ["video"]:
                 raise ValueError(f"the offer has {len(transceivers)} media; it must have one video")
@@ -193,15 +205,18 @@ class Participant:
 
     async def put_picture(self, name: str, content: bytes) -> None:
         """Uploads a picture that the participant's pipelines can name."""
-        async with self._uploading:
-            others = sum(len(each) for other, each in self._pictures.items() if other != name)
-            if others + len(content) > _MAX_PICTURE_BYTES:
-                raise ValueError(
-                    f"all pictures together have {others + len(content)} bytes; they must have at "
-                    f"most {_MAX_PICTURE_BYTES}"
-                )
-            await self.server.assets.put(name, content, participant=self.identity)
-            self._pictures[name] = content
+        if self.room.participants.get(self.name) is not self:
+            raise ValueError("the participant has left")  # Another one may have the name.
+        others = [len(each) for other, each in self._pictures.items() if other != name]
+        if len(others) >= _MAX_PICTURES:
+            raise ValueError(f"there are {len(others)} pictures; there must be at most {_MAX_PICTURES}")
+        if sum(others) + len(content) > _MAX_PICTURE_BYTES:
+            raise ValueError(
+                f"all pictures together have {sum(others) + len(content)} bytes; they must have at "
+                f"most {_MAX_PICTURE_BYTES}"
+            )
+        await self.server.assets.put(name, content, participant=self.identity)
+        self._pictures[name] = content
 
     async def _delete_former_pictures(self) -> None:
         """Deletes the pictures of a participant who had the same name before."""

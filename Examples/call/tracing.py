@@ -7,6 +7,8 @@ Without OpenTelemetry nothing is recorded.
 
 from __future__ import annotations
 
+import importlib
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 try:
     from opentelemetry import trace
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -26,20 +27,42 @@ try:
 except ImportError:
     trace = None  # type: ignore[assignment]
 
-_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_LOG = logging.getLogger(__name__)
+# The packages with the exporters, by the protocol's name in OpenTelemetry's variables.
+_PACKAGES = {"grpc": "grpc", "http/protobuf": "http"}
+_DEFAULT_PROTOCOL = "http/protobuf"
 _processor: Any = None
 
 
 def start() -> None:
-    """Exports spans by OTLP over HTTP to `OTEL_EXPORTER_OTLP_ENDPOINT`. Does nothing without that
-    variable, or if the SDK and its exporter are not installed."""
+    """Exports spans by OTLP to `OTEL_EXPORTER_OTLP_ENDPOINT`, with the protocol in
+    `OTEL_EXPORTER_OTLP_PROTOCOL`. Does nothing without an endpoint or without the SDK."""
     global _processor
-    if trace is None or not any(os.environ.get(name) for name in _ENDPOINTS):
+    if trace is None or not _variable("ENDPOINT"):
         return
-    _processor = BatchSpanProcessor(OTLPSpanExporter())
+    protocol = _variable("PROTOCOL") or _DEFAULT_PROTOCOL
+    if protocol not in _PACKAGES:
+        _LOG.warning(
+            "OTEL_EXPORTER_OTLP_PROTOCOL is %r; it must be %s. %s is used.", protocol,
+            " or ".join(_PACKAGES), _DEFAULT_PROTOCOL,
+        )
+        protocol = _DEFAULT_PROTOCOL
+    package = f"opentelemetry.exporter.otlp.proto.{_PACKAGES[protocol]}"
+    try:
+        exporter = importlib.import_module(f"{package}.trace_exporter").OTLPSpanExporter()
+    except ImportError:
+        _LOG.warning("No spans are exported: install %s.", package.replace(".", "-"))
+        return
+    _processor = BatchSpanProcessor(exporter)
     provider = TracerProvider(resource=Resource.create({"service.name": "call-server"}))
     provider.add_span_processor(_processor)
     trace.set_tracer_provider(provider)
+
+
+def _variable(name: str) -> str | None:
+    """Returns the variable of OTLP for traces, or else the one for all signals."""
+    names = (f"OTEL_EXPORTER_OTLP_TRACES_{name}", f"OTEL_EXPORTER_OTLP_{name}")
+    return next((found for each in names if (found := os.environ.get(each))), None)
 
 
 class TracedSession:

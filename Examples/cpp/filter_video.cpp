@@ -5,6 +5,8 @@
 //   ffmpeg -i in.mp4 -pix_fmt yuv420p -f yuv4mpegpipe - |
 //     filter_video 127.0.0.1:50051 'sepiaTone(intensity: 0.8), vignette(intensity: 1)' |
 //     ffmpeg -i - out.mp4
+//
+// `environment.hpp` describes the variables for tokens and TLS.
 
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +16,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#include "environment.hpp"
 
 namespace {
 
@@ -65,7 +69,7 @@ void run(const std::string& address, const std::string& pipeline) {
   std::getline(std::cin, header);
   const auto size = parse_header(header);
 
-  Client client(address);
+  Client client(address, options_of_environment());
   SessionOptions options;
   options.pipeline = pipeline;
   options.drop_policy = DropPolicy::never_drop;

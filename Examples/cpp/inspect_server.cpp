@@ -4,21 +4,21 @@
 //
 //   inspect_server 127.0.0.1:50051 'sepiaTone(intensity: 0.8)'
 //
-// The environment variable SIDELIGHT_TOKEN has the token for a server that requires one.
+// `environment.hpp` describes the variables for tokens and TLS.
 
 #include <cstdlib>
 #include <iostream>
 #include <sidelight/client.hpp>
 #include <string>
 
+#include "environment.hpp"
+
 namespace {
 
 using namespace sidelight;
 
 void run(const std::string& address, const std::string& pipeline) {
-  ClientOptions options;
-  if (const char* token = std::getenv("SIDELIGHT_TOKEN")) options.bearer_token = token;
-  Client client(address, options);
+  Client client(address, options_of_environment());
 
   const auto info = client.info();
   std::cout << "version " << info.version() << '\n'

@@ -1,25 +1,34 @@
-"""A pipeline that takes longer than the time between frames."""
+"""A custom filter that takes longer than the time between frames."""
 
 import pytest
 
 from calltesting.barcode import OUTSIDE_STRIP
+from calltesting.custom_filters import CustomFilters
 from calltesting.latency import delays
 from calltesting.participant import CAMERA
-from calltesting.programs import Sidelight
+from calltesting.programs import CallServer
 
-# Several times the time between two frames on a usual machine, with one core.
-SLOW = ", ".join(f"{each}{OUTSIDE_STRIP}" for each in ["median", "zoomBlur(amount: 60)"] * 4)
-# A queue would grow for this long, and then hold more than the greatest delay.
+# Six times the time between two frames of the camera.
+SLOW = f"slow(seconds: 0.2){OUTSIDE_STRIP}"
+# A queue would grow for this long, and its last frame would be delayed by five sixths of it.
 SECONDS = 12
 GREATEST_DELAY_MILLISECONDS = 3_000
 # The frames that a session may have without an outcome, and one that waits for them.
 MOST_IN_FLIGHT = 8
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def sidelight():
-    """A Sidelight process that accepts sessions also while frames demand more than its capacity."""
-    with Sidelight("--max-load", "0") as running:
+    """The server with the slow filter. One for each test: a server whose load is too high refuses
+    further sessions."""
+    with CustomFilters() as running:
+        yield running
+
+
+@pytest.fixture
+def call_server(sidelight):
+    """A call server for each test, whose frames may be late: the tests look at their delays."""
+    with CallServer(sidelight.address, "--budget", "2000") as running:
         yield running
 
 
@@ -35,6 +44,10 @@ def test_a_slow_filter_drops_frames_and_delays_none_more_than_the_first_ones(joi
     assert len(found.milliseconds) > SECONDS
     assert max(found.milliseconds) < GREATEST_DELAY_MILLISECONDS
     after = ana.statistics()
+    # The filter was used: frames were neither passed through nor degraded.
+    assert after["filtered"] >= before["filtered"] + SECONDS
+    for name in ("passed-through", "degraded"):
+        assert after[name] == before[name]
     assert sum(after.dropped.values()) > sum(before.dropped.values())
     for statistics in (before, after):
         in_flight = statistics["received"] - statistics.outcomes
@@ -62,3 +75,4 @@ def test_the_frames_that_were_received_are_the_sum_of_their_outcomes(join):
     )
     stopped, later = ana.statistics(), ana.statistics()
     assert stopped["received"] == later["received"] == later.outcomes
+    assert sum(later.dropped.values()) > 0

@@ -1,9 +1,8 @@
 """One trace of a selection: the page, the call server, the frame, and its passes."""
 
 import pytest
-from sidelight_testing.collector import attributes
+from sidelight_testing.collector import Collector, attributes
 
-from calltesting.http_collector import HTTPCollector
 from calltesting.looks import INVERTED
 from calltesting.programs import CallServer, Sidelight
 
@@ -14,26 +13,31 @@ AT_ONCE = {"OTEL_BSP_SCHEDULE_DELAY": "100"}
 @pytest.fixture(scope="module")
 def collector():
     """A collector of the traces of Sidelight and of the call server."""
-    with HTTPCollector() as running:
+    with Collector() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def sidelight(collector):
-    """A Sidelight process that exports traces, of those frames only that have a trace."""
-    environment = {
+def environment(collector):
+    """The variables of both servers, as the example's README has them."""
+    return {
         "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
         "OTEL_TRACES_SAMPLER": "parentbased_always_off",
         **AT_ONCE,
     }
+
+
+@pytest.fixture(scope="module")
+def sidelight(environment):
+    """A Sidelight process that exports traces, of those frames only that have a trace."""
     with Sidelight(environment=environment) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def call_server(sidelight, collector):
+def call_server(sidelight, environment):
     """A call server that exports its traces and those of the pages."""
-    environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.http_endpoint, **AT_ONCE}
     with CallServer(sidelight.address, environment=environment) as running:
         yield running
 

@@ -64,7 +64,11 @@ func say(format string, values ...interface{}) {
 }
 
 func run(address, pipeline string, fps float64) error {
-	client, err := sidelight.Dial(address)
+	options, err := dialOptions()
+	if err != nil {
+		return err
+	}
+	client, err := sidelight.Dial(address, options...)
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,10 @@ public struct SessionOptions: Sendable, Hashable {
   ///   this caller vouches: a name of at most 128 bytes, unique among the caller's participants.
   ///   Quotas, assets, permissions, overrides, logs and traces then apply to the participant.
   public var participant: String
-  /// - `allowedFilters` (default: all): the only filters that the session may use, in addition to
-  ///   the server's permissions: at most 256 names, or prefixes that end in `*`.
-  public var allowedFilters: [String]
+  /// - `allowedFilters` (optional, default: all): the only filters that the session may use, in
+  ///   addition to the server's permissions: at most 256 names, or prefixes that end in `*`. An
+  ///   empty list permits none.
+  public var allowedFilters: [String]?
   /// - `mailboxDepth` (count, optional, range: 1-64, default: 1): frames that may wait at the
   ///   server.
   public var mailboxDepth: Int?
@@ -63,7 +64,7 @@ public struct SessionOptions: Sendable, Hashable {
   /// range.
   public init(
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
-    participant: String = "", allowedFilters: [String] = [], mailboxDepth: Int? = nil,
+    participant: String = "", allowedFilters: [String]? = nil, mailboxDepth: Int? = nil,
     budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
@@ -137,7 +138,10 @@ extension Sidelight_V1_Open {
     self.init()
     self.label = options.label
     self.participant = options.participant
-    self.allowedFilters = options.allowedFilters
+    if let allowed = options.allowedFilters {
+      // On the wire an empty list permits all filters; no filter has this name.
+      self.allowedFilters = allowed.isEmpty ? ["-"] : allowed
+    }
     self.allowUnmodified = options.allowUnmodified
     self.mailboxDepth = UInt32(clamping: options.mailboxDepth ?? 0)
     self.budgetUs = options.budget?.wireMicroseconds ?? 0

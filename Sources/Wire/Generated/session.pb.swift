@@ -1029,7 +1029,8 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
 
   /// The filters that the session may use, in addition to the permissions that the server's operator
   /// grants: names, or prefixes that end in `*`. Other filters are refused with PERMISSION_DENIED.
-  /// At most `Limits.max_allowed_filters`. Default: all.
+  /// At most `Limits.max_allowed_filters`. Default, also for an empty list: all. The one entry `-`,
+  /// which is no filter's name, permits none.
   package var allowedFilters: [String] {
     get {_storage._allowedFilters}
     set {_uniqueStorage()._allowedFilters = newValue}

@@ -40,13 +40,6 @@ class HTTPCollector(Collector):
         self._thread.join()
         super().__exit__(*error)
 
-    def wait_until(self, condition) -> list:
-        """All spans, once a condition on them holds; fails when it does not in time."""
-        count = 0
-        while not condition(spans := self.wait_for(count)):
-            count = len(spans) + 1
-        return spans
-
 
 class _Context:
     """The part of a gRPC call that the collector uses."""

@@ -146,7 +146,7 @@ class Sidelight:
     def start(self) -> None:
         """Starts the process, and waits until it listens."""
         self._program = Program(
-            _binary(), "serve", "--listen", self.address, "--shared-memory",
+            binary(), "serve", "--listen", self.address, "--shared-memory",
             "--resume-keys-file", self._keys, *self._options,
             environment=self._environment,
         )
@@ -206,7 +206,7 @@ class CallServer(Program):
         raise LookupError(f"no frame {frame}was sent")
 
 
-def _binary() -> Path:
+def binary() -> Path:
     """The built command: `SIDELIGHT_BINARY`, or where a release build puts it."""
     path = Path(os.environ.get("SIDELIGHT_BINARY", REPOSITORY / ".build/release/sidelight"))
     if not path.is_file():

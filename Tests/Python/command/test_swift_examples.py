@@ -22,6 +22,7 @@ OWN = {
     "emboss": catalogue.REACH_NEIGHBORHOOD,
     "meanLuma": catalogue.REACH_FRAME,
     "scanlines": catalogue.REACH_PIXEL,
+    "slow": catalogue.REACH_FRAME,
     "tint": catalogue.REACH_PIXEL,
     "upsideDown": catalogue.REACH_FRAME,
 }
@@ -110,6 +111,15 @@ def test_upside_down_flips_the_frame(custom, colors):
         result = custom.Apply(request, timeout=10).image
         for plane, was in zip(images.samples(result), images.samples(image), strict=True):
             assert np.array_equal(plane, was[::-1])
+
+
+def test_slow_takes_its_time_and_turns_the_frame_over(custom, colors):
+    with Session(custom, pipeline=pipeline(("slow", {"seconds": 0.2}))) as session:
+        session.send_frame(images.rgb_image(colors))
+        (frame,) = session.finish().frames
+    assert np.array_equal(images.rgb(frame.image), colors[::-1])
+    # A lower bound, which no other work of the machine can break.
+    assert frame.timing.process_us >= 200_000
 
 
 def test_the_analysis_does_not_change_frames(custom, colors):

@@ -174,6 +174,7 @@ def test_a_participant_has_less_than_its_caller(ruled_stub):
 
 @pytest.mark.parametrize("allowed, code, words", [
     (["pixellate"], DENIED, 'the filter "sepiaTone" is not permitted by open.allowed_filters'),
+    (["-"], DENIED, 'the filter "sepiaTone" is not permitted by open.allowed_filters'),
     (["*Tone"], INVALID, "open.allowed_filters[0]: is"),
     (["sepiaTone", ""], INVALID, "open.allowed_filters[1]: has 0 bytes"),
     (["a" * 65], INVALID, "open.allowed_filters[0]: has 65 bytes; the range is 1 to 64"),
@@ -237,6 +238,20 @@ def test_a_range_of_an_unknown_parameter_stops_the_start():
     assert b"did you mean intensity?" in ended.stdout + ended.stderr
 
 
+@pytest.mark.parametrize("form", ["text", "file"])
+def test_a_rule_with_an_empty_list_permits_no_filter(tmp_path, form):
+    file = tmp_path / "sidelight.yaml"
+    file.write_text("permissions: [{filters: []}]\n")
+    options = ["--permit", "filters="] if form == "text" else ["--config", file]
+    with Server(*options) as running:
+        with grpc.insecure_channel(running.addresses["tcp"]) as channel:
+            stub = service.FrameFilterStub(channel)
+            assert names(stub) == []
+            check = frame_filter.CheckPipelineRequest(text="sepiaTone")
+            code, _ = refusal(lambda: stub.CheckPipeline(check, timeout=SECONDS))
+            assert code == DENIED
+
+
 def test_the_claim_of_a_token_limits_its_caller(tmp_path):
     issuer = Issuer(tmp_path)
     with Server(*issuer.options, "--permit", "filters=sepiaTone+pixellate") as running:
@@ -245,7 +260,7 @@ def test_the_claim_of_a_token_limits_its_caller(tmp_path):
             for claim, expected in [
                 (None, ["pixellate", "sepiaTone"]), (["sepia*", "vignette"], ["sepiaTone"]),
                 ("CIPixellate vignette", ["pixellate"]), (["*"], ["pixellate", "sepiaTone"]),
-                ([], []), (["vignette"], []),
+                ([], []), ("", []), (["vignette"], []),
             ]:  # fmt: skip
                 metadata = [("authorization", f"Bearer {issuer.token(filters=claim)}")]
                 assert names(stub, metadata=metadata) == expected, claim

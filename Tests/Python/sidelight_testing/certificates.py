@@ -51,7 +51,7 @@ class Authority:
         )
 
     def _builder(self, name: x509.Name, key, lifetime: datetime.timedelta):
-        now = datetime.datetime.now(datetime.UTC)
+        now = datetime.datetime.now(datetime.timezone.utc)
         return (
             x509.CertificateBuilder()
             .subject_name(name)

@@ -82,6 +82,13 @@ class Collector(service.TraceServiceServicer):
                 self._changed.wait(left)
             return spans
 
+    def wait_until(self, condition) -> list:
+        """All spans, once a condition on them holds; fails when it does not in time."""
+        count = 0
+        while not condition(spans := self.wait_for(count)):
+            count = len(spans) + 1
+        return spans
+
 
 def attributes(span) -> dict[str, object]:
     """A span's attributes as Python has them."""

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+import SidelightClient
 import SidelightKernels
 import SidelightServer
 import SidelightWire
@@ -178,9 +179,14 @@ import Testing
         }
         #expect(try await open(Self.sepia, ["CISepia*", "vignette"]).frames.count == 1)
         #expect(try await open(Self.pixellate, []).frames.count == 1)
+        #expect(try await open([], ["-"]).frames.count == 1)
         let full = Array(repeating: "sepiaTone", count: 256)
         #expect(try await open(Self.sepia, full).frames.count == 1)
         let refusals: [(Pipeline, [String], RPCError.Code, String)] = [
+          (
+            Self.sepia, ["-"], .permissionDenied,
+            "the filter \"sepiaTone\" is not permitted by open.allowed_filters"
+          ),
           (
             Self.pixellate, ["sepiaTone"], .permissionDenied,
             "the filter \"pixellate\" is not permitted by open.allowed_filters"
@@ -206,6 +212,31 @@ import Testing
           let error = try await Self.refusal { try await open(pipeline, filters) }
           #expect(error.code == code)
           #expect(error.message.hasSuffix(message))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [nil, []] as [[String]?])
+  func `the client library permits all filters without a list and none with an empty one`(
+    allowed: [String]?
+  ) async throws {
+    try await withServer { _, address in
+      try await SidelightClient.connect(to: address) { client in
+        let options = SessionOptions(allowedFilters: allowed)
+        try await client.withSession(options) { session in
+          session.select([.filter("vignette")])
+          for try await event in session.events {
+            if case .rejected(let change) = event {
+              #expect(allowed == [])
+              #expect(change.message.contains("open.allowed_filters"))
+              break
+            }
+            if case .accepted = event {
+              #expect(allowed == nil)
+              break
+            }
+          }
         }
       }
     }

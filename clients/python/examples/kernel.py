@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import sidelight
-from sidelight.filters import kernel
 
 
 def main(address: str, text: Path, source: Path, target: Path, values: dict[str, float]) -> None:
@@ -22,7 +21,8 @@ def main(address: str, text: Path, source: Path, target: Path, values: dict[str,
             for parameter in asset.kernel.parameters.values():
                 print(f"{parameter.name}={parameter.default}  {parameter.summary}")
         image = sidelight.Image.file(source.read_bytes())
-        result = server.apply(image, [kernel(asset="look.kernel", **values)])
+        look = sidelight.Stage("kernel", {"asset": "look.kernel", **values})
+        result = server.apply(image, [look])
         target.write_bytes(result.image.data)
 
 
@@ -31,10 +31,8 @@ if __name__ == "__main__":
         sys.exit("usage: kernel.py ADDRESS KERNEL SOURCE TARGET [NAME=NUMBER ...]")
     numbers = dict(each.split("=") for each in sys.argv[5:])
     try:
-        main(
-            sys.argv[1],
-            *map(Path, sys.argv[2:5]),
-            {name: float(number) for name, number in numbers.items()},
-        )
+        text, source, target = map(Path, sys.argv[2:5])
+        values = {name: float(number) for name, number in numbers.items()}
+        main(sys.argv[1], text, source, target, values)
     except sidelight.SidelightError as error:
         sys.exit(str(error))

@@ -30,6 +30,7 @@ struct CustomFilters {
     catalogue.register(Tint.self)
     catalogue.registerText()
     catalogue.register(CustomFilter("brittle", "Traps at small frames.", frame: brittle))
+    catalogue.register(Slow.self)
 
     worker?.adapt(&configuration)
     let server = SidelightServer(configuration: configuration, catalogue: catalogue)

@@ -2,7 +2,7 @@
  * The participation in a call: the camera, the connection that sends it and receives its filtered
  * preview, and one connection for each other participant.
  *
- * @import {Participant} from "./types.js"
+ * @typedef {import("./types.js").Participant} Participant
  */
 
 import { Commands } from "./commands.js";

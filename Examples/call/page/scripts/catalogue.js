@@ -1,7 +1,8 @@
 /**
  * The filters that the participant may use.
  *
- * @import {Filter, Parameter} from "./types.js"
+ * @typedef {import("./types.js").Filter} Filter
+ * @typedef {import("./types.js").Parameter} Parameter
  */
 
 import { reasonOf } from "./responses.js";

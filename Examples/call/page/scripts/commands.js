@@ -1,7 +1,7 @@
 /**
  * Commands and events on the data channel, as JSON.
  *
- * @import {CommandError} from "./types.js"
+ * @typedef {import("./types.js").CommandError} CommandError
  */
 
 /** A command was refused. */

@@ -1,7 +1,8 @@
 /**
  * Controls for parameters, from their descriptions.
  *
- * @import {Parameter, Value} from "./types.js"
+ * @typedef {import("./types.js").Parameter} Parameter
+ * @typedef {import("./types.js").Value} Value
  */
 
 import { element, words } from "./dom.js";
@@ -38,6 +39,7 @@ export function control(parameter, text, context) {
     case "asset": return choice(parameter, ["", ...context.assets()], unquoted(current), context);
     case "vector": return vector(parameter, current, context);
     case "text": return line(parameter, unquoted(current), context);
+    case "unknown": return labelled(parameter, element("code", {}, current));
   }
 }
 

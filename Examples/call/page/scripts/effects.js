@@ -1,10 +1,10 @@
 /**
  * Stickers, privacy and backgrounds: stages with known IDs, and own pictures.
  *
- * @import {Assets} from "./assets.js"
- * @import {Catalogue} from "./catalogue.js"
- * @import {Commands} from "./commands.js"
- * @import {Selection} from "./selection.js"
+ * @typedef {import("./assets.js").Assets} Assets
+ * @typedef {import("./catalogue.js").Catalogue} Catalogue
+ * @typedef {import("./commands.js").Commands} Commands
+ * @typedef {import("./selection.js").Selection} Selection
  */
 
 import { byId, element, words } from "./dom.js";

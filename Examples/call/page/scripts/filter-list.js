@@ -1,9 +1,9 @@
 /**
  * The list of supported filters: a button each, which selects and deselects the filter.
  *
- * @import {Catalogue} from "./catalogue.js"
- * @import {Selection} from "./selection.js"
- * @import {Assets} from "./assets.js"
+ * @typedef {import("./catalogue.js").Catalogue} Catalogue
+ * @typedef {import("./selection.js").Selection} Selection
+ * @typedef {import("./assets.js").Assets} Assets
  */
 
 import { byId, element, words } from "./dom.js";

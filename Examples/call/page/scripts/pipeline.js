@@ -2,7 +2,7 @@
  * Pipelines in text form, as the server returns them: `glow: bloom(radius: 8) @mix(0.5), vignette`.
  * The server checks pipelines; this module only takes a valid one apart and puts it together.
  *
- * @import {Stage} from "./types.js"
+ * @typedef {import("./types.js").Stage} Stage
  */
 
 const OPENING = "([";

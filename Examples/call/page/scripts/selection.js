@@ -1,8 +1,10 @@
 /**
  * The selected pipeline: the state of the server, and the commands that change it.
  *
- * @import {Commands} from "./commands.js"
- * @import {CommandError, Stage, Value} from "./types.js"
+ * @typedef {import("./commands.js").Commands} Commands
+ * @typedef {import("./types.js").CommandError} CommandError
+ * @typedef {import("./types.js").Stage} Stage
+ * @typedef {import("./types.js").Value} Value
  */
 
 import { Refusal } from "./commands.js";
@@ -66,9 +68,9 @@ export class Selection extends EventTarget {
    * Adds a stage, at the end or at the beginning.
    *
    * @param {string} filter
-   * @param {{id?: string, values?: Record<string, string>, isFirst?: boolean}} [options]
+   * @param {{id?: string, values?: Record<string, string>, isFirst?: boolean}} options
    */
-  add(filter, { id = this.#newId(), values = {}, isFirst = false } = {}) {
+  add(filter, { id = this.#newId(), values = {}, isFirst = false }) {
     /** @type {Stage} */
     const stage = { path: id, id, filter, values: new Map(Object.entries(values)), content: "",
       attributes: [], active: true };

@@ -1,10 +1,10 @@
 /**
  * The selected stages in order, each with its switch and the controls of its parameters.
  *
- * @import {Catalogue} from "./catalogue.js"
- * @import {Selection} from "./selection.js"
- * @import {Assets} from "./assets.js"
- * @import {Stage} from "./types.js"
+ * @typedef {import("./catalogue.js").Catalogue} Catalogue
+ * @typedef {import("./selection.js").Selection} Selection
+ * @typedef {import("./assets.js").Assets} Assets
+ * @typedef {import("./types.js").Stage} Stage
  */
 
 import { control } from "./controls.js";
@@ -58,13 +58,13 @@ export function showStages(catalogue, selection, assets, frameSize) {
 
   selection.addEventListener("change", () => {
     const focused = document.activeElement?.closest("[data-action]");
-    const place = focused && list.contains(focused) &&
-      [focused.closest("li")?.dataset.stage, focused.dataset.action];
+    const stage = focused?.closest("li")?.dataset.stage;
+    const wasFocused = list.contains(focused) && stage && focused?.getAttribute("data-action");
     list.replaceChildren(...selection.stages.map(item));
     byId("nothing-selected").hidden = selection.stages.length > 0;
     byId("clear").hidden = selection.stages.length === 0;
-    if (place) {
-      list.querySelector(`[data-stage="${CSS.escape(place[0])}"] [data-action="${place[1]}"]`)
+    if (wasFocused) {
+      list.querySelector(`[data-stage="${CSS.escape(stage)}"] [data-action="${wasFocused}"]`)
         ?.focus();
     }
   });

@@ -1,7 +1,7 @@
 /**
  * Latency and frames, live.
  *
- * @import {Commands} from "./commands.js"
+ * @typedef {import("./commands.js").Commands} Commands
  */
 
 import { byId, element } from "./dom.js";

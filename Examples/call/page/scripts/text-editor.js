@@ -1,9 +1,9 @@
 /**
  * The pipeline as text, with the error under its character and the suggestion.
  *
- * @import {Commands} from "./commands.js"
- * @import {Selection} from "./selection.js"
- * @import {CommandError} from "./types.js"
+ * @typedef {import("./commands.js").Commands} Commands
+ * @typedef {import("./selection.js").Selection} Selection
+ * @typedef {import("./types.js").CommandError} CommandError
  */
 
 import { Refusal } from "./commands.js";

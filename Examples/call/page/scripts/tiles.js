@@ -1,7 +1,7 @@
 /**
  * The tiles of the participants.
  *
- * @import {Participant} from "./types.js"
+ * @typedef {import("./types.js").Participant} Participant
  */
 
 import { byId, element, save } from "./dom.js";

@@ -1,8 +1,8 @@
 /**
  * The buttons below the tiles.
  *
- * @import {Call} from "./call.js"
- * @import {Tiles} from "./tiles.js"
+ * @typedef {import("./call.js").Call} Call
+ * @typedef {import("./tiles.js").Tiles} Tiles
  */
 
 import { byId, save } from "./dom.js";

@@ -3,9 +3,12 @@
  *
  * @typedef {{minimum: number, maximum: number}} Range
  *
+ * @typedef {"number"|"length"|"point"|"color"|"vector"|"flag"|"choice"|"asset"|"text"|
+ *   "unknown"} ParameterKind The type of a parameter; `unknown`: one of a newer server.
+ *
  * @typedef {object} Parameter A parameter of a filter.
  * @property {string} name
- * @property {"number"|"length"|"point"|"color"|"vector"|"flag"|"choice"|"asset"|"text"} kind
+ * @property {ParameterKind} kind
  * @property {string|null} default The value in text form; `null`: required.
  * @property {Range|null} slider The range for a slider.
  * @property {Range|null} limits The range of valid values.

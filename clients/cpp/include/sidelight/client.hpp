@@ -70,7 +70,11 @@ class Client {
     if (options.resume_token.empty()) open.set_pipeline_text(options.pipeline);
     open.set_label(options.label);
     open.set_participant(options.participant);
-    for (const auto& filter : options.allowed_filters) open.add_allowed_filters(filter);
+    if (options.allowed_filters) {
+      for (const auto& filter : *options.allowed_filters) open.add_allowed_filters(filter);
+      // On the wire an empty list permits all; no filter has this name.
+      if (options.allowed_filters->empty()) open.add_allowed_filters("-");
+    }
     open.set_drop_policy(options.drop_policy == DropPolicy::never_drop
                              ? v1::DROP_POLICY_NEVER_DROP
                              : v1::DROP_POLICY_NEWEST_WINS);

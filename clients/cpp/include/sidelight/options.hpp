@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,9 @@ struct SessionOptions {
   std::string label;
   /// The participant whose video it is; empty: the caller itself.
   std::string participant;
-  /// The filters that the session may use: names, or prefixes that end in `*`. Empty: all.
-  std::vector<std::string> allowed_filters;
+  /// The filters that the session may use: names, or prefixes that end in `*`. Without a list: all;
+  /// an empty list: none.
+  std::optional<std::vector<std::string>> allowed_filters;
   DropPolicy drop_policy = DropPolicy::newest_wins;
   /// The time from receipt of a frame until its result is useless, less than 71 minutes. 0 disables
   /// the limit.

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Callable, List, Optional, Tuple, Union
 
-import grpc
 from google.protobuf.message import DecodeError
 
+from . import _tls
 from ._tracing import current_traceparent
 from ._validation import invalid
 from .errors import CODE_NAMES, SidelightError, Unauthenticated, error_of_status, make_error
@@ -48,7 +48,9 @@ class Endpoint:
     ) -> None:
         if not isinstance(address, str):
             raise invalid("address", address, "a text")
-        is_secure = bool(root_certificates or certificate or private_key)
+        # An empty file must not turn TLS off.
+        pems = (root_certificates, certificate, private_key)
+        is_secure = any(each is not None for each in pems)
         target = address
         if target.startswith("https://"):
             is_secure = True
@@ -58,10 +60,6 @@ class Endpoint:
         is_unix = target.startswith("unix:")
         if not is_unix and not _TARGET.fullmatch(target):
             raise invalid("address", address, "host:port, https://host:port or unix:/path")
-        if bool(certificate) != bool(private_key):
-            raise invalid(
-                "certificate", "set without its pair", "set together with private_key, or not set"
-            )
         host = target.rsplit(":", 1)[0].strip("[]")
         #: Whether the server is on this host.
         self.is_local = is_unix or host in ("localhost", "::1") or host.startswith("127.")
@@ -80,9 +78,7 @@ class Endpoint:
         self._options += options
         self._credentials: Any = None
         if is_secure:
-            self._credentials = grpc.ssl_channel_credentials(
-                root_certificates, private_key, certificate
-            )
+            self._credentials = _tls.credentials(*pems)
 
     def channel(self, library: Any) -> Any:
         """Returns a new channel of `grpc` or `grpc.aio`."""
@@ -126,4 +122,6 @@ def error_of_call(error: Any) -> SidelightError:
     code = error.code()
     number = code.value[0] if code is not None else 2
     name = CODE_NAMES[number] if 0 <= number < len(CODE_NAMES) else "UNKNOWN"
-    return make_error(name, error.details() or name)
+    message = error.details() or name
+    cause = _tls.cause(message) if name == "UNAVAILABLE" else None
+    return make_error(name, f"{cause} ({message})" if cause else message)

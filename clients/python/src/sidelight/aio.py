@@ -49,9 +49,10 @@ def connect(
     - `address`: `"host:port"`, `"https://host:port"` for TLS, or `"unix:/path"`.
     - `token`: A bearer token, or a function that returns one, which is called for each call. It is
       only sent over TLS, over Unix sockets and to this host.
-    - `root_certificates`: The certificates (PEM) that the server's is verified with; `None` uses
-      those of gRPC. Enables TLS.
-    - `certificate`, `private_key`: This client's certificate and key (PEM). Enable TLS.
+    - `root_certificates`: The content of a PEM file with the authorities that may sign the server's
+      certificate; `None` uses those of gRPC. Enables TLS.
+    - `certificate`, `private_key`: The contents of PEM files with this client's certificate and its
+      key, for servers that require one. Enable TLS.
     - `metadata`: Keys and values of each call.
     - `options`: gRPC's channel options, which take precedence over those of this package.
     """

@@ -22,6 +22,17 @@ def test_filters_that_are_not_allowed_are_refused_by_name(server):
     session.close()
 
 
+def test_an_empty_list_permits_no_filter_and_its_absence_all(server):
+    for allowed in ([], iter(())):
+        with server.session(allowed_filters=allowed) as session:
+            for pipeline in ("sepiaTone", "overlay(asset: hat.png)"):
+                with pytest.raises(PermissionDenied, match="not permitted by open.allowed_filters"):
+                    session.select(pipeline).accepted(timeout=20)
+            assert bytes(session.filter(BLACK, timeout=20).image.data) == bytes(256)
+    with server.session("colorInvert", allowed_filters=None) as session:
+        assert isinstance(session.filter(BLACK, timeout=20), Filtered)
+
+
 def test_assets_belong_to_participants(server):
     server.assets.put("private", HAT, participant="ana")
     try:

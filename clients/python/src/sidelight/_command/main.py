@@ -65,6 +65,12 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument(
         "--root-certificates", type=Path, metavar="FILE", help="PEM file that TLS trusts"
     )
+    common.add_argument(
+        "--certificate", type=Path, metavar="FILE", help="PEM file with this client's certificate"
+    )
+    common.add_argument(
+        "--private-key", type=Path, metavar="FILE", help="PEM file with the certificate's key"
+    )
     common.add_argument("--participant", default="", metavar="NAME", help="whose video it is")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in (still, stream, filters, check):
@@ -76,8 +82,10 @@ def _connect(options: argparse.Namespace) -> Server:
     token = os.environ.get("SIDELIGHT_TOKEN")
     if options.token_file:
         token = options.token_file.read_text().strip()
-    roots = options.root_certificates.read_bytes() if options.root_certificates else None
-    return connect(options.server, token=token, root_certificates=roots)
+    names = ("root_certificates", "certificate", "private_key")
+    files = {name: getattr(options, name) for name in names}
+    contents = {name: file.read_bytes() for name, file in files.items() if file}
+    return connect(options.server, token=token, **contents)
 
 
 def _report(error: SidelightError, pipeline: Optional[str]) -> None:

@@ -16,6 +16,8 @@ _DROP_POLICIES = {
     "keep_oldest": session_pb2.DROP_POLICY_KEEP_OLDEST,
     "never_drop": session_pb2.DROP_POLICY_NEVER_DROP,
 }
+#: The list that permits no filter: on the wire an empty one permits all. No filter has this name.
+_NO_FILTER = "-"
 #: The size of a slot in bytes: 1080p BGRA fits.
 SLOT_BYTES = 8 << 20
 
@@ -29,7 +31,7 @@ class SessionOptions:
         *,
         label: str,
         participant: str,
-        allowed_filters: Iterable[str],
+        allowed_filters: Optional[Iterable[str]],
         budget: Optional[float],
         drop_policy: str,
         failure_policy: Union[FailurePolicy, str],
@@ -76,10 +78,12 @@ class SessionOptions:
         )
         if isinstance(allowed_filters, str):
             raise invalid("allowed_filters", allowed_filters, "a list of names")
+        if allowed_filters is not None:
+            allowed_filters = list(allowed_filters) or [_NO_FILTER]
         message = session_pb2.Open(
             label=label,
             participant=participant,
-            allowed_filters=list(allowed_filters),
+            allowed_filters=allowed_filters,
             drop_policy=_DROP_POLICIES[drop_policy],
             failure_policy=FAILURE_POLICIES[failure_policy_of("failure_policy", failure_policy)],
             allow_unmodified=True,

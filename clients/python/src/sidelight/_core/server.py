@@ -33,7 +33,7 @@ class ServerBase(Generic[SessionType]):
         *,
         label: str = "",
         participant: str = "",
-        allowed_filters: Iterable[str] = (),
+        allowed_filters: Optional[Iterable[str]] = None,
         budget: Optional[float] = None,
         drop_policy: str = "newest_wins",
         failure_policy: Union[FailurePolicy, str] = "pass_through",
@@ -57,7 +57,7 @@ class ServerBase(Generic[SessionType]):
         - `label`: A name of the track for logs and operators, at most 128 bytes.
         - `participant`: The participant whose video this is; the caller vouches for the name.
         - `allowed_filters`: The filters that the session may use: names, or prefixes that end in
-          `*`. Empty: all that the server permits.
+          `*`. `None`: all that the server permits; an empty list: none.
         - `budget`: The seconds from receipt until a frame is useless and dropped. `None`: no limit.
         - `drop_policy`: "newest_wins" (live video: a newer frame replaces one that waits),
           "keep_oldest", or "never_drop" (files: sending waits instead).
