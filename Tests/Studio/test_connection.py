@@ -34,3 +34,15 @@ def test_a_page_of_an_earlier_server_says_how_to_sign_in_again(browser):
         )
         assert "Open the URL that sidelight studio printed" in page.text("#banner")
     page.close()
+
+
+def test_two_studios_in_one_browser_do_not_sign_each_other_out(browser):
+    """Browsers send the cookies of a host to all of its ports."""
+    with Studio() as one, Studio() as other:
+        pages = [StudioPage(browser, each.url) for each in (one, other)]
+        for page in pages:
+            page.wait_until_ready()
+        for page in pages:
+            page.load(page.run("() => location.origin + '/'"))
+            page.wait_until_ready()
+            page.close()
