@@ -1,1 +1,1 @@
-"""The benchmark of the studio: latency from the camera to the screen, and a newcomer's first steps."""
+"""The benchmark of the studio: camera to screen, and the first steps of a newcomer."""

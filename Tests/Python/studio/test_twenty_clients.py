@@ -1,4 +1,4 @@
-"""Twenty clients of the studio, of which one is hostile: the sessions of the others lose no frame."""
+"""Twenty clients of the studio, one of them hostile: the sessions of the others lose no frame."""
 
 import contextlib
 import io

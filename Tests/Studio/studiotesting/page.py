@@ -86,6 +86,18 @@ class StudioPage:
                 && Number(document.querySelector("#fps").dataset.value) > 0"""
         )
 
+    def wait_for_thumbnails(self) -> None:
+        """Waits until each thumbnail in the window has a picture or a reason why there is none."""
+        self.until(
+            """() => {
+                const { bottom, right } = document.querySelector(".gallery").getBoundingClientRect();
+                return [...document.querySelectorAll("#gallery .thumb")].filter((each) => {
+                    const { top, left } = each.getBoundingClientRect();
+                    return top < Math.min(bottom, innerHeight) && left < right;
+                }).every((each) => each.dataset.shown || each.classList.contains("unavailable"));
+            }"""
+        )
+
     # Operating
 
     def use_camera(self, pipeline: str = "") -> None:

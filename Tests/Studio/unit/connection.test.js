@@ -75,7 +75,7 @@ test("a session that ends at once does not shorten the delay", async (context) =
   assert.deepEqual(found, [250, 500, 1000, 2000]);
 });
 
-test("a session is restored by its newest token, and otherwise by its pipeline", async (context) => {
+test("a session is restored by its newest token or by its pipeline", async (context) => {
   const timers = install(context);
   const connection = open();
   TestSocket.last.accept();
