@@ -86,7 +86,7 @@ bench-call: ## Measure video calls between two browsers, with and without Sideli
 bench-capacity: ## Measure what sessions cost, next to ffmpeg: docs/benchmarks/capacity.md (ARGUMENTS=--quick)
 	@dev/bench-capacity $(ARGUMENTS)
 
-bench-studio: ## Measure the studio from camera to screen: docs/benchmarks/studio.md
+bench-studio: ## Measure the studio from camera to screen, and the first minute: docs/benchmarks/studio.md (ARGUMENTS=--quick: a minute)
 	@dev/bench-studio $(ARGUMENTS)
 
 vision-sheets: ## Draw what the filters of faces and backgrounds do to moving scenes: out/vision

@@ -90,6 +90,7 @@ async function start() {
     },
   });
   const text = showText(selection);
+  connection.addEventListener("opened", () => text.recheck());
   showSplit(view);
   showRecorder(view.canvas, () => "sidelight");
   showSlowMotion(selection);
