@@ -1,5 +1,6 @@
 """The studio's page in a browser, as a user operates it."""
 
+import json
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,20 @@ class StudioPage:
                     return top < Math.min(bottom, innerHeight) && left < right;
                 }).every((each) => each.dataset.shown || each.classList.contains("unavailable"));
             }"""
+        )
+
+    def state(self) -> str:
+        """Returns what the page says of itself, for the report of a failed test."""
+        return json.dumps(
+            self.run(
+                """() => Object.fromEntries(["connection", "banner", "pipeline-text",
+                    "text-problem", "refusal", "source", "budget", "fps", "latency-p95",
+                    "drop-counts", "announcements"].map((id) => {
+                    const element = document.getElementById(id);
+                    return [id, [element.value ?? element.textContent, { ...element.dataset }]];
+                }))"""
+            ),
+            indent=1,
         )
 
     # Operating
