@@ -91,7 +91,8 @@ class StudioPage:
         """Waits until each thumbnail in the window has a picture or a reason why there is none."""
         self.until(
             """() => {
-                const { bottom, right } = document.querySelector(".gallery").getBoundingClientRect();
+                const { bottom, right } =
+                    document.querySelector(".gallery").getBoundingClientRect();
                 return [...document.querySelectorAll("#gallery .thumb")].filter((each) => {
                     const { top, left } = each.getBoundingClientRect();
                     return top < Math.min(bottom, innerHeight) && left < right;

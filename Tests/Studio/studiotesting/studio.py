@@ -19,11 +19,11 @@ class Studio(Program):
     """A server with the studio's page, on free ports."""
 
     def __init__(self, *options: str | Path, port: int = 0) -> None:
-        # A browser opens connections ahead of requests, and on a busy machine it takes more than the
-        # default of four seconds until it uses them.
+        # On a busy machine frames take long, so that the server would refuse sessions. And a browser
+        # opens connections ahead of requests, and may use them later than after four seconds.
         super().__init__(
             binary(), "studio", "--port", str(port), "--studio-page", PAGE,
-            "--guards-preface-timeout", "60s", *options
+            "--max-load", "0", "--guards-preface-timeout", "60s", *options
         )
 
     def __enter__(self) -> Self:
