@@ -18,7 +18,7 @@ demo: ## Filter a video with a running server: out/demo (VIDEO=path of another v
 call: ## Run a video call between browser tabs, filtered: http://127.0.0.1:8080 (PORT=9000)
 	@dev/call $(ARGUMENTS)
 
-test: ## Run every test: Swift, a running server, the Python package, other languages, calls in a browser
+test: ## Run every test: Swift, a running server, the Python package, other languages, calls and the studio in a browser
 	@dev/test
 
 test-swift: ## Run the Swift tests only
@@ -33,7 +33,7 @@ test-client: ## Test the Python package with its oldest and newest dependencies,
 test-call: ## Test video calls between two browsers, a call server and Sidelight
 	@dev/test call
 
-test-studio: ## Test the page of sidelight studio in a browser
+test-studio: ## Test the page of sidelight studio in a browser, and its modules in Node
 	@dev/test studio
 
 test-without-vision: ## Build the libraries of pixels without OpenCV in a separate folder, and test them
@@ -84,7 +84,7 @@ bench-call: ## Measure video calls between two browsers, with and without Sideli
 bench-capacity: ## Measure what sessions cost, next to ffmpeg: docs/benchmarks/capacity.md (ARGUMENTS=--quick)
 	@dev/bench-capacity $(ARGUMENTS)
 
-bench-studio: ## Measure the studio from camera to screen: docs/benchmarks/studio.md
+bench-studio: ## Measure the studio from camera to screen, and the first minute: docs/benchmarks/studio.md (ARGUMENTS=--quick: a minute)
 	@dev/bench-studio $(ARGUMENTS)
 
 vision-sheets: ## Draw what the filters of faces and backgrounds do to moving scenes: out/vision

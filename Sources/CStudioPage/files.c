@@ -112,146 +112,150 @@ static const unsigned char file_26[] = {
 };
 
 static const unsigned char file_27[] = {
-#embed "../Studio/Page/picture/recorder.js"
+#embed "../Studio/Page/picture/encoder.js"
 };
 
 static const unsigned char file_28[] = {
-#embed "../Studio/Page/picture/region.js"
+#embed "../Studio/Page/picture/recorder.js"
 };
 
 static const unsigned char file_29[] = {
-#embed "../Studio/Page/picture/split.js"
+#embed "../Studio/Page/picture/region.js"
 };
 
 static const unsigned char file_30[] = {
-#embed "../Studio/Page/picture/view.js"
+#embed "../Studio/Page/picture/split.js"
 };
 
 static const unsigned char file_31[] = {
-#embed "../Studio/Page/pipeline/catalogue.js"
+#embed "../Studio/Page/picture/view.js"
 };
 
 static const unsigned char file_32[] = {
-#embed "../Studio/Page/pipeline/examples.js"
+#embed "../Studio/Page/pipeline/catalogue.js"
 };
 
 static const unsigned char file_33[] = {
-#embed "../Studio/Page/pipeline/link.js"
+#embed "../Studio/Page/pipeline/examples.js"
 };
 
 static const unsigned char file_34[] = {
-#embed "../Studio/Page/pipeline/selection.js"
+#embed "../Studio/Page/pipeline/link.js"
 };
 
 static const unsigned char file_35[] = {
-#embed "../Studio/Page/pipeline/text.js"
+#embed "../Studio/Page/pipeline/selection.js"
 };
 
 static const unsigned char file_36[] = {
-#embed "../Studio/Page/protocol/Generated/message-types.js"
+#embed "../Studio/Page/pipeline/text.js"
 };
 
 static const unsigned char file_37[] = {
-#embed "../Studio/Page/protocol/Generated/messages.js"
+#embed "../Studio/Page/protocol/Generated/message-types.js"
 };
 
 static const unsigned char file_38[] = {
-#embed "../Studio/Page/protocol/call.js"
+#embed "../Studio/Page/protocol/Generated/messages.js"
 };
 
 static const unsigned char file_39[] = {
-#embed "../Studio/Page/protocol/codec.js"
+#embed "../Studio/Page/protocol/call.js"
 };
 
 static const unsigned char file_40[] = {
-#embed "../Studio/Page/protocol/json.js"
+#embed "../Studio/Page/protocol/codec.js"
 };
 
 static const unsigned char file_41[] = {
-#embed "../Studio/Page/protocol/services.js"
+#embed "../Studio/Page/protocol/json.js"
 };
 
 static const unsigned char file_42[] = {
-#embed "../Studio/Page/protocol/status.js"
+#embed "../Studio/Page/protocol/services.js"
 };
 
 static const unsigned char file_43[] = {
-#embed "../Studio/Page/protocol/wire.js"
+#embed "../Studio/Page/protocol/status.js"
 };
 
 static const unsigned char file_44[] = {
-#embed "../Studio/Page/session/connection.js"
+#embed "../Studio/Page/protocol/wire.js"
 };
 
 static const unsigned char file_45[] = {
-#embed "../Studio/Page/session/next-event.js"
+#embed "../Studio/Page/session/connection.js"
 };
 
 static const unsigned char file_46[] = {
-#embed "../Studio/Page/session/session.js"
+#embed "../Studio/Page/session/next-event.js"
 };
 
 static const unsigned char file_47[] = {
-#embed "../Studio/Page/share/copy.js"
+#embed "../Studio/Page/session/session.js"
 };
 
 static const unsigned char file_48[] = {
-#embed "../Studio/Page/share/snippets.js"
+#embed "../Studio/Page/share/copy.js"
 };
 
 static const unsigned char file_49[] = {
-#embed "../Studio/Page/sources/picker.js"
+#embed "../Studio/Page/share/snippets.js"
 };
 
 static const unsigned char file_50[] = {
-#embed "../Studio/Page/sources/source.js"
+#embed "../Studio/Page/sources/picker.js"
 };
 
 static const unsigned char file_51[] = {
-#embed "../Studio/Page/sources/still.js"
+#embed "../Studio/Page/sources/source.js"
 };
 
 static const unsigned char file_52[] = {
-#embed "../Studio/Page/sources/video.js"
+#embed "../Studio/Page/sources/still.js"
 };
 
 static const unsigned char file_53[] = {
-#embed "../Studio/Page/status.js"
+#embed "../Studio/Page/sources/video.js"
 };
 
 static const unsigned char file_54[] = {
-#embed "../Studio/Page/steps.js"
+#embed "../Studio/Page/status.js"
 };
 
 static const unsigned char file_55[] = {
-#embed "../Studio/Page/styles/base.css"
+#embed "../Studio/Page/steps.js"
 };
 
 static const unsigned char file_56[] = {
-#embed "../Studio/Page/styles/editor.css"
+#embed "../Studio/Page/styles/base.css"
 };
 
 static const unsigned char file_57[] = {
-#embed "../Studio/Page/styles/gallery.css"
+#embed "../Studio/Page/styles/editor.css"
 };
 
 static const unsigned char file_58[] = {
-#embed "../Studio/Page/styles/layout.css"
+#embed "../Studio/Page/styles/gallery.css"
 };
 
 static const unsigned char file_59[] = {
-#embed "../Studio/Page/styles/metrics.css"
+#embed "../Studio/Page/styles/layout.css"
 };
 
 static const unsigned char file_60[] = {
-#embed "../Studio/Page/styles/operators.css"
+#embed "../Studio/Page/styles/metrics.css"
 };
 
 static const unsigned char file_61[] = {
-#embed "../Studio/Page/styles/picture.css"
+#embed "../Studio/Page/styles/operators.css"
 };
 
 static const unsigned char file_62[] = {
+#embed "../Studio/Page/styles/picture.css"
+};
+
+static const unsigned char file_63[] = {
 #embed "../Studio/Page/theme.js"
 };
 
@@ -283,45 +287,46 @@ static const struct studio_file files[] = {
     {"operators/operators.js", file_24, sizeof file_24},
     {"picture/analyses.js", file_25, sizeof file_25},
     {"picture/capture.js", file_26, sizeof file_26},
-    {"picture/recorder.js", file_27, sizeof file_27},
-    {"picture/region.js", file_28, sizeof file_28},
-    {"picture/split.js", file_29, sizeof file_29},
-    {"picture/view.js", file_30, sizeof file_30},
-    {"pipeline/catalogue.js", file_31, sizeof file_31},
-    {"pipeline/examples.js", file_32, sizeof file_32},
-    {"pipeline/link.js", file_33, sizeof file_33},
-    {"pipeline/selection.js", file_34, sizeof file_34},
-    {"pipeline/text.js", file_35, sizeof file_35},
-    {"protocol/Generated/message-types.js", file_36, sizeof file_36},
-    {"protocol/Generated/messages.js", file_37, sizeof file_37},
-    {"protocol/call.js", file_38, sizeof file_38},
-    {"protocol/codec.js", file_39, sizeof file_39},
-    {"protocol/json.js", file_40, sizeof file_40},
-    {"protocol/services.js", file_41, sizeof file_41},
-    {"protocol/status.js", file_42, sizeof file_42},
-    {"protocol/wire.js", file_43, sizeof file_43},
-    {"session/connection.js", file_44, sizeof file_44},
-    {"session/next-event.js", file_45, sizeof file_45},
-    {"session/session.js", file_46, sizeof file_46},
-    {"share/copy.js", file_47, sizeof file_47},
-    {"share/snippets.js", file_48, sizeof file_48},
-    {"sources/picker.js", file_49, sizeof file_49},
-    {"sources/source.js", file_50, sizeof file_50},
-    {"sources/still.js", file_51, sizeof file_51},
-    {"sources/video.js", file_52, sizeof file_52},
-    {"status.js", file_53, sizeof file_53},
-    {"steps.js", file_54, sizeof file_54},
-    {"styles/base.css", file_55, sizeof file_55},
-    {"styles/editor.css", file_56, sizeof file_56},
-    {"styles/gallery.css", file_57, sizeof file_57},
-    {"styles/layout.css", file_58, sizeof file_58},
-    {"styles/metrics.css", file_59, sizeof file_59},
-    {"styles/operators.css", file_60, sizeof file_60},
-    {"styles/picture.css", file_61, sizeof file_61},
-    {"theme.js", file_62, sizeof file_62},
+    {"picture/encoder.js", file_27, sizeof file_27},
+    {"picture/recorder.js", file_28, sizeof file_28},
+    {"picture/region.js", file_29, sizeof file_29},
+    {"picture/split.js", file_30, sizeof file_30},
+    {"picture/view.js", file_31, sizeof file_31},
+    {"pipeline/catalogue.js", file_32, sizeof file_32},
+    {"pipeline/examples.js", file_33, sizeof file_33},
+    {"pipeline/link.js", file_34, sizeof file_34},
+    {"pipeline/selection.js", file_35, sizeof file_35},
+    {"pipeline/text.js", file_36, sizeof file_36},
+    {"protocol/Generated/message-types.js", file_37, sizeof file_37},
+    {"protocol/Generated/messages.js", file_38, sizeof file_38},
+    {"protocol/call.js", file_39, sizeof file_39},
+    {"protocol/codec.js", file_40, sizeof file_40},
+    {"protocol/json.js", file_41, sizeof file_41},
+    {"protocol/services.js", file_42, sizeof file_42},
+    {"protocol/status.js", file_43, sizeof file_43},
+    {"protocol/wire.js", file_44, sizeof file_44},
+    {"session/connection.js", file_45, sizeof file_45},
+    {"session/next-event.js", file_46, sizeof file_46},
+    {"session/session.js", file_47, sizeof file_47},
+    {"share/copy.js", file_48, sizeof file_48},
+    {"share/snippets.js", file_49, sizeof file_49},
+    {"sources/picker.js", file_50, sizeof file_50},
+    {"sources/source.js", file_51, sizeof file_51},
+    {"sources/still.js", file_52, sizeof file_52},
+    {"sources/video.js", file_53, sizeof file_53},
+    {"status.js", file_54, sizeof file_54},
+    {"steps.js", file_55, sizeof file_55},
+    {"styles/base.css", file_56, sizeof file_56},
+    {"styles/editor.css", file_57, sizeof file_57},
+    {"styles/gallery.css", file_58, sizeof file_58},
+    {"styles/layout.css", file_59, sizeof file_59},
+    {"styles/metrics.css", file_60, sizeof file_60},
+    {"styles/operators.css", file_61, sizeof file_61},
+    {"styles/picture.css", file_62, sizeof file_62},
+    {"theme.js", file_63, sizeof file_63},
     {0, 0, 0},
 };
 
 const struct studio_file *studio_files(void) { return files; }
 
-size_t studio_file_count(void) { return 63; }
+size_t studio_file_count(void) { return 64; }

@@ -68,6 +68,8 @@ class Attacker:
         for peer in self._silent:
             peer.__exit__()
         self._uploads.close()
+        if self._sockets:
+            self._sockets.close()
 
     def run(self, name: str) -> None:
         """Runs one attack. Any outcome is accepted here; the tests check it."""

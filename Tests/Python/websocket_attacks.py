@@ -1,6 +1,8 @@
 """Attacks by WebSockets on a server's studio."""
 
+import contextlib
 import random
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from sidelight_testing import images
@@ -10,6 +12,19 @@ from sidelight_testing.websocket import BINARY, PING, Page, RawWebSocket, frame
 
 # The time for an answer. A server that is slow does not count as flooded, and may send none.
 PATIENCE_SECONDS = 2
+# The messages of a flood of control messages.
+FLOOD_MESSAGES = 20_000
+# The half-open sockets at a time.
+MAX_HALF_OPEN = 40
+# More than `guards.max-connections-per-address` allows by default.
+MANY_CONNECTIONS = 530
+CONTROL_MESSAGES = [
+    messages.ClientMessage(**each).SerializeToString()
+    for each in (
+        {"ping": messages.Ping()}, {"pause": messages.Pause()}, {"resume": messages.Resume()},
+        {"update": messages.Update()}, {"select": messages.Select(pipeline_text="vignette")},
+    )
+]
 
 
 class WebSocketAttacks:
@@ -20,6 +35,19 @@ class WebSocketAttacks:
         self._page = page
         self._source = source
         self._rng = rng
+        # Sockets that are left open, and on which nothing is sent or read.
+        self._half_open: deque[RawWebSocket] = deque()
+
+    @property
+    def half_open(self) -> list[RawWebSocket]:
+        """The sockets on which the attacker has fallen silent in the middle of a session."""
+        return list(self._half_open)
+
+    def close(self) -> None:
+        """Closes what the attacks have left open."""
+        for peer in self._half_open:
+            peer.__exit__()
+        self._half_open.clear()
 
     def named(self) -> Iterator[tuple[str, Callable[[], None]]]:
         for name, (content, _) in BROKEN_FRAMES.items():
@@ -27,6 +55,9 @@ class WebSocketAttacks:
         for name, (headers, _) in BROKEN_HANDSHAKES.items():
             yield f"WebSocket: {name}", lambda headers=headers: self._handshake(headers)
         yield "WebSocket: a flood of pings", lambda: self._frames(frame(PING, bytes(125)) * 3000)
+        yield "WebSocket: a flood of control messages", self._control_messages
+        yield "WebSocket: half-open sockets", self._fall_silent
+        yield "WebSocket: too many connections", self._many
         yield "WebSocket: noise", self._noise
         yield "WebSocket: messages that never end", self._unfinished
         yield "WebSocket: a message in single bytes", self._single_bytes
@@ -44,6 +75,23 @@ class WebSocketAttacks:
     def _handshake(self, headers: dict[str, str | None]) -> None:
         with self._open(headers=headers) as peer:
             peer.is_closed()
+
+    def _control_messages(self) -> None:
+        frames = b"".join(frame(BINARY, each) for each in CONTROL_MESSAGES)
+        self._frames(frames * (FLOOD_MESSAGES // len(CONTROL_MESSAGES)))
+
+    def _fall_silent(self) -> None:
+        for _ in range(MAX_HALF_OPEN // 2):
+            if len(self._half_open) == MAX_HALF_OPEN:
+                self._half_open.popleft().__exit__()
+            peer = self._page.raw(source=self._source)
+            self._half_open.append(peer)
+            peer.send(frame(BINARY, OPEN))
+
+    def _many(self) -> None:
+        with contextlib.ExitStack() as peers:
+            for _ in range(MANY_CONNECTIONS):
+                peers.enter_context(self._open())
 
     def _noise(self) -> None:
         for _ in range(10):

@@ -5,11 +5,24 @@ from contextlib import ExitStack
 
 import pytest
 
-from calltesting.devtools import DevTools
+from calltesting.devtools import DevTools, PageError
 from studiotesting.page import StudioPage
 from studiotesting.studio import Studio
 
 pytest_plugins = ["calltesting.fixtures"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Adds the state of the page to a failed test's report."""
+    report = yield
+    page = getattr(item, "funcargs", {}).get("page")
+    if report.failed and isinstance(page, StudioPage):
+        try:
+            report.sections.append(("state of the page", page.state()))
+        except (PageError, OSError) as error:
+            report.sections.append(("state of the page", f"{error!r}"))
+    return report
 
 
 @pytest.fixture(scope="module")

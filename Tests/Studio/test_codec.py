@@ -1,9 +1,11 @@
 """The page's codec against protobuf for Python, with random messages of the contract."""
 
 import json
+import os
 import random
 import string
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,7 +85,10 @@ def test_the_units_of_the_page():
 
 
 def test_the_generated_tables_are_those_of_the_contract(tmp_path):
-    subprocess.run([REPOSITORY / "dev/studio-protos", tmp_path], check=True, timeout=120)
+    subprocess.run(
+        [REPOSITORY / "dev/studio-protos", tmp_path], check=True, timeout=120,
+        env=os.environ | {"PYTHON": sys.executable},
+    )
     for name in ("messages.js", "message-types.js"):
         committed = REPOSITORY / "Sources/Studio/Page/protocol/Generated" / name
         assert (tmp_path / name).read_text() == committed.read_text(), "run dev/studio-protos"

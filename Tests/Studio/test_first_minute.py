@@ -5,6 +5,7 @@ from calltesting import camera
 
 def test_a_newcomer_sees_a_filtered_picture_at_once_and_nothing_fails(browser, open_page):
     browser.console.clear()
+    browser.command("Browser.grantPermissions", permissions=["clipboardSanitizedWrite"])
     page = open_page()
     page.wait_until_ready()
     assert page.text("#connection") == "Connected"
@@ -18,6 +19,8 @@ def test_a_newcomer_sees_a_filtered_picture_at_once_and_nothing_fails(browser, o
     page.enter('[data-filter="sepiaTone"] [data-parameter="intensity"] input[type=range]', "0.5")
     page.until("() => document.querySelector('#step-tune.done')")
     page.until("() => document.querySelector('#snippet').textContent.includes('intensity: 0.5')")
+    page.click("#copy")
+    page.until("() => document.querySelector('#step-copy.done')")
     page.run("() => 0")  # Reads the last messages of the console.
     problems = [line for line in browser.console if line.startswith(("error", "warning"))]
     assert not problems, problems

@@ -14,6 +14,9 @@ declare class OffscreenCanvas extends EventTarget {
   convertToBlob(options?: { type?: string; quality?: number }): Promise<Blob>;
 }
 
+declare function createImageBitmap(
+  image: CanvasImageSource | OffscreenCanvas): Promise<ImageBitmap>;
+
 interface CanvasDrawImage {
   drawImage(
     image: OffscreenCanvas, x: number, y: number, width: number, height: number): void;

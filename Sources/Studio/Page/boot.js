@@ -1,13 +1,15 @@
 /**
- * Loads the page again if one of its files did not arrive, once; then says so. This file is no
- * module, so that it runs even if a module is missing.
+ * Loads the page again if one of its files did not arrive, a few times; then says so. This file is
+ * no module, so that it runs even if a module is missing.
  */
 (() => {
-  const KEY = "sidelight-studio-reloaded";
+  const KEY = "sidelight-studio-reloads";
+  const MAX_RELOADS = 3;
   addEventListener("error", ({ target }) => {
     if (!(target instanceof HTMLScriptElement || target instanceof HTMLLinkElement)) return;
-    if (!sessionStorage.getItem(KEY)) {
-      sessionStorage.setItem(KEY, "1");
+    const reloads = Number(sessionStorage.getItem(KEY));
+    if (reloads < MAX_RELOADS) {
+      sessionStorage.setItem(KEY, String(reloads + 1));
       location.reload();
       return;
     }

@@ -56,7 +56,7 @@ async function start() {
       connection.session?.send(
         { ...frame, jpeg: frame.bytes, budgetMs: statistics.budgetMs });
     },
-    () => statistics.skip());
+    () => statistics.skip(), showProblem);
 
   connection.addEventListener("frame", (event) => {
     capture.proceed();
@@ -90,6 +90,7 @@ async function start() {
     },
   });
   const text = showText(selection);
+  connection.addEventListener("opened", () => text.recheck());
   showSplit(view);
   showRecorder(view.canvas, () => "sidelight");
   showSlowMotion(selection);

@@ -2,6 +2,7 @@
 
 import json
 from collections import deque
+from collections.abc import Callable
 from importlib import resources
 from typing import Any, Self
 
@@ -29,6 +30,8 @@ class DevTools:
         self._address = address
         self._last_id = 0
         self.console: deque[str] = deque(maxlen=CONSOLE_LINES)
+        # Called with the parameters of the events of a name, while a command waits for its result.
+        self.listeners: dict[str, Callable[[dict[str, Any]], None]] = {}
 
     def __enter__(self) -> Self:
         self._connection = connect(
@@ -42,19 +45,24 @@ class DevTools:
 
     def command(self, method: str, session: str | None = None, **parameters: object) -> Any:
         """Sends a command, and returns its result."""
-        self._last_id += 1
-        message: dict[str, Any] = {"id": self._last_id, "method": method, "params": parameters}
-        if session is not None:
-            message["sessionId"] = session
-        self._socket.send(json.dumps(message))
+        number = self.send(method, session, **parameters)
         while True:
             answer = json.loads(self._socket.recv(timeout=COMMAND_SECONDS))
-            if answer.get("id") == self._last_id:
+            if answer.get("id") == number:
                 break
             self._keep(answer)
         if "error" in answer:
             raise PageError(f"{method}: {answer['error']['message']}")
         return answer["result"]
+
+    def send(self, method: str, session: str | None = None, **parameters: object) -> int:
+        """Sends a command whose result is not needed, and returns its number."""
+        self._last_id += 1
+        message: dict[str, Any] = {"id": self._last_id, "method": method, "params": parameters}
+        if session is not None:
+            message["sessionId"] = session
+        self._socket.send(json.dumps(message))
+        return self._last_id
 
     def open(self, address: str, width: int = 1280, height: int = 900) -> "Page":
         """Opens a page in a separate window, and waits until it is loaded."""
@@ -67,9 +75,11 @@ class DevTools:
         return page
 
     def _keep(self, event: dict[str, Any]) -> None:
-        """Keeps what the pages report in their consoles."""
+        """Keeps what the pages report in their consoles, and calls the listeners."""
         parameters = event.get("params", {})
-        if event.get("method") == "Runtime.consoleAPICalled":
+        if listener := self.listeners.get(event.get("method", "")):
+            listener(parameters)
+        elif event.get("method") == "Runtime.consoleAPICalled":
             values = (each.get("value", each.get("description")) for each in parameters["args"])
             self.console.append(f"{parameters['type']}: {' '.join(map(str, values))}")
         elif event.get("method") == "Runtime.exceptionThrown":
@@ -93,6 +103,10 @@ class Page:
     def command(self, method: str, **parameters: object) -> Any:
         """Sends a command to the page, and returns its result."""
         return self._browser.command(method, self._session, **parameters)
+
+    def send(self, method: str, **parameters: object) -> None:
+        """Sends a command to the page whose result is not needed."""
+        self._browser.send(method, self._session, **parameters)
 
     def load(self, address: str) -> None:
         """Loads an address, and waits until the page is complete."""

@@ -1,5 +1,6 @@
 """The studio's page in a browser, as a user operates it."""
 
+import json
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,33 @@ class StudioPage:
             """() => document.querySelector("#connection").dataset.state === "open"
                 && document.querySelector("#gallery [data-filter]")
                 && Number(document.querySelector("#fps").dataset.value) > 0"""
+        )
+
+    def wait_for_thumbnails(self) -> None:
+        """Waits until each thumbnail in the window has a picture or a reason why there is none."""
+        self.until(
+            """() => {
+                const { bottom, right } =
+                    document.querySelector(".gallery").getBoundingClientRect();
+                return [...document.querySelectorAll("#gallery .thumb")].filter((each) => {
+                    const { top, left } = each.getBoundingClientRect();
+                    return top < Math.min(bottom, innerHeight) && left < right;
+                }).every((each) => each.dataset.shown || each.classList.contains("unavailable"));
+            }"""
+        )
+
+    def state(self) -> str:
+        """Returns what the page says of itself, for the report of a failed test."""
+        return json.dumps(
+            self.run(
+                """() => Object.fromEntries(["connection", "banner", "pipeline-text",
+                    "text-problem", "refusal", "source", "budget", "fps", "latency-p95",
+                    "drop-counts", "announcements"].map((id) => {
+                    const element = document.getElementById(id);
+                    return [id, [element.value ?? element.textContent, { ...element.dataset }]];
+                }))"""
+            ),
+            indent=1,
         )
 
     # Operating

@@ -19,8 +19,11 @@ class Studio(Program):
     """A server with the studio's page, on free ports."""
 
     def __init__(self, *options: str | Path, port: int = 0) -> None:
+        # On a busy machine frames take long, and the server would refuse sessions. And a browser
+        # opens connections ahead of requests, and may use them later than after four seconds.
         super().__init__(
-            binary(), "studio", "--port", str(port), "--studio-page", PAGE, *options
+            binary(), "studio", "--port", str(port), "--studio-page", PAGE,
+            "--max-load", "0", "--guards-preface-timeout", "60s", *options
         )
 
     def __enter__(self) -> Self:

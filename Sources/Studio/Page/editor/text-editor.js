@@ -18,8 +18,9 @@ const CONTEXT = 18;
  * Shows the text of the selection, and selects what the user writes.
  *
  * @param {Selection} selection
- * @returns {{enter: (text: string) => Promise<boolean>}} `enter` writes a text as the user does,
- *   and returns whether it is valid.
+ * @returns {{enter: (text: string) => Promise<boolean>, recheck: () => void}} `enter` writes a text
+ *   as the user does, and returns whether it is valid; `recheck` checks an invalid text again, for
+ *   which the server may not have answered.
  */
 export function showText(selection) {
   const input = byId("pipeline-text");
@@ -105,6 +106,10 @@ export function showText(selection) {
     return apply();
   }
 
+  function recheck() {
+    if (input.dataset.state === "invalid") apply();
+  }
+
   function follow() {
     if (isApplying) return;
     clearTimeout(timer);
@@ -126,5 +131,5 @@ export function showText(selection) {
   selection.addEventListener("values", follow);
   addEventListener("resize", fit);
   follow();
-  return { enter };
+  return { enter, recheck };
 }

@@ -56,10 +56,8 @@ export class AnalysisLayer {
     context.clearRect(0, 0, width, height);
     const scale = { x: width / frame.width, y: height / frame.height };
     let top = PADDING;
-    for (const { analysis } of this.#results.values()) {
-      this.#drawObjects(analysis, scale);
-      top = this.#drawNumbers(analysis, top);
-    }
+    for (const { analysis } of this.#results.values()) top = this.#drawNumbers(analysis, top);
+    for (const { analysis } of this.#results.values()) this.#drawObjects(analysis, scale);
     this.#isEmpty = this.#results.size === 0;
   }
 
@@ -90,12 +88,12 @@ export class AnalysisLayer {
   /** @param {Analysis} analysis @param {number} top @returns {number} The top of the next one. */
   #drawNumbers({ filter, figures, rows, words }, top) {
     const context = this.#context;
-    const lists = [...rows].filter(([name, { values }]) =>
+    const lists = byName(rows).filter(([name, { values }]) =>
       !CORNERS.test(name) && values.length > 1);
     const lines = [
-      ...[...figures].slice(0, MAX_FIGURES).map(([name, value]) =>
+      ...byName(figures).slice(0, MAX_FIGURES).map(([name, value]) =>
         `${spoken(name)}  ${shortened(value)}`),
-      ...[...words].slice(0, MAX_FIGURES).map(([name, text]) => `${spoken(name)}  ${text}`),
+      ...byName(words).slice(0, MAX_FIGURES).map(([name, text]) => `${spoken(name)}  ${text}`),
     ];
     if (!lists.length && !lines.length) return top;
     const height = LINE * (lines.length + 1) + lists.length * (BAR_HEIGHT + 4) + PADDING;
@@ -143,6 +141,17 @@ export class AnalysisLayer {
     context.fillStyle = TEXT;
     context.fillText(text, x + 5, top + LINE - 4);
   }
+}
+
+/**
+ * Returns the entries of a map of the server, whose order is random, in the order of their names.
+ *
+ * @template T
+ * @param {Map<string, T>} entries
+ * @returns {[string, T][]}
+ */
+function byName(entries) {
+  return [...entries].sort(([one], [other]) => one.localeCompare(other));
 }
 
 /** @param {number} value */

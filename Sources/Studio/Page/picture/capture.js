@@ -7,6 +7,7 @@
 
 /** The quality of JPEG, 0-1. */
 const QUALITY = 0.82;
+const ENCODER = new URL("encoder.js", import.meta.url);
 
 /**
  * @typedef {object} Frame
@@ -14,38 +15,50 @@ const QUALITY = 0.82;
  * @property {Blob} jpeg
  * @property {Uint8Array} bytes The content of `jpeg`.
  * @property {number} capturedMs
+ *
+ * @typedef {object} EncoderRequest A picture for the worker, which answers with `id` and `buffer`.
+ * @property {number} id
+ * @property {ImageBitmap} bitmap
+ * @property {number} width The size of the frame, in pixels.
+ * @property {number} height
+ * @property {boolean} isMirrored
+ * @property {number} quality 0-1.
  */
 
 /** The way of pictures from a source to frames. */
 export class Capture {
   /** Whether left and right are exchanged. */
   isMirrored = false;
-  #canvas = new OffscreenCanvas(640, 360);
+  /** The size of frames, in pixels. */
+  size = { width: 640, height: 360 };
+  #worker = new Worker(ENCODER);
+  #lastId = 0;
+  /** @type {Map<number, (bytes: Uint8Array) => void>} The pictures at the worker. */
+  #waiting = new Map();
   /** @type {Picture|null} The newest picture that was not encoded. */
   #newest = null;
   #isEncoding = false;
   #sequence = 0;
-  #size = { width: 640, height: 360 };
+  /** @type {(jpeg: Blob) => void} */
+  #setFirst = () => {};
+  /** @type {Promise<Blob>} The newest frame, once there is one. */
+  #last = new Promise((resolve) => { this.#setFirst = resolve; });
 
   /**
    * @param {() => boolean} hasCredit Whether the server accepts a frame.
    * @param {(frame: Frame) => void} onFrame
    * @param {() => void} onSkipped Called for each picture that a newer one replaces.
+   * @param {(problem: string) => void} onProblem
    */
-  constructor(hasCredit, onFrame, onSkipped) {
+  constructor(hasCredit, onFrame, onSkipped, onProblem) {
     this.hasCredit = hasCredit;
     this.onFrame = onFrame;
     this.onSkipped = onSkipped;
-  }
-
-  /** The size of frames, in pixels. */
-  get size() {
-    return this.#size;
-  }
-
-  set size(size) {
-    this.#size = size;
-    this.#canvas = new OffscreenCanvas(size.width, size.height);
+    this.#worker.onmessage = ({ data: { id, buffer } }) => {
+      this.#waiting.get(id)?.(new Uint8Array(buffer));
+      this.#waiting.delete(id);
+    };
+    this.#worker.onerror = () => onProblem("A part of the page did not arrive. Reload the page.");
   }
 
   /**
@@ -74,27 +87,29 @@ export class Capture {
    * @param {number} width
    */
   async thumbnail(width) {
-    const height = Math.round(width * this.#size.height / this.#size.width);
-    const canvas = new OffscreenCanvas(width, height);
-    canvas.getContext("2d")?.drawImage(this.#canvas, 0, 0, width, height);
-    return bytesOf(await canvas.convertToBlob({ type: "image/jpeg", quality: QUALITY }));
+    const height = Math.round(width * this.size.height / this.size.width);
+    return this.#jpeg(await createImageBitmap(await this.#last), { width, height }, false);
   }
 
   /** Returns the newest frame as JPEG. */
   async still() {
-    return bytesOf(await this.#canvas.convertToBlob({ type: "image/jpeg", quality: QUALITY }));
+    return new Uint8Array(await (await this.#last).arrayBuffer());
   }
 
   /** @param {Picture} picture */
-  async #encode(picture) {
+  async #encode({ image, capturedMs }) {
     this.#isEncoding = true;
     try {
-      this.#draw(picture);
-      const jpeg = await this.#canvas.convertToBlob({ type: "image/jpeg", quality: QUALITY });
-      const bytes = await bytesOf(jpeg);
+      // A source that has stopped meanwhile has no picture.
+      const bitmap = await createImageBitmap(image).catch(() => null);
+      if (!bitmap) return;
+      const bytes = await this.#jpeg(bitmap, this.size, this.isMirrored);
+      const jpeg = new Blob([bytes], { type: "image/jpeg" });
+      this.#setFirst(jpeg);
+      this.#last = Promise.resolve(jpeg);
       if (!this.hasCredit()) return;
       this.#sequence += 1;
-      this.onFrame({ sequence: this.#sequence, jpeg, bytes, capturedMs: picture.capturedMs });
+      this.onFrame({ sequence: this.#sequence, jpeg, bytes, capturedMs });
     } finally {
       this.#isEncoding = false;
     }
@@ -102,24 +117,20 @@ export class Capture {
   }
 
   /**
-   * Draws the middle of a picture with the aspect ratio of frames.
+   * Returns the middle of a picture as JPEG.
    *
-   * @param {Picture} picture
+   * @param {ImageBitmap} bitmap Closed by this call.
+   * @param {{width: number, height: number}} size
+   * @param {boolean} isMirrored
+   * @returns {Promise<Uint8Array>}
    */
-  #draw({ image, width, height }) {
-    const context =
-      /** @type {OffscreenCanvasRenderingContext2D} */ (this.#canvas.getContext("2d"));
-    const { width: across, height: down } = this.#size;
-    const scale = Math.min(width / across, height / down);
-    const seen = { width: across * scale, height: down * scale };
-    context.setTransform(this.isMirrored ? -1 : 1, 0, 0, 1, this.isMirrored ? across : 0, 0);
-    context.drawImage(
-      image, (width - seen.width) / 2, (height - seen.height) / 2, seen.width, seen.height,
-      0, 0, across, down);
+  #jpeg(bitmap, { width, height }, isMirrored) {
+    const id = (this.#lastId += 1);
+    /** @type {EncoderRequest} */
+    const request = { id, bitmap, width, height, isMirrored, quality: QUALITY };
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#worker.postMessage(request, [bitmap]);
+    });
   }
-}
-
-/** @param {Blob} blob */
-async function bytesOf(blob) {
-  return new Uint8Array(await blob.arrayBuffer());
 }

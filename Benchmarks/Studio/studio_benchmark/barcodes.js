@@ -5,6 +5,7 @@ window.studioBarcodes = (() => {
   const captured = new Map();
   const shown = new Map();
   let isRunning = true;
+  let beginMs = 0;
 
   function middle(begin, end, part) {
     const margin = (end - begin) * (1 - part) / 2;
@@ -75,13 +76,16 @@ window.studioBarcodes = (() => {
     clear() {
       captured.clear();
       shown.clear();
+      beginMs = performance.now();
     },
-    // Ends, and returns the latencies in milliseconds, and the number of frames of the camera.
+    // Ends, and returns the latencies in milliseconds, the numbers of frames on the screen and of
+    // the camera, and the seconds since `clear`.
     stop() {
       isRunning = false;
+      const seconds = (performance.now() - beginMs) / 1000;
       const latencies = [...shown].filter(([number]) => captured.has(number))
         .map(([number, time]) => time - captured.get(number)).filter((each) => each >= 0);
-      return { latencies, shown: shown.size, captured: captured.size };
+      return { latencies, shown: shown.size, captured: captured.size, seconds };
     },
   };
 })();
