@@ -1443,7 +1443,8 @@ package nonisolated struct Sidelight_V1_Frame: @unchecked Sendable {
   package mutating func clearImage() {_uniqueStorage()._image = nil}
 
   /// The capture time in nanoseconds, on the sender's clock. Returned unchanged. Filters that show
-  /// the time, `text` and `timecode`, take it as the time since 1970-01-01 00:00 UTC.
+  /// the time, `text` and `timecode`, take it as the time since 1970-01-01 00:00 UTC. Transitions,
+  /// `whiteBalance` and `lowLight` follow its differences.
   package var captureTimeNs: Int64 {
     get {_storage._captureTimeNs}
     set {_uniqueStorage()._captureTimeNs = newValue}
