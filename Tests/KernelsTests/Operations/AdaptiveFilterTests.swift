@@ -10,8 +10,13 @@ import Testing
     [.filter("whiteBalance")],
     [.filter("whiteBalance", ["amount": .number(0.6), "warmth": .number(0.5)])],
     [.filter("sepiaTone"), .filter("whiteBalance"), .filter("colorControls")],
-    [.filter("vignette"), .filter("whiteBalance"), .filter("glow")],
-    [.filter("gaussianBlur"), Stage(.filter(FilterCall(name: "whiteBalance")), mix: 0.4)],
+    [
+      .filter("vignette", ["intensity": .number(1)]), .filter("whiteBalance"), .filter("glow"),
+    ],
+    [
+      .filter("gaussianBlur", ["radius": .number(2)]),
+      Stage(.filter(FilterCall(name: "whiteBalance")), mix: 0.4),
+    ],
     [
       Stage(
         .filter(FilterCall(name: "whiteBalance")),
@@ -237,7 +242,7 @@ import Testing
     ]).plan(for: Self.rgb)
     #expect(plan.passes.map(\.filters) == [["sepiaTone", "whiteBalance", "colorInvert"]])
     let vignette = try FilterCatalogue.builtIn.resolve([
-      .filter("whiteBalance"), .filter("vignette"),
+      .filter("whiteBalance"), .filter("vignette", ["intensity": .number(1)]),
     ]).plan(for: Self.rgb)
     #expect(vignette.passes.map(\.filters) == [["whiteBalance"], ["vignette"]])
   }
