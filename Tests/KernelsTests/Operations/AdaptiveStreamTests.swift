@@ -85,27 +85,29 @@ import Testing
     #expect(end.max() - end.min() <= 1)
   }
 
+  /// The result of the last frame of a stream whose light changes after the first.
+  static func last(_ times: [Int], _ pipeline: Pipeline) async throws -> SIMD3<Double> {
+    var stream = Stream(pipeline: pipeline)
+    _ = try await stream.filter([48, 42, 38], at: 0)
+    var last = SIMD3<Double>.zero
+    for time in times { last = try await stream.filter([70, 60, 76], at: time) }
+    return last
+  }
+
   @Test func `the result depends neither on the frame rate nor on dropped frames`() async throws {
-    func result(_ times: [Int], _ pipeline: Pipeline) async throws -> SIMD3<Double> {
-      var stream = Stream(pipeline: pipeline)
-      _ = try await stream.filter([48, 42, 38], at: 0)
-      var last = SIMD3<Double>.zero
-      for time in times { last = try await stream.filter([70, 60, 76], at: time) }
-      return last
-    }
     let pipelines = [
       Self.balance(0.8), [.filter("lowLight", ["smoothing": .number(0.8)])],
     ]
     for pipeline in pipelines {
-      let steady = try await result((1 ... 30).map { 33 * $0 }, pipeline)
-      let dropped = try await result([33, 99, 132, 600, 990], pipeline)
-      let fast = try await result((1 ... 60).map { 990 * $0 / 60 }, pipeline)
-      let one = try await result([990], pipeline)
+      let steady = try await Self.last((1 ... 30).map { 33 * $0 }, pipeline)
+      let dropped = try await Self.last([33, 99, 132, 600, 990], pipeline)
+      let fast = try await Self.last((1 ... 60).map { 990 * $0 / 60 }, pipeline)
+      let one = try await Self.last([990], pipeline)
       for other in [dropped, fast, one] {
         #expect((0 ..< 3).allSatisfy { abs(steady[$0] - other[$0]) <= 1 }, "\(other) \(steady)")
       }
       // They have not settled, so the smoothing decided.
-      let settled = try await result([990, 20_000], pipeline)
+      let settled = try await Self.last([990, 20_000], pipeline)
       #expect((0 ..< 3).contains { abs(steady[$0] - settled[$0]) > 2 })
     }
   }
