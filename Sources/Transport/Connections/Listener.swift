@@ -77,14 +77,14 @@ package final class Listener: Sendable {
               address: try NIOCore.SocketAddress(
                 ipAddress: host == "localhost" ? "127.0.0.1" : host, port: port),
               descriptor: self.socket.descriptor, certificates: certificates, loops: loops.group),
-            config: .init(self.transportConfig))
+            config: .init(self.transportConfig(onSocket: self.socket.descriptor)))
           try await self.serve(transport) { await transport.listeningAddress }
         } else if let descriptor = self.socket.descriptor {
           try await self.serve(onSocket: descriptor, loops)
         } else {
           let transport = HTTP2ServerTransport.Posix(
             address: Self.socketAddress(host, port), transportSecurity: .plaintext,
-            config: self.transportConfig, eventLoopGroup: loops.group)
+            config: self.transportConfig(), eventLoopGroup: loops.group)
           try await self.serve(transport) { try? await transport.listeningAddress }
         }
       case .unix(let path):
@@ -117,7 +117,7 @@ package final class Listener: Sendable {
   ) async throws {
     let transport = HTTP2ServerTransport.Posix(
       listeningSocketDescriptor: Int(descriptor), transportSecurity: .plaintext,
-      config: self.transportConfig, eventLoopGroup: loops.group)
+      config: self.transportConfig(onSocket: descriptor), eventLoopGroup: loops.group)
     try await self.serve(transport) { try? await transport.listeningAddress }
   }
 
@@ -183,7 +183,12 @@ package final class Listener: Sendable {
 
   // MARK: Connections and streams
 
-  private var transportConfig: HTTP2ServerTransport.Posix.Config {
+  /// The settings of the gRPC server's transport.
+  ///
+  /// - Parameter descriptor: The socket of the listener; `nil` if the transport binds one.
+  private func transportConfig(
+    onSocket descriptor: Int32? = nil
+  ) -> HTTP2ServerTransport.Posix.Config {
     let transport = self.transport
     return .defaults { config in
       config.http2.targetWindowSize = transport.streamWindowBytes
@@ -193,9 +198,11 @@ package final class Listener: Sendable {
       config.connection.flushCoalescing = transport.flushCoalescing.map {
         .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
       }
-      // Called before the socket listens; NIO's default is 128 connections.
+      // NIO lets 128 connections wait: the option is for a socket that it binds after this, and on
+      // one that it was given it listens already.
       config.channelDebuggingCallbacks.onBindTCPListener = { channel in
-        channel.setOption(.backlog, value: BoundSocket.backlog)
+        if let descriptor { _ = BoundSocket.startListening(descriptor) }
+        return channel.setOption(.backlog, value: BoundSocket.backlog)
       }
       config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
         SocketOptions(transport).apply(to: channel).flatMap { self.connections.add(channel) }

@@ -101,22 +101,22 @@ package struct BoundSocket: Sendable {
   /// The connections that may wait to be accepted, also while the accepting process restarts.
   static let backlog: Int32 = 1024
 
-  // `listen` and `close` are methods of this type.
+  // `listen` and `close` are methods of this type. A socket that listens already gets the backlog.
   #if canImport(Glibc)
     private static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    private static func startListening(_ descriptor: Int32) -> Int32 {
+    static func startListening(_ descriptor: Int32) -> Int32 {
       Glibc.listen(descriptor, Self.backlog)
     }
     private static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
   #elseif canImport(Musl)
     private static let stream = SOCK_STREAM | SOCK_CLOEXEC
-    private static func startListening(_ descriptor: Int32) -> Int32 {
+    static func startListening(_ descriptor: Int32) -> Int32 {
       Musl.listen(descriptor, Self.backlog)
     }
     private static func close(_ descriptor: Int32) { _ = Musl.close(descriptor) }
   #else
     private static let stream = SOCK_STREAM
-    private static func startListening(_ descriptor: Int32) -> Int32 {
+    static func startListening(_ descriptor: Int32) -> Int32 {
       Darwin.listen(descriptor, Self.backlog)
     }
     private static func close(_ descriptor: Int32) { _ = Darwin.close(descriptor) }

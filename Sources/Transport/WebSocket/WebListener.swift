@@ -60,6 +60,8 @@ package final class WebListener: Sendable {
       let server = GRPCServer(
         transport: self.calls, services: self.services, interceptors: self.interceptors)
       let channel = try await self.bootstrap(loops).withBoundSocket(socket.descriptor).get()
+      // NIO lets 128 connections wait.
+      _ = BoundSocket.startListening(socket.descriptor)
       try await self.serve(server, on: channel, address: socket.address)
       self.bound.fail(CancellationError())
     } catch {
@@ -91,7 +93,6 @@ package final class WebListener: Sendable {
 
   private func bootstrap(_ loops: EventLoops) -> ServerBootstrap {
     ServerBootstrap(group: loops.group)
-      .serverChannelOption(.backlog, value: BoundSocket.backlog)
       .childChannelInitializer { channel in
         SocketOptions(self.transport).apply(to: channel)
           .flatMap { self.connections.add(channel) }
