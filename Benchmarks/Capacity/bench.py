@@ -94,7 +94,7 @@ without a transport. Its filters are the nearest that it has, with other formula
 
     def memory(self) -> str:
         """Resident bytes of a session at rest and in flight."""
-        many = 64 if self.quick else 256
+        many = 64 if self.quick else 100
         rows = []
         for transport in TRANSPORTS:
             progress(f"{many} idle sessions over {transport}")

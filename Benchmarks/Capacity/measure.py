@@ -78,7 +78,7 @@ class Programs:
                        "--max-sessions", "1024", "--max-sessions-per-caller", "1024",
                        "--log-level", "error"]
             if transport == "shared memory":
-                command += ["--shared-memory", "--shared-memory-mb", "64GiB"]
+                command.append("--shared-memory")
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sys.stderr, text=True)
             try:
                 line = process.stdout.readline()

@@ -38,14 +38,18 @@ final class SessionBarrier: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Waits until the run is over.
+  /// Waits until the run is over, or until a session has failed, which cancels all.
   func waitUntilOver() async {
-    await withCheckedContinuation { continuation in
-      let isOver = self.waiting.withLock { waiting in
-        if !self.isOver { waiting.append(continuation) }
-        return self.isOver
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = self.waiting.withLock { waiting in
+          if !self.isOver { waiting.append(continuation) }
+          return self.isOver
+        }
+        if isOver { continuation.resume() }
       }
-      if isOver { continuation.resume() }
+    } onCancel: {
+      self.end()
     }
   }
 
