@@ -78,7 +78,7 @@ class Capacity:
         graphs = "\n".join(f"- {name}: `{graph}`" for name, _, graph in WORK)
         return f"""## Streams
 
-{STREAMS} sessions of 720p I420 at {FPS} frames a second, each over a connection of its own, pixels sent
+{STREAMS} sessions of 720p I420 at {FPS} frames a second, each over a separate connection, pixels sent
 back; {seconds} s. CPU of one stream, as a part of one core:
 
 {table(["pipeline", *columns], percent)}
@@ -112,7 +112,7 @@ without a transport. Its filters are the nearest that it has, with other formula
         return f"""## Memory
 
 Resident memory of the server (`/proc/PID/statm`, shared memory included) beyond that at rest, by the
-number of sessions. Idle sessions are open and have sent nothing, over connections of their own; the
+number of sessions. Idle sessions are open and have sent nothing, each over a separate connection; the
 others send 720p I420 through `vintage` at 5 frames a second.
 
 {table(["", "at rest MiB", "idle sessions", "KiB each", "sessions of 720p", "MiB each"], rows)}"""
@@ -132,7 +132,7 @@ others send 720p I420 through `vintage` at 5 frames a second.
                    "none", figures["dropped"] == 0)
         return f"""## Many sessions
 
-{many} sessions of 320x180 through `vintage` at 2 frames a second, over connections of their own.
+{many} sessions of 320x180 through `vintage` at 2 frames a second, each over a separate connection.
 
 {table(["sessions", "frames", "dropped", "least", "most", "p50 ms", "p99 ms", "CPU", "RSS MiB"], [row], 1)}"""
 
