@@ -2,9 +2,10 @@
 
 KERNELS is the program of the Swift package, PEERS the folder of the compiled peers. ROW selects rows by
 a part of their keys. Without it all rows are measured, and the report is written to
-docs/benchmarks/kernels.md."""
+docs/benchmarks/kernels.md, or with SIDELIGHT_ISA=NAME to docs/benchmarks/kernels-NAME.md."""
 
 import datetime
+import os
 import subprocess
 import sys
 import tempfile
@@ -120,7 +121,9 @@ def main() -> None:
     intro = (HERE / "introduction.md").read_text().format(
         date=datetime.date.today().isoformat(), machine=about, versions=versions,
         compiler=compiler, rounds=ROUNDS, threads=THREADS)
-    (ROOT / "docs/benchmarks/kernels.md").write_text(intro + "\n" + text)
+    instructions = os.environ.get("SIDELIGHT_ISA")
+    page = f"kernels-{instructions}.md" if instructions else "kernels.md"
+    (ROOT / "docs/benchmarks" / page).write_text(intro + "\n" + text)
 
 
 if __name__ == "__main__":
