@@ -15,6 +15,11 @@ final class ClientRing: Sendable {
   private let ring: SharedMemoryRing
   private let slots: Mutex<ClientSlots>
 
+  /// The attempts to fetch a ring from a busy server, which take a second on average.
+  private static let maxAttempts = 20
+  /// The longest pause between two attempts, in seconds.
+  private static let maxPause = 0.1
+
   /// - Parameter hasWindow: Whether pictures are acknowledged when their outcomes are taken.
   init(_ ring: SharedMemoryRing, hasWindow: Bool) {
     self.ring = ring
@@ -34,11 +39,21 @@ final class ClientRing: Sendable {
     let hello = DescriptorHello(token: [UInt8](offer.token), sessionID: sessionID)
     return await withCheckedContinuation { continuation in
       Thread.detachNewThread {
-        let answer = try? DescriptorSocket.fetch(hello, at: offer.socketPath)
-        let ring = answer?.memory.flatMap { try? SharedMemoryRing(mapping: $0, layout) }
+        let memory = Self.fetchMemory(hello, at: offer.socketPath)
+        let ring = memory.flatMap { try? SharedMemoryRing(mapping: $0, layout) }
         continuation.resume(returning: ring.map { ClientRing($0, hasWindow: hasWindow) })
       }
     }
+  }
+
+  /// Asks for the memory of a ring, and asks again while the server answers many other sessions.
+  private static func fetchMemory(_ hello: DescriptorHello, at path: String) -> OwnedDescriptor? {
+    for _ in 0 ..< Self.maxAttempts {
+      guard let answer = try? DescriptorSocket.fetch(hello, at: path) else { return nil }
+      guard answer.answer == .busy else { return answer.memory }
+      Thread.sleep(forTimeInterval: .random(in: 0 ... Self.maxPause))
+    }
+    return nil
   }
 
   /// Whether a picture lies in one of the slots.

@@ -3,6 +3,7 @@ import GRPCCore
 import SidelightClient
 import SidelightKernels
 import SidelightServer
+import SidelightTransport
 import SidelightWire
 import Testing
 
@@ -63,6 +64,25 @@ struct ClientSharedMemoryTests {
         }
         #expect(isRight, "\(seed)")
       }
+    }
+  }
+
+  @Test func `a client asks again for its ring while the descriptor socket is busy`() async throws {
+    let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString.prefix(8)).ring"
+    let configuration = ServerConfiguration.withSharedMemory {
+      $0.socketPath = path
+      $0.maxPendingConnections = 1
+      $0.descriptorSocketTimeout = .milliseconds(300)
+    }
+    try await withServer(configuration) { _, address in
+      // Occupies the only place until the server closes it.
+      let silent = try DescriptorSocket.connect(to: path)
+      try await SidelightClient.connect(to: address) { client in
+        try await client.withSession(Self.options()) { session in
+          #expect(session.usesSharedMemory)
+        }
+      }
+      withExtendedLifetime(silent) {}
     }
   }
 
