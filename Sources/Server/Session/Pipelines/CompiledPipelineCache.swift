@@ -14,6 +14,8 @@ struct CompiledPipelineCache: ~Copyable {
   private struct Entry {
     var key: Key
     var compiled: CompiledPipeline
+    /// The cost of the frames of a glide to the pipeline; `nil` before the first.
+    var glideCost: CostEstimate?
   }
 
   /// Four forms, with both pipelines of a transition.
@@ -24,8 +26,6 @@ struct CompiledPipelineCache: ~Copyable {
   private let output: OutputShape
   private let allowsReduced: Bool
   private var entries: [Entry] = []
-  /// The cost of the frames of the latest glide, and the revision that it leads to.
-  private var glide: (revision: UInt64, cost: CostEstimate)?
 
   /// - Parameters:
   ///   - compute: The threads that compile.
@@ -71,13 +71,12 @@ struct CompiledPipelineCache: ~Copyable {
   ) async -> CompiledPipeline {
     let (compiler, output) = (self.compiler, self.output)
     // Its frames may cost less or more than those of either pipeline, which other sessions use.
-    let cost: CostEstimate
-    if let glide, glide.revision == revision.number {
-      cost = glide.cost
-    } else {
-      cost = compiler.estimate(between: earlier.cost, later.cost)
-      self.glide = (revision.number, cost)
-    }
+    let key = Key(revision: revision.number, isEarlier: false, form: later.form)
+    let index = self.entries.firstIndex { $0.key == key }
+    let cost =
+      index.flatMap { self.entries[$0].glideCost }
+      ?? compiler.estimate(between: earlier.cost, later.cost)
+    if let index { self.entries[index].glideCost = cost }
     return await withTaskExecutorPreference(self.compute) {
       await compiler.compile(pipeline, like: later, as: output, cost: cost)
     }
