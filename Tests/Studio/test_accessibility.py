@@ -162,6 +162,18 @@ def test_a_look_is_made_with_the_keyboard_alone(page):
     assert "import SidelightClient" in page.text("#snippet")
 
 
+def test_the_skip_link_keeps_the_pipeline(page):
+    page.enter_text("sepiaTone")
+    page.until("() => document.querySelectorAll('#stages > li').length === 1")
+    page.run(
+        "() => addEventListener('hashchange', () => { document.body.dataset.hash = location.hash; })"
+    )
+    page.focus(".skip")
+    page.key("Enter")
+    page.until("() => document.body.dataset.hash === '#studio'")
+    assert (page.pipeline(), page.stages()) == ("sepiaTone", ["sepiaTone"])
+
+
 def test_drops_and_problems_are_announced(page):
     assert page.run("() => document.querySelector('#drop-log').ariaLive") == "polite"
     for element in ("#banner", "#text-problem", "#refusal"):

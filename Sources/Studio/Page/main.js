@@ -143,7 +143,10 @@ async function start() {
   await assets.load();
   const isValid = await text.enter(linkedText() ?? FIRST_PIPELINE);
   if (!isValid && linkedText()) showProblem("The pipeline of the link is not valid; see the text.");
-  addEventListener("hashchange", () => text.enter(linkedText() ?? ""));
+  addEventListener("hashchange", () => {
+    const linked = linkedText();
+    if (linked !== null) text.enter(linked);
+  });
   showGallery({
     catalogue, add, assets: () => assets.list, frame: (width) => capture.thumbnail(width),
     isOverloaded: () => statistics.isOverloaded,
