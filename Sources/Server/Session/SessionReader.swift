@@ -269,9 +269,10 @@ struct SessionReader: ~Copyable {
     guard !self.canPassThroughNow(frame) else {
       return self.session.resolver.passThrough(frame, started: received)
     }
-    guard let displaced = await self.session.mailbox.offer(frame) else { return }
-    self.session.resolver.drop(
-      displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
+    for displaced in await self.session.mailbox.offer(frame) {
+      self.session.resolver.drop(
+        displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
+    }
   }
 
   private mutating func drop(
@@ -306,7 +307,7 @@ struct SessionReader: ~Copyable {
       AnalysisJob(
         frame: analyzed, picture: picture, samples: frame.samples?.samples, analyses: analyses,
         stages: stages))
-    if let displaced { analyzers.end(displaced.element.frame.arrival) }
+    for job in displaced { analyzers.end(job.element.frame.arrival) }
   }
 
   /// Returns whether a frame comes back with so little work that another thread would only delay

@@ -177,7 +177,7 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
         f"{totals['started late']} were "
         f"started after their budget of {BUDGET_US / 1000:g} ms (the latest at "
         f"{100 * percentile(started, 100):.0f} % of it), "
-        f"{totals['told late']} were passed to the transport after it (by "
+        f"{totals['sent late']} were passed to the transport after it (by "
         f"{max(late_us) / 1000:.1f} ms at most); mailbox depth {', '.join(map(str, depths))}",
         "no work started late, depth 1",
         totals["started late"] == 0 and depths == {1} and totals["filtered"] > 0,

@@ -5,24 +5,24 @@ import Testing
 @Suite struct MailboxTests {
   @Test func `elements within the depth are returned oldest first`() async {
     let mailbox = Mailbox<Int>(depth: 2)
-    #expect(await mailbox.offer(1) == nil)
-    #expect(await mailbox.offer(2) == nil)
+    #expect(await mailbox.offer(1).isEmpty)
+    #expect(await mailbox.offer(2).isEmpty)
     #expect(await mailbox.next() == 1)
     #expect(await mailbox.next() == 2)
   }
 
   @Test func `with newest wins a full mailbox returns the oldest element`() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .newestWins)
-    #expect(await mailbox.offer(1) == nil)
-    #expect(await mailbox.offer(2)?.element == 1)
-    #expect(await mailbox.offer(3)?.element == 2)
+    #expect(await mailbox.offer(1).isEmpty)
+    #expect(await mailbox.offer(2).map(\.element) == [1])
+    #expect(await mailbox.offer(3).map(\.element) == [2])
     #expect(await mailbox.next() == 3)
   }
 
   @Test func `with keep oldest a full mailbox returns the offered element`() async {
     let mailbox = Mailbox<Int>(depth: 1, policy: .keepOldest)
-    #expect(await mailbox.offer(1) == nil)
-    #expect(await mailbox.offer(2)?.element == 2)
+    #expect(await mailbox.offer(1).isEmpty)
+    #expect(await mailbox.offer(2).map(\.element) == [2])
     #expect(await mailbox.next() == 1)
   }
 
@@ -30,7 +30,7 @@ import Testing
     let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        for number in 0 ..< 1000 { #expect(await mailbox.offer(number) == nil) }
+        for number in 0 ..< 1000 { #expect(await mailbox.offer(number).isEmpty) }
         mailbox.finish()
       }
       var received: [Int] = []
@@ -43,7 +43,7 @@ import Testing
     let mailbox = Mailbox<Int>(depth: 2)
     _ = await mailbox.offer(1)
     mailbox.finish()
-    #expect(await mailbox.offer(2)?.element == 2)
+    #expect(await mailbox.offer(2).map(\.element) == [2])
     #expect(await mailbox.next() == 1)
     #expect(await mailbox.next() == nil)
   }
@@ -74,7 +74,7 @@ import Testing
     let mailbox = Mailbox<Int>(depth: 1, policy: .neverDrop)
     _ = await mailbox.offer(1)
     await withTaskGroup(of: Int?.self) { group in
-      group.addTask { await mailbox.offer(2)?.element }
+      group.addTask { await mailbox.offer(2).first?.element }
       if byCancellation { group.cancelAll() } else { mailbox.finish() }
       #expect(await group.next() == 2)
     }
@@ -88,7 +88,7 @@ import Testing
       group.addTask {
         var displaced: [Int] = []
         for number in 0 ..< 10_000 {
-          if let old = await mailbox.offer(number) { displaced.append(old.element) }
+          displaced += await mailbox.offer(number).map(\.element)
         }
         mailbox.finish()
         return displaced
@@ -103,18 +103,47 @@ import Testing
   }
 
   @Test
-  func `a peeked element stays, does not count against the depth, and can be displaced`() async {
+  func `a peeked element stays, and does not count against the depth`() async {
     let mailbox = Mailbox<Int>(depth: 1)
     _ = await mailbox.offer(1)
     #expect(await mailbox.first() == 1)
     #expect(
-      await mailbox.offer(2) == nil, "the consumer would have removed the first without the wait")
-    #expect(await mailbox.offer(3)?.element == 1)
-    #expect(mailbox.take() == 2)
-    #expect(await mailbox.offer(4)?.element == 3, "the room is one again")
-    #expect(mailbox.take { $0 == 3 } == nil, "it is not what is wanted")
-    #expect(mailbox.take() == 4)
+      await mailbox.offer(2).isEmpty, "the consumer would have removed the first without the wait")
+    #expect(mailbox.take { $0 == 2 } == nil, "it is not what is wanted")
+    #expect(mailbox.take() == 1)
+    #expect(await mailbox.offer(3).map(\.element) == [2], "the room is one again")
+    #expect(mailbox.take() == 3)
     #expect(mailbox.take() == nil)
+  }
+
+  @Test func `with newest wins the consumer that waits too long gets the newest element`() async {
+    let mailbox = Mailbox<Int>(depth: 1)
+    _ = await mailbox.offer(1)
+    #expect(await mailbox.first() == 1)
+    #expect(await mailbox.offer(2).isEmpty)
+    #expect(await mailbox.offer(3).map(\.element) == [1, 2], "not the second after the first")
+    #expect(await mailbox.offer(4).map(\.element) == [3])
+    #expect(mailbox.take() == 4)
+  }
+
+  @Test func `a peeked element that is displaced leaves no more than the depth`() async {
+    let mailbox = Self.mailbox(depth: 1, .newestWins)
+    _ = await mailbox.offer(Letter(number: 1))
+    #expect(await mailbox.first()?.number == 1)
+    #expect(await mailbox.offer(Letter(number: 2, priority: 1)).isEmpty)
+    let displaced = await mailbox.offer(Letter(number: 3))
+    #expect(displaced.map(\.element.number) == [1, 3], "the second has the highest priority")
+    #expect(displaced.map(\.reason) == [.superseded, .queueFull])
+    #expect(mailbox.take()?.number == 2)
+  }
+
+  @Test func `with keep oldest a peeked element stays`() async {
+    let mailbox = Mailbox<Int>(depth: 1, policy: .keepOldest)
+    _ = await mailbox.offer(1)
+    #expect(await mailbox.first() == 1)
+    #expect(await mailbox.offer(2).isEmpty)
+    #expect(await mailbox.offer(3).map(\.element) == [3])
+    #expect(mailbox.take() == 1)
   }
 
   @Test func `a waiting peek resumes on an element, which stays, and on the end`() async {
@@ -149,11 +178,11 @@ import Testing
     _ = await mailbox.offer(Letter(number: 1, priority: 5))
     _ = await mailbox.offer(Letter(number: 2, priority: 1))
     let second = await mailbox.offer(Letter(number: 3, priority: 1))
-    #expect(second?.element.number == 2)
-    #expect(second?.reason == .superseded)
+    #expect(second.map(\.element.number) == [2])
+    #expect(second.map(\.reason) == [.superseded])
     let offered = await mailbox.offer(Letter(number: 4, priority: 0))
-    #expect(offered?.element.number == 4, "it has the least claim of all")
-    #expect(offered?.reason == .queueFull)
+    #expect(offered.map(\.element.number) == [4], "it has the least claim of all")
+    #expect(offered.map(\.reason) == [.queueFull])
     #expect(await mailbox.next()?.number == 1)
     #expect(await mailbox.next()?.number == 3)
   }
@@ -162,9 +191,11 @@ import Testing
   func `a required element is not displaced; if all are required, the producer waits`() async {
     let mailbox = Self.mailbox(depth: 1, .newestWins)
     _ = await mailbox.offer(Letter(number: 1, mustStay: true))
-    #expect(await mailbox.offer(Letter(number: 2))?.element.number == 2)
+    #expect(await mailbox.offer(Letter(number: 2)).map(\.element.number) == [2])
     await withTaskGroup(of: Int?.self) { group in
-      group.addTask { await mailbox.offer(Letter(number: 3, mustStay: true))?.element.number }
+      group.addTask {
+        await mailbox.offer(Letter(number: 3, mustStay: true)).first?.element.number
+      }
       #expect(await mailbox.next()?.number == 1)
       #expect(await mailbox.next()?.number == 3)
       #expect(await group.next() == .some(nil))

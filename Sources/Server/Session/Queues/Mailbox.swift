@@ -25,15 +25,14 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// Adds an element. Waits for capacity if the policy drops nothing. Cancellation of a waiting
   /// task closes the mailbox.
   ///
-  /// - Returns: The displaced element, which may be the offered one, and the reason; `nil` if none
-  ///   was displaced.
-  package func offer(_ element: Element) async -> Displaced? {
+  /// - Returns: The displaced elements, of which one may be the offered one, and the reasons.
+  package func offer(_ element: Element) async -> [Displaced] {
     let action = self.state.withLock { $0.offer(element) }
     switch action {
     case .deliver(let consumer):
       consumer.resume(returning: element)
-      return nil
-    case .accept: return nil
+      return []
+    case .accept: return []
     case .reject(let displaced): return displaced
     case .wait: break
     }
@@ -48,8 +47,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
         switch action {
         case .deliver(let consumer):
           consumer.resume(returning: element)
-          continuation.resume(returning: nil)
-        case .accept: continuation.resume(returning: nil)
+          continuation.resume(returning: [])
+        case .accept: continuation.resume(returning: [])
         case .reject(let displaced): continuation.resume(returning: displaced)
         case .wait: break
         }
@@ -85,7 +84,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
       }
       return (nil, nil)
     }
-    producer?.resume(returning: nil)
+    producer?.resume(returning: [])
     return element
   }
 
@@ -101,7 +100,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
         }
         switch action {
         case .take(let element, let producer):
-          producer?.resume(returning: nil)
+          producer?.resume(returning: [])
           continuation.resume(returning: element)
         case .finish: continuation.resume(returning: nil)
         case .wait: break
@@ -121,7 +120,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     consumer?.resume(returning: nil)
     if let producer {
       producer.continuation.resume(
-        returning: Displaced(element: producer.element, reason: .draining))
+        returning: [Displaced(element: producer.element, reason: .draining)])
     }
   }
 }
@@ -149,7 +148,7 @@ extension Mailbox {
   /// The decisions of a mailbox. It returns actions and never waits itself.
   package struct StateMachine: ~Copyable {
     package typealias Producer = (
-      element: Element, continuation: CheckedContinuation<Displaced?, Never>
+      element: Element, continuation: CheckedContinuation<[Displaced], Never>
     )
 
     /// A consumer that waits for an element.
@@ -193,8 +192,8 @@ extension Mailbox {
       case deliver(CheckedContinuation<Element?, Never>)
       /// The element is accepted.
       case accept
-      /// Return a displaced element, which may be the offered one.
-      case reject(Displaced)
+      /// Return the displaced elements, of which one may be the offered one.
+      case reject([Displaced])
       /// The mailbox is full and may not drop anything: the producer waits.
       case wait
     }
@@ -202,7 +201,7 @@ extension Mailbox {
     /// Handles the offer of an element.
     package mutating func offer(_ element: Element) -> OfferAction {
       guard !self.isFinished else {
-        return .reject(Displaced(element: element, reason: .draining))
+        return .reject([Displaced(element: element, reason: .draining)])
       }
       if let consumer = self.consumer.take() {
         if !consumer.takes {
@@ -215,23 +214,37 @@ extension Mailbox {
         self.elements.append(element)
         return .accept
       }
-      guard self.policy != .neverDrop else { return .wait }
-      guard let evicted = self.evictionCandidate(for: element) else { return .wait }
-      let reason: DropReason = self.policy == .newestWins ? .superseded : .queueFull
+      guard self.policy != .neverDrop, let evicted = self.evictionCandidate(for: element) else {
+        return .wait
+      }
       guard evicted < self.elements.count else {
         // The offered element has the lowest priority.
-        return .reject(Displaced(element: element, reason: .queueFull))
+        return .reject([Displaced(element: element, reason: .queueFull)])
       }
-      let displaced = self.elements.remove(at: evicted)
+      let reason: DropReason = self.policy == .newestWins ? .superseded : .queueFull
+      var displaced = [Displaced(element: self.elements.remove(at: evicted), reason: reason)]
       self.elements.append(element)
-      return .reject(Displaced(element: displaced, reason: reason))
+      // The consumer takes a later element than the one that it has seen: the newest, not that
+      // after the first.
+      if self.isFirstAwaited, evicted == 0, self.policy == .newestWins {
+        self.isFirstAwaited = false
+        while self.elements.count > self.depth, let evicted = self.evictionCandidate() {
+          let isNewest = evicted == self.elements.count - 1
+          displaced.append(
+            Displaced(
+              element: self.elements.remove(at: evicted),
+              reason: isNewest ? .queueFull : .superseded))
+        }
+      }
+      return .reject(displaced)
     }
 
     /// Returns the index of the element to evict: among those with the lowest priority, the oldest
     /// or the newest, depending on the policy. The index after the last is the offered element.
     /// `nil` if all must stay.
-    private func evictionCandidate(for element: Element) -> Int? {
-      let priorities = self.elements.map(self.evictionPriority) + [self.evictionPriority(element)]
+    private func evictionCandidate(for offered: Element? = nil) -> Int? {
+      let elements = Array(self.elements) + [offered].compactMap(\.self)
+      let priorities = elements.map(self.evictionPriority)
       let droppable = priorities.indices.filter { !priorities[$0].mustStay }
       guard let lowest = droppable.map({ priorities[$0].priority }).min() else { return nil }
       let candidates = droppable.filter { priorities[$0].priority == lowest }
@@ -241,14 +254,14 @@ extension Mailbox {
     /// Suspends the producer. It resumes with `nil` once its element is accepted, or with the
     /// element if the mailbox closes first.
     package mutating func suspendProducer(
-      _ element: Element, _ continuation: CheckedContinuation<Displaced?, Never>
+      _ element: Element, _ continuation: CheckedContinuation<[Displaced], Never>
     ) {
       self.producer = (element, continuation)
     }
 
     package enum TakeAction {
       /// The element, and the producer to resume if one waited for capacity.
-      case take(Element, resume: CheckedContinuation<Displaced?, Never>?)
+      case take(Element, resume: CheckedContinuation<[Displaced], Never>?)
       /// The mailbox is empty: the consumer waits.
       case wait
       /// The mailbox is empty and finished.
