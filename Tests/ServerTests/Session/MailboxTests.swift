@@ -121,9 +121,25 @@ import Testing
     _ = await mailbox.offer(1)
     #expect(await mailbox.first() == 1)
     #expect(await mailbox.offer(2).isEmpty)
-    #expect(await mailbox.offer(3).map(\.element) == [1, 2], "not the second after the first")
+    #expect(await mailbox.offer(3).map(\.element) == [1, 2], "not the one after the first")
     #expect(await mailbox.offer(4).map(\.element) == [3])
     #expect(mailbox.take() == 4)
+  }
+
+  @Test func `after a displacement a peeked element counts against the depth`() async {
+    let mailbox = Mailbox<Int>(depth: 1)
+    _ = await mailbox.offer(1)
+    _ = await mailbox.offer(2)
+    #expect(mailbox.take() == 2)
+    _ = await mailbox.offer(3)
+    #expect(await mailbox.first() == 3)
+    #expect(await mailbox.offer(4).map(\.element) == [3], "the consumer is behind")
+    #expect(mailbox.take() == 4)
+    _ = await mailbox.offer(5)
+    #expect(mailbox.take() == 5, "nothing was displaced before it")
+    _ = await mailbox.offer(6)
+    #expect(await mailbox.first() == 6)
+    #expect(await mailbox.offer(7).isEmpty)
   }
 
   @Test func `a peeked element that is displaced leaves no more than the depth`() async {

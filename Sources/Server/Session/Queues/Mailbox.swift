@@ -168,10 +168,15 @@ extension Mailbox {
     private let evictionPriority: @Sendable (Element) -> EvictionPriority
     private var elements: Deque<Element> = []
     private var consumer: Consumer?
-    /// Whether the consumer has seen the first element and will take it. Until then the element
-    /// does not count against the depth: without the wait the consumer would have removed it
-    /// already.
+    /// Whether the consumer has seen the first element and will take it. Unless the consumer is
+    /// behind, the element does not count against the depth until then: without the wait the
+    /// consumer would have removed it already.
     private var isFirstAwaited = false
+    /// Whether an element was displaced since the last was taken.
+    private var hasDisplaced = false
+    /// Whether the consumer is slower than the producer: elements were displaced before the last
+    /// was taken, or since then.
+    private var isBehind = false
     private var producer: Producer?
     private var isFinished = false
 
@@ -210,7 +215,7 @@ extension Mailbox {
         }
         return .deliver(consumer.continuation)
       }
-      if self.elements.count < self.depth + (self.isFirstAwaited ? 1 : 0) {
+      if self.elements.count < self.depth + (self.isFirstAwaited && !self.isBehind ? 1 : 0) {
         self.elements.append(element)
         return .accept
       }
@@ -224,10 +229,10 @@ extension Mailbox {
       let reason: DropReason = self.policy == .newestWins ? .superseded : .queueFull
       var displaced = [Displaced(element: self.elements.remove(at: evicted), reason: reason)]
       self.elements.append(element)
-      // The consumer takes a later element than the one that it has seen: the newest, not that
-      // after the first.
-      if self.isFirstAwaited, evicted == 0, self.policy == .newestWins {
-        self.isFirstAwaited = false
+      if self.policy == .newestWins {
+        self.hasDisplaced = true
+        self.isBehind = true
+        // The element that was awaited in addition, or the one after it.
         while self.elements.count > self.depth, let evicted = self.evictionCandidate() {
           let isNewest = evicted == self.elements.count - 1
           displaced.append(
@@ -280,6 +285,8 @@ extension Mailbox {
     package mutating func take() -> TakeAction {
       self.isFirstAwaited = false
       if let element = self.elements.popFirst() {
+        self.isBehind = self.hasDisplaced
+        self.hasDisplaced = false
         guard let (waiting, continuation) = self.producer.take() else {
           return .take(element, resume: nil)
         }
