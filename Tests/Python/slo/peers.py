@@ -164,7 +164,7 @@ def pings(settings: Settings) -> Row:
         f"{ended['came']:,} of {ended['sent']:,} by grpcio, {swift_made} by `sidelight stream`",
         "no GOAWAY, no frame lost",
         holds,
-        "a raw client that pings as grpc-go does (Go is not installed here); "
+        "a raw client that pings as grpc-go does; "
         "`dev/slo --minutes 10` takes ten minutes",
     )
 
