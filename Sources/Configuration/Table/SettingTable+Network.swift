@@ -105,10 +105,7 @@ extension SettingTable {
         """),
       Setting(
         "guards.preface-timeout", \.base.guards.prefaceTimeout, Self.timeout, change: .onReload,
-        """
-        Maximum time for a new connection to send the HTTP/2 preface, with TLS after the \
-        handshake.
-        """),
+        "Maximum time for a new connection to send the HTTP/2 preface, with the TLS handshake."),
       Setting(
         "guards.keepalive-interval", \.base.guards.keepaliveInterval, Self.timeout,
         change: .onReload, "Idle time after which a keepalive PING is sent to the peer."),

@@ -7,7 +7,7 @@ public struct GuardConfiguration: Sendable, Hashable {
   ///   clients of a Unix socket count as one.
   public var maxConnectionsPerAddress = 512
   /// - `prefaceTimeout` (duration, default: 4 s): the time in which a connection must have begun to
-  ///   speak HTTP/2, with TLS after its handshake.
+  ///   speak HTTP/2, which includes the TLS handshake.
   public var prefaceTimeout = Duration.seconds(4)
   /// - `keepaliveInterval` (duration, default: 6 s): the silence after which the server sends a
   ///   PING.

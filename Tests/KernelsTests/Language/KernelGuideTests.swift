@@ -29,19 +29,16 @@ enum KernelExamples {
   @Test func `there are examples of each kind`() throws {
     let kernels = try KernelExamples.all.map { try KernelText($0, requiresHeader: true) }
     #expect(
-      kernels.map(\.name) == [
-        "glow", "softVignette", "scanlines", "duotone", "sobelEdges", "crispen", "nightVision",
-        "chromaticShift",
-      ])
+      kernels.map(\.name)
+        == ["glow", "softVignette", "scanlines", "crispen", "chromaticShift"])
     for kernel in kernels {
       #expect(!kernel.summary.isEmpty)
       #expect(kernel.nanosecondsPerPixel > 0)
       for parameter in kernel.parameters { #expect(!parameter.summary.isEmpty) }
     }
     #expect(
-      kernels.filter { $0.reach == .neighborhood }.map(\.name) == [
-        "sobelEdges", "crispen", "chromaticShift",
-      ])
+      kernels.filter { $0.reach == .neighborhood }.map(\.name)
+        == ["crispen", "chromaticShift"])
   }
 
   @Test(arguments: KernelExamples.all)
@@ -56,8 +53,6 @@ enum KernelExamples {
           color: ColorDescription(alpha: .opaque)))
       let result = try await bench.run(pipeline, on: frame)
       #expect(result.samples != frame.samples)
-      // Noise of a large sine differs in single precision.
-      guard !text.contains("43758") else { continue }
       let expected = try bench.reference(pipeline, on: frame)
       #expect(result.worstDifference(from: expected) <= 1)
     }
