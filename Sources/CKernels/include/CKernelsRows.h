@@ -87,6 +87,10 @@ typedef struct sl_rows {
   void (*load_curves_u8)(
       const void *source, ptrdiff_t count, const float *_Nonnull const *_Nonnull tables,
       float *red, float *green, float *blue, float *alpha);
+  /// Replaces the first three bytes of pixels of four bytes by the entries of a table for each; the
+  /// fourth is copied. May work in place.
+  void (*look_up_pixels)(
+      const uint8_t *in, ptrdiff_t count, const sl_byte_tables *tables, uint8_t *out);
   sl_load_yuv load_yuv_u8, load_yuv_i16;
   sl_store_luma store_luma_u8, store_luma_i16;
   sl_store_chroma store_chroma_u8, store_chroma_i16;
