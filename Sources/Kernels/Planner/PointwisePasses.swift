@@ -11,7 +11,7 @@ struct PointwisePasses: Sendable {
   /// Whether input and output are bytes of the same format, so that chains fold to integers.
   let areFrames: Bool
 
-  /// Creates a pass: in integers or by tables of bytes if the operations allow it, otherwise in
+  /// Creates a pass: in integers or by a row of pixels if the operations allow it, otherwise in
   /// strips of floats.
   ///
   /// - Parameters:
@@ -23,20 +23,20 @@ struct PointwisePasses: Sendable {
   ) -> any Pass {
     (self.areFrames
       ? self.foldedPass(description, operations, budget)
-        ?? self.tablePass(description, operations, budget) : nil)
+        ?? self.rowPass(description, operations, budget) : nil)
       ?? self.stripPass(description, operations, budget)
   }
 
-  /// Returns a pass that looks up each byte of a frame in a table; `nil` if the operations do not
-  /// allow it.
-  private func tablePass(
+  /// Returns a pass that computes a frame's bytes from bytes; `nil` if the operations do not allow
+  /// it.
+  private func rowPass(
     _ description: PassDescription, _ operations: [PointOperation], _ budget: PlanBudget
   ) -> (any Pass)? {
     let described = PassDescription(
       filters: description.filters, kind: .pointwise,
       summary: PointOperation.summaries(operations).joined(separator: ", then ")
-        + ", by a table of bytes")
-    return ByteTablePass(
+        + ", on bytes")
+    return PixelRowPass(
       description: described, operations, geometry: self.geometry, budget: budget)
   }
 

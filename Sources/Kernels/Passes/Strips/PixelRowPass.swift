@@ -1,30 +1,48 @@
 import CKernels
 
-/// Functions of each colour channel alone on BGRA, RGBA or RGB bytes, with straight or ignored
-/// alpha: a table gives the byte for each of a channel's 256 values.
-///
-/// The rows of a ``StripPass`` compute the tables, so that both passes give the same bytes.
-final class ByteTablePass: Pass {
-  let description: PassDescription
-  private let tables: sl_byte_tables
+/// A function of pixels of four bytes: `input` and `output` are `count` pixels, which may be the same
+/// memory; `red` is the place of red in a pixel, 0 or 2. The fourth byte is kept.
+package typealias PixelFunction =
+  @Sendable (
+    _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int, _ output: UnsafeMutablePointer<UInt8>
+  ) -> Void
 
-  /// Creates the pass.
+/// A function of BGRA, RGBA or RGB bytes with straight or ignored alpha, without strips of floats.
+///
+/// The results are the bytes that a ``StripPass`` gives.
+final class PixelRowPass: Pass {
+  let description: PassDescription
+  private let function: PixelFunction
+  private let red: Int
+
+  /// Creates the pass for operations of which each channel's result depends on its byte alone, by a
+  /// table of its 256 values, or for one kernel that has a ``StripKernel/pixels`` function.
   ///
-  /// - Returns: `nil` for other formats and premultiplied colour, and if a channel's result depends
-  ///   on anything else than its byte.
+  /// - Returns: `nil` for other operations, other formats and premultiplied colour.
   init?(
     description: PassDescription, _ operations: [PointOperation], geometry: FrameGeometry,
     budget: PlanBudget
   ) {
     let isOpaque = geometry.alpha == .opaque
-    guard let order = PixelOrder.colors(of: geometry.format), geometry.alpha != .premultiplied,
-      operations.allSatisfy({ $0.isChannelwise(isOpaque: isOpaque) })
+    guard let order = PixelOrder.colors(of: geometry.format),
+      let red = order.firstIndex(of: 0), geometry.alpha != .premultiplied
     else { return nil }
+    self.description = description
+    self.red = red
+    if operations.count == 1, case .kernel(let kernel) = operations[0], let pixels = kernel.pixels {
+      self.function = unsafe pixels
+      return
+    }
+    guard operations.allSatisfy({ $0.isChannelwise(isOpaque: isOpaque) }) else { return nil }
     var compiler = StripCompiler(
       size: geometry.size, isOpaque: isOpaque, isPremultiplied: false, budget: budget)
     let program = compiler.compile(operations, premultiplied: false, limited: false)
-    self.description = description
-    self.tables = sl_byte_tables(program, order: order)
+    let tables = sl_byte_tables(program, order: order)
+    unsafe self.function = { input, count, _, output in
+      unsafe withUnsafePointer(to: tables) {
+        unsafe sl_rows_current().pointee.look_up_pixels(input, count, $0, output)
+      }
+    }
   }
 
   var worksInPlace: Bool { true }
@@ -37,11 +55,10 @@ final class ByteTablePass: Pass {
       let rows = unsafe sl_rows_current().pointee
       let source = PixelStaging(context.inputs[0].view)
       let target = PixelStaging(context.output.view)
-      var tables = self.tables
       for y in band {
         let input = unsafe source.input(y, rows)
         unsafe target.withOutput(y, rows) { output in
-          unsafe rows.look_up_pixels(input, size.width, &tables, output)
+          unsafe self.function(input, size.width, self.red, output)
         }
       }
     }
