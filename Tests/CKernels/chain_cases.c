@@ -179,7 +179,7 @@ static void to_yuv(run *run) {
   for (int row = 0; row < 3; row++) k.biases[row] = random_between(run, -9999999, 9999999);
   for (int pass = 0; pass < 4; pass++) {
     const ptrdiff_t step = 1 + pass % 2;
-    // The last two with weights of chroma whose sum is 0, which have a loop of their own.
+    // The last two with weights of chroma whose sum is 0, which have a separate loop.
     if (pass == 2) {
       for (int row = 0; row < 2; row++) {
         const int32_t sum = k.chroma[row][0] + k.chroma[row][2];
