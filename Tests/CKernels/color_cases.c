@@ -259,9 +259,9 @@ static void transition(run *run) {
 }
 
 static const test_case cases[] = {
-    CASE(curves), CASE(byte_functions), CASE(bgra_u8), CASE(bgra_i16), CASE(rgba_u8), CASE(rgba_i16),
-    CASE(rgb_u8), CASE(rgb_i16), CASE(gray_u8), CASE(gray_i16), CASE(yuv_u8), CASE(yuv_i16), CASE(strip_arithmetic),
-    CASE(transfer), CASE(interpolate_field), CASE(point_functions), CASE(lookup_cube),
-    CASE(composition), CASE(transition),
+    CASE(curves), CASE(byte_functions), CASE(bgra_u8), CASE(bgra_i16), CASE(rgba_u8),
+    CASE(rgba_i16), CASE(rgb_u8), CASE(rgb_i16), CASE(gray_u8), CASE(gray_i16), CASE(yuv_u8),
+    CASE(yuv_i16), CASE(strip_arithmetic), CASE(transfer), CASE(interpolate_field),
+    CASE(point_functions), CASE(lookup_cube), CASE(composition), CASE(transition),
 };
 const test_group color_cases = GROUP(cases);
