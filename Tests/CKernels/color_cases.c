@@ -1,6 +1,8 @@
 // Cases of rows: pixels as planes of floats (rows/color).
 #include "bench.h"
 
+#include <string.h>
+
 #define LOAD_STORE(NAME, CHANNELS, IS_DEEP)                                                       \
   static void NAME(run *run) {                                                                    \
     const ptrdiff_t n = run->width;                                                               \
