@@ -177,7 +177,16 @@ static void to_yuv(run *run) {
     }
   }
   for (int row = 0; row < 3; row++) k.biases[row] = random_between(run, -9999999, 9999999);
-  for (ptrdiff_t step = 1; step <= 2; step++) {
+  for (int pass = 0; pass < 4; pass++) {
+    const ptrdiff_t step = 1 + pass % 2;
+    // The last two with weights of chroma whose sum is 0, which have a separate loop.
+    if (pass == 2) {
+      for (int row = 0; row < 2; row++) {
+        const int32_t sum = k.chroma[row][0] + k.chroma[row][2];
+        k.chroma[row][1] = (int16_t)(-sum / 2);
+        k.chroma[row][3] = (int16_t)(-sum - k.chroma[row][1]);
+      }
+    }
     uint8_t *lumas[2] = {OUT_U8(n), OUT_U8(n)}, *u = OUT_U8(half * step);
     uint8_t *v = step == 2 ? u + 1 : OUT_U8(half);
     CALL(run, pixels_to_yuv, upper, lower, &k, n, step, lumas[0], lumas[1], u, v);

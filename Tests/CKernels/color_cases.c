@@ -1,6 +1,8 @@
 // Cases of rows: pixels as planes of floats (rows/color).
 #include "bench.h"
 
+#include <string.h>
+
 #define LOAD_STORE(NAME, CHANNELS, IS_DEEP)                                                       \
   static void NAME(run *run) {                                                                    \
     const ptrdiff_t n = run->width;                                                               \
@@ -76,6 +78,42 @@ static void curves(run *run) {
       run, load_curves_u8, random_u8(run, 4 * n), n, tables, planes[0], planes[1], planes[2],
       planes[3]);
   record_planes("load_curves_u8", planes, 4, n, EXACT);
+}
+
+static void byte_functions(run *run) {
+  const ptrdiff_t n = run->width;
+  const uint8_t *in = random_u8(run, 4 * n);
+  for (int are_equal = 0; are_equal < 2; are_equal++) {
+    sl_byte_tables tables = {.are_equal = are_equal};
+    for (int v = 0; v < 256; v++) {
+      for (int k = 0; k < 3; k++) {
+        tables.entries[k][v] =
+            k > 0 && are_equal ? tables.entries[0][v] : (uint8_t)random_between(run, 0, 255);
+      }
+    }
+    uint8_t *out = OUT_U8(4 * n), *in_place = OUT_U8(4 * n);
+    CALL(run, look_up_pixels, in, n, &tables, out);
+    record("look_up_pixels", NUMBER_U8, out, 4 * n, EXACT);
+    memcpy(in_place, in, (size_t)(4 * n));
+    CALL(run, look_up_pixels, in_place, n, &tables, in_place);
+    expect_equal("look_up_pixels in place", out, in_place, 4 * n);
+  }
+  for (ptrdiff_t red = 0; red <= 2; red += 2) {
+    const float intensity = random_float(run, -1, 1);
+    uint8_t *out = OUT_U8(4 * n), *in_place = OUT_U8(4 * n);
+    CALL(run, glow_pixels, in, n, red, intensity, out);
+    record("glow_pixels", NUMBER_U8, out, 4 * n, ROUNDED);
+    memcpy(in_place, in, (size_t)(4 * n));
+    CALL(run, glow_pixels, in_place, n, red, intensity, in_place);
+    expect_equal("glow_pixels in place", out, in_place, 4 * n);
+    // By way of planes of floats.
+    float *planes[4];
+    for (int k = 0; k < 4; k++) planes[k] = OUT_FLOAT(n);
+    CALL(run, load_rgba_u8, in, n, planes[0], planes[1], planes[2], planes[3]);
+    CALL(run, glow, planes[red], planes[1], planes[2 - red], n, intensity);
+    CALL(run, store_rgba_u8, planes[0], planes[1], planes[2], planes[3], n, in_place);
+    expect_equal("glow_pixels by way of planes", in_place, out, 4 * n);
+  }
 }
 
 typedef struct strip {
@@ -223,9 +261,9 @@ static void transition(run *run) {
 }
 
 static const test_case cases[] = {
-    CASE(curves), CASE(bgra_u8), CASE(bgra_i16), CASE(rgba_u8), CASE(rgba_i16), CASE(rgb_u8),
-    CASE(rgb_i16), CASE(gray_u8), CASE(gray_i16), CASE(yuv_u8), CASE(yuv_i16), CASE(strip_arithmetic),
-    CASE(transfer), CASE(interpolate_field), CASE(point_functions), CASE(lookup_cube),
-    CASE(composition), CASE(transition),
+    CASE(curves), CASE(byte_functions), CASE(bgra_u8), CASE(bgra_i16), CASE(rgba_u8),
+    CASE(rgba_i16), CASE(rgb_u8), CASE(rgb_i16), CASE(gray_u8), CASE(gray_i16), CASE(yuv_u8),
+    CASE(yuv_i16), CASE(strip_arithmetic), CASE(transfer), CASE(interpolate_field),
+    CASE(point_functions), CASE(lookup_cube), CASE(composition), CASE(transition),
 };
 const test_group color_cases = GROUP(cases);

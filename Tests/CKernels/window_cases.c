@@ -75,10 +75,12 @@ static void windows(run *run) {
   record("sobel", NUMBER_FLOAT, out, n, WITHIN(1e-5));
   float *planes[3];
   for (int k = 0; k < 3; k++) planes[k] = OUT_FLOAT(n);
-  CALL(
-      run, denoise, rows, stride, 2, n, 4, .02f, random_float(run, 0, 2), planes[0], planes[1],
-      planes[2]);
-  record_planes("denoise", planes, 3, n, WITHIN(1e-5));
+  for (int sharpens = 0; sharpens < 2; sharpens++) {
+    const float sharpness = sharpens ? random_float(run, 0, 2) : 0;
+    CALL(
+        run, denoise, rows, stride, 2, n, 4, .02f, sharpness, planes[0], planes[1], planes[2]);
+    record_planes("denoise", planes, 3, n, WITHIN(1e-5));
+  }
 }
 
 static const test_case cases[] = {

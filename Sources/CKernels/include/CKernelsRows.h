@@ -87,6 +87,10 @@ typedef struct sl_rows {
   void (*load_curves_u8)(
       const void *source, ptrdiff_t count, const float *_Nonnull const *_Nonnull tables,
       float *red, float *green, float *blue, float *alpha);
+  /// Replaces the first three bytes of pixels of four bytes by the entries of a table for each; the
+  /// fourth is copied. May work in place.
+  void (*look_up_pixels)(
+      const uint8_t *in, ptrdiff_t count, const sl_byte_tables *tables, uint8_t *out);
   sl_load_yuv load_yuv_u8, load_yuv_i16;
   sl_store_luma store_luma_u8, store_luma_i16;
   sl_store_chroma store_chroma_u8, store_chroma_i16;
@@ -147,6 +151,10 @@ typedef struct sl_rows {
       uint32_t *counts, sl_clipped *clipped);
   /// Mixes colour with (1, .95, .8) by smoothstep(.5, 1, luma) * intensity, in place.
   void (*glow)(float *red, float *green, float *blue, ptrdiff_t count, float intensity);
+  /// The same on pixels of four bytes, of which `red` (0 or 2) is the place of red, with the results
+  /// of reading them to floats, `glow`, and writing them. May work in place.
+  void (*glow_pixels)(
+      const uint8_t *in, ptrdiff_t count, ptrdiff_t red, float intensity, uint8_t *out);
   /// A screen of dots, in place: clamp(luma * (slope + 1) + (s - 1) * slope, 0, 1) in all channels;
   /// s = .5 + .25 * (wave(u) + wave(v)), where wave has period 1, is 1 at whole numbers and -1
   /// between them: 1 + d^2 (32 d - 24), d the distance to the nearest whole number. `position`: u

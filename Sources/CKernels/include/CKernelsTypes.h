@@ -20,6 +20,13 @@ typedef struct sl_yuv_to_rgb {
   float blue_u;
 } sl_yuv_to_rgb;
 
+/// For each of the first three bytes of a pixel the byte that replaces each of its 256 values.
+typedef struct sl_byte_tables {
+  uint8_t entries[3][256];
+  /// Whether the three tables are equal.
+  int32_t are_equal;
+} sl_byte_tables;
+
 /// A conversion of RGB in 0 ... 1 to YUV code values: Y = luma . RGB + luma_offset; U = u . RGB +
 /// 128; V = v . RGB + 128.
 typedef struct sl_rgb_to_yuv {

@@ -51,8 +51,7 @@ struct WindowPass: Pass {
       // Both rows of a pair are written together, so the ring has room for one more row.
       for row in y - self.reach ... y + height - 1 + self.reach { ring.load(row, from: source) }
       for x in stride(from: 0, to: size.width, by: Strip.capacity) {
-        var strips: [Strip] = []
-        for row in 0 ..< height {
+        func compute(_ row: Int, _ memory: borrowing StripMemory) -> Strip {
           var strip = memory.strip(row, time: context.time)
           strip.x = x
           strip.y = y + row
@@ -60,9 +59,10 @@ struct WindowPass: Pass {
           ring.withWindow(y: y + row) { window in
             self.kernel.apply(window, to: ColorStrip(strip))
           }
-          strips.append(strip)
+          return strip
         }
-        destination.store(strips)
+        let first = compute(0, memory)
+        destination.store(first, height > 1 ? compute(1, memory) : nil)
       }
     }
   }

@@ -11,7 +11,8 @@ struct PointwisePasses: Sendable {
   /// Whether input and output are bytes of the same format, so that chains fold to integers.
   let areFrames: Bool
 
-  /// Creates a pass: in integers if the operations allow it, otherwise in strips of floats.
+  /// Creates a pass: in integers or by a row of pixels if the operations allow it, otherwise in
+  /// strips of floats.
   ///
   /// - Parameters:
   ///   - description: Describes the pass; its summary is replaced if the operations fold.
@@ -20,8 +21,23 @@ struct PointwisePasses: Sendable {
   func pass(
     _ description: PassDescription, _ operations: [PointOperation], budget: PlanBudget
   ) -> any Pass {
-    (self.areFrames ? self.foldedPass(description, operations, budget) : nil)
+    (self.areFrames
+      ? self.foldedPass(description, operations, budget)
+        ?? self.rowPass(description, operations, budget) : nil)
       ?? self.stripPass(description, operations, budget)
+  }
+
+  /// Returns a pass that computes a frame's bytes from bytes; `nil` if the operations do not allow
+  /// it.
+  private func rowPass(
+    _ description: PassDescription, _ operations: [PointOperation], _ budget: PlanBudget
+  ) -> (any Pass)? {
+    let described = PassDescription(
+      filters: description.filters, kind: .pointwise,
+      summary: PointOperation.summaries(operations).joined(separator: ", then ")
+        + ", on bytes")
+    return PixelRowPass(
+      description: described, operations, geometry: self.geometry, budget: budget)
   }
 
   /// Returns a pass that computes the operations in integers on a frame's bytes; `nil` if they do

@@ -41,7 +41,7 @@ struct ToneCurveFilter: CatalogueFilter {
     // One tone left: the curve is constant.
     let curve = LookCurve(
       self.points.count > 1 ? self.points : [[0, self.points[0].y], [1, self.points[0].y]])
-    let kernel = StripKernel { pixel, _, _, _ in
+    let kernel = StripKernel(isCurve: true) { pixel, _, _, _ in
       [curve(pixel.x), curve(pixel.y), curve(pixel.z), pixel.w]
     } apply: { strip in
       let rows = unsafe sl_rows_current()

@@ -153,17 +153,20 @@ package final class StripKernel: Sendable {
 
   /// Whether each colour channel is a function of itself alone, the same at every position.
   let isCurve: Bool
+  /// The same function of pixels of bytes, without strips, if there is one.
+  let pixels: PixelFunction?
   /// The estimated time of a pixel on one thread, of a kernel from text; `nil` for other functions.
   package let nanosecondsPerPixel: Double?
 
   package init(
-    isCurve: Bool = false, nanosecondsPerPixel: Double? = nil,
+    isCurve: Bool = false, nanosecondsPerPixel: Double? = nil, pixels: PixelFunction? = nil,
     reference:
       @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) ->
       SIMD4<Double>,
     apply: @escaping @Sendable (Strip) -> Void
   ) {
     self.isCurve = isCurve
+    unsafe self.pixels = pixels
     self.nanosecondsPerPixel = nanosecondsPerPixel
     self.reference = reference
     self.apply = apply

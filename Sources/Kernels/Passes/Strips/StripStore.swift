@@ -67,13 +67,15 @@ struct PixelRows {
   private let loadRow: sl_load_pixels
   private let storeRow: sl_store_pixels
   /// For each of a pixel's bytes whether it is red (0), green (1) or blue (2), if pixels have four.
-  private let colors: [Int]
+  /// Not an array: the struct is copied for each strip, and has no reference counts.
+  private let colors: (Int, Int, Int)?
   private let pixelBytes: Int
 
   init(_ raster: RasterView, _ rows: sl_rows) {
     self.raster = raster
     let hasCurves = raster.depth == .eight && raster.format.hasAlpha
-    self.colors = hasCurves ? PixelOrder.colors(of: raster.format) ?? [] : []
+    let order = hasCurves ? PixelOrder.colors(of: raster.format) : nil
+    self.colors = order.map { ($0[0], $0[1], $0[2]) }
     self.pixelBytes = raster.format.rowByteCount(plane: 0, width: 1) * raster.depth.byteCount
     unsafe (self.loadRow, self.storeRow) =
       switch (raster.format, raster.depth) {
@@ -99,9 +101,9 @@ struct PixelRows {
   ///
   /// - Returns: Whether pixels have four bytes; otherwise the strip does not change.
   func load(_ strip: Strip, through curves: ByteCurves) -> Bool {
-    guard self.colors.count == 3 else { return false }
+    guard let colors = self.colors else { return false }
     let tables = unsafe (
-      curves.table(self.colors[0]), curves.table(self.colors[1]), curves.table(self.colors[2])
+      curves.table(colors.0), curves.table(colors.1), curves.table(colors.2)
     )
     unsafe withUnsafePointer(to: tables) {
       unsafe $0.withMemoryRebound(to: UnsafePointer<Float>.self, capacity: 3) {

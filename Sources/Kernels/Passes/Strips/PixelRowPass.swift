@@ -1,0 +1,127 @@
+import CKernels
+
+/// A function of pixels of four bytes: `input` and `output` are `count` pixels, which may be the same
+/// memory; `red` is the place of red in a pixel, 0 or 2. The fourth byte is kept.
+package typealias PixelFunction =
+  @Sendable (
+    _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int, _ output: UnsafeMutablePointer<UInt8>
+  ) -> Void
+
+/// A function of BGRA, RGBA or RGB bytes with straight or ignored alpha, without strips of floats.
+///
+/// The results are the bytes that a ``StripPass`` gives.
+final class PixelRowPass: Pass {
+  let description: PassDescription
+  private let function: PixelFunction
+  private let red: Int
+
+  /// Creates the pass for operations of which each channel's result depends on its byte alone, by a
+  /// table of its 256 values, or for one kernel that has a ``StripKernel/pixels`` function.
+  ///
+  /// - Returns: `nil` for other operations, other formats and premultiplied colour.
+  init?(
+    description: PassDescription, _ operations: [PointOperation], geometry: FrameGeometry,
+    budget: PlanBudget
+  ) {
+    let isOpaque = geometry.alpha == .opaque
+    guard let order = PixelOrder.colors(of: geometry.format),
+      let red = order.firstIndex(of: 0), geometry.alpha != .premultiplied
+    else { return nil }
+    self.description = description
+    self.red = red
+    if operations.count == 1, case .kernel(let kernel) = operations[0], let pixels = kernel.pixels {
+      self.function = unsafe pixels
+      return
+    }
+    guard operations.allSatisfy({ $0.isChannelwise(isOpaque: isOpaque) }) else { return nil }
+    var compiler = StripCompiler(
+      size: geometry.size, isOpaque: isOpaque, isPremultiplied: false, budget: budget)
+    let program = compiler.compile(operations, premultiplied: false, limited: false)
+    let tables = sl_byte_tables(program, order: order)
+    unsafe self.function = { input, count, _, output in
+      unsafe withUnsafePointer(to: tables) {
+        unsafe sl_rows_current().pointee.look_up_pixels(input, count, $0, output)
+      }
+    }
+  }
+
+  var worksInPlace: Bool { true }
+
+  func run(_ context: PassContext) async {
+    let size = context.output.size
+    await context.bands.run(
+      rows: size.height, nanoseconds: Double(size.pixelCount) * 0.4
+    ) { band in
+      let rows = unsafe sl_rows_current().pointee
+      let source = PixelStaging(context.inputs[0].view)
+      let target = PixelStaging(context.output.view)
+      for y in band {
+        let input = unsafe source.input(y, rows)
+        unsafe target.withOutput(y, rows) { output in
+          unsafe self.function(input, size.width, self.red, output)
+        }
+      }
+    }
+  }
+}
+
+extension sl_byte_tables {
+  /// Creates the tables of a program.
+  ///
+  /// - Parameters:
+  ///   - program: Functions of each channel.
+  ///   - order: For each of a pixel's bytes whether it is red (0), green (1) or blue (2).
+  fileprivate init(_ program: StripProgram, order: [Int]) {
+    self.init()
+    let rows = unsafe sl_rows_current().pointee
+    let memory = StripMemory(strips: 1 + program.scratchStrips)
+    var strip = memory.strip(0, time: FrameTime())
+    strip.count = 256
+    // Opaque pixels whose three channels have the same byte.
+    var pixels = (0 ..< 256).map { 0xff00_0000 | UInt32($0) * 0x01_0101 }
+    unsafe rows.load_bgra_u8(
+      &pixels, strip.count, strip.red, strip.green, strip.blue, strip.alpha)
+    unsafe program.run(strip, memory: memory, level: 1, rows: rows) { _ in }
+    unsafe rows.store_bgra_u8(
+      strip.red, strip.green, strip.blue, strip.alpha, strip.count, &pixels)
+    unsafe withUnsafeMutableBytes(of: &self.entries) { entries in
+      for (byte, color) in order.enumerated() {
+        let shift = UInt32(8 * (2 - color))
+        for value in 0 ..< 256 {
+          unsafe entries[256 * byte + value] = UInt8(truncatingIfNeeded: pixels[value] >> shift)
+        }
+      }
+    }
+    let colors = pixels.allSatisfy { $0 & 0xffff == $0 >> 8 & 0xffff }
+    self.are_equal = colors ? 1 : 0
+    extendLifetime(memory)
+  }
+}
+
+extension PointOperation {
+  /// Whether each colour channel is a function of itself alone, the same at every position and for
+  /// every alpha.
+  ///
+  /// - Parameter isOpaque: Whether alpha is ignored.
+  fileprivate func isChannelwise(isOpaque: Bool) -> Bool {
+    switch self {
+    case .matrix(let matrix):
+      let matrix = isOpaque ? matrix.opaque : matrix
+      return matrix.keepsAlpha && !matrix.readsAlpha && matrix.isDiagonal
+    case .kernel(let kernel): return kernel.isCurve
+    case .transfer: return true
+    // In pictures with alpha, mixed colours are weighed by it.
+    case .group(let operations, _, nil):
+      return isOpaque && operations.allSatisfy { $0.isChannelwise(isOpaque: true) }
+    case .field, .adaptive, .source, .group, .blend: return false
+    }
+  }
+}
+
+extension ColorMatrix {
+  /// Whether no colour channel depends on another one.
+  fileprivate var isDiagonal: Bool {
+    self.red.y == 0 && self.red.z == 0 && self.green.x == 0 && self.green.z == 0
+      && self.blue.x == 0 && self.blue.y == 0
+  }
+}
