@@ -151,7 +151,7 @@ import Testing
         }
         _ = driver.tracker.finish()
       }
-      #expect(protects ? frames.isEmpty : frames.count == 20, "\(frames)")
+      #expect(protects ? frames.isEmpty : frames.count == 19, "\(frames)")
       #expect(frames.allSatisfy { $0 < 60 })
     }
   }
