@@ -37,7 +37,8 @@ let package = Package(
       name: "SidelightVision", dependencies: ["SidelightKernels", "CVision"],
       path: "Sources/Vision", swiftSettings: strictMemory),
     .testTarget(
-      name: "VisionTests", dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
+      name: "VisionTests",
+      dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
       swiftSettings: strictMemory),
   ],
   cxxLanguageStandard: .cxx17
