@@ -94,6 +94,8 @@ class Faces:
             shares[scene] = 100 * sum(place is not None for place in found) / len(found)
         targets.least(
             "the first id on a face after 50 half-covered frames", shares["half-covered"], 100, "%")
+        targets.least(
+            "the first id on a face after 20 frames under a hand", shares["covered"], 100, "%")
         drawn = self.drawn["two"]
         self.programs["Sidelight"].run("marker-all", drawn, self.output)
         both = [len(marker_places(before, after, 2)) for before, after in

@@ -166,7 +166,71 @@ static void mattes(run *run) {
   }
 }
 
+// Rows that lie between two rows of levels: of backdrops, and of light around a person.
+static void light(run *run) {
+  const ptrdiff_t n = run->width, half = (n + 1) / 2;
+  for (ptrdiff_t step = 1; step <= 4; step++) {
+    run->next_region = 0;
+    const float *upper = random_floats(run, n, -20, 280), *lower = random_floats(run, n, -20, 280);
+    const float *alpha = random_floats(run, n, -.3f, 1);
+    int16_t *row = OUT_I16(n), *pairs = OUT_I16(half * step);
+    CALL(run, mix_rows, upper, lower, .3f, n, row);
+    record("mix_rows", NUMBER_I16, row, n, ROUNDED);
+    CALL(run, mix_pairs, upper, lower, .3f, n, step, pairs);
+    record("mix_pairs", NUMBER_I16, pairs, half * step, ROUNDED);
+    uint8_t *bytes = random_u8(run, n * step);
+    CALL(run, add_light_u8, bytes, step, alpha, upper, lower, .3f, n);
+    record("add_light", NUMBER_U8, bytes, n * step, ROUNDED);
+    int16_t *deep = random_i16(run, n * step, 0, 8160);
+    CALL(run, add_light_i16, deep, step, alpha, upper, lower, .3f, n);
+    record("add_light", NUMBER_I16, deep, n * step, ROUNDED);
+  }
+  run->next_region = 0;
+  uint8_t *samples = random_u8(run, n);
+  const uint8_t *factors = random_u8(run, n);
+  uint16_t *summands = allocate(run, (size_t)n * 2, 2);
+  for (ptrdiff_t i = 0; i < n; i++) {
+    summands[i] = (uint16_t)random_between(run, 0, 255 * (255 - factors[i]));
+  }
+  CALL(run, draw_plate, samples, factors, summands, n);
+  record("draw_plate", NUMBER_U8, samples, n, EXACT);
+}
+
+// The change of colours by the detail that a guided filter leaves out.
+static void details(run *run) {
+  const ptrdiff_t n = run->width;
+  for (int is_deep = 0; is_deep < 2; is_deep++) {
+    for (int is_skin = 0; is_skin < 2; is_skin++) {
+      run->next_region = 0;
+      const float *upper = random_floats(run, 4 * n, -.002f, .002f);
+      const float *lower = random_floats(run, 4 * n, -.002f, .002f);
+      const sl_detail detail = {
+          upper, lower, n, .3f, .8f, .0004f, .2f, is_skin, {-.0007f, -.0013f, .002f},
+          {.002f, -.0016f, -.0003f}, {-.1f, .1f}, {3, 4}};
+      for (ptrdiff_t step = 3; step <= 4; step++) {
+        const void *in = random_samples(run, n * step, is_deep);
+        int16_t *out = OUT_I16(n * step);
+        if (is_deep) {
+          CALL(run, detail_pixels_i16, in, step, &detail, step == 4, n, out);
+        } else {
+          CALL(run, detail_pixels_u8, in, step, &detail, step == 4, n, out);
+        }
+        record("detail_pixels", NUMBER_I16, out, n * step, ROUNDED);
+      }
+      const void *luma = random_samples(run, n, is_deep);
+      const float *cb = random_floats(run, n, -112, 112), *cr = random_floats(run, n, -112, 112);
+      int16_t *out = OUT_I16(n);
+      if (is_deep) {
+        CALL(run, detail_luma_i16, luma, cb, cr, &detail, 219, n, out);
+      } else {
+        CALL(run, detail_luma_u8, luma, cb, cr, &detail, 219, n, out);
+      }
+      record("detail_luma", NUMBER_I16, out, n, ROUNDED);
+    }
+  }
+}
+
 static const test_case cases[] = {
-    CASE(guided), CASE(guides), CASE(mattes),
+    CASE(guided), CASE(guides), CASE(mattes), CASE(light), CASE(details),
 };
 const test_group matte_cases = GROUP(cases);

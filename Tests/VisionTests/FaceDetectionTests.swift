@@ -255,6 +255,99 @@ import Testing
       #expect(percentile <= 9, "of \(errors.last ?? .infinity) at most")
     }
 
+    /// People at places of the frame, and a board of fine texture that slides before them, stays,
+    /// and goes back.
+    private struct HiddenPeople {
+      /// The frames in which the board stays.
+      let hidden: Range<Int>
+      /// The number of frames in which it slides.
+      static let slide = 8
+      /// The columns that it covers.
+      let board: ClosedRange<Double>
+      let people: (Int) -> [(portrait: ColorPicture, place: PicturePoint)]
+      private let texture = TestPictures.noise(width: 320, height: 180, seed: 4)
+
+      /// The faces are 60 pixels wide.
+      func picture(_ frame: Int) throws -> ColorPicture {
+        var picture = ColorPicture(
+          width: 320, height: 180, samples: [UInt8](repeating: 110, count: 3 * 57600))
+        for (portrait, place) in self.people(frame) {
+          let drawn = TestPictures.placed(
+            portrait, center: TestPictures.faceCenter, at: place, scale: 60 / TestPictures.faceSize)
+          let columns = max(0, Int(place.x) - 60) ..< min(320, Int(place.x) + 60)
+          Self.copy(drawn, to: &picture, columns) { $0 }
+        }
+        let before = Double(self.hidden.lowerBound - frame) / Double(Self.slide)
+        let after = Double(frame - self.hidden.upperBound) / Double(Self.slide)
+        let shift = Int(320 * max(0, before, after))
+        let columns = Int(self.board.lowerBound) + shift ..< Int(self.board.upperBound) + shift
+        Self.copy(self.texture, to: &picture, columns.clamped(to: 0 ..< 320)) { $0 - shift }
+        return picture
+      }
+
+      private static func copy(
+        _ source: ColorPicture, to picture: inout ColorPicture, _ columns: Range<Int>,
+        from column: (Int) -> Int
+      ) {
+        var samples = picture.samples
+        for y in 0 ..< 180 {
+          for x in columns {
+            for channel in 0 ..< 3 {
+              samples[3 * (320 * y + x) + channel] =
+                source.samples[3 * (320 * y + max(0, column(x))) + channel]
+            }
+          }
+        }
+        picture = ColorPicture(width: 320, height: 180, samples: samples)
+      }
+    }
+
+    /// Returns the ids of each frame, from left to right.
+    private static func ids(_ scene: HiddenPeople, frames: Int) async throws -> [[UInt64]] {
+      var catalogue = FilterCatalogue.builtIn
+      catalogue.registerVision()
+      try #require(catalogue.description(named: "faceDetection") != nil)
+      var analyzer = try Self.analyzer([:], catalogue)
+      var ids: [[UInt64]] = []
+      for frame in 0 ..< frames {
+        let found = try await analyzer.analyze(
+          try Self.frame(try scene.picture(frame)), at: Self.time(frame, milliseconds: 33))
+        ids.append(
+          Self.faces(found).sorted { $0.region.origin.x.value < $1.region.origin.x.value }
+            .map(\.id))
+      }
+      return ids
+    }
+
+    @Test(arguments: [12, 30, 50])
+    func `a face that a board hides completely has its id again`(_ hidden: Int) async throws {
+      let portrait = try TestPictures.portrait()
+      let scene = HiddenPeople(hidden: 40 ..< 40 + hidden, board: 100 ... 220) { frame in
+        [(portrait, PicturePoint(x: 160 + 0.2 * Double(frame), y: 90))]
+      }
+      let ids = try await Self.ids(scene, frames: 110 + hidden)
+      #expect(ids[29] == [1])
+      #expect(ids[40 + hidden + 30 ..< ids.count].allSatisfy { $0 == [1] }, "\(ids)")
+    }
+
+    @Test(arguments: [false, true])
+    func `two faces that may change places behind a board have new ids`(
+      _ change: Bool
+    ) async throws {
+      let portrait = try TestPictures.portrait()
+      let other = TestPictures.mirrored(portrait)
+      let scene = HiddenPeople(hidden: 40 ..< 75, board: 20 ... 300) { frame in
+        let (one, two) = change && frame > 55 ? (235.0, 85.0) : (85, 235)
+        return [
+          (portrait, PicturePoint(x: one, y: 90)), (other, PicturePoint(x: two, y: 90)),
+        ]
+      }
+      let ids = try await Self.ids(scene, frames: 130)
+      #expect(ids[29] == [1, 2])
+      #expect(ids[74].isEmpty)
+      #expect(ids[129].count == 2 && ids[129].allSatisfy { $0 > 2 }, "\(ids)")
+    }
+
     /// Each pixel as a square.
     private static func enlarged(_ picture: ColorPicture, _ factor: Int) -> ColorPicture {
       var samples: [UInt8] = []

@@ -48,6 +48,22 @@ enum TestPictures {
       samples: (0 ..< 3 * width * height).map { _ in UInt8.random(in: 0 ... 255, using: &random) })
   }
 
+  /// A picture with left and right exchanged about the centre of the portrait's face.
+  static func mirrored(_ source: ColorPicture) -> ColorPicture {
+    var samples = source.samples
+    let sum = Int(2 * Self.faceCenter.x) - 1
+    for y in 0 ..< source.height {
+      for x in 0 ..< source.width {
+        let from = min(max(sum - x, 0), source.width - 1)
+        for channel in 0 ..< 3 {
+          samples[3 * (source.width * y + x) + channel] =
+            source.samples[3 * (source.width * y + from) + channel]
+        }
+      }
+    }
+    return ColorPicture(width: source.width, height: source.height, samples: samples)
+  }
+
   /// Another picture, turned about a point, scaled and moved: `center` of the source appears at
   /// `place`. The rest is grey.
   static func placed(

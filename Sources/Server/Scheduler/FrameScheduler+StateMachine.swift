@@ -1,4 +1,15 @@
 extension FrameScheduler {
+  /// The kind of work that a turn is for.
+  package enum TurnKind: Sendable, Hashable {
+    /// A frame, or work that a caller waits for.
+    case frame
+    /// Work that no frame waits for and that takes longer than one, such as a search for faces in
+    /// a pipeline that protects. Such turns leave one thread to frames, if there are several.
+    case job
+    /// A job that also lets waiting frames go first, until its deadline.
+    case patientJob
+  }
+
   /// The decisions of a scheduler: which frame is next, and on how many threads. It returns actions
   /// and never waits itself.
   ///
@@ -10,6 +21,9 @@ extension FrameScheduler {
   /// A long turn pauses for waiting frames that are expected to take a quarter of its time at most,
   /// of sessions that have had no more service. Frames of similar cost never interrupt each other:
   /// that would delay the first and gain nothing for the second.
+  ///
+  /// Jobs (``TurnKind``) take longer than frames and never occupy all threads, unless there is only
+  /// one: sessions that search for faces at the same time would otherwise delay all frames.
   package struct StateMachine: ~Copyable {
     /// A session's account with the scheduler.
     private struct Account {
@@ -29,6 +43,7 @@ extension FrameScheduler {
       var deadline: Duration
       /// The expected work; `nil` if unknown.
       var cost: Duration?
+      var kind = TurnKind.frame
     }
 
     /// The least ratio of a turn's cost to that of a frame for which it pauses.
@@ -41,6 +56,8 @@ extension FrameScheduler {
 
     private let threads: Int
     private var running = 0
+    /// The jobs among the running turns.
+    private var runningJobs = 0
     private var requests: [Request] = []
     /// The turns that have paused and wait to continue, the latest last.
     private var paused: [Request] = []
@@ -84,21 +101,23 @@ extension FrameScheduler {
     ///   - session: The session's number.
     ///   - deadline: The time at which the frame should be done.
     ///   - cost: The expected work; `nil` if unknown.
+    ///   - kind: The kind of work.
     ///   - now: The time.
     package mutating func request(
-      session: UInt64, deadline: Duration, cost: Duration? = nil, at now: Duration
+      session: UInt64, deadline: Duration, cost: Duration? = nil, kind: TurnKind = .frame,
+      at now: Duration
     ) -> Answer {
       var account = self.account(of: session, at: now)
       account.service = max(account.service, self.virtualTime)
       account.lastSeen = now
       self.accounts[session] = account
-      guard self.running < self.threads else {
+      guard self.running < self.threads, self.admits(kind) else {
         let ticket = self.takeTicket()
         self.requests.append(
-          Request(ticket: ticket, session: session, deadline: deadline, cost: cost))
+          Request(ticket: ticket, session: session, deadline: deadline, cost: cost, kind: kind))
         return .wait(ticket: ticket)
       }
-      return .run(bands: self.start(session, at: now))
+      return .run(bands: self.start(session, kind, at: now))
     }
 
     /// Ends a turn.
@@ -106,11 +125,13 @@ extension FrameScheduler {
     /// - Parameters:
     ///   - session: The session's number.
     ///   - work: The work, in time of one thread.
+    ///   - kind: The kind of work.
     /// - Returns: The next turn; `nil` if there is none.
     package mutating func finish(
-      session: UInt64, work: Duration, at now: Duration
+      session: UInt64, work: Duration, kind: TurnKind = .frame, at now: Duration
     ) -> Grant? {
       self.running -= 1
+      if kind != .frame { self.runningJobs -= 1 }
       self.charge(session: session, work: work)
       return self.next(at: now)
     }
@@ -205,15 +226,26 @@ extension FrameScheduler {
         let request = first.map { self.requests.remove(at: $0) } ?? self.paused.removeLast()
         return self.grant(request, at: now)
       }
-      guard !self.requests.isEmpty else { return nil }
+      let frameWaits = self.requests.contains { $0.kind == .frame }
+      let waiting = self.requests.indices.filter { index in
+        let request = self.requests[index]
+        let yields = request.kind == .patientJob && frameWaits && now < request.deadline
+        return self.admits(request.kind) && !yields
+      }
+      guard !waiting.isEmpty else { return nil }
       let services = self.requests.map { self.service(of: $0.session) }
-      let mean = services.reduce(.zero, +) / services.count
-      let eligible = self.requests.indices.filter { services[$0] <= mean }
+      let mean = waiting.reduce(.zero) { $0 + services[$1] } / waiting.count
+      let eligible = waiting.filter { services[$0] <= mean }
       let index =
         eligible.min { self.requests[$0].deadline < self.requests[$1].deadline }
         // Rounding can leave no session at or below the mean.
-        ?? self.requests.indices.min { services[$0] < services[$1] }
+        ?? waiting.min { services[$0] < services[$1] }
       return index.map { self.grant(self.requests.remove(at: $0), at: now) }
+    }
+
+    /// Whether a turn of a kind may begin when a thread is free.
+    private func admits(_ kind: TurnKind) -> Bool {
+      kind == .frame || self.runningJobs < max(1, self.threads - 1)
     }
 
     /// Returns the index of the request with the earliest deadline among those that a turn pauses
@@ -241,11 +273,12 @@ extension FrameScheduler {
     }
 
     private mutating func grant(_ request: Request, at now: Duration) -> Grant {
-      Grant(ticket: request.ticket, bands: self.start(request.session, at: now))
+      Grant(ticket: request.ticket, bands: self.start(request.session, request.kind, at: now))
     }
 
-    private mutating func start(_ session: UInt64, at now: Duration) -> Int {
+    private mutating func start(_ session: UInt64, _ kind: TurnKind, at now: Duration) -> Int {
       self.running += 1
+      if kind != .frame { self.runningJobs += 1 }
       if let account = self.accounts[session] {
         self.virtualTime = max(self.virtualTime, account.service)
       }

@@ -64,6 +64,7 @@ package final class FrameScheduler: Sendable {
   ///   - deadline: The time at which the frame should be done.
   ///   - limit: The length of the turn. `nil` disables the limit. A turn with a limit never pauses.
   ///   - cost: The expected work, in time of one thread; `nil` if unknown.
+  ///   - kind: The kind of work. The turn of a job never pauses.
   ///   - body: Does the work on the given number of threads, and reports parallel work to the
   ///     meter: the scheduler charges the session for the work, not for the threads that it could
   ///     have used.
@@ -72,16 +73,18 @@ package final class FrameScheduler: Sendable {
   ///   `body`.
   package func withTurn<Result: Sendable>(
     session: UInt64, deadline: Duration, limit: Duration? = nil, cost: Duration? = nil,
+    kind: TurnKind = .frame,
     _ body: (_ bands: Int, _ meter: WorkMeter) async throws -> Result
   ) async throws -> Result {
     if limit != nil { try self.checkOverdueThreads() }
-    guard let bands = await self.turn(session: session, deadline: deadline, cost: cost) else {
+    guard let bands = await self.turn(session: session, deadline: deadline, cost: cost, kind: kind)
+    else {
       throw CancellationError()
     }
     let turn = Turn(
-      session: session, bands: bands, deadline: deadline, cost: cost, scheduler: self)
+      session: session, bands: bands, deadline: deadline, cost: cost, kind: kind, scheduler: self)
     let now = self.clock.now
-    let meter = WorkMeter(now: now, pausePoint: limit == nil ? turn : nil)
+    let meter = WorkMeter(now: now, pausePoint: limit == nil && kind == .frame ? turn : nil)
     defer { self.end(turn, meter) }
     guard let limit else { return try await body(bands, meter) }
     // The turn may have come because others became overdue during the wait.
@@ -120,14 +123,16 @@ package final class FrameScheduler: Sendable {
   /// Waits for a turn.
   ///
   /// - Returns: The number of threads; `nil` if the task was cancelled.
-  private func turn(session: UInt64, deadline: Duration, cost: Duration?) async -> Int? {
+  private func turn(
+    session: UInt64, deadline: Duration, cost: Duration?, kind: TurnKind
+  ) async -> Int? {
     let now = self.clock.now()
     let ticket = Mutex<UInt64?>(nil)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let bands: Int?? = self.withState { state in
           switch state.machine.request(
-            session: session, deadline: deadline, cost: cost, at: now)
+            session: session, deadline: deadline, cost: cost, kind: kind, at: now)
           {
           case .run(let bands): return bands
           case .wait(let number):
@@ -182,7 +187,9 @@ package final class FrameScheduler: Sendable {
     let now = self.clock.now()
     let work = turn.takeUncharged(meter, at: now)
     let granted = self.withState { state in
-      state.machine.finish(session: turn.session, work: work, at: now).map { grant in
+      state.machine.finish(
+        session: turn.session, work: work, kind: turn.kind, at: now
+      ).map { grant in
         (state.waiting.removeValue(forKey: grant.ticket), grant.bands)
       }
     }
@@ -252,6 +259,7 @@ private final class Turn: PausePoint {
   let deadline: Duration
   /// The expected work; `nil` if unknown.
   let cost: Duration?
+  let kind: FrameScheduler.TurnKind
   let state = Mutex(State.running)
   private let start: Duration
   private let scheduler: FrameScheduler
@@ -259,12 +267,14 @@ private final class Turn: PausePoint {
   private let charged = Mutex(Duration.zero)
 
   init(
-    session: UInt64, bands: Int, deadline: Duration, cost: Duration?, scheduler: FrameScheduler
+    session: UInt64, bands: Int, deadline: Duration, cost: Duration?,
+    kind: FrameScheduler.TurnKind, scheduler: FrameScheduler
   ) {
     self.session = session
     self.bands = bands
     self.deadline = deadline
     self.cost = cost
+    self.kind = kind
     self.scheduler = scheduler
     self.start = scheduler.clock.now()
   }

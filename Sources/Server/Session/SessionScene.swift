@@ -9,7 +9,8 @@ typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 /// The scene of a session: the faces in its frames and the state of its scene stages.
 ///
 /// The worker steps it before each frame. Slow work, such as searches of whole pictures, runs at
-/// the same time as later frames, in turns of the scheduler; its results apply to the next step.
+/// the same time as later frames, in turns of the scheduler that leave a thread to frames
+/// (``FrameScheduler/TurnKind``); its results apply to the next step.
 final class SessionScene: Sendable {
   /// The scene is in use by a frame whose custom filters have not returned.
   struct Busy: Error, CustomStringConvertible {
@@ -99,7 +100,8 @@ final class SessionScene: Sendable {
         // Custom code may not return, so its turn is limited.
         result = try await processing.scheduler.withTurn(
           session: self.session, deadline: deadline,
-          limit: job.isCustom ? FrameScheduler.unknownTurnLimit : nil
+          limit: job.isCustom ? FrameScheduler.unknownTurnLimit : nil,
+          kind: job.protects ? .job : .patientJob
         ) { _, _ in
           try await observer.pass(job.description) { job.run() }
         }

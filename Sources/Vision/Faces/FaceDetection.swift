@@ -11,8 +11,10 @@ package struct FaceDetection: Filter {
       pixels, at 0, -25 and 25 degrees in turn; optical flow follows the faces in between. Two \
       detections within a second confirm a face, nine searches without it drop it. Detections \
       face: the square around each confirmed face, in pixels of the frame, with its id and \
-      confidence. An id is used once: a person who returns has a new one. faces: the number of \
-      faces. facesSeen: of those present so far. roll: the clockwise angle of each face in \
+      confidence. An id belongs to a place, not to a person: a face that returns within two \
+      seconds near the place where it was lost keeps it, unless another lost face could have come \
+      there; any other face has a new one. faces: the number of faces. facesSeen: of those \
+      present so far. roll: the clockwise angle of each face in \
       degrees, in the order of the detections. presentIds, presentSeconds: the faces that were \
       there for a second, and for how long. leftIds, leftSeconds: the last 64 that were absent for \
       two seconds afterwards. searchError: the reason, if the last search of a whole frame failed

@@ -99,7 +99,8 @@ struct StickerScene {
     let box = FaceBox(center: PicturePoint(x: x, y: y), size: size, roll: roll)
     let start = SceneTime(index: 0, time: .zero)
     return TrackedFace(
-      id: FaceID(id), box: box, rawBox: box, confidence: 1, isConfirmed: true, isFollowed: true,
+      id: FaceID(id), track: id, box: box, rawBox: box, confidence: 1, isConfirmed: true,
+      isFollowed: true,
       firstDetection: start, lastDetection: start, age: 0, missedLooks: 0,
       displacement: PicturePoint(x: 0, y: 0), speed: 0)
   }

@@ -4,13 +4,14 @@ import Testing
 extension TrackedFace {
   /// A confirmed face for tests.
   static func sample(
-    _ id: Int, _ box: FaceBox = FaceBox(center: PicturePoint(x: 160, y: 90), size: 60),
+    _ id: Int, track: Int? = nil,
+    _ box: FaceBox = FaceBox(center: PicturePoint(x: 160, y: 90), size: 60),
     at frame: Int = 0, first: Int = 0, age: Int = 0, missedLooks: Int = 0, isFollowed: Bool = true,
     displacement: PicturePoint = PicturePoint(x: 0, y: 0)
   ) -> TrackedFace {
     TrackedFace(
-      id: FaceID(id), box: box, rawBox: box, confidence: 0.9, isConfirmed: true,
-      isFollowed: isFollowed, firstDetection: SimulatedScene.time(first),
+      id: FaceID(id), track: track ?? id, box: box, rawBox: box, confidence: 0.9,
+      isConfirmed: true, isFollowed: isFollowed, firstDetection: SimulatedScene.time(first),
       lastDetection: SimulatedScene.time(max(0, frame - age)), age: age, missedLooks: missedLooks,
       displacement: displacement, speed: 0)
   }
@@ -53,6 +54,18 @@ extension TrackedFace {
       seconds < 3.05 || seconds > 2.95 + gap ? [1] : []
     }
     #expect(events.count { if case .present = $0.event { true } else { false } } == count)
+  }
+
+  @Test func `a face that returns with its id goes on, also after it has left`() {
+    var attendance = FaceAttendance()
+    let events = Self.run(0 ..< 80, &attendance) { (3.05 ..< 5.55).contains($0) ? [] : [1] }
+    #expect(
+      events.map(\.event) == [
+        .present(FaceID(1)), .left(FaceID(1), present: .seconds(3)), .present(FaceID(1)),
+      ])
+    #expect(attendance.facesSeen == 1)
+    #expect(attendance.presences.map(\.duration) == [.milliseconds(7900)])
+    #expect(!attendance.presences[0].hasLeft)
   }
 
   @Test func `several faces are counted independently`() {

@@ -28,11 +28,13 @@ import Testing
 
     /// A face that was detected in this frame.
     func face(
-      _ id: Int = 1, x: Double = 80, first: Int = 0, age: Int = 0, missedLooks: Int = 0,
+      _ id: Int = 1, track: Int? = nil, x: Double = 80, first: Int = 0, age: Int = 0,
+      missedLooks: Int = 0,
       isFollowed: Bool = true, speed: Double = 0
     ) -> TrackedFace {
       .sample(
-        id, FaceBox(center: PicturePoint(x: x, y: 45), size: 30), at: self.frame, first: first,
+        id, track: track, FaceBox(center: PicturePoint(x: x, y: 45), size: 30), at: self.frame,
+        first: first,
         age: age, missedLooks: missedLooks, isFollowed: isFollowed,
         displacement: PicturePoint(x: speed, y: 0))
     }
@@ -199,6 +201,38 @@ import Testing
     driver.know()
     _ = driver.step([])
     #expect(driver.step([driver.face(2, x: 150, first: driver.frame)]).isWhole)
+  }
+
+  @Test func `a lost face that returns with its id is another one to the rules`() {
+    // It does not release a place in which it is not.
+    var driver = Driver()
+    driver.know()
+    _ = driver.step([])
+    let far = driver.face(1, track: 2, x: 150, first: driver.frame)
+    #expect(Self.reason(driver.step([far])) == .lost)
+    // Nor if it was known before the lost one was last seen.
+    var early = Driver()
+    early.know()
+    _ = early.step([])
+    #expect(Self.reason(early.step([early.face(1, track: 2, first: 1)])) == .lost)
+    let near = driver.face(1, track: 3, first: driver.frame)
+    #expect(!driver.step([far, near]).isWhole)
+  }
+
+  @Test func `with hold, a cover grows on when a candidate gets the id of a lost face`() throws {
+    var driver = Driver(FacePrivacy.Configuration(whenUnsure: .hold))
+    for _ in 0 ..< 3 { _ = driver.step([driver.face(), driver.face(2, x: 20)]) }
+    let other = { (driver: Driver) in driver.face(2, x: 20) }
+    var radius = 0.0
+    for _ in 0 ..< 5 {
+      let candidate = driver.face(7, x: 140, isFollowed: false)
+      let coverage = driver.step([driver.face(), other(driver)]) { $0.candidates = [candidate] }
+      radius = try #require(Self.regions(coverage).last).radiusX
+    }
+    let named = driver.face(3, track: 7, x: 140, isFollowed: false)
+    let coverage = driver.step([driver.face(), other(driver), named])
+    let grown = try #require(Self.regions(coverage).first { $0.center.x == 140 })
+    #expect(abs(grown.radiusX / radius - 1.04) < 1e-9)
   }
 
   @Test func `with hold, a lost face is covered and grows, and faults cover the frame still`()

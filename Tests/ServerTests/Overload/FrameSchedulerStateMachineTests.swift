@@ -116,6 +116,49 @@ import Testing
     for time in service { #expect(abs(time / mean - 1) < 0.1, "\(service)") }
   }
 
+  @Test(arguments: [1, 2, 4])
+  func `jobs leave a thread to frames, unless there is only one`(_ threads: Int) {
+    var machine = Machine(threads: threads)
+    let limit = max(1, threads - 1)
+    for session in 0 ..< UInt64(limit) {
+      let answer = machine.request(session: session, deadline: .zero, kind: .job, at: .zero)
+      guard case .run = answer else { return #expect(Bool(false), "\(answer)") }
+    }
+    // The next ones wait, of either kind, also when a frame ends.
+    for kind in [FrameScheduler.TurnKind.job, .patientJob] {
+      let answer = machine.request(session: 90, deadline: .zero, kind: kind, at: .zero)
+      guard case .wait = answer else { return #expect(Bool(false), "\(answer)") }
+    }
+    if threads > 1 {
+      let frame = machine.request(session: 91, deadline: .zero, at: .zero)
+      #expect(frame == .run(bands: 1))
+      #expect(machine.finish(session: 91, work: .zero, at: .zero) == nil)
+    }
+    // A job that ends makes room for one.
+    let granted = machine.finish(session: 0, work: .zero, kind: .job, at: .zero)
+    #expect(granted?.ticket == 0)
+    #expect(machine.waitingCount == 1)
+  }
+
+  @Test func `a patient job lets waiting frames go first until its deadline`() {
+    func order(of kind: FrameScheduler.TurnKind, at now: Duration) -> [UInt64] {
+      var machine = Machine(threads: 2)
+      for session: UInt64 in [1, 2] {
+        _ = machine.request(session: session, deadline: .zero, at: .zero)
+      }
+      _ = machine.request(session: 3, deadline: .milliseconds(10), kind: kind, at: .zero)
+      for session: UInt64 in [4, 5] {
+        _ = machine.request(session: session, deadline: .milliseconds(20), at: .zero)
+      }
+      let first = machine.finish(session: 1, work: .zero, at: now)
+      let second = machine.finish(session: 2, work: .zero, at: now)
+      return [first, second].compactMap { $0?.ticket }
+    }
+    #expect(order(of: .job, at: .zero) == [0, 1])
+    #expect(order(of: .patientJob, at: .zero) == [1, 2])
+    #expect(order(of: .patientJob, at: .milliseconds(10)) == [0, 1])
+  }
+
   @Test func `an idle session accumulates no share`() {
     var machine = Machine(threads: 1)
     _ = machine.request(session: 1, deadline: .zero, at: .zero)

@@ -103,6 +103,31 @@ import Testing
   }
 
   @Test(arguments: [false, true])
+  func `jobs of several sessions leave a thread to frames`(_ protects: Bool) async throws {
+    let gate = Gate()
+    let job = SceneJob("test", protects: protects) {
+      gate.hold()
+      return true
+    }
+    var configuration = ServerConfiguration()
+    configuration.computeThreads = 2
+    let catalogue = MarkFilter.catalogue(job: job)
+    try await withServer(configuration, catalogue: catalogue) { _, address in
+      defer { gate.open(for: 3) }
+      try await withStub(address) { stub in
+        var entered = gate.entered.makeAsyncIterator()
+        for session in 1 ... 3 {
+          let answers = try await stub.converseInTurn(.open([.filter("mark")]), Self.frames(3))
+          #expect(Self.levels(answers) == [1, 2, 3])
+          if session == 1 { await entered.next() }
+        }
+        // The jobs of the second and the third session waited for the first.
+        #expect(gate.entryCount == 1)
+      }
+    }
+  }
+
+  @Test(arguments: [false, true])
   func `a step that throws fails the stage, and a protecting stage is blurred`(_ protects: Bool)
     async throws
   {

@@ -2,7 +2,8 @@
 ///
 /// A face is present after it was tracked for ``arrivalTime``, and has left after it was not
 /// tracked for ``departureTime``. Times count from the first and to the last frame that shows it. A
-/// person who leaves and returns has a new id.
+/// person who leaves and returns has a new id. If a face returns with its id after all, since few
+/// frames are added, its presence goes on.
 package struct FaceAttendance: Sendable {
   /// A change of presence.
   package enum Event: Sendable, Hashable {
@@ -53,17 +54,22 @@ package struct FaceAttendance: Sendable {
   /// - Returns: The changes, departures first.
   package mutating func add(_ faces: [TrackedFace], at time: Duration) -> [Event] {
     self.faces = faces.count
-    var events: [Event] = []
+    var (events, returned): ([Event], [Event]) = ([], [])
     let ids = Set(faces.map(\.id))
-    for index in self.presences.indices where !self.presences[index].hasLeft {
+    for index in self.presences.indices {
       let presence = self.presences[index]
       if ids.contains(presence.id) {
         self.presences[index].last = max(presence.last, time)
-      } else if time - presence.last >= Self.departureTime {
+        if presence.hasLeft {
+          self.presences[index].hasLeft = false
+          returned.append(.present(presence.id))
+        }
+      } else if !presence.hasLeft, time - presence.last >= Self.departureTime {
         self.presences[index].hasLeft = true
         events.append(.left(presence.id, present: presence.duration))
       }
     }
+    events += returned
     self.arriving.removeAll {
       !ids.contains($0.id) && time - $0.last >= Self.departureTime
     }

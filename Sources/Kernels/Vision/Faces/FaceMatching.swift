@@ -60,3 +60,20 @@ enum FaceMatching {
     return pairs
   }
 }
+
+extension [DetectedFace] {
+  /// Returns the detections that can be faces of a picture. A model may report anything.
+  func plausible(width: Int, height: Int) -> [DetectedFace] {
+    self.compactMap { face in
+      let box = FaceBox(face)
+      guard box.isValid, (0 ... Double(width)).contains(box.center.x),
+        (0 ... Double(height)).contains(box.center.y), box.size >= 1,
+        box.size <= 2 * Double(Swift.max(width, height))
+      else { return nil }
+      var face = face
+      face.confidence = face.confidence.isNaN ? 0 : Swift.min(Swift.max(face.confidence, 0), 1)
+      face.rollTolerance = face.rollTolerance >= 0 ? face.rollTolerance : 0
+      return face
+    }
+  }
+}

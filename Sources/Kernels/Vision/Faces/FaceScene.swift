@@ -157,7 +157,9 @@ package struct FaceScene: Sendable {
     }
     if let finder = self.searchFinder {
       let protects = self.configuration.protects
-      self.due = SceneJob("faceSearch", isCustom: self.tools?.isCustom ?? false) {
+      self.due = SceneJob(
+        "faceSearch", isCustom: self.tools?.isCustom ?? false, protects: protects
+      ) {
         var finder = finder
         let (outcome, error) = Self.search(search, with: &finder, picture, color)
         return SearchReturn(

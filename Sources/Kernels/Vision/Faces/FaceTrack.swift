@@ -2,7 +2,7 @@
 struct FaceTrack: Sendable {
   /// The place in one frame, and the movement that led to it.
   private struct Step {
-    let frame: UInt64
+    let frame: SceneTime
     var box: FaceBox
     /// The movement since the step before; `nil` if optical flow failed.
     let flow: SimilarityTransform?
@@ -18,8 +18,16 @@ struct FaceTrack: Sendable {
   static let maximumDrift = 2.0
   /// The number of frames for which places are kept, for searches that take long.
   static let historyLimit = 32
+  /// The least time over which ``velocity`` is measured, so that the error of a detection counts
+  /// little.
+  static let velocityTime = Duration.milliseconds(200)
 
-  let id: FaceID
+  /// The number of the track: it is never used again.
+  let number: Int
+  /// The id that is reported: that of a lost face, if the tracker takes this one for it.
+  private(set) var id: FaceID
+  /// Whether ``id`` is final.
+  private(set) var isNamed = false
   /// The place in ``located``.
   private(set) var box: FaceBox
   /// The frame to which ``box`` belongs.
@@ -31,6 +39,10 @@ struct FaceTrack: Sendable {
   private(set) var lastDetection: SceneTime
   /// The place of the last detection.
   private(set) var detectedBox: FaceBox
+  /// The movement of the centre in pixels per second up to the last detection.
+  private(set) var velocity = PicturePoint(x: 0, y: 0)
+  /// The last frame in which optical flow or a detection measured ``box``.
+  private(set) var measured: SceneTime
   /// The number of the tracker's step in which a search for this face last ran.
   var lastLookStep: Int
   private var missed: [UInt64] = []
@@ -41,16 +53,18 @@ struct FaceTrack: Sendable {
   private var filter = FaceBoxFilter()
   private var filtered: FaceBox
 
-  init(_ id: FaceID, _ face: DetectedFace, at frame: SceneTime, step: Int) {
-    self.id = id
+  init(_ number: Int, _ face: DetectedFace, at frame: SceneTime, step: Int) {
+    self.number = number
+    self.id = FaceID(number)
     self.box = FaceBox(face)
     self.located = frame.index
     self.confidence = face.confidence
     self.firstDetection = frame
     self.lastDetection = frame
     self.detectedBox = self.box
+    self.measured = frame
     self.lastLookStep = step
-    self.history = [Step(frame: frame.index, box: self.box, flow: nil)]
+    self.history = [Step(frame: frame, box: self.box, flow: nil)]
     self.previousBox = self.box
     self.filtered = self.box
   }
@@ -59,14 +73,14 @@ struct FaceTrack: Sendable {
 
   /// The place in an earlier frame, or the earliest known one.
   func box(in frame: UInt64) -> FaceBox {
-    self.history.last { $0.frame <= frame }?.box ?? self.history.first?.box ?? self.box
+    self.history.last { $0.frame.index <= frame }?.box ?? self.history.first?.box ?? self.box
   }
 
   /// Moves the face into the next frame.
   ///
   /// - Parameter flow: The movement; `nil` if optical flow failed, which leaves the place as it is
   ///   and unknown until the next detection.
-  mutating func follow(_ flow: SimilarityTransform?, to frame: UInt64) {
+  mutating func follow(_ flow: SimilarityTransform?, to frame: SceneTime) {
     var flow = flow.flatMap { $0.isValid ? $0 : nil }
     let start = self.box
     if let moved = flow.map({ self.box.moved(by: $0) }) {
@@ -77,9 +91,9 @@ struct FaceTrack: Sendable {
         flow = nil
       }
     }
-    if flow == nil { self.isFollowed = false }
+    if flow == nil { self.isFollowed = false } else { self.measured = frame }
     self.movement = flow.map { _ in (start, self.box) }
-    self.located = frame
+    self.located = frame.index
     self.history.append(Step(frame: frame, box: self.box, flow: flow))
     if self.history.count > Self.historyLimit { self.history.removeFirst() }
   }
@@ -90,7 +104,7 @@ struct FaceTrack: Sendable {
   /// - Parameter window: The time within which a second detection confirms the face.
   mutating func detect(_ face: DetectedFace, at frame: SceneTime, confirmedWithin window: Duration)
   {
-    let later = self.history.filter { $0.frame > frame.index }
+    let later = self.history.filter { $0.frame.index > frame.index }
     var carried: FaceBox? = FaceBox(face)
     for step in later {
       carried = step.flow.flatMap { flow in carried?.moved(by: flow) }
@@ -106,12 +120,25 @@ struct FaceTrack: Sendable {
     }
     if carried != nil { self.isFollowed = true }
     if let last = self.history.indices.last { self.history[last].box = self.box }
+    self.measured = carried == nil ? frame : self.history.last?.frame ?? frame
     self.confidence += Self.pull * (face.confidence - self.confidence)
     self.missed.removeAll { $0 <= frame.index }
     guard frame.index > self.lastDetection.index else { return }
     if frame.time - self.lastDetection.time <= window { self.isConfirmed = true }
     self.lastDetection = frame
     self.detectedBox = self.box
+    if let now = self.history.last,
+      let before = self.history.last(where: { now.frame.time - $0.frame.time >= Self.velocityTime })
+    {
+      let seconds = (now.frame.time - before.frame.time) / .seconds(1)
+      self.velocity = (1 / seconds) * (self.box.center - before.box.center)
+    }
+  }
+
+  /// Decides the id that is reported: this one, or the track's own.
+  mutating func name(_ id: FaceID?) {
+    self.isNamed = true
+    self.id = id ?? self.id
   }
 
   /// Counts a search for this face that did not find it.
@@ -140,9 +167,31 @@ struct FaceTrack: Sendable {
     let displacement = self.box.center - self.previousBox.center
     self.previousBox = self.box
     return TrackedFace(
-      id: self.id, box: self.filtered, rawBox: self.box, confidence: self.confidence,
+      id: self.id, track: self.number, box: self.filtered, rawBox: self.box,
+      confidence: self.confidence,
       isConfirmed: self.isConfirmed, isFollowed: self.isFollowed,
       firstDetection: self.firstDetection, lastDetection: self.lastDetection, age: age,
       missedLooks: self.missedLooks, displacement: displacement, speed: self.filter.speed)
+  }
+}
+
+extension [FaceTrack] {
+  /// The least overlap of two tracks of one face.
+  private static let mergeOverlap = 0.5
+
+  /// Returns the tracks without those that follow the same face as another: candidates, and those
+  /// that looks miss. By id.
+  func merged() -> [FaceTrack] {
+    let order = self.sorted {
+      ($0.isConfirmed ? 0 : 1, $0.missedLooks, $0.number)
+        < ($1.isConfirmed ? 0 : 1, $1.missedLooks, $1.number)
+    }
+    var kept: [FaceTrack] = []
+    for track in order {
+      let isDoubtful = !track.isConfirmed || track.missedLooks > 0
+      let isSame = kept.contains { $0.box.overlap(with: track.box) >= Self.mergeOverlap }
+      if !(isDoubtful && isSame) { kept.append(track) }
+    }
+    return kept.sorted { $0.id < $1.id }
   }
 }

@@ -18,6 +18,9 @@
 ///   lost all the way.
 /// - A face is dropped after ``missedLookLimit`` looks without a detection, and when its centre
 ///   leaves the picture.
+/// - A face that was dropped inside the picture is lost: if it is confirmed again in the same place
+///   within ``returnTime``, it has its id again, on a new track (`LostFaces`). A tracker that
+///   protects searches no more for lost faces than for others.
 /// - Detections match faces by overlap or distance (`FaceMatching`), also at the place of the last
 ///   detection if looks have missed: flow may have followed a hand that covered the face.
 /// - Places are filtered once per frame (``FaceBoxFilter``).
@@ -38,28 +41,6 @@ package struct FaceTracker: Sendable {
     }
   }
 
-  /// The result of a search for one face.
-  package struct LookResult: Sendable, Hashable {
-    package var look: LocalLook
-    package var outcome: SearchOutcome
-
-    package init(_ look: LocalLook, _ outcome: SearchOutcome) {
-      self.look = look
-      self.outcome = outcome
-    }
-  }
-
-  /// The result of a search of the whole picture.
-  package struct SearchResult: Sendable, Hashable {
-    package var search: FullSearch
-    package var outcome: SearchOutcome
-
-    package init(_ search: FullSearch, _ outcome: SearchOutcome) {
-      self.search = search
-      self.outcome = outcome
-    }
-  }
-
   /// The angles of full searches, in turn: 0, -25 and 25 degrees, in radians.
   package static let searchAngles = [0, -25 * Double.pi / 180, 25 * Double.pi / 180]
   /// The time within which a second detection confirms a candidate, unless frames are farther
@@ -67,14 +48,14 @@ package struct FaceTracker: Sendable {
   package static let confirmationTime = Duration.seconds(1)
   /// The number of looks without a detection after which a face is dropped.
   package static let missedLookLimit = 9
+  /// The time since its last report within which a lost face keeps its id.
+  package static let returnTime = Duration.seconds(2)
   /// The longest time between frames over which faces are followed.
   package static let maximumGap = Duration.milliseconds(500)
   /// The time after which a full search without a result counts as failed.
   package static let searchTimeout = Duration.seconds(2)
   /// The number of frames between looks at a candidate.
   private static let candidateInterval = 3
-  /// The least overlap of two tracks of one face.
-  private static let mergeOverlap = 0.5
   /// The number of frames whose times are kept, for results of full searches.
   private static let frameLimit = 128
 
@@ -83,9 +64,10 @@ package struct FaceTracker: Sendable {
   private var width: Int
   private var height: Int
   private var tracks: [FaceTrack] = []
+  private var lost = LostFaces()
   private var frames: [SceneTime] = []
   private var step = 0
-  private var lastID = 0
+  private var lastNumber = 0
   private var angleIndex = 0
   private var lastSearchStep: Int?
   private var pending: (search: FullSearch, requested: Duration)?
@@ -107,12 +89,13 @@ package struct FaceTracker: Sendable {
   /// The number of frames between looks at a face that flow follows.
   package var lookInterval: Int { self.configuration.protects ? 3 : 6 }
 
-  /// Forgets all faces, frames and searches, for example after a cut. Ids continue.
+  /// Forgets all faces, frames and searches, for example after a cut. Numbers continue.
   package mutating func reset(width: Int, height: Int) {
     precondition(width > 0 && height > 0)
     self.width = width
     self.height = height
     self.tracks = []
+    self.lost = LostFaces()
     self.frames = []
     self.lastSearchStep = nil
     self.pending = nil
@@ -161,7 +144,7 @@ package struct FaceTracker: Sendable {
     let isContinuous = self.elapsed <= Self.maximumGap
     for index in self.tracks.indices {
       let transform = isContinuous ? flow[self.tracks[index].id] : nil
-      self.tracks[index].follow(transform, to: frame.index)
+      self.tracks[index].follow(transform, to: frame)
     }
     self.tracks = self.tracks.filter { self.contains($0.box.center) }
     if let pending = self.pending, frame.time - pending.requested > Self.searchTimeout {
@@ -170,22 +153,31 @@ package struct FaceTracker: Sendable {
     }
     var plan = SearchPlan()
     plan.looks = self.tracks.compactMap { self.look(for: $0) }
+    self.lost.expire(at: frame.time)
+    if !self.configuration.protects {
+      self.lost.nextLook(step: self.step, at: frame.time).map { plan.looks.append($0) }
+    }
     plan.fullSearch = self.nextSearch(in: frame)
     return plan
   }
 
   /// Applies the result of a search for one face in the current frame.
   package mutating func record(_ result: LookResult) {
-    guard let frame = self.frames.last,
-      let index = self.tracks.firstIndex(where: { $0.id == result.look.face })
-    else { return }
+    guard let frame = self.frames.last else { return }
+    guard let index = self.tracks.firstIndex(where: { $0.id == result.look.face }) else {
+      // What a look at a lost face finds may be another one.
+      if self.lost.contains(result.look.face), case .found(let faces) = result.outcome {
+        _ = self.addCandidates(faces.plausible(width: self.width, height: self.height), at: frame)
+      }
+      return
+    }
     self.tracks[index].lastLookStep = self.step
     guard case .found(let faces) = result.outcome else {
       self.report.hasFailedLook = true
       self.tracks[index].miss(in: frame.index)
       return
     }
-    var detections = self.plausible(faces)
+    var detections = faces.plausible(width: self.width, height: self.height)
     if let best = self.best(of: detections, for: index, look: result.look) {
       self.tracks[index].detect(
         detections.remove(at: best), at: frame, confirmedWithin: self.confirmationWindow)
@@ -206,7 +198,7 @@ package struct FaceTracker: Sendable {
       self.report.search.isFailing = true
       return
     }
-    let detections = self.plausible(faces)
+    let detections = faces.plausible(width: self.width, height: self.height)
     let boxes = detections.map(FaceBox.init)
     var (known, matched) = (Set<Int>(), Set<Int>())
     // The place in the searched frame, then the place of the last detection, then the surroundings
@@ -258,11 +250,14 @@ package struct FaceTracker: Sendable {
       self.report.hasFailedLook = false
     }
     guard let frame = self.frames.last else { return self.report }
+    let known = self.tracks
     self.tracks = self.tracks.filter {
       $0.missedLooks < Self.missedLookLimit && self.contains($0.box.center)
         && ($0.isConfirmed || frame.time - $0.lastDetection.time <= self.confirmationWindow)
     }
-    self.merge()
+    self.tracks = self.tracks.merged()
+    self.lose(known, at: frame)
+    self.nameConfirmed(at: frame)
     let ages = self.tracks.map { track in
       self.frames.reduce(0) { $0 + ($1.index > track.lastDetection.index ? 1 : 0) }
     }
@@ -272,6 +267,33 @@ package struct FaceTracker: Sendable {
     self.report.faces = faces.filter(\.isConfirmed)
     self.report.candidates = faces.filter { !$0.isConfirmed }
     return self.report
+  }
+
+  /// Remembers the reported faces that this frame drops, unless they have left the picture.
+  private mutating func lose(_ known: [FaceTrack], at frame: SceneTime) {
+    for track in known
+    where track.isNamed && self.contains(track.box.center)
+      && !self.tracks.contains(where: { $0.number == track.number })
+    {
+      self.lost.add(
+        track, reported: frame.time - self.elapsed, step: self.step,
+        limit: self.configuration.maxFaces)
+    }
+  }
+
+  /// Decides the ids of the faces that this frame confirms.
+  private mutating func nameConfirmed(at frame: SceneTime) {
+    let new = self.tracks.indices.filter {
+      self.tracks[$0].isConfirmed && !self.tracks[$0].isNamed
+    }
+    guard !new.isEmpty else { return }
+    let ids = self.lost.ids(
+      of: new.map { self.tracks[$0].box },
+      candidates: self.tracks.filter { !$0.isConfirmed }.map(\.box),
+      hidden: self.tracks.filter { $0.isNamed && $0.missedLooks > 0 }.map(LostFaces.Hidden.init),
+      at: frame.time)
+    for (index, id) in zip(new, ids) { self.tracks[index].name(id) }
+    self.tracks.sort { $0.id < $1.id }
   }
 
   /// The time within which a second detection confirms a candidate: at least two frames, so that a
@@ -356,43 +378,14 @@ package struct FaceTracker: Sendable {
         ignored += 1
         continue
       }
-      self.lastID += 1
-      self.tracks.append(FaceTrack(FaceID(self.lastID), detection, at: frame, step: self.step))
+      self.lastNumber += 1
+      self.tracks.append(FaceTrack(self.lastNumber, detection, at: frame, step: self.step))
       added += 1
     }
     return (added, ignored)
   }
 
-  /// Ends tracks that follow the same face as another: candidates, and those that looks miss.
-  private mutating func merge() {
-    let order = self.tracks.sorted {
-      ($0.isConfirmed ? 0 : 1, $0.missedLooks, $0.id)
-        < ($1.isConfirmed ? 0 : 1, $1.missedLooks, $1.id)
-    }
-    var kept: [FaceTrack] = []
-    for track in order {
-      let isDoubtful = !track.isConfirmed || track.missedLooks > 0
-      let isSame = kept.contains { $0.box.overlap(with: track.box) >= Self.mergeOverlap }
-      if !(isDoubtful && isSame) { kept.append(track) }
-    }
-    self.tracks = kept.sorted { $0.id < $1.id }
-  }
-
   private func contains(_ point: PicturePoint) -> Bool {
     (0 ... Double(self.width)).contains(point.x) && (0 ... Double(self.height)).contains(point.y)
-  }
-
-  /// Returns the detections that can be faces of this picture. A model may report anything.
-  private func plausible(_ faces: [DetectedFace]) -> [DetectedFace] {
-    faces.compactMap { face in
-      let box = FaceBox(face)
-      guard box.isValid, self.contains(box.center), box.size >= 1,
-        box.size <= 2 * Double(max(self.width, self.height))
-      else { return nil }
-      var face = face
-      face.confidence = face.confidence.isNaN ? 0 : min(max(face.confidence, 0), 1)
-      face.rollTolerance = face.rollTolerance >= 0 ? face.rollTolerance : 0
-      return face
-    }
   }
 }

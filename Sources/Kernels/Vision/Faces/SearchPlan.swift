@@ -73,6 +73,30 @@ package enum SearchOutcome: Sendable, Hashable {
   case failed
 }
 
+extension FaceTracker {
+  /// The result of a search for one face.
+  package struct LookResult: Sendable, Hashable {
+    package var look: LocalLook
+    package var outcome: SearchOutcome
+
+    package init(_ look: LocalLook, _ outcome: SearchOutcome) {
+      self.look = look
+      self.outcome = outcome
+    }
+  }
+
+  /// The result of a search of the whole picture.
+  package struct SearchResult: Sendable, Hashable {
+    package var search: FullSearch
+    package var outcome: SearchOutcome
+
+    package init(_ search: FullSearch, _ outcome: SearchOutcome) {
+      self.search = search
+      self.outcome = outcome
+    }
+  }
+}
+
 /// A face to follow by optical flow into the next frame.
 package struct FollowTarget: Sendable, Hashable {
   package var face: FaceID

@@ -1,5 +1,6 @@
-/// The number of a face in a session. Numbers start at 1 and are never used again, also not for the
-/// same person who returns.
+/// The number of a face in a session, from 1. A face that is lost for less than
+/// ``LostFaces/returnTime`` keeps it, if no other can be in its place; otherwise a number is never
+/// used again, also not for the same person who returns.
 package struct FaceID: Sendable, Hashable, Comparable {
   package let value: Int
 
@@ -31,6 +32,9 @@ package struct SceneTime: Sendable, Hashable {
 /// A face as the tracker knows it in one frame, in the pixels of the reduced picture.
 package struct TrackedFace: Sendable, Hashable {
   package let id: FaceID
+  /// The number of the track, which is never used again: a lost face that returns with its id has
+  /// another one. Privacy filters use it.
+  package let track: Int
   /// The place after the one-euro filter: steady, and up to a frame late. Stickers use it.
   package let box: FaceBox
   /// The place before the filter. Privacy filters use it.
@@ -56,11 +60,12 @@ package struct TrackedFace: Sendable, Hashable {
   package let speed: Double
 
   package init(
-    id: FaceID, box: FaceBox, rawBox: FaceBox, confidence: Double, isConfirmed: Bool,
+    id: FaceID, track: Int, box: FaceBox, rawBox: FaceBox, confidence: Double, isConfirmed: Bool,
     isFollowed: Bool, firstDetection: SceneTime, lastDetection: SceneTime, age: Int,
     missedLooks: Int, displacement: PicturePoint, speed: Double
   ) {
     self.id = id
+    self.track = track
     self.box = box
     self.rawBox = rawBox
     self.confidence = confidence

@@ -95,7 +95,8 @@ package struct FacePrivacy: Sendable {
   private var unknown: Unknown?
   private var held: [HeldFace] = []
   private var confirmed: [TrackedFace] = []
-  private var growth: [FaceID: Double] = [:]
+  /// The growth of unsure faces, by their tracks.
+  private var growth: [Int: Double] = [:]
   private var recentEllipses: [[CoveredRegion]] = []
   private var motion = MotionRegions()
   private var last: SceneTime?
@@ -135,11 +136,11 @@ package struct FacePrivacy: Sendable {
 
     let known = report.faces + report.candidates
     let unsure = known.filter { self.isUnsure($0) }
-    self.growth = self.growth.filter { entry in unsure.contains { $0.id == entry.key } }
-    for face in unsure { self.growth[face.id, default: 1] *= Self.heldGrowth }
+    self.growth = self.growth.filter { entry in unsure.contains { $0.track == entry.key } }
+    for face in unsure { self.growth[face.track, default: 1] *= Self.heldGrowth }
     for index in self.held.indices { self.held[index].growth *= Self.heldGrowth }
 
-    let ellipses = known.map { self.ellipse($0, growth: self.growth[$0.id] ?? 1) }
+    let ellipses = known.map { self.ellipse($0, growth: self.growth[$0.track] ?? 1) }
     self.recentEllipses.append(ellipses)
     if self.recentEllipses.count > MotionRegions.interval { self.recentEllipses.removeFirst() }
 
@@ -212,7 +213,7 @@ package struct FacePrivacy: Sendable {
       self.held.append(
         HeldFace(
           face: face, since: report.frame, quietSince: report.frame.time,
-          growth: self.growth[face.id] ?? 1))
+          growth: self.growth[face.track] ?? 1))
     }
     if self.held.count > Self.regionLimit {
       self.held.removeFirst(self.held.count - Self.regionLimit)
@@ -308,9 +309,10 @@ package struct FacePrivacy: Sendable {
 }
 
 extension TrackedFace {
-  /// Whether another report means the same face. A tracker that was replaced may use an id again,
-  /// for a face that was first detected in another frame.
+  /// Whether another report means the same track. A lost face that returns is on another one, also
+  /// with its id. A tracker that was replaced may use a number again, for a face that was first
+  /// detected in another frame.
   fileprivate func isSame(as other: TrackedFace) -> Bool {
-    self.id == other.id && self.firstDetection == other.firstDetection
+    self.track == other.track && self.firstDetection == other.firstDetection
   }
 }

@@ -159,14 +159,18 @@ package struct SceneJob: Sendable {
   package let name: String
   /// Whether the work is custom code, which may not return.
   package let isCustom: Bool
+  /// Whether a stage that protects needs the result. Other work lets frames go first.
+  package let protects: Bool
   /// The work.
   package let run: @Sendable () throws -> any Sendable
 
   package init(
-    _ name: String, isCustom: Bool = false, _ run: @escaping @Sendable () throws -> any Sendable
+    _ name: String, isCustom: Bool = false, protects: Bool = false,
+    _ run: @escaping @Sendable () throws -> any Sendable
   ) {
     self.name = name
     self.isCustom = isCustom
+    self.protects = protects
     self.run = run
   }
 

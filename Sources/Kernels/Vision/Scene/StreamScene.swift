@@ -28,6 +28,8 @@ public struct StreamScene: Sendable {
     public var name: String { self.work.name }
     /// Whether the work is custom code, which may not return.
     package var isCustom: Bool { self.work.isCustom }
+    /// Whether a stage that protects needs the result.
+    package var protects: Bool { self.work.protects }
     /// The description for traces.
     package var description: PassDescription { self.work.description }
 
