@@ -8,8 +8,10 @@ from reporting import table
 from sidelight_testing.machine import Machine
 
 from .soak import MOST_DESCRIPTORS, MOST_MIB_PER_HOUR, WARM_UP, Soak
-from .trial import Result
+from .trial import PART_SECONDS, Result
 
+# The time that the slow filter takes for a frame: longer than that between two frames.
+SLOW_SECONDS = 0.06
 MOST_P50, MOST_P95, MOST_DIFFERENCE, MOST_SHARE = 120, 200, 10, 10
 
 
@@ -63,16 +65,16 @@ def joined(results: list[Result]) -> Delays:
 
 
 def page(
-    comparison: Comparison | None, soak: Soak | None, machine: Machine, command: str, pipeline: str
+    comparison: Comparison, soak: Soak | None, machine: Machine, command: str, pipeline: str
 ) -> str:
     """Returns the page in Markdown."""
     parts = [
         "# Call benchmark",
         f"Written by `{command}`. {machine} Browser, call server and Sidelight share the machine.",
     ]
-    if comparison:
+    if comparison.with_sidelight:
         parts += _latency(comparison, pipeline)
-    if comparison and comparison.slow_newest and comparison.slow_fifo:
+    if comparison.slow_newest and comparison.slow_fifo:
         parts += _slow(comparison.slow_newest, comparison.slow_fifo)
     if soak:
         parts += _soak(soak)
@@ -137,22 +139,33 @@ the runs.""",
 
 def _slow(newest: Result, fifo: Result) -> list[str]:
     count = min(len(newest.parts), len(fifo.parts))
-    chosen = sorted({round(index * (count - 1) / 5) for index in range(6)})
+    step = max(1, count // 5)
+    chosen = range(step - 1, count, step)
     lines = [
         [
             name,
             *(_median(result.parts[index]) for index in chosen),
+            f"{result.sent_per_second:.1f}",
             f"{result.frames_per_second:.1f}",
+            str(sum(result.dropped.values())),
+            f"{result.server_growth_mib:+.0f}",
         ]
         for name, result in (("newest wins", newest), ("first in, first out", fifo))
     ]
+    times = (f"{PART_SECONDS * (index + 1):g} s" for index in chosen)
     return [
         "## A filter that is too slow",
-        """The same call with a pipeline that takes longer than the time between two frames. The
-usual bridge filters each frame in the order of arrival: its delay grows as long as the call lasts.
-`sidelight.aiortc.FilteredTrack` drops frames instead. Median delay in milliseconds, by the time
-since the start of the measurement.""",
-        table(["", *(f"{2 * (index + 1)} s" for index in chosen), "frames/s"], lines),
+        f"""The same call through `slow` of `Examples/CustomFilters`, which takes
+{1000 * SLOW_SECONDS:g} ms for each frame without using the processor, so that the browsers go on
+sending at the full rate. The usual bridge filters each frame in the order of arrival, and aiortc's
+queue in front of it has no bound: its delay grows as long as the call lasts, and so does the call
+server's memory. `sidelight.aiortc.FilteredTrack` drops frames instead. Median delay in milliseconds
+of the last {PART_SECONDS:g} seconds, by the time since the start of the measurement; frames of a
+participant that its browser sent and that the other one showed; frames dropped of both; growth of
+the call server's memory.""",
+        table(
+            ["", *times, "sent, frames/s", "shown, frames/s", "dropped", "call server, MiB"], lines
+        ),
     ]
 
 
