@@ -32,12 +32,12 @@ def properties(flags: Any) -> Dict[str, Tuple[Any, ...]]:
     }
 
 
-def contents(texts: Mapping[str, str]) -> Dict[str, bytes]:
+def contents(texts: Mapping[str, str]) -> Dict[str, Any]:
     """Returns the arguments of `connect` for the files that the properties name.
 
     Raises `InvalidArgument` for files that cannot be read.
     """
-    found = {}
+    found: Dict[str, Any] = {}
     for name, argument in ARGUMENTS.items():
         path = texts[name]
         if not path:
