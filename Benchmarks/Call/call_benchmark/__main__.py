@@ -86,8 +86,9 @@ def main() -> int:
         soaked = soak.run(arguments.soak or 1, camera) if "soak" in arguments.only else None
     given = " ".join(each for each in sys.argv[1:] if not each.startswith("--output"))
     command = "make bench-call" + (f' ARGUMENTS="{given}"' if given else "")
+    former = arguments.output.read_text() if arguments.output.is_file() else ""
     report.write(
-        arguments.output, report.page(comparison, soaked, machine, command, PIPELINE)
+        arguments.output, report.page(comparison, soaked, machine, command, PIPELINE, former)
     )
     missed = list(soaked.failures) if soaked else []
     if comparison.with_sidelight:
