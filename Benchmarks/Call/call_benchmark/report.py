@@ -163,13 +163,14 @@ def _slow(newest: Result, fifo: Result) -> list[str]:
     return [
         "## A filter that is too slow",
         f"""The same call through `slow` of `Examples/CustomFilters`. It takes {milliseconds:g} ms
-for each frame, without the processor, so that the browsers go on sending at the full rate. The usual
-bridge filters the frames in the order of arrival, behind aiortc's queue, which has no bound.
+for each frame, without the processor, so that the browsers go on sending at the full rate. The
+usual bridge filters the frames in the order of arrival, behind aiortc's queue, which has no bound.
 Its delay and the call server's memory grow as long as the call lasts.
 `sidelight.aiortc.FilteredTrack` drops frames instead.""",
         f"""The table has the median delay in milliseconds of the last {PART_SECONDS:g} s, by the
-time since the start of the measurement; the frames that a participant's browser sent and that the
-other one showed; the dropped frames of both; and the growth of the call server's resident memory.""",
+time since the start of the measurement; the frames that a participant's browser sent and that
+the other one showed; the dropped frames of both; and the growth of the call server's resident
+memory.""",
         table(
             ["", *times, "sent, frames/s", "shown, frames/s", "dropped", "call server, MiB"], lines
         ),
