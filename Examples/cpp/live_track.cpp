@@ -2,7 +2,9 @@
 //
 // Filters a live camera, and changes the pipeline while frames are filtered.
 //
-//   live_track 127.0.0.1:50051 'sepiaTone(intensity: 0.8)' 30
+//   live_track 127.0.0.1:50051 'sepiaTone(intensity: 0.8)' 30 ['sepiaTone,blur*']
+//
+// The list limits the filters that the track may use; an empty one permits none.
 //
 // The camera is generated: grey pictures whose luma is 40 + (7 * n) mod 160 in the nth frame. Each
 // line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`,
@@ -24,6 +26,8 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -204,11 +208,17 @@ class Track {
   std::shared_ptr<Session> session_;
 };
 
-void run(const std::string& address, const std::string& pipeline, double fps) {
-  SessionOptions options;
-  options.pipeline = pipeline;
+/// Returns the texts between the commas of a list; none if it is empty.
+std::vector<std::string> items(const std::string& list) {
+  std::vector<std::string> result;
+  std::istringstream rest(list);
+  for (std::string item; std::getline(rest, item, ',');) result.push_back(item);
+  return result;
+}
+
+void run(const std::string& address, SessionOptions options, double fps) {
   options.label = "camera";
-  Track track(address, options);
+  Track track(address, std::move(options));
 
   std::atomic<bool> is_capturing{true};
   std::thread camera([&] {
@@ -231,15 +241,19 @@ void run(const std::string& address, const std::string& pipeline, double fps) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const double fps = count == 4 ? std::atof(arguments[3]) : 0;
+  const double fps = count == 4 || count == 5 ? std::atof(arguments[3]) : 0;
   if (!(fps > 0 && fps <= 1'000)) {
-    std::cerr << "usage: live_track ADDRESS PIPELINE FPS; FPS is more than 0 and at most 1000\n";
+    std::cerr << "usage: live_track ADDRESS PIPELINE FPS [FILTER,...]; FPS is more than 0 and at "
+                 "most 1000\n";
     return EXIT_FAILURE;
   }
   try {
     // Reading must not flush the output, which other threads write.
     std::cin.tie(nullptr);
-    run(arguments[1], arguments[2], fps);
+    SessionOptions options;
+    options.pipeline = arguments[2];
+    if (count == 5) options.allowed_filters = items(arguments[4]);
+    run(arguments[1], std::move(options), fps);
     return EXIT_SUCCESS;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

@@ -130,3 +130,24 @@ def test_a_button_selects_and_deselects_its_filter(join, name):
     ana.wait_for_applied(selected)
     ben.take(ana.name)
     ben.wait_for_look(ana.name, CLEAR.condition)
+
+
+def test_presses_that_follow_each_other_at_once_are_made_one_after_the_other(join):
+    ana = join("ana")
+    names = ["sepiaTone", "vignette", "pixellate", "vignette", "colorInvert"]
+    ana.page.until(
+        """(names) => names.every((name) =>
+            document.querySelector(`button[data-filter="${name}"]`))""",
+        names,
+    )
+    ana.page.run(
+        """(names) => names.forEach((name) =>
+            document.querySelector(`button[data-filter="${name}"]`).click())""",
+        names,
+    )
+    ana.page.until(
+        """(expected) => expected === [...document.querySelectorAll("#selected li")]
+            .map((each) => each.dataset.filter).join()""",
+        "sepiaTone,pixellate,colorInvert",
+    )
+    assert ana.text("#pipeline-error") == ""

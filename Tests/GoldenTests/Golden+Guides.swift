@@ -23,6 +23,17 @@ extension Golden {
           "colorBalance",
           ["shadows": .vector([-0.4, 0, 0.5]), "highlights": .vector([0.5, 0.1, -0.4])])
       ]),
+    // The sky.
+    Golden(
+      name: "chroma-key",
+      pipeline: [
+        .filter(
+          "chromaKey",
+          [
+            "color": .vector([0.4, 0.6, 0.87]), "near": .number(0.08), "far": .number(0.16),
+            "backgroundColor": .vector([0.9, 0.4, 0.6]),
+          ])
+      ]),
     Golden(
       name: "luma-key",
       pipeline: [

@@ -8,8 +8,11 @@ from reporting import table
 from sidelight_testing.machine import Machine
 
 from .soak import MOST_DESCRIPTORS, MOST_MIB_PER_HOUR, WARM_UP, Soak
-from .trial import Result
+from .trial import PART_SECONDS, Result
 
+# The time that the slow filter takes for a frame: longer than that between two frames.
+SLOW_SECONDS = 0.06
+SOAK_TITLE = "## Calls that come and go"
 MOST_P50, MOST_P95, MOST_DIFFERENCE, MOST_SHARE = 120, 200, 10, 10
 
 
@@ -63,20 +66,25 @@ def joined(results: list[Result]) -> Delays:
 
 
 def page(
-    comparison: Comparison | None, soak: Soak | None, machine: Machine, command: str, pipeline: str
-) -> str:
-    """Returns the page in Markdown."""
+    comparison: Comparison, soak: Soak | None, machine: Machine, command: str, pipeline: str,
+    former: str = "",
+) -> str:  # fmt: skip
+    """Returns the page in Markdown. Without new calls that come and go, the former ones stay."""
+    source = f"Written by `{command}`. {machine}"
     parts = [
         "# Call benchmark",
-        f"Written by `{command}`. {machine} Browser, call server and Sidelight share the machine.",
+        f"{source} Browser, call server and Sidelight share the machine.",
     ]
-    if comparison:
+    if comparison.with_sidelight:
         parts += _latency(comparison, pipeline)
-    if comparison and comparison.slow_newest and comparison.slow_fifo:
+    if comparison.slow_newest and comparison.slow_fifo:
         parts += _slow(comparison.slow_newest, comparison.slow_fifo)
     if soak:
-        parts += _soak(soak)
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+        parts += _soak(soak, source)
+    else:
+        _, title, rest = former.partition(SOAK_TITLE)
+        parts.append(title + rest)
+    return "\n\n".join(part.strip("\n") for part in parts).rstrip() + "\n"
 
 
 def _latency(comparison: Comparison, pipeline: str) -> list[str]:
@@ -137,26 +145,39 @@ the runs.""",
 
 def _slow(newest: Result, fifo: Result) -> list[str]:
     count = min(len(newest.parts), len(fifo.parts))
-    chosen = sorted({round(index * (count - 1) / 5) for index in range(6)})
+    step = max(1, count // 5)
+    chosen = range(step - 1, count, step)
     lines = [
         [
             name,
             *(_median(result.parts[index]) for index in chosen),
+            f"{result.sent_per_second:.1f}",
             f"{result.frames_per_second:.1f}",
+            str(sum(result.dropped.values())),
+            f"{result.server_growth_mib:+.0f}",
         ]
         for name, result in (("newest wins", newest), ("first in, first out", fifo))
     ]
+    milliseconds = 1000 * SLOW_SECONDS
+    times = (f"{PART_SECONDS * (index + 1):g} s" for index in chosen)
     return [
         "## A filter that is too slow",
-        """The same call with a pipeline that takes longer than the time between two frames. The
-usual bridge filters each frame in the order of arrival: its delay grows as long as the call lasts.
-`sidelight.aiortc.FilteredTrack` drops frames instead. Median delay in milliseconds, by the time
-since the start of the measurement.""",
-        table(["", *(f"{2 * (index + 1)} s" for index in chosen), "frames/s"], lines),
+        f"""The same call through `slow` of `Examples/CustomFilters`. It takes {milliseconds:g} ms
+for each frame, without the processor, so that the browsers go on sending at the full rate. The
+usual bridge filters the frames in the order of arrival, behind aiortc's queue, which has no bound.
+Its delay and the call server's memory grow as long as the call lasts.
+`sidelight.aiortc.FilteredTrack` drops frames instead.""",
+        f"""The table has the median delay in milliseconds of the last {PART_SECONDS:g} s, by the
+time since the start of the measurement; the frames that a participant's browser sent and that
+the other one showed; the dropped frames of both; and the growth of the call server's resident
+memory.""",
+        table(
+            ["", *times, "sent, frames/s", "shown, frames/s", "dropped", "call server, MiB"], lines
+        ),
     ]
 
 
-def _soak(soak: Soak) -> list[str]:
+def _soak(soak: Soak, source: str) -> list[str]:
     lines = []
     for name, program in soak.programs.items():
         slope, error = program.slope
@@ -176,7 +197,8 @@ def _soak(soak: Soak) -> list[str]:
     if soak.failures:
         verdict = f"**Missed: {'; '.join(soak.failures)}.**"
     return [
-        "## Calls that come and go",
+        SOAK_TITLE,
+        source,
         f"""{soak.calls} calls of two participants in {soak.minutes:g} minutes, one after the other,
 {soak.frames} frames seen. One participant leaves with the button, the other closes the tab.
 Resident memory in MiB after each call; its slope is by least squares after the first

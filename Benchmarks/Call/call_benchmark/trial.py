@@ -7,14 +7,15 @@ from pathlib import Path
 
 from calltesting.browser import Browser
 from calltesting.camera import Camera
+from calltesting.custom_filters import CustomFilters
 from calltesting.latency import Delays, Sample, delays, percentile
 from calltesting.participant import CAMERA, Participant
 from calltesting.programs import CALL_SERVER, CallServer, Sidelight
-from sidelight_testing.process import cpu_seconds
+from sidelight_testing.process import cpu_seconds, resident_bytes
 
 BRIDGE_SERVER = Path(__file__).with_name("bridge_server.py")
 # The viewer's frames are taken this often, so that their number stays small.
-TAKE_SECONDS = 2.0
+PART_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Settings:
     seconds: float
     warm_up_seconds: float
     budget_milliseconds: int = 100
+    # Whether the pipeline names a filter of `Examples/CustomFilters`.
+    has_custom_filter: bool = False
 
 
 @dataclass
@@ -34,14 +37,19 @@ class Result:
     """The measurements of a call. Times are milliseconds."""
 
     delays: Delays
-    # The delays of each part of the call, in order.
+    # The delays of each `PART_SECONDS` of the call, in order.
     parts: list[Delays]
+    # Of a participant, in the other one's tile.
     frames_per_second: float
     # The 50th and 95th percentile of the frames' time at Sidelight, as the call server measures it.
     share: tuple[float, float] | None
     # Processors in use by each program, as a mean.
     processors: dict[str, float] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
+    # Of a participant, encoded and sent by the browser.
+    sent_per_second: float = 0
+    # The growth of the call server's resident memory.
+    server_growth_mib: float = 0
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,9 @@ class _Pid:
 def run(settings: Settings, camera: Camera) -> Result:
     """Runs a call of two participants, each of whom sees the other."""
     with ExitStack() as stack:
-        sidelight = stack.enter_context(Sidelight())
+        sidelight = stack.enter_context(
+            CustomFilters() if settings.has_custom_filter else Sidelight()
+        )
         program, environment = BRIDGE_SERVER, {"CALL_BRIDGE": settings.bridge}
         if settings.bridge == "sidelight":
             program, environment = CALL_SERVER, {}
@@ -79,12 +89,18 @@ def run(settings: Settings, camera: Camera) -> Result:
             "Sidelight": lambda: [sidelight.process.pid],
         }
         before = {name: _cpu(pids()) for name, pids in processes.items()}
+        sent = [each.frames_sent() for each in (ana, ben)]
+        resident = resident_bytes(server.process)
         begin = time.monotonic()
         measured = _measure(ana, ben, settings, begin)
         seconds = time.monotonic() - begin
         measured.processors = {
             name: (_cpu(pids()) - before[name]) / seconds for name, pids in processes.items()
         }
+        measured.sent_per_second = sum(
+            each.frames_sent() - count for each, count in zip((ana, ben), sent, strict=True)
+        ) / (2 * seconds)
+        measured.server_growth_mib = (resident_bytes(server.process) - resident) / 2**20
         return measured
 
 
@@ -97,8 +113,9 @@ def _measure(ana: Participant, ben: Participant, settings: Settings, begin: floa
     parts: list[Delays] = []
     shares: list[tuple[float, float]] = []
     frames = 0
-    while time.monotonic() - begin < settings.seconds:
-        time.sleep(TAKE_SECONDS)
+    while len(parts) * PART_SECONDS < settings.seconds:
+        end = begin + (len(parts) + 1) * PART_SECONDS
+        time.sleep(max(0, end - time.monotonic()))
         part = Delays((), 0)
         for viewer, sender in directions:
             seen = viewer.take(sender.name)

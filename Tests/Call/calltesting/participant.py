@@ -92,6 +92,25 @@ class Participant:
         """Waits until there is no tile of a participant."""
         self.page.until(f"(name) => ({TILE})(name) === null", name, seconds=seconds)
 
+    def frames_sent(self) -> int:
+        """Returns the frames of the camera that the browser has encoded and sent so far."""
+        prototype = self.page.command(
+            "Runtime.evaluate", expression="RTCPeerConnection.prototype"
+        )["result"]["objectId"]
+        connections = self.page.command("Runtime.queryObjects", prototypeObjectId=prototype)
+        return self.page.command(
+            "Runtime.callFunctionOn",
+            objectId=connections["objects"]["objectId"],
+            functionDeclaration="""async function () {
+                const reports = await Promise.all(this.map((each) => each.getStats()));
+                return reports.flatMap((report) => [...report.values()])
+                    .filter(({ type }) => type === "outbound-rtp")
+                    .reduce((sum, { framesSent }) => sum + (framesSent ?? 0), 0);
+            }""",
+            awaitPromise=True,
+            returnByValue=True,
+        )["result"]["value"]
+
     # The controls
 
     def click(self, selector: str) -> None:

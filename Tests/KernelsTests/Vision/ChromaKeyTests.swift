@@ -173,6 +173,56 @@ import Testing
     #expect(Array(color.samples[0].prefix(4)) == [255, 0, 0, 255])
   }
 
+  /// A picture of 160x90 whose left half is a wall of the key colour, and whose right half is
+  /// orange. The colours are those of `left` and `right` by plane and channel.
+  private static func halves(
+    _ format: PixelFormat, _ color: ColorDescription, left: [[UInt8]], right: [[UInt8]]
+  ) throws -> Frame {
+    let geometry = FrameGeometry(
+      format: format, size: FrameSize(width: 160, height: 90), color: color)
+    return try TestFrame.make(geometry, padding: .ragged) { plane, x, _, channel in
+      let middle = format.isYUV && plane > 0 ? 40 : 80
+      return (x < middle ? left : right)[plane][channel]
+    }
+  }
+
+  @Test(arguments: [PixelFormat.rgba8, .bgra8], [AlphaMode.straight, .premultiplied])
+  func `the key colour becomes transparent where the frame has alpha`(
+    _ format: PixelFormat, _ alpha: AlphaMode
+  ) async throws {
+    let order = format == .bgra8 ? [2, 1, 0, 3] : [0, 1, 2, 3]
+    let wall: [UInt8] = order.map { [0, 176, 64, 255][$0] }
+    let orange: [UInt8] = order.map { [200, 120, 90, 255][$0] }
+    let frame = try Self.halves(
+      format, ColorDescription(alpha: alpha), left: [wall], right: [orange])
+    let result = try await TestBench().run([.filter("chromaKey")], on: frame)
+    #expect(result.geometry == frame.geometry)
+    let row = result.samples[0][..<(4 * 160)]
+    let (left, right) = (Array(row[40 ..< 44]), Array(row[600 ..< 604]))
+    #expect(left[3] == 0)
+    if alpha == .premultiplied { #expect(left == [0, 0, 0, 0]) }
+    #expect(right == orange)
+  }
+
+  @Test(arguments: [PixelFormat.rgba8, .rgb24, .i420])
+  func `the key colour becomes black where there is no alpha`(_ format: PixelFormat) async throws {
+    let (wall, orange, black): ([[UInt8]], [[UInt8]], [[UInt8]]) =
+      switch format {
+      case .i420: ([[111], [105], [59]], [[137], [103], [165]], [[16], [128], [128]])
+      case .rgb24: ([[0, 176, 64]], [[200, 120, 90]], [[0, 0, 0]])
+      default: ([[0, 176, 64, 255]], [[200, 120, 90, 255]], [[0, 0, 0, 255]])
+      }
+    let frame = try Self.halves(
+      format, ColorDescription(alpha: .opaque), left: wall, right: orange)
+    let result = try await TestBench().run([.filter("chromaKey")], on: frame)
+    for (plane, samples) in result.samples.enumerated() {
+      let count = black[plane].count
+      let width = format.isYUV && plane > 0 ? 80 : 160
+      #expect(Array(samples[(10 * count)...].prefix(count)) == black[plane])
+      #expect(Array(samples[((width - 10) * count)...].prefix(count)) == orange[plane])
+    }
+  }
+
   @Test func `in linear light the key is the same`() async throws {
     let scene = MatteScene(background: .wall(MatteScene.green))
     let size = FrameSize(width: 160, height: 90)

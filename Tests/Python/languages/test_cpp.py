@@ -36,8 +36,8 @@ def inspect_server(folder, address: str, text: str, **environment: str):
     )
 
 
-def live_track(folder, address: str, text: str, fps: int = 60) -> Program:
-    return Program(folder / "live_track", address, text, str(fps))
+def live_track(folder, address: str, text: str, fps: int = 60, *allowed: str) -> Program:
+    return Program(folder / "live_track", address, text, str(fps), *allowed)
 
 
 def inverted(luma: int) -> int:
@@ -181,6 +181,37 @@ def test_a_refused_change_has_its_details_and_changes_nothing(cpp_programs, serv
             program.wait_for(r"frame \d+ filtered 1 .*")
         program.send("end")
         assert program.finish() == 0, program.tail()
+
+
+# The list of allowed filters, and the commands that it permits.
+PERMITTED = {
+    (): ["select colorInvert", "select vignette, colorInvert"],
+    ("color*,vignette",): ["select colorInvert", "select vignette, colorInvert"],
+    ("colorInvert",): ["select colorInvert"],
+    ("",): [],
+}
+
+
+@pytest.mark.parametrize("allowed", PERMITTED, ids=str)
+def test_an_empty_list_permits_no_filter_and_its_absence_all(cpp_programs, server, allowed):
+    with live_track(cpp_programs, server.addresses["unix"], "", 60, *allowed) as program:
+        program.wait_for(r"frame \d+ unchanged 1 .*")
+        for command in PERMITTED[()]:
+            program.send(command)
+            answer = program.wait_for(r"(accepted|refused) (.*)")
+            is_permitted = command in PERMITTED[allowed]
+            assert answer[1] == ("accepted" if is_permitted else "refused"), answer[0]
+            if is_permitted:
+                program.wait_for(rf"frame \d+ filtered {answer[2]} .*")
+            else:
+                assert "not permitted by open.allowed_filters" in answer[2]
+        program.send("end")
+        assert program.finish() == 0, program.tail()
+        lines = program.lines
+    for frame in Track.of(lines).shown:
+        assert (frame.kind == "filtered") == (frame.revision > 1)
+        if frame.kind == "unchanged":
+            assert frame.after == frame.before
 
 
 @pytest.mark.parametrize("fps", [30, 1000])

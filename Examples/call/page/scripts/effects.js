@@ -110,7 +110,8 @@ export function showEffects(catalogue, selection, assets, commands) {
     const selected = selection.find({ id: effect.id });
     if (selected) return selection.remove(selected.path);
     if (effect.asset) await assets.offered(effect.asset);
-    return selection.add(
+    // Not `add`: an earlier press may still be on its way.
+    return selection.toggle(
       effect.filter, { id: effect.id, values: effect.values(matteFor(effect)), isFirst: true });
   }
 

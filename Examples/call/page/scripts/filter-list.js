@@ -53,7 +53,9 @@ export function showFilters(catalogue, selection, assets) {
   async function toggle(name) {
     const selected = selection.find({ filter: name });
     if (selected) return selection.remove(selected.path);
-    return selection.add(name, { values: { ...FIRST_VALUES[name], ...await required(name) } });
+    const values = { ...FIRST_VALUES[name], ...await required(name) };
+    // Not `add`: an earlier press may still be on its way.
+    return selection.toggle(name, { values });
   }
 
   /**

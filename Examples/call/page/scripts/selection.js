@@ -5,10 +5,12 @@
  * @typedef {import("./types.js").CommandError} CommandError
  * @typedef {import("./types.js").Stage} Stage
  * @typedef {import("./types.js").Value} Value
+ *
+ * @typedef {{id?: string, values?: Record<string, string>, isFirst?: boolean}} NewStage
  */
 
 import { Refusal } from "./commands.js";
-import { format, parse, quoted } from "./pipeline.js";
+import { format, parse } from "./pipeline.js";
 import { Span, now } from "./trace.js";
 
 /** Traces that wait for their frame. */
@@ -68,13 +70,24 @@ export class Selection extends EventTarget {
    * Adds a stage, at the end or at the beginning.
    *
    * @param {string} filter
-   * @param {{id?: string, values?: Record<string, string>, isFirst?: boolean}} options
+   * @param {NewStage} options
    */
-  add(filter, { id = this.#newId(), values = {}, isFirst = false }) {
-    /** @type {Stage} */
-    const stage = { path: id, id, filter, values: new Map(Object.entries(values)), content: "",
-      attributes: [], active: true };
-    return this.#edit((stages) => (isFirst ? [stage, ...stages] : [...stages, stage]));
+  add(filter, options) {
+    return this.#edit((stages) => this.#with(stages, filter, options));
+  }
+
+  /**
+   * Removes the stage with the ID, or of the filter if there is no ID; adds one if there is none.
+   *
+   * @param {string} filter
+   * @param {NewStage} options
+   */
+  toggle(filter, options) {
+    return this.#edit((stages) => {
+      const selected = this.find({ filter, id: options.id });
+      return selected
+        ? stages.filter((stage) => stage !== selected) : this.#with(stages, filter, options);
+    });
   }
 
   /** @param {string} path */
@@ -254,11 +267,25 @@ export class Selection extends EventTarget {
     this.dispatchEvent(new CustomEvent("applied", { detail: applied }));
   }
 
-  /** Returns an ID that no stage has. */
-  #newId() {
-    for (let number = 1; ; number += 1) {
-      const id = `s${number}`;
-      if (!this.stages.some((stage) => quoted(stage.id) === id)) return id;
-    }
+  /**
+   * Returns the stages with another one, which by default has an ID that none of them has.
+   *
+   * @param {Stage[]} stages
+   * @param {string} filter
+   * @param {NewStage} options
+   */
+  #with(stages, filter, { id = newId(stages), values = {}, isFirst = false }) {
+    /** @type {Stage} */
+    const stage = { path: id, id, filter, values: new Map(Object.entries(values)), content: "",
+      attributes: [], active: true };
+    return isFirst ? [stage, ...stages] : [...stages, stage];
+  }
+}
+
+/** @param {Stage[]} stages */
+function newId(stages) {
+  for (let number = 1; ; number += 1) {
+    const id = `s${number}`;
+    if (!stages.some((stage) => stage.id === id)) return id;
   }
 }

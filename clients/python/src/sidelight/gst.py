@@ -21,6 +21,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstBase", "1.0")
 from gi.repository import GObject, Gst, GstBase  # pyright: ignore
 
+from . import _gst_tls
 from ._gst_messages import STATS, fail, post, stats_of, warn, weak_callback
 
 if not Gst.is_initialized():
@@ -101,6 +102,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             "",
             GObject.ParamFlags.WRITABLE | Gst.PARAM_MUTABLE_READY,
         ),
+        **_gst_tls.properties(_READY),
         "stats": (
             Gst.Structure,
             "Statistics",
@@ -119,6 +121,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             "label": "",
             "participant": "",
             "token": "",
+            **dict.fromkeys(_gst_tls.ARGUMENTS, ""),
         }
         self._budget_ms = 0
         self._is_stopping = False
@@ -238,7 +241,8 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         texts = dict(self._texts)
         policy = {"pass-through": "pass_through", "blur": "blur"}.get(texts["on-error"], "drop")
         try:
-            server = connect(texts["address"], token=texts["token"] or None)
+            files = _gst_tls.contents(texts)
+            server = connect(texts["address"], token=texts["token"] or None, **files)
             try:
                 session = server.session(
                     texts["pipeline"],
@@ -254,7 +258,8 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                 server.close()
                 raise
         except SidelightError as error:
-            fail(self, Gst.ResourceError.OPEN_READ_WRITE, str(error))
+            text = _gst_tls.with_property_names(str(error))
+            fail(self, Gst.ResourceError.OPEN_READ_WRITE, text)
             return False
         session.on_event(weak_callback(self._on_event))
         with self._lock:
