@@ -18,7 +18,7 @@ package struct TestAuthority {
   /// Its own certificate, as PEM.
   package let certificate: String
 
-  /// Creates an authority with a key and a certificate of its own.
+  /// Creates an authority with a new key and a new certificate.
   package init(_ name: String) throws {
     let subject = try DistinguishedName { CommonName(name) }
     self.name = subject
