@@ -323,6 +323,21 @@ let package = Package(
       swiftSettings: strict
     ),
 
+    // Servers, clients and pictures that several test targets use. In no product.
+    .target(
+      name: "SidelightTestSupport",
+      dependencies: [
+        "SidelightServer", "SidelightTransport", "SidelightCodecs", "SidelightWire",
+        "SidelightKernels", grpcCore, grpcTransport, protobuf, tracing, metrics, logging,
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "X509", package: "swift-certificates"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+      ],
+      path: "Tests/Support",
+      swiftSettings: strict),
+
     .testTarget(
       name: "KernelsTests", dependencies: ["SidelightKernels"], swiftSettings: strictMemory),
     .testTarget(
@@ -357,7 +372,16 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "ClientTests", dependencies: ["SidelightClient"], swiftSettings: strict),
+      name: "ClientTests",
+      dependencies: [
+        "SidelightTestSupport", "SidelightClient", "SidelightServer", "SidelightTransport",
+        "SidelightCodecs", "SidelightWire", "SidelightKernels", grpcCore, grpcProtobuf,
+        grpcTransport, protobuf,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "X509", package: "swift-certificates"),
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "TelemetryTests",
       dependencies: [
@@ -380,8 +404,8 @@ let package = Package(
     .testTarget(
       name: "StudioTests",
       dependencies: [
-        "SidelightStudio", "SidelightServer", "SidelightTransport", "SidelightWire", grpcCore,
-        protobuf, tracing, metrics, logging,
+        "SidelightTestSupport", "SidelightStudio", "SidelightServer", "SidelightTransport",
+        "SidelightWire", grpcCore, protobuf, logging,
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -389,8 +413,8 @@ let package = Package(
     .testTarget(
       name: "IdentityTests",
       dependencies: [
-        "SidelightIdentity", "SidelightServer", "SidelightClient", "SidelightWire", grpcCore,
-        grpcProtobuf, grpcTransport, protobuf, logging, tracing, metrics,
+        "SidelightTestSupport", "SidelightIdentity", "SidelightServer", "SidelightWire", grpcCore,
+        grpcProtobuf, protobuf, logging,
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
@@ -398,8 +422,9 @@ let package = Package(
     .testTarget(
       name: "ServerTests",
       dependencies: [
-        "SidelightServer", "SidelightClient", "SidelightTransport", "SidelightCodecs",
-        "SidelightWire", "SidelightKernels", "SidelightText", "SidelightTelemetry", grpcCore,
+        "SidelightTestSupport", "SidelightServer", "SidelightClient", "SidelightTransport",
+        "SidelightCodecs", "SidelightWire", "SidelightKernels", "SidelightText",
+        "SidelightTelemetry", grpcCore,
         grpcProtobuf, grpcTransport, protobuf, tracing, metrics, logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -407,8 +432,6 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "X509", package: "swift-certificates"),
-        .product(name: "SwiftASN1", package: "swift-asn1"),
-        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
       ],
       swiftSettings: strict),

@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import SidelightIdentity
+import SidelightTestSupport
 import Testing
 
 /// Tests of key files: ignored keys, and errors that prevent the start.

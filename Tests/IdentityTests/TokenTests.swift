@@ -3,6 +3,7 @@ import CryptoExtras
 import Foundation
 import GRPCCore
 import SidelightIdentity
+import SidelightTestSupport
 import Testing
 
 /// Tests of valid and invalid tokens over a real connection.

@@ -1,13 +1,11 @@
 import Foundation
 import GRPCCore
-import Logging
-import Metrics
 import SidelightServer
+import SidelightTestSupport
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 import Testing
-import Tracing
 
 /// Calls on WebSockets to a real server.
 @Suite(.timeLimit(.minutes(5))) struct WebSocketCallTests {
@@ -27,23 +25,10 @@ import Tracing
     _ body: @Sendable (SidelightServer, Address) async throws -> Result
   ) async throws -> Result {
     var configuration = ServerConfiguration()
-    configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
-    // On a busy machine a client may get no processor for seconds.
-    configuration.guards.prefaceTimeout = .seconds(600)
-    configuration.guards.keepaliveTimeout = .seconds(600)
-    configuration.guards.writeStallTimeout = .seconds(600)
-    configuration.customFilterTimeout = .seconds(600)
     change(&configuration)
-    let server = SidelightServer(
-      configuration: configuration, catalogue: .builtIn,
-      web: WebEndpoint(address: .tcp(host: "127.0.0.1", port: 0), site: TokenSite()),
-      tracer: NoOpTracer(), metrics: NOOPMetricsHandler.instance,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try? await server.run() }
-      let result = try await body(server, try #require(try await server.webAddress))
-      group.cancelAll()
-      return result
+    let web = WebEndpoint(address: .tcp(host: "127.0.0.1", port: 0), site: TokenSite())
+    return try await SidelightTestSupport.withServer(configuration, web: web) { server, _ in
+      try await body(server, try #require(try await server.webAddress))
     }
   }
 

@@ -5,6 +5,7 @@ import GRPCProtobuf
 import SidelightCodecs
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

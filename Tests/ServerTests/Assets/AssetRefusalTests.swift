@@ -4,6 +4,7 @@ import Logging
 import ServiceLifecycleTestKit
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

@@ -5,6 +5,7 @@ import SidelightClient
 import SidelightKernels
 import SidelightServer
 import SidelightTelemetry
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing
@@ -202,7 +203,7 @@ import Testing
         try await Self.withSession(client, Self.hat) { session in
           let id = session.opened.sessionID
           let error = await #expect(throws: RPCError.self) {
-            try await CallerTests.withOperators(address) { operators in
+            try await withOperators(address) { operators in
               _ = try await operators.overrideSession(
                 .with {
                   $0.sessionID = id

@@ -3,6 +3,7 @@ import GRPCCore
 import GRPCProtobuf
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

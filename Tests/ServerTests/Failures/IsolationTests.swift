@@ -3,6 +3,7 @@ import GRPCProtobuf
 import SidelightKernels
 import SidelightServer
 import SidelightTelemetry
+import SidelightTestSupport
 import SidelightWire
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@ import GRPCCore
 import NIOCore
 import ServiceLifecycleTestKit
 import SidelightServer
+import SidelightTestSupport
 import SidelightTransport
 import SidelightWire
 import Testing

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHPACK
 import NIOPosix
 import NIOSSL
+import SidelightTestSupport
 import SidelightWire
 
 /// A client that writes HTTP/2 byte by byte, so that it can violate the protocol. It sends no

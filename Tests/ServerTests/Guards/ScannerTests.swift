@@ -1,4 +1,5 @@
 import NIOCore
+import SidelightTestSupport
 import SidelightTransport
 import SidelightWire
 import Testing

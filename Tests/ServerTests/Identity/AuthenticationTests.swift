@@ -6,6 +6,7 @@ import InMemoryTracing
 import Logging
 import NIOCore
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization

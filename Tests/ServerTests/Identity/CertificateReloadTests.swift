@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Testing
 

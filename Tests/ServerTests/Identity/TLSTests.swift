@@ -3,6 +3,7 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import NIOCore
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Testing
 import X509

@@ -1,4 +1,5 @@
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Testing
 

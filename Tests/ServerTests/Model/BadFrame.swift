@@ -1,3 +1,4 @@
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 

@@ -1,5 +1,6 @@
 import Foundation
 import SidelightKernels
+import SidelightTestSupport
 import SidelightWire
 
 extension ModelPipeline {

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 

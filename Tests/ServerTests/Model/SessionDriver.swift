@@ -1,5 +1,6 @@
 import GRPCCore
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization

@@ -1,5 +1,6 @@
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import Testing
 
 /// Tests of the work charged to sessions that take turns on the compute threads.

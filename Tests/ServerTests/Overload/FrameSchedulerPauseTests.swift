@@ -1,5 +1,6 @@
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import Synchronization
 import Testing
 

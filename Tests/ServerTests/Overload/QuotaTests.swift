@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCProtobuf
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

@@ -1,4 +1,5 @@
 import SidelightServer
+import SidelightTestSupport
 import Testing
 
 /// Tests of token buckets and rate limiters.

@@ -3,6 +3,7 @@ import GRPCCore
 import Logging
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing
@@ -18,7 +19,7 @@ import Testing
     _ participant: String, caller: String = "", at address: Address, with pipeline: Pipeline?,
     seconds: Int64 = 60
   ) async throws -> Response {
-    try await CallerTests.withOperators(address) { operators in
+    try await withOperators(address) { operators in
       try await operators.overrideSession(
         .with {
           $0.participant = participant
@@ -51,7 +52,7 @@ import Testing
           #expect(response.revision == 0)
           #expect(response.sessions.map(\.sessionID) == [ids[0], ids[2]])
           #expect(response.sessions.map(\.revision) == [2, 2])
-          try await CallerTests.withOperators(address) { operators in
+          try await withOperators(address) { operators in
             let listed = try await operators.listSessions(.init()).sessions
             #expect(listed.map(\.overrideReason) == ["privacy", "", "privacy", ""])
             #expect(
@@ -118,7 +119,7 @@ import Testing
       #expect(first.pipeline == "gaussianBlur")
       let kept = try await Self.pipeline(address, "ana", resuming: first.token)
       #expect(kept == "gaussianBlur")
-      try await CallerTests.withOperators(address) { operators in
+      try await withOperators(address) { operators in
         try await expectEventually("the sessions are closed") {
           (try? await operators.listSessions(.init()).sessions.isEmpty) == true
         }
@@ -138,7 +139,7 @@ import Testing
     try await withServer(clock: clock.sessionClock) { _, address in
       try await withStub(address) { stub in
         try await SessionListTests.withSessions([ParticipantTests.open("ana")], stub) { ids in
-          try await CallerTests.withOperators(address) { operators in
+          try await withOperators(address) { operators in
             try await Self.override("ana", at: address, with: Self.cover, seconds: 60)
             _ = try await operators.overrideSession(
               .with {
@@ -265,7 +266,7 @@ import Testing
 
   @Test func `a request names either a session or a participant`() async throws {
     try await withServer { _, address in
-      try await CallerTests.withOperators(address) { operators in
+      try await withOperators(address) { operators in
         let requests: [(Sidelight_V1_OverrideSessionRequest, String)] = [
           (
             .with {

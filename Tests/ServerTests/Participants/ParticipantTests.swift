@@ -6,6 +6,7 @@ import Logging
 import SidelightClient
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing
@@ -83,7 +84,7 @@ import Tracing
           (
             "participant",
             { name in
-              try await CallerTests.withOperators(address) { operators in
+              try await withOperators(address) { operators in
                 _ = try await operators.listSessions(.with { $0.participant = name })
               }
             }
@@ -311,7 +312,7 @@ import Tracing
       let options = SessionOptions(participant: "ana", allowedFilters: ["sepia*"])
       try await SidelightClient.connect(to: address) { client in
         try await client.withSession(options) { session in
-          try await CallerTests.withOperators(address) { operators in
+          try await withOperators(address) { operators in
             let listed = try await operators.listSessions(.init()).sessions
             #expect(listed.map(\.participant) == ["ana"])
           }

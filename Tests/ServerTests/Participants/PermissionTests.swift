@@ -4,6 +4,7 @@ import GRPCNIOTransportHTTP2Posix
 import SidelightClient
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

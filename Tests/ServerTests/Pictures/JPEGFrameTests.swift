@@ -4,6 +4,7 @@ import InMemoryTracing
 import SidelightCodecs
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

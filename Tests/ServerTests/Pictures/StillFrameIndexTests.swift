@@ -3,6 +3,7 @@ import SidelightClient
 import SidelightCodecs
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

@@ -2,9 +2,10 @@ import Foundation
 import GRPCCore
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
-import Synchronization
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 /// An operator's decision holds for the sessions with which a client comes back.
@@ -26,7 +27,7 @@ import Testing
     _ address: Address, _ open: Sidelight_V1_ClientMessage,
     during: @escaping @Sendable (String) async throws -> Void = { _ in }
   ) async throws -> Visit {
-    try await OverrideTests.withOperators(address) { operators in
+    try await withOperators(address) { operators in
       try await withStub(address) { stub in
         let visit = Mutex(Visit())
         let (received, continuation) = AsyncStream<Void>.makeStream()
@@ -69,7 +70,7 @@ import Testing
   }
 
   static func override(_ id: String, at address: Address, with pipeline: Pipeline?) async throws {
-    try await OverrideTests.withOperators(address) { operators in
+    try await withOperators(address) { operators in
       _ = try await operators.overrideSession(
         .with {
           $0.sessionID = id

@@ -2,14 +2,13 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing
 
 /// Tests of the view that operators have of sessions, and of their overrides.
 @Suite(.timeLimit(.minutes(5))) struct OverrideTests {
-  typealias Operators = Sidelight_V1_Sessions.Client<HTTP2ClientTransport.Posix>
-
   static let image = Sidelight_V1_Image.noise(.i420, 32, 24)
 
   struct Broken: Error {}
@@ -77,7 +76,7 @@ import Testing
   ) async throws {
     let clock = ManualClock()
     try await withServer(catalogue: Self.catalogue, clock: clock.sessionClock) { _, address in
-      try await Self.withOperators(address) { operators in
+      try await withOperators(address) { operators in
         try await withStub(address) { stub in
           let (received, continuation) = AsyncStream<Sidelight_V1_ServerMessage>.makeStream()
           try await stub.process { writer in
@@ -181,7 +180,7 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.customFilterTimeout = .seconds(3600)
     try await withServer(configuration, catalogue: catalogue) { _, address in
-      try await Self.withOperators(address) { operators in
+      try await withOperators(address) { operators in
         try await withStub(address) { stub in
           try await stub.process { writer in
             try await writer.write(.open([.filter("gate")]))
@@ -246,7 +245,7 @@ import Testing
 
   @Test func `watching one session reports its counts until it ends`() async throws {
     try await withServer { _, address in
-      try await Self.withOperators(address) { operators in
+      try await withOperators(address) { operators in
         try await withStub(address) { stub in
           let (ends, end) = AsyncStream<Never>.makeStream()
           try await stub.process { writer in
@@ -277,11 +276,5 @@ import Testing
         }
       }
     }
-  }
-
-  static func withOperators<Result: Sendable>(
-    _ address: Address, _ body: (Operators) async throws -> Result
-  ) async throws -> Result {
-    try await withConnection(address) { client in try await body(Operators(wrapping: client)) }
   }
 }

@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization

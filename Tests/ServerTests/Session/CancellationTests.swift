@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Testing
 

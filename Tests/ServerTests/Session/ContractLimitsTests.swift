@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing
@@ -242,7 +243,7 @@ import Testing
     Call(
       testDescription: "ListSessions", message: "label: has 300000 bytes; the limit is 128"
     ) { address in
-      try await CallerTests.withOperators(address) { operators in
+      try await withOperators(address) { operators in
         _ = try await operators.listSessions(.with { $0.label = Self.long })
       }
     },
@@ -250,7 +251,7 @@ import Testing
       testDescription: "OverrideSession",
       message: "session_id: has 300000 bytes; the limit is 64"
     ) { address in
-      try await CallerTests.withOperators(address) { operators in
+      try await withOperators(address) { operators in
         _ = try await operators.overrideSession(.with { $0.sessionID = Self.long })
       }
     },

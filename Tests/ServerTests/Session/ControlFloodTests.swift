@@ -2,9 +2,10 @@ import GRPCCore
 import NIOCore
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
-import Synchronization
 import SwiftProtobuf
+import Synchronization
 import Testing
 import Tracing
 

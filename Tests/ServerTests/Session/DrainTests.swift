@@ -2,6 +2,7 @@ import GRPCCore
 import Logging
 import ServiceLifecycleTestKit
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

@@ -1,5 +1,6 @@
 import GRPCCore
 import SidelightKernels
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

@@ -1,14 +1,13 @@
 import GRPCCore
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing
 
 /// Lists of sessions: pages, labels, tokens, and how large they become.
 @Suite(.timeLimit(.minutes(5))) struct SessionListTests {
-  typealias Operators = OverrideTests.Operators
-
   /// Opens sessions, one after the other, and keeps them open while `body` runs.
   ///
   /// - Parameter body: Gets the sessions' ids, in the order in which they were opened.
@@ -44,7 +43,7 @@ import Testing
     _ body: @escaping @Sendable (Operators, [String]) async throws -> Void
   ) async throws {
     try await withServer { _, address in
-      try await CallerTests.withOperators(address) { operators in
+      try await withOperators(address) { operators in
         try await withStub(address) { stub in
           try await Self.withSessions(opens[...], stub) { try await body(operators, $0) }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import SidelightServer
+import SidelightTestSupport
 import SidelightTransport
 import SidelightWire
 import Testing

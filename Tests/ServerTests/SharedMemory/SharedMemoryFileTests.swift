@@ -1,5 +1,6 @@
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

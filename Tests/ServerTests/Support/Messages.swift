@@ -1,11 +1,16 @@
-import Foundation
 import GRPCCore
-import GRPCNIOTransportHTTP2Posix
 import SidelightKernels
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 
-typealias Stub = Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix>
+/// Options that let frames of any size that the server accepts pass.
+var largeMessages: CallOptions {
+  var options = CallOptions.defaults
+  options.maxRequestMessageBytes = 256 << 20
+  options.maxResponseMessageBytes = 256 << 20
+  return options
+}
 
 extension Sidelight_V1_ClientMessage {
   static func open(
@@ -38,43 +43,7 @@ extension Sidelight_V1_ClientMessage {
   }
 }
 
-extension Sidelight_V1_Image {
-  /// Noise that depends on `seed` alone, with some bytes of padding after each row.
-  static func noise(
-    _ format: PixelFormat, _ width: Int, _ height: Int, padding: Int = 0, seed: UInt64 = 1
-  ) -> Self {
-    var planes: [Sidelight_V1_Plane] = []
-    var offset = 0
-    for plane in 0 ..< format.planeCount {
-      let stride = format.rowByteCount(plane: plane, width: width) + padding
-      planes.append(
-        .with {
-          $0.offset = UInt32(offset)
-          $0.stride = UInt32(stride)
-        })
-      offset += stride * format.rowCount(plane: plane, height: height)
-    }
-    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    var bytes = Data(count: offset)
-    bytes.withUnsafeMutableBytes { bytes in
-      for index in bytes.indices {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        bytes[index] = UInt8(truncatingIfNeeded: state >> 32)
-      }
-    }
-    return .with {
-      $0.format = Sidelight_V1_PixelFormat(format)
-      $0.width = UInt32(width)
-      $0.height = UInt32(height)
-      if padding > 0 { $0.planes = planes }
-      $0.inline = bytes
-    }
-  }
-}
-
-extension Sidelight_V1_FrameFilter.Client<HTTP2ClientTransport.Posix> {
+extension Stub {
   /// Sends messages, closes the client's side, and returns the server's messages. Throws the status
   /// of the call unless it is OK.
   func converse(

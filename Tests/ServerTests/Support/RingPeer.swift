@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import SidelightServer
+import SidelightTestSupport
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
@@ -9,19 +10,6 @@ extension Sidelight_V1_SharedMemoryOffer {
   /// Returns the message of a client that fetches the ring.
   func hello(of sessionID: String) -> DescriptorHello {
     DescriptorHello(token: Array(self.token), sessionID: sessionID)
-  }
-}
-
-extension ServerConfiguration {
-  /// One that offers shared memory.
-  static func withSharedMemory(
-    _ configure: (inout SharedMemoryConfiguration) -> Void = { _ in }
-  ) -> ServerConfiguration {
-    var configuration = ServerConfiguration()
-    var sharedMemory = SharedMemoryConfiguration()
-    configure(&sharedMemory)
-    configuration.sharedMemory = sharedMemory
-    return configuration
   }
 }
 

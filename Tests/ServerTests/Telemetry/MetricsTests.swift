@@ -3,6 +3,7 @@ import Metrics
 import SidelightKernels
 import SidelightServer
 import SidelightTelemetry
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

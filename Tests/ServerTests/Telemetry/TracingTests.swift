@@ -4,6 +4,7 @@ import SidelightClient
 import SidelightKernels
 import SidelightServer
 import SidelightTelemetry
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Synchronization

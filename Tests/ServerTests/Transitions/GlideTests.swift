@@ -1,6 +1,7 @@
 import Foundation
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Testing
 

@@ -2,14 +2,13 @@ import Foundation
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Testing
 
 /// Tests of the identity of callers. The distinction between users is tested from Python, which can
 /// run as another user.
 @Suite(.timeLimit(.minutes(5))) struct CallerTests {
-  typealias Operators = Sidelight_V1_Sessions.Client<HTTP2ClientTransport.Posix>
-
   /// Opens a session, and returns as whose operators see it.
   static func peer(_ address: Address, metadata: Metadata = [:]) async throws -> String {
     try await withStub(address) { stub in
@@ -30,12 +29,6 @@ import Testing
         return peer
       }
     }
-  }
-
-  static func withOperators<Result: Sendable>(
-    _ address: Address, _ body: (Operators) async throws -> Result
-  ) async throws -> Result {
-    try await withConnection(address) { try await body(Operators(wrapping: $0)) }
   }
 
   @Test

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import SidelightServer
+import SidelightTestSupport
 import SidelightTransport
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Testing
 

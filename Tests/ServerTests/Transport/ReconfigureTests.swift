@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 import Testing

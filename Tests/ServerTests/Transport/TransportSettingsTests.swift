@@ -3,6 +3,7 @@ import Logging
 import SidelightClient
 import SidelightKernels
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import SidelightServer
+import SidelightTestSupport
 import SidelightWire
 import Testing
 

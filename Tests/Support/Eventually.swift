@@ -1,0 +1,16 @@
+package import Testing
+
+/// Polls until a condition holds that no event reports; fails when it takes too long.
+package func expectEventually(
+  _ what: Comment, within limit: Duration = .seconds(60),
+  sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + limit
+  while try await !condition() {
+    guard ContinuousClock.now < deadline else {
+      Issue.record("not within \(limit): \(what)", sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(1))
+  }
+}
