@@ -405,7 +405,7 @@ let package = Package(
       name: "StudioTests",
       dependencies: [
         "SidelightTestSupport", "SidelightStudio", "SidelightServer", "SidelightTransport",
-        "SidelightWire", grpcCore, protobuf, logging,
+        "SidelightWire", grpcCore, protobuf,
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -414,7 +414,7 @@ let package = Package(
       name: "IdentityTests",
       dependencies: [
         "SidelightTestSupport", "SidelightIdentity", "SidelightServer", "SidelightWire", grpcCore,
-        grpcProtobuf, protobuf, logging,
+        grpcProtobuf, protobuf,
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
@@ -424,8 +424,8 @@ let package = Package(
       dependencies: [
         "SidelightTestSupport", "SidelightServer", "SidelightClient", "SidelightTransport",
         "SidelightCodecs", "SidelightWire", "SidelightKernels", "SidelightText",
-        "SidelightTelemetry", grpcCore,
-        grpcProtobuf, grpcTransport, protobuf, tracing, metrics, logging,
+        "SidelightTelemetry", grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, metrics,
+        logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),

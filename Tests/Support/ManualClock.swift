@@ -1,4 +1,3 @@
-import SidelightServer
 package import SidelightWire
 import Synchronization
 

@@ -1,4 +1,3 @@
-import Logging
 import ServiceLifecycleTestKit
 import SidelightKernels
 package import SidelightServer
@@ -32,7 +31,7 @@ package final class RunningServer: Sendable {
     get async throws { try await self.server.listeningAddresses[0] }
   }
 
-  /// Serves until the test ends that.
+  /// Runs the server, and returns after `kill()` or when `drain()` has finished.
   package func run() async {
     await testGracefulShutdown { trigger in
       self.shutdown.withLock { $0 = trigger }

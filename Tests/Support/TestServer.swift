@@ -8,10 +8,11 @@ package import Tracing
 /// - Parameters:
 ///   - configuration: The settings. The server listens on `addresses`, waits longer for slow peers,
 ///     and uses the TLS of `TestSecurity.current` if there is none in `configuration`.
-///   - clock: The clock of sessions. `nil` is the system's, without a limit for custom filters.
+///   - clock: The clock of sessions. `nil` is the system's, with a limit of 600 s for custom
+///     filters.
 ///   - logger: The logger. `nil` discards messages.
 ///   - body: Receives the server and the first address that it listens on.
-/// - Throws: The error of `body`, or of the server if it cannot start.
+/// - Throws: The error of `body`, or of the server if it cannot listen.
 package func withServer<Result: Sendable>(
   _ configuration: ServerConfiguration = ServerConfiguration(),
   catalogue: FilterCatalogue = .builtIn,

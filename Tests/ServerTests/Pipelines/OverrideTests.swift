@@ -1,5 +1,4 @@
 import GRPCCore
-import GRPCNIOTransportHTTP2Posix
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

@@ -1,6 +1,5 @@
 import Foundation
 import GRPCCore
-import SidelightServer
 import SidelightTestSupport
 import SidelightTransport
 import SidelightWire

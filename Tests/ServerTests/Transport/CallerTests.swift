@@ -1,6 +1,5 @@
 import Foundation
 import GRPCCore
-import GRPCNIOTransportHTTP2Posix
 import SidelightServer
 import SidelightTestSupport
 import SidelightWire
