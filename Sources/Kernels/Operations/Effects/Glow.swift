@@ -25,9 +25,10 @@ struct Glow: CatalogueFilter {
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     guard self.intensity != 0 else { return [] }
     let intensity = self.intensity
-    let kernel = StripKernel(pixels: { input, count, red, output in
+    let pixels = unsafe PixelFunction { input, count, red, output in
       unsafe sl_rows_current().pointee.glow_pixels(input, count, red, Float(intensity), output)
-    }) { pixel, _, _, _ in
+    }
+    let kernel = StripKernel(pixels: pixels) { pixel, _, _, _ in
       let luma = 0.2126 * pixel.x + 0.7152 * pixel.y + 0.0722 * pixel.z
       let t = min(max((luma - 0.5) / 0.5, 0), 1)
       let amount = t * t * (3 - 2 * t) * intensity

@@ -1,11 +1,16 @@
 import CKernels
 
-/// A function of pixels of four bytes: `input` and `output` are `count` pixels, which may be the same
-/// memory; `red` is the place of red in a pixel, 0 or 2. The fourth byte is kept.
-package typealias PixelFunction =
-  @Sendable (
-    _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int, _ output: UnsafeMutablePointer<UInt8>
-  ) -> Void
+/// A function of pixels of four bytes, of which the fourth is kept.
+@safe
+package struct PixelFunction: Sendable {
+  /// Computes `count` pixels; `input` and `output` may be the same memory. `red` is the place of red
+  /// in a pixel: 0 or 2.
+  let apply:
+    @Sendable (
+      _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int,
+      _ output: UnsafeMutablePointer<UInt8>
+    ) -> Void
+}
 
 /// A function of BGRA, RGBA or RGB bytes with straight or ignored alpha, without strips of floats.
 ///
@@ -30,7 +35,7 @@ final class PixelRowPass: Pass {
     self.description = description
     self.red = red
     if operations.count == 1, case .kernel(let kernel) = operations[0], let pixels = kernel.pixels {
-      self.function = unsafe pixels
+      self.function = pixels
       return
     }
     guard operations.allSatisfy({ $0.isChannelwise(isOpaque: isOpaque) }) else { return nil }
@@ -38,7 +43,7 @@ final class PixelRowPass: Pass {
       size: geometry.size, isOpaque: isOpaque, isPremultiplied: false, budget: budget)
     let program = compiler.compile(operations, premultiplied: false, limited: false)
     let tables = sl_byte_tables(program, order: order)
-    unsafe self.function = { input, count, _, output in
+    self.function = unsafe PixelFunction { input, count, _, output in
       unsafe withUnsafePointer(to: tables) {
         unsafe sl_rows_current().pointee.look_up_pixels(input, count, $0, output)
       }
@@ -58,7 +63,7 @@ final class PixelRowPass: Pass {
       for y in band {
         let input = unsafe source.input(y, rows)
         unsafe target.withOutput(y, rows) { output in
-          unsafe self.function(input, size.width, self.red, output)
+          unsafe self.function.apply(input, size.width, self.red, output)
         }
       }
     }

@@ -166,7 +166,7 @@ package final class StripKernel: Sendable {
     apply: @escaping @Sendable (Strip) -> Void
   ) {
     self.isCurve = isCurve
-    unsafe self.pixels = pixels
+    self.pixels = pixels
     self.nanosecondsPerPixel = nanosecondsPerPixel
     self.reference = reference
     self.apply = apply
