@@ -109,8 +109,9 @@ static void mattes(run *run) {
       }
       record("matte_pixels", NUMBER_FLOAT, alpha, n, WITHIN(1e-4));
       const int16_t *backdrop = random_i16(run, step * n, 0, 8160);
-      for (int channel = -1; channel < 3; channel++) {
-        const sl_key_blend key = {channel, .7f, {20, 60, 30}};
+      // The last one without a key.
+      for (int channel = -1; channel < 4; channel++) {
+        const sl_key_blend key = {channel < 3 ? channel : -1, .7f, {20, 60, 30}, channel == 3};
         void *out = is_deep ? (void *)OUT_I16(n * step) : (void *)OUT_U8(n * step);
         if (is_deep) {
           CALL(run, blend_pixels_i16, in, step, alpha, backdrop, n, &key, step == 4, n, out);
@@ -120,12 +121,13 @@ static void mattes(run *run) {
         record("blend_pixels", kind, out, n * step, ROUNDED);
       }
     }
-    const sl_key_blend_yuv key = {
-        {-.3f, -.9f}, {-1.8f, -.3f}, {.5f, -.3f, -.4f}, {60, 3, -3}, 16, 219, 112};
     float *excess = OUT_FLOAT(half), *mean = OUT_FLOAT(half);
     float *cb = OUT_FLOAT(2 * half), *cr = OUT_FLOAT(2 * half);
     const int first = run->next_region;
-    for (ptrdiff_t step = 1; step <= 2; step++) {
+    for (int variant = 0; variant < 4; variant++) {
+      const ptrdiff_t step = 1 + variant % 2;
+      const sl_key_blend_yuv key = {
+          {-.3f, -.9f}, {-1.8f, -.3f}, {.5f, -.3f, -.4f}, {60, 3, -3}, 16, 219, 112, variant / 2};
       run->next_region = first;
       const void *luma = random_samples(run, n, is_deep);
       const void *u = random_samples(run, half * step, is_deep);
