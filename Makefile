@@ -60,7 +60,7 @@ slo: ## Measure each service-level objective, and write the table in docs/design
 static: ## Build the command with a static Swift runtime, as deploy/Dockerfile does (over ten minutes)
 	@dev/static
 
-tsan: ## Run the server's tests and the model-based test under ThreadSanitizer
+tsan: ## Run the tests of server and client library, and the model-based test, under ThreadSanitizer
 	@dev/tsan
 
 asan: ## Run the tests of pixels, files, messages and sessions under AddressSanitizer
