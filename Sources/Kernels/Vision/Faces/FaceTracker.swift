@@ -165,7 +165,7 @@ package struct FaceTracker: Sendable {
   package mutating func record(_ result: LookResult) {
     guard let frame = self.frames.last else { return }
     guard let index = self.tracks.firstIndex(where: { $0.id == result.look.face }) else {
-      // What a look at a lost face finds may be another one.
+      // A look at a lost face may find another one.
       if self.lost.contains(result.look.face), case .found(let faces) = result.outcome {
         _ = self.addCandidates(faces.plausible(width: self.width, height: self.height), at: frame)
       }

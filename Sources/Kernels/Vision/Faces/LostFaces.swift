@@ -11,8 +11,8 @@
 ///   that two faces that change places while both are hidden both have new ids;
 /// - no second new face is as near.
 ///
-/// Places are pixels of the reduced picture. Whoever takes the place of a face that is hidden alone
-/// gets its id.
+/// Places are pixels of the reduced picture. A person who takes the place of a face that is hidden
+/// alone gets its id.
 struct LostFaces: Sendable {
   /// The distance in face widths at which a face that returns at once is the same.
   static let minimumDistance = FaceMatching.maximumDistance
@@ -116,7 +116,7 @@ struct LostFaces: Sendable {
   ///   - track: The face, with its final id.
   ///   - time: The time of the last frame that reported it.
   ///   - step: The number of the tracker's step.
-  ///   - limit: The largest number of lost faces. Those that were lost first are forgotten.
+  ///   - limit: The largest number of lost faces. The oldest are forgotten.
   mutating func add(_ track: FaceTrack, reported time: Duration, step: Int, limit: Int) {
     self.faces.append(Lost(face: Hidden(track), time: time, lastLookStep: step))
     if self.faces.count > limit { self.faces.removeFirst(self.faces.count - limit) }
