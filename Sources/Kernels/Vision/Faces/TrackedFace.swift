@@ -1,6 +1,6 @@
 /// The number of a face in a session, from 1. A face that is lost for less than
-/// ``LostFaces/returnTime`` keeps it, if no other face can have taken its position; otherwise a number is never
-/// used again, also not for the same person who returns.
+/// ``FaceTracker/returnTime`` keeps it, if no other face can have taken its position. Otherwise a
+/// number is never used again, also not for the same person who returns.
 package struct FaceID: Sendable, Hashable, Comparable {
   package let value: Int
 
