@@ -49,7 +49,9 @@ int32_t random_between(run *run, int32_t min, int32_t max) {
   return min + (int32_t)(random_bits(run) % (uint32_t)(max - min + 1));
 }
 
+// All processors must get the same numbers, so multiplication and addition are not fused.
 float random_float(run *run, float min, float max) {
+#pragma STDC FP_CONTRACT OFF
   return min + (max - min) * ((float)(random_bits(run) >> 8) / 16777216.0f);
 }
 
