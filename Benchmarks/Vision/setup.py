@@ -13,7 +13,7 @@ from scenes import Painter, rgba
 
 MEDIA = Path(os.environ["SIDELIGHT_TEST_MEDIA"]) if os.environ.get("SIDELIGHT_TEST_MEDIA") else None
 #: The folder of `make models`.
-MODELS = Path(os.environ.get("SIDELIGHT_MODELS") or ROOT / "out/models")
+MODELS = Path(os.environ.get("SIDELIGHT_BENCH_MODELS") or ROOT / "out/models")
 MATTE_MODEL = "selfie_segmentation_landscape.onnx"
 
 
