@@ -142,6 +142,22 @@ import Testing
     #expect(await mailbox.offer(7).isEmpty)
   }
 
+  @Test func `after an element was left behind a peeked one counts against the depth`() async {
+    let mailbox = Mailbox<Int>(depth: 1)
+    _ = await mailbox.offer(1)
+    #expect(await mailbox.first() == 1)
+    #expect(await mailbox.offer(2).isEmpty, "a burst of two loses none")
+    #expect(mailbox.take() == 1)
+    #expect(await mailbox.first() == 2)
+    #expect(await mailbox.offer(3).map(\.element) == [2], "the consumer is behind")
+    #expect(mailbox.take() == 3)
+    _ = await mailbox.offer(4)
+    #expect(mailbox.take() == 4, "nothing was displaced or left behind")
+    _ = await mailbox.offer(5)
+    #expect(await mailbox.first() == 5)
+    #expect(await mailbox.offer(6).isEmpty)
+  }
+
   @Test func `a peeked element that is displaced leaves no more than the depth`() async {
     let mailbox = Self.mailbox(depth: 1, .newestWins)
     _ = await mailbox.offer(Letter(number: 1))

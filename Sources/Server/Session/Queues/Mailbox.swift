@@ -175,7 +175,7 @@ extension Mailbox {
     /// Whether an element was displaced since the last was taken.
     private var hasDisplaced = false
     /// Whether the consumer is slower than the producer: elements were displaced before the last
-    /// was taken, or since then.
+    /// was taken or since then, or a newer one was left behind.
     private var isBehind = false
     private var producer: Producer?
     private var isFinished = false
@@ -285,8 +285,10 @@ extension Mailbox {
     package mutating func take() -> TakeAction {
       self.isFirstAwaited = false
       if let element = self.elements.popFirst() {
-        self.isBehind = self.hasDisplaced
-        self.hasDisplaced = false
+        if self.policy == .newestWins {
+          self.isBehind = self.hasDisplaced || self.elements.count >= self.depth
+          self.hasDisplaced = false
+        }
         guard let (waiting, continuation) = self.producer.take() else {
           return .take(element, resume: nil)
         }
