@@ -78,8 +78,10 @@ class Report:
         if not ours or not theirs:
             return None
         threads = "1T" if target.threads == "1" else "all threads"
-        name = {"loops": "memcpy" if target.row == "memcpy" else "one hand-fused loop"}.get(
-            target.peer, target.peer)
+        name = {
+            "loops": "memcpy" if target.row == "memcpy" else "one hand-fused loop",
+            OURS: "the built-in filter",
+        }.get(target.peer, target.peer)
         if target.at_least:
             ratio, reached = theirs / ours, theirs / ours >= target.limit
             wish = f"at least {target.limit:g}x as fast as {name}, {threads}"

@@ -66,9 +66,9 @@ ROWS = [
     Row("glow", "glow", [Target("loops", 1.4, at_least=False)]),
     Row("glow-i420", "glow, I420"),
     Row("kernel-glow", "glow as a kernel from text", [
-        Target("sidelight", 2, at_least=False, row="glow")]),
+        Target("ours", 2, at_least=False, row="glow")]),
     Row("kernel-glow-i420", "the same, I420", [
-        Target("sidelight", 2, at_least=False, row="glow-i420")]),
+        Target("ours", 2, at_least=False, row="glow-i420")]),
     Row("kernel-sobel", "edges as a kernel from text"),
     Row("gaussian10", "Gaussian, sigma 10", [Target("opencv", 20)], sigma=10),
     Row("gaussian25", "Gaussian, sigma 25", [Target("opencv", 100)], sigma=25),
