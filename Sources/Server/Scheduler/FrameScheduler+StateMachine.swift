@@ -1,13 +1,12 @@
 extension FrameScheduler {
   /// The kind of work that a turn is for.
   package enum TurnKind: Sendable, Hashable {
-    /// A frame, or work that a caller waits for.
+    /// A frame, work that a caller waits for, or work that protects.
     case frame
-    /// Work that no frame waits for and that takes longer than one, such as a search for faces in
-    /// a pipeline that protects. Such turns leave one thread to frames, if there are several.
+    /// Work that no frame waits for and that takes longer than one, such as a search for faces that
+    /// get stickers. Such turns leave one thread to frames, if there are several, and let waiting
+    /// frames go first until their deadline.
     case job
-    /// A job that also lets waiting frames go first, until its deadline.
-    case patientJob
   }
 
   /// The decisions of a scheduler: which frame is next, and on how many threads. It returns actions
@@ -229,7 +228,7 @@ extension FrameScheduler {
       let frameWaits = self.requests.contains { $0.kind == .frame }
       let waiting = self.requests.indices.filter { index in
         let request = self.requests[index]
-        let yields = request.kind == .patientJob && frameWaits && now < request.deadline
+        let yields = request.kind == .job && frameWaits && now < request.deadline
         return self.admits(request.kind) && !yields
       }
       guard !waiting.isEmpty else { return nil }

@@ -101,7 +101,7 @@ final class SessionScene: Sendable {
         result = try await processing.scheduler.withTurn(
           session: self.session, deadline: deadline,
           limit: job.isCustom ? FrameScheduler.unknownTurnLimit : nil,
-          kind: job.protects ? .job : .patientJob
+          kind: job.protects ? .frame : .job
         ) { _, _ in
           try await observer.pass(job.description) { job.run() }
         }

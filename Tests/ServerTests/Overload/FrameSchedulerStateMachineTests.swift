@@ -124,9 +124,9 @@ import Testing
       let answer = machine.request(session: session, deadline: .zero, kind: .job, at: .zero)
       guard case .run = answer else { return #expect(Bool(false), "\(answer)") }
     }
-    // The next ones wait, of either kind, also when a frame ends.
-    for kind in [FrameScheduler.TurnKind.job, .patientJob] {
-      let answer = machine.request(session: 90, deadline: .zero, kind: kind, at: .zero)
+    // The next ones wait, also when a frame ends.
+    for session: UInt64 in [90, 92] {
+      let answer = machine.request(session: session, deadline: .zero, kind: .job, at: .zero)
       guard case .wait = answer else { return #expect(Bool(false), "\(answer)") }
     }
     if threads > 1 {
@@ -140,7 +140,7 @@ import Testing
     #expect(machine.waitingCount == 1)
   }
 
-  @Test func `a patient job lets waiting frames go first until its deadline`() {
+  @Test func `a job lets waiting frames go first until its deadline`() {
     func order(of kind: FrameScheduler.TurnKind, at now: Duration) -> [UInt64] {
       var machine = Machine(threads: 2)
       for session: UInt64 in [1, 2] {
@@ -154,9 +154,9 @@ import Testing
       let second = machine.finish(session: 2, work: .zero, at: now)
       return [first, second].compactMap { $0?.ticket }
     }
-    #expect(order(of: .job, at: .zero) == [0, 1])
-    #expect(order(of: .patientJob, at: .zero) == [1, 2])
-    #expect(order(of: .patientJob, at: .milliseconds(10)) == [0, 1])
+    #expect(order(of: .frame, at: .zero) == [0, 1])
+    #expect(order(of: .job, at: .zero) == [1, 2])
+    #expect(order(of: .job, at: .milliseconds(10)) == [0, 1])
   }
 
   @Test func `an idle session accumulates no share`() {

@@ -103,10 +103,9 @@ import Testing
     #expect(last == UInt8(levels.count % 100 + 100))
   }
 
-  @Test(arguments: [false, true])
-  func `jobs of several sessions leave a thread to frames`(_ protects: Bool) async throws {
+  @Test func `jobs of several sessions leave a thread to frames`() async throws {
     let gate = Gate()
-    let job = SceneJob("test", protects: protects) {
+    let job = SceneJob("test") {
       gate.hold()
       return true
     }
