@@ -2,8 +2,8 @@
 ///
 /// A face is present after it was tracked for ``arrivalTime``, and has left after it was not
 /// tracked for ``departureTime``. Times count from the first and to the last frame that shows it. A
-/// person who leaves and returns has a new id. If a face returns with its id after all, since few
-/// frames are added, its presence goes on.
+/// person who leaves and returns has a new id. If the tracker returns an id after the face has
+/// left, which happens when few frames are added, the same presence continues.
 package struct FaceAttendance: Sendable {
   /// A change of presence.
   package enum Event: Sendable, Hashable {

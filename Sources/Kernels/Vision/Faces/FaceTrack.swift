@@ -24,7 +24,8 @@ struct FaceTrack: Sendable {
 
   /// The number of the track: it is never used again.
   let number: Int
-  /// The id that is reported: that of a lost face, if the tracker takes this one for it.
+  /// The reported id: the id of a lost face if the tracker takes this face for it, otherwise
+  /// ``number``.
   private(set) var id: FaceID
   /// Whether ``id`` is final.
   private(set) var isNamed = false
@@ -179,8 +180,8 @@ extension [FaceTrack] {
   /// The least overlap of two tracks of one face.
   private static let mergeOverlap = 0.5
 
-  /// Returns the tracks without those that follow the same face as another: candidates, and those
-  /// that looks miss. By id.
+  /// Returns the tracks in the order of their ids. Leaves out candidates, and tracks that the last
+  /// looks missed, if they follow the same face as another track.
   func merged() -> [FaceTrack] {
     let order = self.sorted {
       ($0.isConfirmed ? 0 : 1, $0.missedLooks, $0.number)

@@ -23,7 +23,7 @@ struct LostFaces: Sendable {
   /// The longest time for which a lost face is taken to move on.
   static let extrapolationTime = Duration.seconds(1)
   /// The largest speed that a face can have while it is hidden, in face widths per second: about
-  /// that of a person who walks past.
+  /// the speed of a person who walks past.
   static let reachSpeed = 8.0
   /// The number of frames between looks at a lost face.
   static let lookInterval = 3

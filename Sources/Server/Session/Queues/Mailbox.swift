@@ -256,8 +256,8 @@ extension Mailbox {
       return self.policy == .newestWins ? candidates.first : candidates.last
     }
 
-    /// Suspends the producer. It resumes with `nil` once its element is accepted, or with the
-    /// element if the mailbox closes first.
+    /// Suspends the producer. It resumes without an element once its own is accepted, or with
+    /// its own if the mailbox closes first.
     package mutating func suspendProducer(
       _ element: Element, _ continuation: CheckedContinuation<[Displaced], Never>
     ) {
