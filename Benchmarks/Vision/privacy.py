@@ -3,13 +3,18 @@
 import numpy as np
 
 from figures import exposure, is_whole
-from programs import draw, frames_of
+from programs import INTERVAL, Drawn, draw, frames_of
 from reporting import table
-from scenes import HARD, WALKING_IN, Painter
+from scenes import FACE_SCENES, HARD, WALKING_IN, Painter, Scene
 from setup import Setup
 from targets import Targets, number
 
 ROUNDS = 1
+
+#: Under load a session gets one of several frames, and the results of searches arrive late: the mean
+#: number of frames from one to the next, and the milliseconds of a search.
+STRIDES = (1, 2, 4, 8)
+SEARCH_TIMES = (60, 200, 500)
 
 
 def measure(setup: Setup, painter: Painter, targets: Targets) -> dict[str, str]:
@@ -50,3 +55,51 @@ def measure(setup: Setup, painter: Painter, targets: Targets) -> dict[str, str]:
             ["", "frames", "that show > 10 % of a face", "most of a face shown, %",
              "frames covered whole, %"], lines)
         + "\n" + table(["ms per frame", "p50", "p95", "mean"], times)}
+
+
+def thinned(scene: Scene, stride: int, random: np.random.Generator) -> list[int]:
+    """Returns the numbers of the frames that a session gets under load."""
+    if stride == 1:
+        return list(range(scene.frames))
+    steps = random.integers(stride // 2, stride + stride // 2 + 1, scene.frames)
+    numbers = np.cumsum(steps) - 1
+    return [int(index) for index in numbers if index < scene.frames]
+
+
+def measure_load(setup: Setup, painter: Painter, targets: Targets) -> dict[str, str]:
+    """Counts frames that show a face at low, irregular frame rates and with slow searches."""
+    program = setup.sidelight()
+    output = setup.folder / "output"
+    random = np.random.default_rng(1)
+    lines, total = [], 0
+    moving = [scene for scene in FACE_SCENES if scene.name in ("moving", "fast", "two")]
+    for scene in (HARD, WALKING_IN, *moving):
+        frames, shown, whole = 0, 0, 0
+        for background in ("office", "busy"):
+            moments = scene.moments()
+            drawn = draw(painter, Scene(scene.name, scene.frames, background, scene.moment),
+                         setup.folder)
+            for stride in STRIDES:
+                for search_time in SEARCH_TIMES:
+                    numbers = thinned(scene, stride, random)
+                    path = setup.folder / "thinned.i420"
+                    with open(path, "wb") as file:
+                        for index in numbers:
+                            file.write(drawn.frames[index].tobytes())
+                    part = Scene(scene.name, len(numbers), background, scene.moment)
+                    program.run("face-blur", Drawn(part, "i420", path), output,
+                                stride * INTERVAL, search_time)
+                    for index, after in zip(numbers, frames_of(output, "i420")):
+                        before = drawn.frames[index]
+                        frames += 1
+                        shown += exposure(before, after, moments[index]) > 0.1
+                        whole += is_whole(before, after)
+            drawn.path.unlink()
+        total += shown
+        lines.append([scene.name, str(frames), str(shown), number(100 * whole / frames)])
+    program.close()
+    targets.most("low frame rates and slow searches: frames that show over 10 % of a face", total, 0,
+                 "frames")
+    return {
+        "Privacy under load": table(
+            ["", "frames", "that show > 10 % of a face", "frames covered whole, %"], lines)}

@@ -11,6 +11,9 @@ import numpy as np
 from scenes import HEIGHT, WIDTH, Painter, Scene, i420, rgba
 
 HERE = Path(__file__).parent
+#: Milliseconds between frames, and until the result of a search arrives: two frames later.
+INTERVAL = 1000 / 30
+JOB_TIME = 60
 FRAME_BYTES = {"i420": WIDTH * HEIGHT * 3 // 2, "rgba8": WIDTH * HEIGHT * 4}
 
 
@@ -70,11 +73,12 @@ class Sidelight(Program):
     def __init__(self, program: Path, arguments: list):
         super().__init__("Sidelight", [program, *arguments])
 
-    def run(self, work: str, drawn: Drawn, output: Path | None = None) -> dict | None:
+    def run(self, work: str, drawn: Drawn, output: Path | None = None,
+            interval: float = INTERVAL, job_time: float = JOB_TIME) -> dict | None:
         """Returns the figures; `None` if the work is not available, with the reason printed."""
         answer = self.ask(
-            f"run {work} {drawn.format} {WIDTH} {HEIGHT} {drawn.scene.frames} {drawn.path} "
-            f"{output or '-'}")
+            f"run {work} {drawn.format} {WIDTH} {HEIGHT} {drawn.scene.frames} {interval:.3f} "
+            f"{job_time:.3f} {drawn.path} {output or '-'}")
         if answer.startswith("skip"):
             print(f"skipped: {work} ({answer[5:]})", file=sys.stderr)
             return None

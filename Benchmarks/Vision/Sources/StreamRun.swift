@@ -19,11 +19,6 @@ struct StreamRun {
     var passes: [String] = []
   }
 
-  /// The frames after which the result of a job arrives: a search of 35 ms at 30 frames per
-  /// second.
-  private static let jobLatency = 2
-  private static let interval = Duration.nanoseconds(33_333_333)
-
   private let request: Request
   private let setup: Setup
   private let executor: PlanExecutor
@@ -45,12 +40,12 @@ struct StreamRun {
     var stream = StreamScene()
     var figures = Figures()
     figures.passes = plan.passes.map(\.name)
-    var results: [(due: Int, result: StreamScene.JobResult)] = []
+    var results: [(due: Duration, result: StreamScene.JobResult)] = []
     for index in 0 ..< self.request.frameCount {
       let frame = try input.next(self.setup.pool)
-      let time = FrameTime(index: UInt64(index), arrival: Self.interval * index)
-      for entry in results where entry.due <= index { stream.finish(entry.result) }
-      results.removeAll { $0.due <= index }
+      let time = FrameTime(index: UInt64(index), arrival: self.request.interval * index)
+      for entry in results where entry.due <= time.arrival { stream.finish(entry.result) }
+      results.removeAll { $0.due <= time.arrival }
 
       let start = Stopwatch.now()
       let scene = try await stream.step(frame, at: time, for: plan, observer: observer)
@@ -70,7 +65,7 @@ struct StreamRun {
       output?.append(result)
       for job in stream.takeJobs() {
         let start = Stopwatch.now()
-        results.append((index + Self.jobLatency, job.run()))
+        results.append((time.arrival + self.request.jobTime, job.run()))
         figures.jobs[job.name, default: []].append([Double(index), Stopwatch.now() - start])
       }
     }

@@ -6,7 +6,10 @@ import SidelightKernels
 /// requests on standard input:
 ///
 ///     hello                                    NAME
-///     run WORK FORMAT WIDTH HEIGHT FRAMES IN OUT   the figures as JSON; OUT may be "-"
+///     run WORK FORMAT WIDTH HEIGHT FRAMES INTERVAL JOBTIME IN OUT   the figures as JSON
+///
+/// INTERVAL is the time between frames, and JOBTIME the time after which the result of a job arrives,
+/// in milliseconds. OUT may be "-".
 @main
 struct Vision {
   static func main() async throws {
@@ -48,21 +51,28 @@ struct Request {
   let format: PixelFormat
   let size: FrameSize
   let frameCount: Int
+  /// The time between frames.
+  let interval: Duration
+  /// The time after which the result of a job, such as a search, arrives.
+  let jobTime: Duration
   let input: String
   /// The file of the results; `nil` if they are not kept.
   let output: String?
 
   init(_ words: [String]) throws {
-    guard words.count == 7, let work = Work.all[words[0]],
+    guard words.count == 9, let work = Work.all[words[0]],
       let format = PixelFormat(rawValue: words[1]), let width = Int(words[2]),
-      let height = Int(words[3]), let frameCount = Int(words[4])
+      let height = Int(words[3]), let frameCount = Int(words[4]),
+      let interval = Double(words[5]), let jobTime = Double(words[6])
     else { throw UsageError(description: "unknown work or format") }
     self.work = work
     self.format = format
     self.size = FrameSize(width: width, height: height)
     self.frameCount = frameCount
-    self.input = words[5]
-    self.output = words[6] == "-" ? nil : words[6]
+    self.interval = .seconds(interval / 1000)
+    self.jobTime = .seconds(jobTime / 1000)
+    self.input = words[7]
+    self.output = words[8] == "-" ? nil : words[8]
   }
 
   var geometry: FrameGeometry {

@@ -101,7 +101,7 @@ struct StickerScene {
     return TrackedFace(
       id: FaceID(id), track: id, box: box, rawBox: box, confidence: 1, isConfirmed: true,
       isFollowed: true,
-      firstDetection: start, lastDetection: start, age: 0, missedLooks: 0,
+      firstDetection: start, locatedSince: start, lastDetection: start, age: 0, missedLooks: 0,
       displacement: PicturePoint(x: 0, y: 0), speed: 0)
   }
 

@@ -106,10 +106,11 @@ import Testing
     #expect(fresh.whole > plain.whole + 20, "\(fresh) \(plain)")
   }
 
-  /// A report of a face that was detected in the frame.
+  /// A report of a face that was detected in the frame, which was searched at each angle.
   static func report(_ frame: Int, first: Int = 0) -> FaceReport {
     var report = FaceReport(frame: SimulatedScene.time(frame))
     report.search.lastSuccess = report.frame
+    report.search.emptySince = FaceTracker.searchAngles.map { [frame = report.frame] _ in frame }
     report.faces = [
       .sample(
         1, FaceBox(center: PicturePoint(x: 80, y: 45), size: 30), at: frame, first: first, age: 0,

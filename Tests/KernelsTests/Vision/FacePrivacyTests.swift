@@ -13,13 +13,14 @@ import Testing
       self.privacy = FacePrivacy(configuration)
     }
 
-    /// A frame in which a full search has just succeeded.
+    /// A frame in which full searches at each angle have just found nothing new.
     mutating func step(
       _ faces: [TrackedFace], change: (inout FaceReport) -> Void = { _ in }
     ) -> FaceCoverage {
       var report = FaceReport(frame: SimulatedScene.time(self.frame))
       report.faces = faces
       report.search.lastSuccess = report.frame
+      report.search.emptySince = FaceTracker.searchAngles.map { [frame = report.frame] _ in frame }
       change(&report)
       defer { self.frame += 1 }
       return self.privacy.coverage(
@@ -28,14 +29,13 @@ import Testing
 
     /// A face that was detected in this frame.
     func face(
-      _ id: Int = 1, track: Int? = nil, x: Double = 80, first: Int = 0, age: Int = 0,
-      missedLooks: Int = 0,
+      _ id: Int = 1, track: Int? = nil, x: Double = 80, first: Int = 0, located: Int? = nil,
+      age: Int = 0, missedLooks: Int = 0,
       isFollowed: Bool = true, speed: Double = 0
     ) -> TrackedFace {
       .sample(
         id, track: track, FaceBox(center: PicturePoint(x: x, y: 45), size: 30), at: self.frame,
-        first: first,
-        age: age, missedLooks: missedLooks, isFollowed: isFollowed,
+        first: first, located: located, age: age, missedLooks: missedLooks, isFollowed: isFollowed,
         displacement: PicturePoint(x: speed, y: 0))
     }
 
@@ -196,6 +196,65 @@ import Testing
     #expect(!two.step([two.face(2, x: 140), two.face(3, first: two.frame)]).isWhole)
   }
 
+  /// Searches of a frame, of which those at one angle found a new face or did not run.
+  static func unverified(_ angle: Int, _ frame: Int?) -> (inout FaceReport) -> Void {
+    { report in report.search.emptySince[angle] = frame.map(SimulatedScene.time) }
+  }
+
+  @Test(arguments: 0 ..< 3)
+  func `at the start, a found face is no evidence until each angle was searched since`(
+    _ angle: Int
+  ) {
+    var driver = Driver()
+    for _ in 0 ..< 10 {
+      let face = driver.face()
+      #expect(
+        Self.reason(driver.step([face], change: Self.unverified(angle, nil))) == .nothingKnown)
+    }
+    // The face was located again in frame 5.
+    let face = driver.face(located: 5)
+    #expect(driver.step([face], change: Self.unverified(angle, 4)).isWhole)
+    #expect(!driver.step([driver.face(located: 5)], change: Self.unverified(angle, 5)).isWhole)
+  }
+
+  @Test(arguments: 0 ..< 3)
+  func `a face that flow lost and a look found is lost until each angle was searched since`(
+    _ angle: Int
+  ) throws {
+    for unsure in FacePrivacy.WhenUnsure.allCases {
+      var driver = Driver(FacePrivacy.Configuration(whenUnsure: unsure))
+      driver.know()
+      let found = driver.frame
+      for _ in 0 ..< 10 {
+        let face = driver.face(x: 130, located: found)
+        let coverage = driver.step([face], change: Self.unverified(angle, found - 1))
+        switch unsure {
+        case .frame: #expect(Self.reason(coverage) == .lost)
+        // Both places, since either may be the face.
+        case .hold: #expect(try Self.regions(coverage).map(\.center.x) == [130, 80])
+        }
+      }
+      let verified = driver.step(
+        [driver.face(x: 130, located: found)], change: Self.unverified(angle, found))
+      #expect(try Self.regions(verified).map(\.center.x) == [130])
+    }
+  }
+
+  @Test func `a place stays held while the face that appeared there is lost before it is verified`()
+  {
+    var driver = Driver()
+    driver.know()
+    _ = driver.step([])
+    let second = driver.frame
+    #expect(
+      driver.step([driver.face(2, first: second)], change: Self.unverified(0, nil)).isWhole)
+    for _ in 0 ..< 10 { #expect(driver.step([]).isWhole) }
+    // The third ends both.
+    let third = driver.frame
+    #expect(driver.step([driver.face(3, first: third)], change: Self.unverified(0, nil)).isWhole)
+    #expect(!driver.step([driver.face(3, first: third)]).isWhole)
+  }
+
   @Test func `a face that is found far away does not release a place at once`() {
     var driver = Driver()
     driver.know()
@@ -255,20 +314,16 @@ import Testing
     #expect(driver.step([], change: { $0.search.isFailing = true }).isWhole)
   }
 
-  static func searched(_ report: inout FaceReport) {
-    report.search.emptySince = FaceTracker.searchAngles.map { [frame = report.frame] _ in frame }
-  }
-
   @Test(arguments: [true, false])
   func `release shows an empty room after its time, not before`(_ hadFace: Bool) {
     var driver = Driver(FacePrivacy.Configuration(release: .seconds(2)))
     if hadFace { driver.know() }
     let start = driver.frame
     for frame in 0 ..< 60 {
-      #expect(driver.step([], change: Self.searched).isWhole, "\(frame)")
+      #expect(driver.step([]).isWhole, "\(frame)")
     }
-    _ = driver.step([], change: Self.searched)
-    #expect(driver.step([], change: Self.searched) == .regions([]), "\(start)")
+    _ = driver.step([])
+    #expect(driver.step([]) == .regions([]), "\(start)")
   }
 
   @Test func `release waits for all angles, and for motion to end`() {
@@ -276,7 +331,6 @@ import Testing
     driver.know()
     for _ in 0 ..< 200 {
       let coverage = driver.step([]) { report in
-        Self.searched(&report)
         report.search.emptySince[2] = nil
       }
       #expect(coverage.isWhole)
@@ -285,7 +339,7 @@ import Testing
     moving.know()
     for frame in 0 ..< 100 {
       moving.picture = `Motion regions`.picture(square: (68 + frame % 8, 36, 20))
-      #expect(moving.step([], change: Self.searched).isWhole)
+      #expect(moving.step([]).isWhole)
     }
     // The same motion elsewhere does not delay it.
     var elsewhere = Driver(FacePrivacy.Configuration(release: .seconds(2)))
@@ -293,7 +347,7 @@ import Testing
     var last = FaceCoverage.regions([])
     for frame in 0 ..< 100 {
       elsewhere.picture = `Motion regions`.picture(square: (8 + frame % 8, 36, 20))
-      last = elsewhere.step([], change: Self.searched)
+      last = elsewhere.step([])
     }
     #expect(!last.isWhole)
   }

@@ -233,6 +233,51 @@ import Testing
     #expect(target.frame == frames[0] && target.box.center.x == 250)
   }
 
+  /// A tracker that has followed a face up to frame `first`, and lost it in the next one.
+  static func losing(after first: Int) -> Driver {
+    var driver = Driver(FaceTracker.Configuration(protects: true))
+    for _ in 0 ... first { _ = driver.step([Self.detected(100, 90)]) }
+    driver.flows = false
+    _ = driver.advance()
+    return driver
+  }
+
+  @Test func `a place that a look found is not replaced by the result of an earlier search`() throws
+  {
+    var driver = Self.losing(after: 6)
+    // More than half a face from the last place.
+    let look = LocalLook(face: FaceID(1), box: driver.tracker.followTargets[0].box)
+    driver.tracker.record(FaceTracker.LookResult(look, .found([Self.detected(140, 90)])))
+    let found = try #require(driver.tracker.finish().faces.first)
+    #expect(found.rawBox.center.x == 140)
+    #expect(found.locatedSince.index == 7)
+    let search = FullSearch(frame: 6, angle: 0, minimumSize: 20)
+    driver.tracker.record(FaceTracker.SearchResult(search, .found([Self.detected(100, 90)])))
+    driver.flows = true
+    _ = driver.advance()
+    let report = driver.tracker.finish()
+    let face = try #require(report.faces.first)
+    #expect(report.faces.count == 1 && report.candidates.isEmpty)
+    #expect(face.rawBox.center.x == 140)
+    #expect(face.locatedSince.index == 7)
+  }
+
+  @Test func `a lost face is followed from the frame whose search finds it`() throws {
+    var driver = Self.losing(after: 6)
+    _ = driver.tracker.finish()
+    _ = driver.advance()
+    #expect(driver.tracker.finish().faces.map(\.isFollowed) == [false])
+    let search = FullSearch(frame: 7, angle: 0, minimumSize: 20)
+    driver.tracker.record(FaceTracker.SearchResult(search, .found([Self.detected(130, 90)])))
+    let target = try #require(driver.tracker.followTargets.first)
+    #expect(target.frame == 7 && target.box.center.x == 130)
+    driver.flows = true
+    _ = driver.advance()
+    let face = try #require(driver.tracker.finish().faces.first)
+    #expect(face.isFollowed && face.id == FaceID(1))
+    #expect(face.locatedSince.index == 7)
+  }
+
   @Test func `two faces keep their ids when they meet, and a double detection is one face`() {
     var driver = Driver()
     let double = [

@@ -100,6 +100,27 @@ import Testing
     #expect(!isCleared([(3, 0), (5, 1), (6, 2)]))
   }
 
+  /// An object that moves to the right by four pixels per frame. Its searches end in the next frame.
+  @Test(arguments: [(-40, 24), (60, 124)])
+  func `near an edge, what moves on is covered whole`(_ start: Int, _ edge: Int) throws {
+    let isNear = start < 0
+    var pictures = (0 ..< 4).map { _ in Self.picture() }
+    pictures += (0 ..< 8).map { Self.picture(square: (start + 4 * $0, 30, 36)) }
+    func searches(_ frames: Int) -> [Int: [FullSearch]] {
+      Dictionary(
+        uniqueKeysWithValues: (5 ..< frames).map { frame in
+          (frame, (0 ..< 3).map { Self.search(frame - 1, angle: $0) })
+        })
+    }
+    let regions = Self.regions(pictures, searched: searches(pictures.count))
+    // The cells from which the right edge has come in four frames.
+    let region = try #require(regions.first { $0.x.contains(Double(edge) - 2) })
+    #expect(region.x.contains(Double(edge) - 14) == isNear)
+    // At rest nothing is covered.
+    pictures += (0 ..< 8).map { _ in Self.picture(square: (start + 28, 30, 36)) }
+    #expect(Self.regions(pictures, searched: searches(pictures.count)).isEmpty)
+  }
+
   @Test func `motion of a known face is not counted`() {
     var pictures = (0 ..< 4).map { _ in Self.picture() }
     pictures += (4 ..< 8).map { _ in Self.picture(square: (40, 30, 24)) }

@@ -37,6 +37,8 @@ struct FaceTrack: Sendable {
   private(set) var isConfirmed = false
   private(set) var isFollowed = true
   private let firstDetection: SceneTime
+  /// The frame since which the place is known without a gap.
+  private(set) var locatedSince: SceneTime
   private(set) var lastDetection: SceneTime
   /// The place of the last detection.
   private(set) var detectedBox: FaceBox
@@ -61,6 +63,7 @@ struct FaceTrack: Sendable {
     self.located = frame.index
     self.confidence = face.confidence
     self.firstDetection = frame
+    self.locatedSince = frame
     self.lastDetection = frame
     self.detectedBox = self.box
     self.measured = frame
@@ -100,28 +103,23 @@ struct FaceTrack: Sendable {
   }
 
   /// Applies a detection in this or an earlier frame. An older detection is first moved along with
-  /// the face.
+  /// the face. If optical flow has failed since, the face is known in that frame, from which the
+  /// next step follows it, unless a later detection has located it.
   ///
   /// - Parameter window: The time within which a second detection confirms the face.
   mutating func detect(_ face: DetectedFace, at frame: SceneTime, confirmedWithin window: Duration)
   {
-    let later = self.history.filter { $0.frame.index > frame.index }
     var carried: FaceBox? = FaceBox(face)
-    for step in later {
+    for step in self.history where step.frame.index > frame.index {
       carried = step.flow.flatMap { flow in carried?.moved(by: flow) }
     }
     if let carried, self.isFollowed, FaceMatching.score(self.box, carried) != nil {
       self.box = self.box.pulled(towards: carried, by: Self.pull, rollTolerance: face.rollTolerance)
-    } else {
-      // The place was unknown or wrong: the detection replaces it. Its angle may be a guess.
-      self.movement = nil
-      let found = carried ?? FaceBox(face)
-      let turned = self.box.pulled(towards: found, by: 1, rollTolerance: face.rollTolerance)
-      self.box = FaceBox(center: found.center, size: found.size, roll: turned.roll)
+      if let last = self.history.indices.last { self.history[last].box = self.box }
+      self.measured = self.history.last?.frame ?? frame
+    } else if frame.index >= self.lastDetection.index {
+      self.locate(carried, face, at: frame)
     }
-    if carried != nil { self.isFollowed = true }
-    if let last = self.history.indices.last { self.history[last].box = self.box }
-    self.measured = carried == nil ? frame : self.history.last?.frame ?? frame
     self.confidence += Self.pull * (face.confidence - self.confidence)
     self.missed.removeAll { $0 <= frame.index }
     guard frame.index > self.lastDetection.index else { return }
@@ -133,6 +131,28 @@ struct FaceTrack: Sendable {
     {
       let seconds = (now.frame.time - before.frame.time) / .seconds(1)
       self.velocity = (1 / seconds) * (self.box.center - before.box.center)
+    }
+  }
+
+  /// Replaces a place that was unknown or wrong by that of a detection. Its angle may be a guess.
+  ///
+  /// - Parameter carried: The detection's box in the current frame; `nil` if it cannot be followed.
+  private mutating func locate(
+    _ carried: FaceBox?, _ face: DetectedFace, at frame: SceneTime
+  ) {
+    let found = carried ?? FaceBox(face)
+    let turned = self.box.pulled(towards: found, by: 1, rollTolerance: face.rollTolerance)
+    self.box = FaceBox(center: found.center, size: found.size, roll: turned.roll)
+    self.movement = nil
+    self.isFollowed = true
+    self.locatedSince = frame
+    if carried != nil, let last = self.history.indices.last {
+      self.history[last].box = self.box
+      self.measured = self.history[last].frame
+    } else {
+      self.located = frame.index
+      self.history = [Step(frame: frame, box: self.box, flow: nil)]
+      self.measured = frame
     }
   }
 
@@ -171,7 +191,8 @@ struct FaceTrack: Sendable {
       id: self.id, track: self.number, box: self.filtered, rawBox: self.box,
       confidence: self.confidence,
       isConfirmed: self.isConfirmed, isFollowed: self.isFollowed,
-      firstDetection: self.firstDetection, lastDetection: self.lastDetection, age: age,
+      firstDetection: self.firstDetection, locatedSince: self.locatedSince,
+      lastDetection: self.lastDetection, age: age,
       missedLooks: self.missedLooks, displacement: displacement, speed: self.filter.speed)
   }
 }

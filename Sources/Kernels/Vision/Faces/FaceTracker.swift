@@ -68,10 +68,7 @@ package struct FaceTracker: Sendable {
   private var frames: [SceneTime] = []
   private var step = 0
   private var lastNumber = 0
-  private var angleIndex = 0
-  private var lastSearchStep: Int?
-  private var pending: (search: FullSearch, requested: Duration)?
-  private var isSearchRequested = false
+  private var schedule = FullSearchSchedule()
   private var elapsed = Duration.zero
   private var report = FaceReport(frame: SceneTime(index: 0, time: .zero))
 
@@ -97,9 +94,7 @@ package struct FaceTracker: Sendable {
     self.tracks = []
     self.lost = LostFaces()
     self.frames = []
-    self.lastSearchStep = nil
-    self.pending = nil
-    self.angleIndex = 0
+    self.schedule.reset()
     self.elapsed = .zero
     self.report.search = FaceReport.SearchStatus()
     self.report.isFull = false
@@ -107,15 +102,13 @@ package struct FaceTracker: Sendable {
 
   /// Makes a full search due in the next frame.
   package mutating func requestSearch() {
-    self.isSearchRequested = true
+    self.schedule.request()
   }
 
   /// Takes back a full search that was planned and cannot run now. It is due again in the next
   /// frame.
   package mutating func postpone(_ search: FullSearch) {
-    guard self.pending?.search == search else { return }
-    self.pending = nil
-    self.isSearchRequested = true
+    self.schedule.postpone(search)
   }
 
   /// The faces to follow into the next frame.
@@ -147,17 +140,16 @@ package struct FaceTracker: Sendable {
       self.tracks[index].follow(transform, to: frame)
     }
     self.tracks = self.tracks.filter { self.contains($0.box.center) }
-    if let pending = self.pending, frame.time - pending.requested > Self.searchTimeout {
-      self.pending = nil
-      self.report.search.isFailing = true
-    }
+    if self.schedule.expire(at: frame.time) { self.report.search.isFailing = true }
     var plan = SearchPlan()
     plan.looks = self.tracks.compactMap { self.look(for: $0) }
     self.lost.expire(at: frame.time)
     if !self.configuration.protects {
       self.lost.nextLook(step: self.step, at: frame.time).map { plan.looks.append($0) }
     }
-    plan.fullSearch = self.nextSearch(in: frame)
+    plan.fullSearch = self.schedule.next(
+      in: frame, step: self.step, interval: self.searchInterval,
+      minimumSize: self.configuration.minSize * Double(self.height))
     return plan
   }
 
@@ -167,7 +159,8 @@ package struct FaceTracker: Sendable {
     guard let index = self.tracks.firstIndex(where: { $0.id == result.look.face }) else {
       // A look at a lost face may find another one.
       if self.lost.contains(result.look.face), case .found(let faces) = result.outcome {
-        _ = self.addCandidates(faces.plausible(width: self.width, height: self.height), at: frame)
+        let detections = faces.plausible(width: self.width, height: self.height)
+        _ = self.addCandidates(detections, at: frame)
       }
       return
     }
@@ -192,7 +185,7 @@ package struct FaceTracker: Sendable {
   /// The search of a frame before the last reset, or too old to be related to the current one, is
   /// ignored.
   package mutating func record(_ result: SearchResult) {
-    if self.pending?.search.frame == result.search.frame { self.pending = nil }
+    self.schedule.finish(searchOf: result.search.frame)
     guard let frame = self.frames.first(where: { $0.index == result.search.frame }) else { return }
     guard case .found(let faces) = result.outcome else {
       self.report.search.isFailing = true
@@ -312,21 +305,6 @@ package struct FaceTracker: Sendable {
     let moved = (track.box.center - track.detectedBox.center).length
     let looksBack = track.missedLooks % 2 == 1 && moved > track.detectedBox.size / 2
     return LocalLook(face: track.id, box: looksBack ? track.detectedBox : track.box)
-  }
-
-  /// The full search that is due; `nil` if none is, or one is under way.
-  private mutating func nextSearch(in frame: SceneTime) -> FullSearch? {
-    guard self.pending == nil else { return nil }
-    let since = self.lastSearchStep.map { self.step - $0 } ?? .max
-    guard self.isSearchRequested || since >= self.searchInterval else { return nil }
-    let search = FullSearch(
-      frame: frame.index, angle: Self.searchAngles[self.angleIndex],
-      minimumSize: self.configuration.minSize * Double(self.height))
-    self.angleIndex = (self.angleIndex + 1) % Self.searchAngles.count
-    self.isSearchRequested = false
-    self.lastSearchStep = self.step
-    self.pending = (search, frame.time)
-    return search
   }
 
   /// The number of frames between full searches.

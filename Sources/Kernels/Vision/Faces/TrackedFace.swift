@@ -48,6 +48,9 @@ package struct TrackedFace: Sendable, Hashable {
   package let isFollowed: Bool
   /// The frame in which the face was first detected.
   package let firstDetection: SceneTime
+  /// The frame since which the place is known without a gap: that of the first detection, or of the
+  /// detection that found the face again after optical flow had lost it.
+  package let locatedSince: SceneTime
   /// The frame in which the face was last detected.
   package let lastDetection: SceneTime
   /// The number of tracked frames since the last detection; 0 if detected in this frame.
@@ -61,8 +64,8 @@ package struct TrackedFace: Sendable, Hashable {
 
   package init(
     id: FaceID, track: Int, box: FaceBox, rawBox: FaceBox, confidence: Double, isConfirmed: Bool,
-    isFollowed: Bool, firstDetection: SceneTime, lastDetection: SceneTime, age: Int,
-    missedLooks: Int, displacement: PicturePoint, speed: Double
+    isFollowed: Bool, firstDetection: SceneTime, locatedSince: SceneTime,
+    lastDetection: SceneTime, age: Int, missedLooks: Int, displacement: PicturePoint, speed: Double
   ) {
     self.id = id
     self.track = track
@@ -72,6 +75,7 @@ package struct TrackedFace: Sendable, Hashable {
     self.isConfirmed = isConfirmed
     self.isFollowed = isFollowed
     self.firstDetection = firstDetection
+    self.locatedSince = locatedSince
     self.lastDetection = lastDetection
     self.age = age
     self.missedLooks = missedLooks
@@ -95,6 +99,18 @@ package struct FaceReport: Sendable, Hashable {
     package var emptySince: [SceneTime?] = FaceTracker.searchAngles.map { _ in nil }
 
     package init() {}
+
+    /// Whether searches at each angle, of this frame or later ones, found no face that was not
+    /// known, and no new face was found since.
+    package func foundNothingNew(since frame: SceneTime) -> Bool {
+      self.emptySince.allSatisfy { $0.map { $0.index >= frame.index } ?? false }
+    }
+
+    /// Whether a face is not likely to be another object that was taken for it: since it was located,
+    /// the picture was searched, so that the face would have been found elsewhere.
+    package func verifies(_ face: TrackedFace) -> Bool {
+      self.foundNothingNew(since: face.locatedSince)
+    }
   }
 
   /// The frame.

@@ -4,17 +4,22 @@
 ///
 /// 1. A missing picture, missing or old faces, and time that does not advance are faults.
 /// 2. After the start, a fault, a cut, a change of size and a gap in time nothing is known, until a
-///    face is confirmed and a full search succeeds, or ``Configuration/release`` ends it.
+///    face is confirmed and verified, or ``Configuration/release`` ends it.
 /// 3. A full search that failed, or is overdue, covers the whole frame until one succeeds.
-/// 4. A confirmed face that the tracker drops is lost. Its place is held and grows by 4 % a frame,
-///    until a face appears there that was first detected after the lost one was last detected, or
-///    ``Configuration/release`` ends it.
+/// 4. A confirmed face that the tracker drops, or finds at a place to which optical flow did not
+///    lead, is lost. Its place is held and grows by 4 % a frame, until the tracker has found the
+///    same face, or another appears there that was located after the lost one was last detected, and
+///    that face is verified, or until ``Configuration/release`` ends it.
 /// 5. A face is unsure if looks have missed it ``missedLookLimit`` times, if optical flow failed
 ///    and no detection has followed, or if its last detection is too many frames ago.
 /// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow.
 /// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and each region that
 ///    moves by a rectangle until it was searched at each angle (``MotionRegions``). Too many
 ///    regions, or a quarter of the picture in them, cover the whole frame.
+///
+/// A face is verified when full searches of the picture at each angle, since it was located, have
+/// found no other that was not known. Before, the finder may have taken something else for the face,
+/// which is then not covered.
 ///
 /// The half axes of an ellipse are `(1/2 + grow/2) s` and `(1/2 + grow) s` for the face width `s`,
 /// 10 % more for each missed look up to 60 %, plus the face's movement in this frame.
@@ -82,18 +87,10 @@ package struct FacePrivacy: Sendable {
     var quietSince: Duration
   }
 
-  /// The place of a face that was lost.
-  private struct HeldFace {
-    let face: TrackedFace
-    let since: SceneTime
-    var quietSince: Duration
-    var growth = 1.0
-  }
-
   /// The settings. A change forgets nothing: what is known, held and unsure stays so.
   package var configuration: Configuration
   private var unknown: Unknown?
-  private var held: [HeldFace] = []
+  private var held = HeldFaces()
   private var confirmed: [TrackedFace] = []
   /// The growth of unsure faces, by their tracks.
   private var growth: [Int: Double] = [:]
@@ -138,7 +135,7 @@ package struct FacePrivacy: Sendable {
     let unsure = known.filter { self.isUnsure($0) }
     self.growth = self.growth.filter { entry in unsure.contains { $0.track == entry.key } }
     for face in unsure { self.growth[face.track, default: 1] *= Self.heldGrowth }
-    for index in self.held.indices { self.held[index].growth *= Self.heldGrowth }
+    self.held.grow(by: Self.heldGrowth)
 
     let ellipses = known.map { self.ellipse($0, growth: self.growth[$0.track] ?? 1) }
     self.recentEllipses.append(ellipses)
@@ -154,7 +151,10 @@ package struct FacePrivacy: Sendable {
       if !self.held.isEmpty { return .whole(.lost) }
       if !unsure.isEmpty { return .whole(.unsure) }
     }
-    let places = ellipses + self.held.map { self.ellipse($0.face, growth: $0.growth) }
+    let held = self.held.faces.flatMap { face in
+      face.places.map { self.ellipse($0, growth: face.growth) }
+    }
+    let places = ellipses + held
     let moving = self.motion.regions(largerThan: Self.motionShare) { point in
       places.contains { $0.contains(point) }
     }
@@ -188,7 +188,7 @@ package struct FacePrivacy: Sendable {
       if isCut || frame.time - last.time > Self.maximumGap {
         // Another scene: places of the last one mean nothing.
         self.forget(.nothingKnown, at: frame)
-        self.held = []
+        self.held = HeldFaces()
         self.confirmed = []
         self.growth = [:]
         self.motion.reset()
@@ -207,68 +207,52 @@ package struct FacePrivacy: Sendable {
     self.recentEllipses = []
   }
 
-  /// Holds the places of confirmed faces that the tracker has dropped.
+  /// Holds the places of confirmed faces that the tracker has dropped, or found at another place.
   private mutating func holdLostFaces(_ report: FaceReport) {
     for face in self.confirmed where !report.faces.contains(where: face.isSame(as:)) {
-      self.held.append(
-        HeldFace(
-          face: face, since: report.frame, quietSince: report.frame.time,
-          growth: self.growth[face.track] ?? 1))
+      self.held.lose(face, growth: self.growth[face.track] ?? 1, at: report.frame)
     }
-    if self.held.count > Self.regionLimit {
-      self.held.removeFirst(self.held.count - Self.regionLimit)
-      self.forget(.nothingKnown, at: report.frame)
-    }
+    if self.held.limit(to: Self.regionLimit) { self.forget(.nothingKnown, at: report.frame) }
   }
 
-  /// Ends holding a place when a face appears in it. Each face ends one.
+  /// Ends holding the places of faces that were found and verified.
   private mutating func releaseFoundFaces(_ report: FaceReport) {
     for face in report.faces where !self.confirmed.contains(where: face.isSame(as:)) {
-      let index = self.held.indices
-        .filter { index in
-          let held = self.held[index]
-          return face.firstDetection.index > held.face.lastDetection.index
-            && self.ellipse(held.face, growth: held.growth).contains(face.rawBox.center)
-        }
-        .min { one, other in
-          let place = face.rawBox.center
-          return (self.held[one].face.rawBox.center - place).length
-            < (self.held[other].face.rawBox.center - place).length
-        }
-      if let index { self.held.remove(at: index) }
+      self.held.find(face, ellipse: self.ellipse(_:growth:))
     }
+    self.held.releaseFound(report)
   }
 
   /// Ends holding a place in which, for the time of release, nothing moved and no search at any
   /// angle found a new face.
   private mutating func releaseEmptyPlaces(_ report: FaceReport) {
     let now = report.frame.time
-    for index in self.held.indices
-    where self.motion.hasMotion(in: self.ellipse(self.held[index].face, growth: 1)) {
-      self.held[index].quietSince = now
+    self.held.noteMotion(at: now) { [motion, ellipse = self.ellipse(_:growth:)] place in
+      motion.hasMotion(in: ellipse(place, 1))
     }
     guard let release = self.configuration.release else { return }
-    let isSearched = { (since: SceneTime) in
-      report.candidates.isEmpty
-        && report.search.emptySince.allSatisfy { $0.map { $0.index >= since.index } ?? false }
+    let isEmpty = { (since: SceneTime) in
+      report.candidates.isEmpty && report.search.foundNothingNew(since: since)
     }
     self.held.removeAll { held in
       now - held.since.time >= release && now - held.quietSince >= release
-        && isSearched(held.since)
+        && isEmpty(held.since)
     }
     if self.motion.hasMotion(in: nil) { self.unknown?.quietSince = now }
     if let unknown = self.unknown, report.faces.isEmpty, now - unknown.since.time >= release,
-      now - unknown.quietSince >= release, isSearched(unknown.since)
+      now - unknown.quietSince >= release, isEmpty(unknown.since)
     {
       self.unknown = nil
     }
   }
 
-  /// Ends the state in which nothing is known when a face is found.
+  /// Ends the state in which nothing is known when a face is found and verified.
   private mutating func learnUnknown(_ report: FaceReport) {
-    guard let unknown = self.unknown, let searched = report.search.lastSuccess else { return }
-    let isFound = report.faces.contains { $0.lastDetection.index >= unknown.since.index }
-    if isFound, searched.index >= unknown.since.index { self.unknown = nil }
+    guard let unknown = self.unknown else { return }
+    let isFound = report.faces.contains {
+      $0.lastDetection.index >= unknown.since.index && report.search.verifies($0)
+    }
+    if isFound, report.search.foundNothingNew(since: unknown.since) { self.unknown = nil }
   }
 
   private func isUnsure(_ face: TrackedFace) -> Bool {
@@ -305,14 +289,5 @@ package struct FacePrivacy: Sendable {
 
   private func cell(_ size: Double) -> Double {
     self.configuration.strength * size / FaceCoverage.maximumCells
-  }
-}
-
-extension TrackedFace {
-  /// Whether another report means the same track. A lost face that returns is on another one, also
-  /// with its id. A tracker that was replaced may use a number again, for a face that was first
-  /// detected in another frame.
-  fileprivate func isSame(as other: TrackedFace) -> Bool {
-    self.track == other.track && self.firstDetection == other.firstDetection
   }
 }

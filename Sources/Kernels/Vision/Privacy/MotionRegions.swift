@@ -8,7 +8,9 @@ import CKernels
 /// (noise). A cell that changes after ``restTime`` without a change is pending until a full search
 /// at each of ``FaceTracker/searchAngles``, of that or later frames, has succeeded. Two searches
 /// are not enough: those at -25 and 25 degrees do not find an upright face. Pending cells that
-/// touch form a region.
+/// touch form a region. Near the edges through which people enter, all but the lower one, the cells
+/// that changed in the last frame and touch them belong to it too: what moves on there may show more
+/// of a face of which the searches have seen too little.
 package struct MotionRegions: Sendable {
   /// A rectangle of pending cells, in pixels of the picture.
   package struct Region: Sendable, Hashable {
@@ -27,6 +29,9 @@ package struct MotionRegions: Sendable {
   package static let threshold = 12.0
   /// The distance in frames of the pictures that are compared.
   package static let interval = 4
+  /// The distance from an edge, as a share of the picture's height, within which the whole of what
+  /// moves on is a region.
+  package static let edgeShare = 0.25
   /// The time without change after which a cell is at rest.
   package static let restTime = Duration.seconds(3)
 
@@ -45,6 +50,8 @@ package struct MotionRegions: Sendable {
   private var means: [[Double]] = []
   /// The cells that changed in the last frame.
   private var changed: [Bool] = []
+  /// The cells of ``changed`` that belong to no known face.
+  private var moving: [Bool] = []
 
   package init() {}
 
@@ -74,7 +81,8 @@ package struct MotionRegions: Sendable {
     self.means.append(self.cellMeans(picture))
     if self.means.count > Self.interval + 1 { self.means.removeFirst() }
     self.changed = self.changes()
-    for index in self.cells.indices where self.changed[index] && !isKnown(self.center(index)) {
+    self.moving = self.changed.indices.map { self.changed[$0] && !isKnown(self.center($0)) }
+    for index in self.cells.indices where self.moving[index] {
       let last = self.cells[index].lastChange
       if last.map({ frame.time - $0 > Self.restTime }) ?? true {
         self.cells[index].pending = Set(FaceTracker.searchAngles)
@@ -104,11 +112,14 @@ package struct MotionRegions: Sendable {
   package func regions(
     largerThan minimumShare: Double, isCovered: (PicturePoint) -> Bool
   ) -> [Region] {
-    var open = self.cells.indices.map {
-      !self.cells[$0].pending.isEmpty && !isCovered(self.center($0))
+    var open = self.cells.indices.map { index in
+      let center = self.center(index)
+      let isPart =
+        !self.cells[index].pending.isEmpty || (self.moving[index] && self.isNearEdge(center))
+      return isPart && !isCovered(center)
     }
     var regions: [Region] = []
-    for start in open.indices where open[start] {
+    for start in open.indices where open[start] && !self.cells[start].pending.isEmpty {
       open[start] = false
       var stack = [start]
       var (left, right) = (self.columns, 0)
@@ -138,6 +149,11 @@ package struct MotionRegions: Sendable {
     PicturePoint(
       x: (Double(index % self.columns) + 0.5) * Double(Self.cellSide),
       y: (Double(index / self.columns) + 0.5) * Double(Self.cellSide))
+  }
+
+  private func isNearEdge(_ point: PicturePoint) -> Bool {
+    let distance = min(point.x, Double(self.width) - point.x, point.y)
+    return distance < Self.edgeShare * Double(self.height)
   }
 
   private func neighbours(_ column: Int, _ row: Int) -> [Int] {

@@ -1,0 +1,111 @@
+/// The faces that were lost: places in which they may still be.
+///
+/// A place is held until the same face is found again on its track, or another face appears in the
+/// place, and that face is verified (``FacePrivacy``). If it is lost before that, its own place is
+/// held too.
+struct HeldFaces: Sendable {
+  /// A lost face.
+  struct Face: Sendable {
+    /// The places in which it may be: where it was lost, and where it, or another that appeared
+    /// there, was found and lost again.
+    var places: [TrackedFace]
+    /// The frame in which it was lost.
+    let since: SceneTime
+    /// The time since which nothing moves in its places.
+    var quietSince: Duration
+    var growth: Double
+    /// The face that was found since; `nil` if there is none.
+    var successor: TrackedFace?
+  }
+
+  private(set) var faces: [Face] = []
+
+  var isEmpty: Bool { self.faces.isEmpty }
+  /// The number of held places.
+  var count: Int { self.faces.reduce(0) { $0 + $1.places.count } }
+
+  /// Holds the place of a face that the tracker has dropped, or found at another place.
+  mutating func lose(_ face: TrackedFace, growth: Double, at frame: SceneTime) {
+    let index = self.faces.firstIndex { $0.successor.map(face.isSame(as:)) ?? false }
+    if let index {
+      self.faces[index].places.append(face)
+      self.faces[index].successor = nil
+    } else {
+      self.faces.append(
+        Face(places: [face], since: frame, quietSince: frame.time, growth: growth))
+    }
+  }
+
+  /// Notes a face that is reported for the first time, or at a place to which optical flow did not
+  /// lead: it is the held face of its track, or the nearest one whose place contains it.
+  ///
+  /// - Parameter ellipse: Returns the cover of a place with a growth.
+  mutating func find(_ face: TrackedFace, ellipse: (TrackedFace, Double) -> CoveredRegion) {
+    let center = face.rawBox.center
+    let open = self.faces.indices.filter { self.faces[$0].successor == nil }
+    let same = open.first { index in
+      self.faces[index].places.contains { $0.isOnSameTrack(as: face) }
+    }
+    let near = open.compactMap { index -> (index: Int, distance: Double)? in
+      let held = self.faces[index]
+      let distances = held.places
+        .filter { place in
+          face.locatedSince.index > place.lastDetection.index
+            && ellipse(place, held.growth).contains(center)
+        }
+        .map { ($0.rawBox.center - center).length }
+      return distances.min().map { (index, $0) }
+    }
+    guard let index = same ?? near.min(by: { $0.distance < $1.distance })?.index else { return }
+    self.faces[index].successor = face
+  }
+
+  /// Ends holding faces that were found again and are verified.
+  mutating func releaseFound(_ report: FaceReport) {
+    self.faces.removeAll { held in
+      report.faces.contains { face in
+        held.successor.map(face.isSame(as:)) ?? false && report.search.verifies(face)
+      }
+    }
+  }
+
+  /// Ends holding faces whose places are empty.
+  mutating func removeAll(where isEmpty: (Face) -> Bool) {
+    self.faces.removeAll(where: isEmpty)
+  }
+
+  /// Removes the oldest places beyond a limit.
+  ///
+  /// - Returns: Whether there were any.
+  mutating func limit(to limit: Int) -> Bool {
+    guard self.count > limit else { return false }
+    while self.count > limit { self.faces.removeFirst() }
+    return true
+  }
+
+  /// Lets the places grow by one frame.
+  mutating func grow(by factor: Double) {
+    for index in self.faces.indices { self.faces[index].growth *= factor }
+  }
+
+  /// Notes motion in places.
+  mutating func noteMotion(at time: Duration, in hasMotion: (TrackedFace) -> Bool) {
+    for index in self.faces.indices where self.faces[index].places.contains(where: hasMotion) {
+      self.faces[index].quietSince = time
+    }
+  }
+}
+
+extension TrackedFace {
+  /// Whether another report means the same track. A lost face that returns is on another one, also
+  /// with its id. A tracker that was replaced may use a number again, for a face that was first
+  /// detected in another frame.
+  func isOnSameTrack(as other: TrackedFace) -> Bool {
+    self.track == other.track && self.firstDetection == other.firstDetection
+  }
+
+  /// Whether another report means the same track, with no gap between both places.
+  func isSame(as other: TrackedFace) -> Bool {
+    self.isOnSameTrack(as: other) && self.locatedSince == other.locatedSince
+  }
+}
