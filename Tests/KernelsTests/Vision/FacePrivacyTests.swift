@@ -326,6 +326,18 @@ import Testing
     #expect(driver.step([]) == .regions([]), "\(start)")
   }
 
+  @Test func `release counts from the last loss of a face`() {
+    var driver = Driver(FacePrivacy.Configuration(release: .seconds(2)))
+    driver.know()
+    for _ in 0 ..< 40 { #expect(driver.step([]).isWhole) }
+    // Another face appears there, and is lost before it is verified.
+    let second = driver.face(2, first: driver.frame)
+    #expect(driver.step([second], change: Self.unverified(0, nil)).isWhole)
+    for frame in 0 ..< 60 { #expect(driver.step([]).isWhole, "\(frame)") }
+    _ = driver.step([])
+    #expect(driver.step([]) == .regions([]))
+  }
+
   @Test func `release waits for all angles, and for motion to end`() {
     var driver = Driver(FacePrivacy.Configuration(release: .seconds(2)))
     driver.know()

@@ -9,8 +9,8 @@ struct HeldFaces: Sendable {
     /// The places in which it may be: where it was lost, and where it, or another that appeared
     /// there, was found and lost again.
     var places: [TrackedFace]
-    /// The frame in which it was lost.
-    let since: SceneTime
+    /// The frame in which it was last lost.
+    var since: SceneTime
     /// The time since which nothing moves in its places.
     var quietSince: Duration
     var growth: Double
@@ -30,6 +30,8 @@ struct HeldFaces: Sendable {
     if let index {
       self.faces[index].places.append(face)
       self.faces[index].successor = nil
+      self.faces[index].since = frame
+      self.faces[index].quietSince = frame.time
     } else {
       self.faces.append(
         Face(places: [face], since: frame, quietSince: frame.time, growth: growth))
