@@ -102,7 +102,7 @@ import Testing
 
   /// An object that moves to the right by four pixels per frame. Its searches end in the next frame.
   @Test(arguments: [(-40, 24), (60, 124)])
-  func `near an edge, what moves on is covered whole`(_ start: Int, _ edge: Int) throws {
+  func `near an edge, an object that moves on is covered whole`(_ start: Int, _ edge: Int) throws {
     let isNear = start < 0
     var pictures = (0 ..< 4).map { _ in Self.picture() }
     pictures += (0 ..< 8).map { Self.picture(square: (start + 4 * $0, 30, 36)) }

@@ -30,6 +30,7 @@ struct HeldFaces: Sendable {
     if let index {
       self.faces[index].places.append(face)
       self.faces[index].successor = nil
+      self.faces[index].growth = max(growth, self.faces[index].growth)
       self.faces[index].since = frame
       self.faces[index].quietSince = frame.time
     } else {

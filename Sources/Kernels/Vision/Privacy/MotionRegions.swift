@@ -9,8 +9,8 @@ import CKernels
 /// at each of ``FaceTracker/searchAngles``, of that or later frames, has succeeded. Two searches
 /// are not enough: those at -25 and 25 degrees do not find an upright face. Pending cells that
 /// touch form a region. Near the edges through which people enter, all but the lower one, the cells
-/// that changed in the last frame and touch them belong to it too: what moves on there may show more
-/// of a face of which the searches have seen too little.
+/// that changed in the last frame and touch them belong to it too: an object that moves on there may
+/// show more of a face of which the searches have seen too little.
 package struct MotionRegions: Sendable {
   /// A rectangle of pending cells, in pixels of the picture.
   package struct Region: Sendable, Hashable {
@@ -29,8 +29,8 @@ package struct MotionRegions: Sendable {
   package static let threshold = 12.0
   /// The distance in frames of the pictures that are compared.
   package static let interval = 4
-  /// The distance from an edge, as a share of the picture's height, within which the whole of what
-  /// moves on is a region.
+  /// The distance from an edge, as a share of the picture's height, within which all cells of an
+  /// object that moves on are in its region.
   package static let edgeShare = 0.25
   /// The time without change after which a cell is at rest.
   package static let restTime = Duration.seconds(3)
