@@ -49,6 +49,7 @@ def main() -> None:
             sections |= faces.measure(setup, painter, peers, targets)
         if "privacy" in chosen:
             sections |= privacy.measure(setup, painter, targets)
+            sections |= privacy.measure_motion(setup, painter, targets)
             sections |= privacy.measure_load(setup, painter, targets)
         if "mattes" in chosen:
             sections |= mattes.measure(setup, painter, peers, targets)

@@ -5,7 +5,7 @@ import numpy as np
 from figures import exposure, is_whole
 from programs import INTERVAL, Drawn, draw, frames_of
 from reporting import table
-from scenes import FACE_SCENES, HARD, WALKING_IN, Painter, Scene
+from scenes import APPEARING, CAMERAS, FACE_SCENES, HARD, WALKING_IN, Painter, Scene
 from setup import Setup
 from targets import Targets, number
 
@@ -15,6 +15,9 @@ ROUNDS = 1
 #: number of frames from one to the next, and the milliseconds of a search.
 STRIDES = (1, 2, 4, 8)
 SEARCH_TIMES = (60, 200, 500)
+
+#: The frames before a session knows the faces, which may be covered whole.
+START = 60
 
 
 def measure(setup: Setup, painter: Painter, targets: Targets) -> dict[str, str]:
@@ -103,3 +106,42 @@ def measure_load(setup: Setup, painter: Painter, targets: Targets) -> dict[str, 
     return {
         "Privacy under load": table(
             ["", "frames", "that show > 10 % of a face", "frames covered whole, %"], lines)}
+
+
+def measure_motion(setup: Setup, painter: Painter, targets: Targets) -> dict[str, str]:
+    """Counts frames that show a face, and frames covered whole, where the camera or much of the picture
+    moves."""
+    programs = {"cascade": (setup.sidelight(), 10)}
+    if setup.face_models():
+        programs["cascade and models"] = (setup.sidelight("wall", *setup.face_models()), 5)
+    output = setup.folder / "output"
+    lines = []
+    for finder, (program, limit) in programs.items():
+        shown_total, worst = 0, 0.0
+        for scene in [*CAMERAS, *APPEARING]:
+            for background in ("office", "busy"):
+                moments = scene.moments()
+                drawn = draw(painter, Scene(scene.name, scene.frames, background, scene.moment),
+                             setup.folder)
+                figures = program.run("face-blur", drawn, output)
+                after = frames_of(output, "i420")
+                shown = sum(exposure(one, other, moment) > 0.1
+                            for one, other, moment in zip(drawn.frames, after, moments))
+                whole = [is_whole(one, other) for one, other in zip(drawn.frames, after)][START:]
+                share = 100 * float(np.mean(whole))
+                lines.append([
+                    f"{scene.name}, {background}, {finder}", str(len(moments)), str(shown),
+                    number(share), number(np.percentile(figures["frame"], 50))])
+                drawn.path.unlink()
+                shown_total += shown
+                if scene in CAMERAS:
+                    worst = max(worst, share)
+        targets.most(f"moving cameras and regions, {finder}: frames that show over 10 % of a face",
+                     shown_total, 0, "frames")
+        targets.most(f"moving cameras, {finder}: most frames of a scene covered whole after 2 s",
+                     worst, limit, "%")
+        program.close()
+    return {
+        "Privacy in motion": table(
+            ["", "frames", "that show > 10 % of a face", "covered whole after 2 s, %",
+             "ms per frame, p50"], lines)}

@@ -29,6 +29,8 @@ class Face:
     #: Whether the back of the head is seen.
     is_away: bool = False
     is_mirrored: bool = False
+    #: The rectangle beyond which the person is not drawn, as left, top, right and bottom.
+    within: tuple | None = None
 
     @property
     def matrix(self) -> np.ndarray:
@@ -62,6 +64,29 @@ class Light:
 
 
 @dataclass
+class Camera:
+    """The place to which a camera that moves has moved the scene."""
+
+    #: The distance in pixels.
+    x: float = 0
+    y: float = 0
+
+
+@dataclass
+class Patch:
+    """A rectangle of the background that changes."""
+
+    x: float
+    y: float
+    width: int
+    height: int
+    #: `cloth` sways, `stripes` move across, `noise` differs in each frame.
+    kind: str
+    #: The phase of the movement, or the number of the noise.
+    phase: float = 0
+
+
+@dataclass
 class Moment:
     """The content of a frame."""
 
@@ -69,6 +94,9 @@ class Moment:
     light: Light = field(default_factory=Light)
     #: A square of fine texture before the face, such as a hand: centre and side.
     cover: tuple | None = None
+    #: The movement of the camera, which moves the background; faces are in pixels of the frame.
+    camera: Camera | None = None
+    patches: list[Patch] = field(default_factory=list)
 
 
 @dataclass
@@ -174,6 +202,71 @@ def walking_in(frame: int) -> Moment:
     return Moment(faces)
 
 
+def seen_by(camera: Callable[[int], Camera], moment: Callable[[int], Moment]
+            ) -> Callable[[int], Moment]:
+    """A scene as a camera that moves sees it."""
+    def moved(frame: int) -> Moment:
+        place, content = camera(frame), moment(frame)
+        for part in content.faces + content.patches:
+            part.x += place.x
+            part.y += place.y
+        content.camera = place
+        return content
+    return moved
+
+
+def hand(frame: int) -> Camera:
+    """Shakes by 3 pixels, at 1 to 6 times a second."""
+    return Camera(*(
+        1.6 * sine(frame / 28 + start) + 0.9 * sine(frame / 11 + 2 * start)
+        + 0.5 * sine(frame / 5 + 3 * start) for start in (0.1, 0.6)))
+
+
+def sway(frame: int) -> Camera:
+    """Sways by 20 pixels in 1.5 seconds, as an arm does."""
+    shake = hand(frame)
+    return Camera(20 * sine(frame / 45) + shake.x, 6 * sine(frame / 60) + shake.y)
+
+
+def pan(frame: int) -> Camera:
+    """Pans by up to 30 pixels a second, to both sides."""
+    shake = hand(frame)
+    return Camera(57 * sine(frame / 360) + shake.x / 2, shake.y / 2)
+
+
+def swaying_pair(frame: int) -> Moment:
+    """Two people who sway, each by 45 pixels."""
+    return Moment([
+        Face(380 + 45 * sine(frame / 75), 310 + 6 * sine(frame / 37), 200, 4 * sine(frame / 75)),
+        Face(900 + 45 * sine(frame / 64 + 0.3), 290 + 6 * sine(frame / 32), 170,
+             -4 * sine(frame / 64 + 0.3), is_mirrored=True)])
+
+
+def person_at_the_edge(frame: int) -> Moment:
+    """A person, and one outside of the picture, whom the camera reaches."""
+    return Moment([
+        Face(560 + 10 * sine(frame / 80), 310, 200),
+        Face(1350, 290, 130, is_mirrored=True)])
+
+
+def slow_pan(frame: int) -> Camera:
+    """Pans by 30 pixels a second to one side."""
+    shake = hand(frame)
+    return Camera(-max(0, frame - 45) + shake.x / 2, shake.y / 2)
+
+
+def appearing(kind: str) -> Callable[[int], Moment]:
+    """A region of a tenth of the picture moves for three seconds; then it shows a face at rest."""
+    def moment(frame: int) -> Moment:
+        phase = min(frame, 95)
+        patch = Patch(960, 340, 300, 307, kind, phase)
+        faces = [Face(380 + 8 * sine(frame / 90), 310, 210)]
+        if frame >= 95:
+            faces.append(Face(960, 330, 150, is_mirrored=True, within=(810, 187, 1110, 493)))
+        return Moment(faces, patches=[patch])
+    return moment
+
+
 def condition(light: Callable[[int], Light]) -> Callable[[int], Moment]:
     """A person who moves slowly, in some light."""
     return lambda frame: Moment(
@@ -198,6 +291,18 @@ FACE_SCENES = [
     Scene("two", 120, "office", two)]
 HARD = Scene("hard", 180, "office", hard)
 WALKING_IN = Scene("walking-in", 150, "office", walking_in)
+#: Cameras that move.
+CAMERAS = [
+    Scene("hand-held", 180, "office", seen_by(hand, condition(lambda frame: Light()))),
+    Scene("hand-held-pair", 180, "office", seen_by(hand, swaying_pair)),
+    Scene("swaying-camera", 180, "office", seen_by(sway, condition(lambda frame: Light()))),
+    Scene("panning-pair", 360, "office", seen_by(pan, swaying_pair)),
+    Scene("swaying-pair", 180, "office", swaying_pair),
+    Scene("panning-in", 240, "office", seen_by(slow_pan, person_at_the_edge))]
+#: A face that appears in a region that moves.
+APPEARING = [
+    Scene(f"appearing-in-{kind}", 150, "office", appearing(kind))
+    for kind in ("cloth", "stripes", "noise")]
 CONDITIONS = {
     "calm": ("wall", lambda frame: Light()),
     "shadow": ("wall", lambda frame: Light(shadow=0.4)),
@@ -255,7 +360,9 @@ class Painter:
 
     def draw(self, background: str, moment: Moment) -> tuple[np.ndarray, np.ndarray]:
         """Returns the picture, BGR, and the share of each pixel that is a person."""
-        picture = self.backgrounds[background].copy()
+        picture = self._background(background, moment.camera)
+        for patch in moment.patches:
+            self._patch(picture, patch)
         light = moment.light
         if light.shadow and moment.faces:
             picture *= 1 - light.shadow * self._shadow(moment.faces[0])[..., None]
@@ -269,6 +376,11 @@ class Painter:
             if scale < 0.7:
                 premultiplied = cv2.GaussianBlur(premultiplied, (0, 0), 0.35 / scale)
             drawn = cv2.warpAffine(premultiplied, face.matrix, (WIDTH, HEIGHT))
+            if face.within:
+                left, top, right, bottom = face.within
+                inside = np.zeros_like(drawn)
+                inside[top:bottom, left:right] = drawn[top:bottom, left:right]
+                drawn = inside
             alpha = drawn[..., 3]
             picture = drawn[..., :3] + picture * (1 - alpha[..., None])
             truth = alpha + truth * (1 - alpha)
@@ -279,6 +391,36 @@ class Painter:
         # Noise is made once, and shifted: drawing it for each frame takes most of the time.
         picture += light.noise * self._noise()
         return np.clip(np.round(picture), 0, 255).astype(np.uint8), truth
+
+    def _background(self, name: str, camera: Camera | None) -> np.ndarray:
+        picture = self.backgrounds[name]
+        if camera is None:
+            return picture.copy()
+        # A larger background, of which the camera sees a part.
+        scale = 1.25
+        matrix = np.array([
+            [scale, 0, camera.x - WIDTH * (scale - 1) / 2],
+            [0, scale, camera.y - HEIGHT * (scale - 1) / 2]])
+        return cv2.warpAffine(
+            picture, matrix, (WIDTH, HEIGHT), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT)
+
+    def _patch(self, picture: np.ndarray, patch: Patch) -> None:
+        width, height = patch.width, patch.height
+        if patch.kind == "noise":
+            random = np.random.default_rng(int(patch.phase))
+            levels = cv2.resize(
+                random.integers(40, 216, (height // 20, width // 20)).astype(np.float32),
+                (width, height), interpolation=cv2.INTER_LINEAR)
+        else:
+            y, x = np.mgrid[:height, :width].astype(np.float32)
+            if patch.kind == "cloth":
+                x = x + (6 + y / 12) * sine(patch.phase / 40) * np.sin(y / 60 + patch.phase / 9)
+                levels = 128 + 60 * np.sin(x / 11) + 20 * np.sin(y / 5 + x / 31)
+            else:
+                levels = 128 + 70 * np.sign(np.sin((x + 9 * patch.phase) / 13))
+        left, top = round(patch.x - width / 2), round(patch.y - height / 2)
+        part = picture[max(0, top):top + height, max(0, left):left + width]
+        part[:] = levels[:part.shape[0], :part.shape[1], None] * np.array([0.9, 1, 1.05])
 
     def room(self, background: str) -> np.ndarray:
         return np.clip(self.backgrounds[background], 0, 255).astype(np.uint8)

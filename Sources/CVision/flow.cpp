@@ -66,6 +66,42 @@ int cvision_flow(
   });
 }
 
+// Returns the mean of each cell. Cut cells are filled with the samples at the edges.
+static cv::Mat cell_means(const cv::Mat &values, int cell) {
+  const int columns = (values.cols + cell - 1) / cell, rows = (values.rows + cell - 1) / cell;
+  cv::Mat whole, means;
+  cv::copyMakeBorder(
+      values, whole, 0, rows * cell - values.rows, 0, columns * cell - values.cols,
+      cv::BORDER_REPLICATE);
+  cv::resize(whole, means, cv::Size(columns, rows), 0, 0, cv::INTER_AREA);
+  return means;
+}
+
+int cvision_motion(
+    const uint8_t *earlier, const uint8_t *picture, int width, int height, int cell,
+    float *offsets, float *levels) {
+  return guarded(-1, [&] {
+    cvision::initialize_opencv();
+    require(width >= 32 && height >= 32 && cell > 0, "the picture is too small");
+    const cv::Mat before(height, width, CV_8UC1, const_cast<uint8_t *>(earlier));
+    const cv::Mat after(height, width, CV_8UC1, const_cast<uint8_t *>(picture));
+    cv::Mat flow, moved, values;
+    cv::DISOpticalFlow::create(cv::DISOpticalFlow::PRESET_FAST)->calc(after, before, flow);
+    cv::Mat places(height, width, CV_32FC2);
+    for (int y = 0; y < height; y++) {
+      const cv::Vec2f *row = flow.ptr<cv::Vec2f>(y);
+      cv::Vec2f *place = places.ptr<cv::Vec2f>(y);
+      for (int x = 0; x < width; x++) place[x] = row[x] + cv::Vec2f(x, y);
+    }
+    before.convertTo(values, CV_32F);
+    cv::remap(values, moved, places, cv::noArray(), cv::INTER_LINEAR, cv::BORDER_REPLICATE);
+    const cv::Mat distances = cell_means(flow, cell), means = cell_means(moved, cell);
+    std::copy(distances.begin<cv::Vec2f>(), distances.end<cv::Vec2f>(), (cv::Vec2f *)offsets);
+    std::copy(means.begin<float>(), means.end<float>(), levels);
+    return 0;
+  });
+}
+
 int cvision_corners(
     const uint8_t *samples, int width, int height, int x, int y, int box_width, int box_height,
     double distance, float *points, int capacity) {

@@ -17,6 +17,8 @@ struct StreamRun {
     var jobs: [String: [[Double]]] = [:]
     /// The names of the passes.
     var passes: [String] = []
+    /// The reason for which each frame is covered whole, as far as it was reported, or nothing.
+    var wholeFrame: [String] = []
   }
 
   private let request: Request
@@ -50,6 +52,11 @@ struct StreamRun {
       let start = Stopwatch.now()
       let scene = try await stream.step(frame, at: time, for: plan, observer: observer)
       let middle = Stopwatch.now()
+      var reason = figures.wholeFrame.last ?? ""
+      for report in stream.takeReports() {
+        if case .text(let word)? = report.values["wholeFrame"] { reason = word }
+      }
+      figures.wholeFrame.append(reason)
       let result = try await self.executor.run(
         plan, on: frame, at: time, scene: scene, observer: observer)
       let end = Stopwatch.now()

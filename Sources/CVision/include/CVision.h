@@ -87,6 +87,16 @@ int cvision_flow(
     const cvision_pyramid *from, const cvision_pyramid *to, const float *points, int count,
     double tolerance, float *moved, uint8_t *found);
 
+/// Finds where the content of each cell of a picture was in an earlier one of the same size, with the
+/// dense flow of Kroeger et al. 2016 (DIS). Cells are squares of `cell` pixels, from the top left; those
+/// at the right and lower edges may be cut. Both sides are at least 32 pixels.
+///
+/// Stores for each cell the distance to that place (x and y alternate), and the mean level there.
+/// Returns 0, or -1.
+int cvision_motion(
+    const uint8_t *earlier, const uint8_t *picture, int width, int height, int cell,
+    float *offsets, float *levels);
+
 /// Stores at most `capacity` corners (x and y alternate) within the ellipse that touches the sides
 /// of a box, the strongest first. The corners are at least `distance` pixels apart. Returns their
 /// number, or -1.

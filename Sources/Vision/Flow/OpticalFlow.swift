@@ -14,6 +14,8 @@
     /// The distance in pixels between the start of a point and the end of its way back, from which
     /// on it is lost.
     private static let tolerance = 1.0
+    /// The least width and height of pictures for dense flow, in pixels.
+    private static let minimumSide = 32
 
     // The second picture of a call is usually the first one of the next.
     private var last: Pyramid?
@@ -97,6 +99,29 @@
     ) throws -> [PicturePoint] {
       try Self.points(
         of: DetectedFace(center: box.center, size: box.size, roll: box.roll), in: picture)
+    }
+
+    /// Returns where the content of each cell was, with dense flow; `nil` for pictures of other sizes, or
+    /// too small for it.
+    package func motion(
+      from earlier: LumaPicture, to picture: LumaPicture
+    ) throws -> ContentMotion? {
+      let (width, height) = (picture.width, picture.height)
+      guard earlier.width == width, earlier.height == height,
+        min(width, height) >= Self.minimumSide
+      else { return nil }
+      let cells = PictureCells(width: width, height: height)
+      var offsets = [Float](repeating: 0, count: 2 * cells.count)
+      var levels = [Float](repeating: 0, count: cells.count)
+      let result = unsafe cvision_motion(
+        earlier.samples, picture.samples, Int32(width), Int32(height),
+        Int32(ContentMotion.cellSide), &offsets, &levels)
+      guard result == 0 else {
+        throw VisionError(.failed, "the dense flow failed: \(VisionError.lastFailure)")
+      }
+      return ContentMotion(
+        offsets: levels.indices.map { SIMD2(offsets[2 * $0], offsets[2 * $0 + 1]) },
+        levels: levels)
     }
   }
 

@@ -175,7 +175,7 @@ import Testing
       let frame = try Self.frame(format, 299, 187, alpha: alpha)
       var other = Self.face
       other.center.x += 37.2
-      for coverage in [FaceCoverage.regions([Self.face, other]), .whole(.lost), .regions([])] {
+      for coverage in [FaceCoverage.regions([Self.face, other]), .whole(.faceLost), .regions([])] {
         let expected = try await bench.run(filter, on: frame, coverage).samples
         if case .regions([]) = coverage { #expect(expected == frame.samples) }
         let plan = try bench.plan(filter, [:], frame.geometry)
@@ -199,7 +199,7 @@ import Testing
   func `straight and premultiplied colours agree, and alpha is kept`(
     _ filter: String, _ isWhole: Bool
   ) async throws {
-    let coverage = isWhole ? FaceCoverage.whole(.lost) : .regions([Self.face])
+    let coverage = isWhole ? FaceCoverage.whole(.faceLost) : .regions([Self.face])
     let straight = try Self.frame(.rgba8, 300, 200, alpha: .straight)
     func premultiplied(_ frame: Frame) throws -> Frame {
       let samples = frame.samples[0]
@@ -227,7 +227,7 @@ import Testing
   func `a whole frame has no detail at any size`(_ format: PixelFormat) async throws {
     for (width, height) in [(1, 1), (2, 2), (7, 5), (16, 9), (61, 33), (320, 180), (33, 300)] {
       let frame = try Self.frame(format, width, height)
-      let result = try await Bench().run("faceBlur", on: frame, FaceCoverage.whole(.nothingKnown))
+      let result = try await Bench().run("faceBlur", on: frame, FaceCoverage.whole(.searching))
       let (before, after) = (Bench.detail(frame), Bench.detail(result))
       #expect(after <= before * (height < 20 ? 0.5 : 0.03), "\(frame.size): \(before) \(after)")
     }
@@ -241,7 +241,7 @@ import Testing
       let frame = try TestFrame.make(geometry, padding: .packed) { _, x, _, _ in x < 320 ? 20 : 220
       }
       let result = try await Bench().run(
-        "faceBlur", ["strength": .number(strength)], on: frame, FaceCoverage.whole(.lost))
+        "faceBlur", ["strength": .number(strength)], on: frame, FaceCoverage.whole(.faceLost))
       let row = result.samples[0][180 * 640 ..< 181 * 640].map(Double.init)
       for x in 1 ..< 640 {
         let share = (row[x] - row[x - 1]) / 200

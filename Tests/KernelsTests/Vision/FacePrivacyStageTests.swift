@@ -111,6 +111,8 @@ import Testing
     var report = FaceReport(frame: SimulatedScene.time(frame))
     report.search.lastSuccess = report.frame
     report.search.emptySince = FaceTracker.searchAngles.map { [frame = report.frame] _ in frame }
+    report.search.isStarted = true
+    report.search.completed = `Unsearched content`.searches(frame)
     report.faces = [
       .sample(
         1, FaceBox(center: PicturePoint(x: 80, y: 45), size: 30), at: frame, first: first, age: 0,
@@ -148,7 +150,7 @@ import Testing
         1, FaceBox(center: PicturePoint(x: 140, y: 30), size: 20), at: 3, first: 3, age: 0,
         missedLooks: 0, isFollowed: true, displacement: PicturePoint(x: 0, y: 0))
     ]
-    #expect(try Self.step(&stage, 3, other) == .whole(.lost))
+    #expect(try Self.step(&stage, 3, other) == .whole(.faceLost))
   }
 
   @Test func `new settings apply at once and forget nothing`() throws {
@@ -169,7 +171,7 @@ import Testing
     // A lost face stays lost, and with `hold` its place is covered.
     var empty = Self.report(5)
     empty.faces = []
-    #expect(try Self.step(&stage, 5, empty) == .whole(.lost))
+    #expect(try Self.step(&stage, 5, empty) == .whole(.faceLost))
     isAdopted = stage.adopt(try bench.operation("faceBlur", ["whenUnsure": .text("hold")]))
     #expect(isAdopted)
     empty.frame = SimulatedScene.time(6)
@@ -177,9 +179,35 @@ import Testing
     isAdopted = stage.adopt(try bench.operation("faceBlur"))
     #expect(isAdopted)
     empty.frame = SimulatedScene.time(7)
-    #expect(try Self.step(&stage, 7, empty) == .whole(.lost))
+    #expect(try Self.step(&stage, 7, empty) == .whole(.faceLost))
     isAdopted = stage.adopt(OtherRequest(privacy: try bench.operation("faceBlur")))
     #expect(!isAdopted)
+  }
+
+  @Test func `a stage reports why the whole frame is covered, and since when`() throws {
+    var stage = try FaceCoverBench().operation("faceBlur").makeStage()
+    func report(_ frame: Int, _ faces: FaceReport?) throws -> [String: AnalysisValue]? {
+      _ = try Self.step(&stage, frame, faces)
+      return stage.takeReport()
+    }
+    func whole(_ reason: String, _ seconds: Double) -> [String: AnalysisValue] {
+      ["wholeFrame": .text(reason), "wholeFrameSeconds": .number(seconds)]
+    }
+    var empty = Self.report(0)
+    empty.faces = []
+    #expect(try report(0, empty) == whole("searching", 0))
+    // At the change, and then every second.
+    for frame in 1 ..< 31 {
+      empty.frame = SimulatedScene.time(frame)
+      let seconds = try #require(try report(frame, empty) == nil ? 0 : 1)
+      #expect((frame == 30) == (seconds == 1), "\(frame)")
+    }
+    #expect(try report(31, Self.report(31, first: 31)) == whole("", 0))
+    #expect(try report(32, Self.report(32, first: 31)) == nil)
+    #expect(try report(33, nil) == whole("fault", 0))
+    empty.frame = SimulatedScene.time(34)
+    let next = try #require(try report(34, empty))
+    #expect(next["wholeFrame"] == .text("fault"))
   }
 
   /// A request of another type for the same stage.

@@ -7,7 +7,7 @@ import Testing
   struct Driver {
     var privacy: FacePrivacy
     var frame = 0
-    var picture = MotionRegionsPicture.rest
+    var picture = Pictures.rest
 
     init(_ configuration: FacePrivacy.Configuration = FacePrivacy.Configuration()) {
       self.privacy = FacePrivacy(configuration)
@@ -21,6 +21,8 @@ import Testing
       report.faces = faces
       report.search.lastSuccess = report.frame
       report.search.emptySince = FaceTracker.searchAngles.map { [frame = report.frame] _ in frame }
+      report.search.isStarted = true
+      report.search.completed = `Unsearched content`.searches(self.frame)
       change(&report)
       defer { self.frame += 1 }
       return self.privacy.coverage(
@@ -45,9 +47,9 @@ import Testing
     }
   }
 
-  enum MotionRegionsPicture {
-    static let rest = `Motion regions`.picture()
-    static let other = `Motion regions`.picture(shift: 120)
+  enum Pictures {
+    static let rest = `Unsearched content`.picture()
+    static let other = `Unsearched content`.picture(shift: 120)
   }
 
   static func reason(_ coverage: FaceCoverage) -> FaceCoverage.WholeFrameReason? {
@@ -63,7 +65,7 @@ import Testing
 
   @Test func `the whole frame is covered until a face is found`() {
     var driver = Driver()
-    for _ in 0 ..< 300 { #expect(Self.reason(driver.step([])) == .nothingKnown) }
+    for _ in 0 ..< 300 { #expect(Self.reason(driver.step([])) == .searching) }
     #expect(Self.reason(driver.step([driver.face()])) == nil)
   }
 
@@ -101,10 +103,10 @@ import Testing
   /// Each doubt, and the same frame without it.
   @Test(arguments: [
     ("failing search", FaceCoverage.WholeFrameReason.searchFailed),
-    ("failed look", .searchFailed), ("overdue search", .searchOverdue),
-    ("no search", .searchOverdue), ("too many faces", .tooMany), ("missed looks", .unsure),
-    ("no flow", .unsure), ("old detection", .unsure), ("other frame", .fault),
-    ("search of a later frame", .searchOverdue), ("broken box", .fault), ("lost", .lost),
+    ("failed look", .searchFailed), ("overdue search", .searchLate),
+    ("no search", .searchLate), ("too many faces", .tooManyFaces), ("missed looks", .faceUncertain),
+    ("no flow", .faceUncertain), ("old detection", .faceUncertain), ("other frame", .fault),
+    ("search of a later frame", .searchLate), ("broken box", .fault), ("lost", .faceLost),
   ])
   func `every doubt covers the whole frame`(
     _ doubt: String, _ reason: FaceCoverage.WholeFrameReason
@@ -172,8 +174,8 @@ import Testing
       var driver = Driver()
       driver.know()
       switch event {
-      case 0: driver.picture = MotionRegionsPicture.other
-      case 1: driver.picture = `Motion regions`.picture(width: 90, height: 160)
+      case 0: driver.picture = Pictures.other
+      case 1: driver.picture = `Unsearched content`.picture(width: 90, height: 160)
       case 2: driver.frame += 40
       default: driver.frame += 20
       }
@@ -187,7 +189,7 @@ import Testing
   @Test func `a lost face covers the whole frame until one is found there`() {
     var driver = Driver()
     driver.know()
-    for _ in 0 ..< 100 { #expect(Self.reason(driver.step([])) == .lost) }
+    for _ in 0 ..< 100 { #expect(Self.reason(driver.step([])) == .faceLost) }
     // A face that was known before is another person.
     #expect(!driver.step([driver.face(2, first: 90)]).isWhole)
     var two = Driver()
@@ -209,7 +211,7 @@ import Testing
     for _ in 0 ..< 10 {
       let face = driver.face()
       #expect(
-        Self.reason(driver.step([face], change: Self.unverified(angle, nil))) == .nothingKnown)
+        Self.reason(driver.step([face], change: Self.unverified(angle, nil))) == .searching)
     }
     // The face was located again in frame 5.
     let face = driver.face(located: 5)
@@ -229,7 +231,7 @@ import Testing
         let face = driver.face(x: 130, located: found)
         let coverage = driver.step([face], change: Self.unverified(angle, found - 1))
         switch unsure {
-        case .frame: #expect(Self.reason(coverage) == .lost)
+        case .frame: #expect(Self.reason(coverage) == .faceLost)
         // Both places, since either may be the face.
         case .hold: #expect(try Self.regions(coverage).map(\.center.x) == [130, 80])
         }
@@ -268,12 +270,12 @@ import Testing
     driver.know()
     _ = driver.step([])
     let far = driver.face(1, track: 2, x: 150, first: driver.frame)
-    #expect(Self.reason(driver.step([far])) == .lost)
+    #expect(Self.reason(driver.step([far])) == .faceLost)
     // Nor if it was known before the lost one was last seen.
     var early = Driver()
     early.know()
     _ = early.step([])
-    #expect(Self.reason(early.step([early.face(1, track: 2, first: 1)])) == .lost)
+    #expect(Self.reason(early.step([early.face(1, track: 2, first: 1)])) == .faceLost)
     let near = driver.face(1, track: 3, first: driver.frame)
     #expect(!driver.step([far, near]).isWhole)
   }
@@ -350,7 +352,7 @@ import Testing
     var moving = Driver(FacePrivacy.Configuration(release: .seconds(2)))
     moving.know()
     for frame in 0 ..< 100 {
-      moving.picture = `Motion regions`.picture(square: (68 + frame % 8, 36, 20))
+      moving.picture = `Unsearched content`.picture(square: (68 + frame % 8, 36, 20))
       #expect(moving.step([]).isWhole)
     }
     // The same motion elsewhere does not delay it.
@@ -358,49 +360,54 @@ import Testing
     elsewhere.know()
     var last = FaceCoverage.regions([])
     for frame in 0 ..< 100 {
-      elsewhere.picture = `Motion regions`.picture(square: (8 + frame % 8, 36, 20))
+      elsewhere.picture = `Unsearched content`.picture(square: (8 + frame % 8, 36, 20))
       last = elsewhere.step([])
     }
     #expect(!last.isWhole)
   }
 
-  @Test func `a region that moves is covered until it was searched at each angle`() throws {
+  @Test func `what changes is covered until it was searched at each angle`() throws {
     var driver = Driver()
     driver.know()
-    for _ in 0 ..< 5 { _ = driver.step([driver.face()]) }
-    driver.picture = `Motion regions`.picture(square: (120, 30, 24))
-    let coverage = try Self.regions(driver.step([driver.face()]))
-    #expect(coverage.count == 2)
-    let region = coverage[1]
-    #expect(region.shape == .rectangle)
-    for (x, y) in [(120.0, 30.0), (144, 30), (120, 54), (144, 54)] {
-      #expect(region.contains(PicturePoint(x: x, y: y)))
+    func step(_ searched: [FullSearch] = []) throws -> [CoveredRegion] {
+      let face = driver.face()
+      return try Self.regions(driver.step([face]) { $0.search.completed = searched })
     }
-    let start = driver.frame - 1
-    for _ in 0 ..< 20 { #expect(try Self.regions(driver.step([driver.face()])).count == 2) }
-    let early = driver.step([driver.face()]) { report in
-      report.search.completed = [
-        `Motion regions`.search(start - 1, angle: 0), `Motion regions`.search(start, angle: 1),
-        `Motion regions`.search(start, angle: 2),
-      ]
+    #expect(try step().count == 1)
+    #expect(!driver.privacy.needsSearch)
+    driver.picture = `Unsearched content`.picture(square: (120, 30, 24))
+    let start = driver.frame
+    let places = try step().dropFirst()
+    #expect(driver.privacy.needsSearch)
+    #expect(places.allSatisfy { $0.shape == .rectangle })
+    for (x, y) in [(121.0, 31.0), (143, 31), (121, 53), (143, 53)] {
+      #expect(places.contains { $0.contains(PicturePoint(x: x, y: y)) })
     }
-    #expect(try Self.regions(early).count == 2)
-    let searched = driver.step([driver.face()]) { report in
-      report.search.completed = [`Motion regions`.search(start + 6, angle: 0)]
-    }
-    #expect(try Self.regions(searched).count == 1)
+    for _ in 0 ..< 20 { #expect(try step().count > 1) }
+    let early = [(start - 1, 0), (start, 1), (start, 2)]
+    #expect(try step(early.map { `Unsearched content`.search($0.0, angle: $0.1) }).count > 1)
+    #expect(try step([`Unsearched content`.search(start + 6, angle: 0)]).count == 1)
+    #expect(!driver.privacy.needsSearch)
   }
 
-  @Test(arguments: [(36, true), (56, false)])
-  func `the whole frame is covered while a large part of it moves`(
-    _ side: Int, _ hasRegions: Bool
+  @Test(arguments: [(36, false), (36, true), (72, false), (72, true)])
+  func `the whole frame is covered while a large part of it changes, and the reason says why`(
+    _ side: Int, _ isCamera: Bool
   ) throws {
     var driver = Driver()
     driver.know()
-    for _ in 0 ..< 5 { _ = driver.step([driver.face()]) }
-    driver.picture = `Motion regions`.picture(square: (100, 30, side))
-    let coverage = driver.step([driver.face()])
-    #expect(hasRegions ? !coverage.isWhole : coverage == .whole(.tooMany), "\(coverage)")
+    driver.picture = `Unsearched content`.picture(square: (80, 10, side))
+    let face = driver.face()
+    let coverage = driver.step([face]) { report in
+      report.search.completed = []
+      guard isCamera else { return }
+      let cells = PictureCells(width: 160, height: 90)
+      report.motion = ContentMotion(
+        offsets: Array(repeating: SIMD2(3, 0), count: cells.count),
+        levels: Array(repeating: 0, count: cells.count))
+    }
+    let reason = isCamera ? FaceCoverage.WholeFrameReason.cameraMoves : .regionsMove
+    #expect(side < 40 ? !coverage.isWhole : coverage == .whole(reason), "\(coverage)")
   }
 
   @Test func `settings beyond their ranges are clamped towards covering`() {

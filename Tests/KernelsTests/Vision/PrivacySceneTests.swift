@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `without the rule of motion a second person is shown`() {
+  @Test func `without the rule of unsearched content a second person is shown`() {
     let known = { (report: FaceReport) in
       FaceCoverage.regions(
         (report.faces + report.candidates).map { face in

@@ -27,6 +27,8 @@ package struct FaceScene: Sendable {
   private var points: any PointTracker
   private var tracker: FaceTracker?
   private var pictures: [(frame: SceneTime, picture: LumaPicture)] = []
+  /// The last picture of which a search was started.
+  private var searchedPicture: LumaPicture?
   private var report = FaceReport(frame: SceneTime(index: 0, time: .zero))
   /// The search that is due.
   private var due: SceneJob?
@@ -114,6 +116,7 @@ package struct FaceScene: Sendable {
     if let last, !Self.continues(last.picture, picture) {
       tracker.reset(width: picture.width, height: picture.height)
       self.pictures = []
+      self.searchedPicture = nil
     }
     for result in self.results { tracker.record(result) }
     self.results = []
@@ -129,6 +132,8 @@ package struct FaceScene: Sendable {
       self.run(full, full.search(in: picture, effort: effort), picture, color, at: frame, &tracker)
     }
     self.report = tracker.finish()
+    self.report.motion = self.motion(to: picture)
+    if self.report.search.isStarted { self.searchedPicture = picture }
     self.tracker = tracker
     self.pictures.append((frame, picture))
     if self.pictures.count > Self.pictureLimit { self.pictures.removeFirst() }
@@ -228,6 +233,12 @@ package struct FaceScene: Sendable {
       }
     }
     return movements
+  }
+
+  /// The motion since the last searched picture, which only stages that protect need.
+  private func motion(to picture: LumaPicture) -> ContentMotion? {
+    guard self.configuration.protects, let earlier = self.searchedPicture else { return nil }
+    return try? self.points.motion(from: earlier, to: picture)
   }
 
   private static func search(

@@ -109,6 +109,7 @@ package struct FaceTracker: Sendable {
   /// frame.
   package mutating func postpone(_ search: FullSearch) {
     self.schedule.postpone(search)
+    self.report.search.isStarted = false
   }
 
   /// The faces to follow into the next frame.
@@ -150,6 +151,7 @@ package struct FaceTracker: Sendable {
     plan.fullSearch = self.schedule.next(
       in: frame, step: self.step, interval: self.searchInterval,
       minimumSize: self.configuration.minSize * Double(self.height))
+    self.report.search.isStarted = plan.fullSearch != nil
     return plan
   }
 

@@ -15,6 +15,16 @@ package protocol PointTracker: Sendable {
   mutating func follow(
     _ points: [PicturePoint], from first: LumaPicture, to second: LumaPicture
   ) throws -> [PicturePoint?]
+
+  /// Returns where the content of each cell of a picture was in an earlier one of the same size;
+  /// `nil` if the tracker cannot tell. That is the default.
+  ///
+  /// - Throws: An error if the flow failed.
+  func motion(from earlier: LumaPicture, to picture: LumaPicture) throws -> ContentMotion?
+}
+
+extension PointTracker {
+  package func motion(from earlier: LumaPicture, to picture: LumaPicture) -> ContentMotion? { nil }
 }
 
 /// A point tracker for builds without optical flow: it follows nothing, so that each face is

@@ -90,6 +90,8 @@ package struct FaceReport: Sendable, Hashable {
   package struct SearchStatus: Sendable, Hashable {
     /// The full searches that have succeeded since the previous report.
     package var completed: [FullSearch] = []
+    /// Whether a full search of this frame was started.
+    package var isStarted = false
     /// The latest frame with a successful full search.
     package var lastSuccess: SceneTime?
     /// Whether the latest full search failed, or took longer than the tracker waits.
@@ -125,6 +127,9 @@ package struct FaceReport: Sendable, Hashable {
   package var hasFailedLook = false
   /// Whether the last full search found more faces than the tracker follows.
   package var isFull = false
+  /// The motion of the picture since the last frame in which a full search was started; `nil` if it is
+  /// not known, or no stage protects.
+  package var motion: ContentMotion?
 
   package init(frame: SceneTime) {
     self.frame = frame

@@ -1,23 +1,26 @@
 /// The part of a frame that a privacy filter covers.
 package enum FaceCoverage: Sendable, Hashable {
-  /// The reason for which a whole frame is covered.
+  /// The reason for which a whole frame is covered. Clients receive the raw values.
   package enum WholeFrameReason: String, Sendable, Hashable, CaseIterable {
     /// The frame's picture, its faces, or the state of the tracker is missing, of another frame, or
     /// the result of an error.
     case fault
     /// No face was found since the start, a cut, a change of size or a fault.
-    case nothingKnown
+    case searching
     /// A search threw an error or timed out.
     case searchFailed
     /// The last successful search of the whole picture is too long ago.
-    case searchOverdue
-    /// There are more faces, or more regions, than are followed, or a large part of the picture
-    /// moves.
-    case tooMany
+    case searchLate
+    /// There are more faces than are followed.
+    case tooManyFaces
+    /// A large part of the picture shows what no search has seen, and moves.
+    case regionsMove
+    /// The same, and the camera moves.
+    case cameraMoves
     /// The place of a face is not certain.
-    case unsure
+    case faceUncertain
     /// A face was lost and not found again.
-    case lost
+    case faceLost
   }
 
   /// The whole frame is blurred, with the sigma of ``wholeFrameSigma(height:strength:)``.

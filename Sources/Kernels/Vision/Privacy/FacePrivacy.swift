@@ -12,10 +12,12 @@
 ///    that face is verified, or until ``Configuration/release`` ends it.
 /// 5. A face is unsure if looks have missed it ``missedLookLimit`` times, if optical flow failed
 ///    and no detection has followed, or if its last detection is too many frames ago.
-/// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow.
-/// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and each region that
-///    moves by a rectangle until it was searched at each angle (``MotionRegions``). Too many
-///    regions, or a quarter of the picture in them, cover the whole frame.
+/// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow, unless their
+///    places show what they showed when the face was last detected: then they are covered where they
+///    are. The place of a lost face does not move either, other than with the camera.
+/// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and what changed since
+///    the last searches at each angle by rectangles (``UnsearchedContent``). Too many of them, or
+///    ``unsearchedLimit`` of the picture in them, cover the whole frame.
 ///
 /// A face is verified when full searches of the picture at each angle, since it was located, have
 /// found no other that was not known. Before, the finder may have taken something else for the face,
@@ -68,15 +70,18 @@ package struct FacePrivacy: Sendable {
   package static let searchLimit = Duration.seconds(1)
   /// The longest time between frames over which knowledge is kept.
   package static let maximumGap = Duration.seconds(1)
-  /// The least extent of a moving region, as a share of the picture's height.
-  package static let motionShare = 0.08
-  /// The area of moving regions, as a share of the picture's, above which the whole frame is
-  /// covered: a face that rushes through would be visible in the gaps between them.
-  package static let motionLimit = 0.25
+  /// The area of what was not searched, as a share of the picture's, above which the whole frame is
+  /// covered: a face that rushes through would be visible in the gaps.
+  package static let unsearchedLimit = 0.35
+  /// The largest number of its rectangles.
+  package static let rectangleLimit = 48
+  /// The movement of the camera since the last searched picture, in pixels, above which it is the
+  /// reason that the whole frame is covered.
+  private static let cameraMovement: Float = 2
   /// The growth of a held place per frame.
   package static let heldGrowth = 1.04
-  /// The largest number of held places, and of moving regions.
-  package static let regionLimit = 16
+  /// The largest number of held places.
+  package static let heldLimit = 16
 
   /// A state in which the whole frame is covered until a face is found.
   private struct Unknown {
@@ -94,8 +99,9 @@ package struct FacePrivacy: Sendable {
   private var confirmed: [TrackedFace] = []
   /// The growth of unsure faces, by their tracks.
   private var growth: [Int: Double] = [:]
-  private var recentEllipses: [[CoveredRegion]] = []
-  private var motion = MotionRegions()
+  private var content = UnsearchedContent()
+  /// Whether the last frame showed what no search had seen.
+  private var hasUnsearchedContent = false
   private var last: SceneTime?
   private var lastPicture: LumaPicture?
 
@@ -105,7 +111,9 @@ package struct FacePrivacy: Sendable {
 
   /// Whether a full search should run as soon as possible. ``FaceTracker/requestSearch()``
   /// schedules it.
-  package var needsSearch: Bool { self.unknown != nil || self.last == nil || !self.held.isEmpty }
+  package var needsSearch: Bool {
+    self.unknown != nil || self.last == nil || !self.held.isAtRest || self.hasUnsearchedContent
+  }
 
   /// Decides which part of a frame is covered.
   ///
@@ -121,55 +129,52 @@ package struct FacePrivacy: Sendable {
       return .whole(.fault)
     }
     self.enter(frame, picture)
-    let recent = self.recentEllipses.joined()
-    self.motion.add(
-      picture, at: frame, searched: report.search.completed,
-      isKnown: { point in recent.contains { $0.contains(point) } })
+    self.content.add(picture, at: frame, motion: report.motion, search: report.search)
     self.holdLostFaces(report)
+    self.held.follow(
+      self.content, at: frame.time, growingBy: Self.heldGrowth, ellipse: self.cover(of:growth:))
     self.releaseFoundFaces(report)
     self.releaseEmptyPlaces(report)
     self.learnUnknown(report)
     self.confirmed = report.faces
 
     let known = report.faces + report.candidates
-    let unsure = known.filter { self.isUnsure($0) }
+    let unsure = known.filter { self.isUnsure($0) && !self.isUnchanged($0) }
     self.growth = self.growth.filter { entry in unsure.contains { $0.track == entry.key } }
     for face in unsure { self.growth[face.track, default: 1] *= Self.heldGrowth }
-    self.held.grow(by: Self.heldGrowth)
 
     let ellipses = known.map { self.ellipse($0, growth: self.growth[$0.track] ?? 1) }
-    self.recentEllipses.append(ellipses)
-    if self.recentEllipses.count > MotionRegions.interval { self.recentEllipses.removeFirst() }
-
     if let unknown = self.unknown { return .whole(unknown.reason) }
     if report.search.isFailing || report.hasFailedLook { return .whole(.searchFailed) }
     guard let searched = report.search.lastSuccess, searched.index <= frame.index,
       frame.time - searched.time <= Self.searchLimit
-    else { return .whole(.searchOverdue) }
-    if report.isFull { return .whole(.tooMany) }
+    else { return .whole(.searchLate) }
+    if report.isFull { return .whole(.tooManyFaces) }
     if self.configuration.whenUnsure == .frame {
-      if !self.held.isEmpty { return .whole(.lost) }
-      if !unsure.isEmpty { return .whole(.unsure) }
+      if !self.held.isAtRest { return .whole(.faceLost) }
+      if !unsure.isEmpty { return .whole(.faceUncertain) }
     }
     let held = self.held.faces.flatMap { face in
-      face.places.map { self.ellipse($0, growth: face.growth) }
+      face.places.map { self.cover(of: $0, growth: face.growth) }
     }
     let places = ellipses + held
-    let moving = self.motion.regions(largerThan: Self.motionShare) { point in
-      places.contains { $0.contains(point) }
+    let unsearched = self.content.regions { point in places.contains { $0.contains(point) } }
+    self.hasUnsearchedContent = !unsearched.isEmpty
+    let area = unsearched.reduce(0) { $0 + $1.area }
+    guard unsearched.count <= Self.rectangleLimit,
+      area <= Self.unsearchedLimit * Double(picture.width * picture.height)
+    else {
+      let isCamera = self.content.cameraMovement > Self.cameraMovement
+      return .whole(isCamera ? .cameraMoves : .regionsMove)
     }
-    let area = moving.reduce(0) { $0 + $1.area }
-    guard moving.count <= Self.regionLimit,
-      area <= Self.motionLimit * Double(picture.width * picture.height)
-    else { return .whole(.tooMany) }
-    let regions = places + moving.map { self.rectangle($0, picture) }
+    let regions = places + unsearched.map { self.rectangle($0, picture) }
     return regions.allSatisfy(\.isValid) ? .regions(regions) : .whole(.fault)
   }
 
   /// Covers the whole frame until a face is found, as at the start. For faults that the caller
   /// detects.
   package mutating func reset(at frame: SceneTime) {
-    self.forget(.nothingKnown, at: frame)
+    self.forget(.searching, at: frame)
   }
 
   // MARK: - State
@@ -187,14 +192,14 @@ package struct FacePrivacy: Sendable {
       let isCut = change.map { $0 > Self.cutChange } ?? true
       if isCut || frame.time - last.time > Self.maximumGap {
         // Another scene: places of the last one mean nothing.
-        self.forget(.nothingKnown, at: frame)
+        self.forget(.searching, at: frame)
         self.held = HeldFaces()
         self.confirmed = []
         self.growth = [:]
-        self.motion.reset()
+        self.content.reset()
       }
     } else if self.unknown == nil {
-      self.forget(.nothingKnown, at: frame)
+      self.forget(.searching, at: frame)
     }
     self.last = frame
     self.lastPicture = picture
@@ -204,7 +209,6 @@ package struct FacePrivacy: Sendable {
     // Evidence is newer than every frame so far, also if this one is out of order.
     let since = self.last.map { $0.index > frame.index ? $0 : frame } ?? frame
     self.unknown = Unknown(reason: reason, since: since, quietSince: since.time)
-    self.recentEllipses = []
   }
 
   /// Holds the places of confirmed faces that the tracker has dropped, or found at another place.
@@ -212,13 +216,13 @@ package struct FacePrivacy: Sendable {
     for face in self.confirmed where !report.faces.contains(where: face.isSame(as:)) {
       self.held.lose(face, growth: self.growth[face.track] ?? 1, at: report.frame)
     }
-    if self.held.limit(to: Self.regionLimit) { self.forget(.nothingKnown, at: report.frame) }
+    if self.held.limit(to: Self.heldLimit) { self.forget(.searching, at: report.frame) }
   }
 
   /// Ends holding the places of faces that were found and verified.
   private mutating func releaseFoundFaces(_ report: FaceReport) {
     for face in report.faces where !self.confirmed.contains(where: face.isSame(as:)) {
-      self.held.find(face, ellipse: self.ellipse(_:growth:))
+      self.held.find(face, ellipse: self.cover(of:growth:))
     }
     self.held.releaseFound(report)
   }
@@ -227,9 +231,6 @@ package struct FacePrivacy: Sendable {
   /// angle found a new face.
   private mutating func releaseEmptyPlaces(_ report: FaceReport) {
     let now = report.frame.time
-    self.held.noteMotion(at: now) { [motion, ellipse = self.ellipse(_:growth:)] place in
-      motion.hasMotion(in: ellipse(place, 1))
-    }
     guard let release = self.configuration.release else { return }
     let isEmpty = { (since: SceneTime) in
       report.candidates.isEmpty && report.search.foundNothingNew(since: since)
@@ -238,7 +239,7 @@ package struct FacePrivacy: Sendable {
       now - held.since.time >= release && now - held.quietSince >= release
         && isEmpty(held.since)
     }
-    if self.motion.hasMotion(in: nil) { self.unknown?.quietSince = now }
+    if self.content.hasMotion(in: nil) { self.unknown?.quietSince = now }
     if let unknown = self.unknown, report.faces.isEmpty, now - unknown.since.time >= release,
       now - unknown.quietSince >= release, isEmpty(unknown.since)
     {
@@ -260,7 +261,20 @@ package struct FacePrivacy: Sendable {
       || face.age > Self.staleIntervals * self.configuration.lookInterval
   }
 
+  /// Whether a face's place, which optical flow follows, shows what it showed when the face was last
+  /// detected.
+  private func isUnchanged(_ face: TrackedFace) -> Bool {
+    self.content.isUnchanged(
+      self.ellipse(face, growth: 1), since: face.lastDetection, mayMove: face.isFollowed)
+  }
+
   // MARK: - Regions
+
+  private func cover(of place: HeldFaces.Place, growth: Double) -> CoveredRegion {
+    var region = self.ellipse(place.face, growth: growth)
+    region.center = place.center
+    return region
+  }
 
   private func ellipse(_ face: TrackedFace, growth: Double) -> CoveredRegion {
     let missed = 1 + min(0.1 * Double(face.missedLooks), 0.6)
@@ -275,7 +289,7 @@ package struct FacePrivacy: Sendable {
 
   /// A region in which a face may be: its mosaic is that of a face of the region's larger side, at
   /// least half the height of the picture.
-  private func rectangle(_ region: MotionRegions.Region, _ picture: LumaPicture) -> CoveredRegion {
+  private func rectangle(_ region: UnsearchedContent.Region, _ picture: LumaPicture) -> CoveredRegion {
     let (width, height) = (
       region.x.upperBound - region.x.lowerBound, region.y.upperBound - region.y.lowerBound
     )

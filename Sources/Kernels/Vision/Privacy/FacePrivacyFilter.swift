@@ -19,6 +19,9 @@ package struct FacePrivacyFilter: SceneFilter {
       + "found.",
     "faces are cells of one colour")
 
+  private static let reasons = FaceCoverage.WholeFrameReason.allCases.map(\.rawValue)
+    .joined(separator: ", ")
+
   private static func describe(
     _ name: String, _ category: FilterDescription.Category, _ summary: String, _ look: String
   ) -> FilterDescription {
@@ -27,12 +30,14 @@ package struct FacePrivacyFilter: SceneFilter {
       formula: """
         Faces are found and followed as by faceDetection, in a copy of at most 320x180 pixels. \
         Each is covered by an ellipse with the half axes (1/2 + grow/2) s and (1/2 + grow) s for \
-        the face width s, larger for a face that moves or was missed; a region that moves is covered \
-        until it was searched. Square cells of the side strength s/6, fixed to the face, have the \
+        the face width s, larger for a face that moves or was missed; what changed since the last \
+        searches, other than by motion, is covered until it was searched. Square cells of the side strength s/6, fixed to the face, have the \
         mean of the frame's samples whose centres they contain, plane by plane; \(look). The whole \
         frame is blurred (about a Gaussian of sigma = strength height/18) until a face is found, \
         after a cut or an error, and while a face is lost or a search fails or is overdue. Alpha \
-        is kept; means weigh colour by alpha
+        is kept; means weigh colour by alpha. Results, when the cover of the whole frame changes and \
+        every second while it lasts: wholeFrame, the reason (\(Self.reasons)) or nothing; \
+        wholeFrameSeconds, the time since it began
         """,
       parameters: [
         ParameterDescription(
@@ -123,6 +128,11 @@ struct FacePrivacyOperation: SceneOperation {
 
   private struct Stage: SceneStage {
     var privacy: FacePrivacy
+    private var explanation = CoverExplanation()
+
+    init(privacy: FacePrivacy) {
+      self.privacy = privacy
+    }
 
     var needsFaceSearch: Bool { self.privacy.needsSearch }
 
@@ -134,7 +144,42 @@ struct FacePrivacyOperation: SceneOperation {
     }
 
     mutating func step(_ view: SceneView) -> any Sendable {
-      self.privacy.coverage(of: view.time, picture: view.picture.luma, faces: view.faces)
+      let coverage = self.privacy.coverage(
+        of: view.time, picture: view.picture.luma, faces: view.faces)
+      self.explanation.add(coverage, at: view.time.time)
+      return coverage
     }
+
+    mutating func takeReport() -> [String: AnalysisValue]? { self.explanation.takeReport() }
+  }
+}
+
+/// The reason for which whole frames are covered, and since when, as it is reported to clients.
+private struct CoverExplanation: Sendable {
+  /// The time between reports of the same reason.
+  static let interval = Duration.seconds(1)
+
+  private var reason: FaceCoverage.WholeFrameReason?
+  /// The time since which all frames are covered whole.
+  private var since: Duration?
+  private var reported: (reason: FaceCoverage.WholeFrameReason?, time: Duration)?
+  private var time = Duration.zero
+
+  mutating func add(_ coverage: FaceCoverage, at time: Duration) {
+    if case .whole(let reason) = coverage { self.reason = reason } else { self.reason = nil }
+    self.since = self.reason == nil ? nil : self.since ?? time
+    self.time = time
+  }
+
+  mutating func takeReport() -> [String: AnalysisValue]? {
+    let isNew = self.reported?.reason != self.reason
+    let isDue =
+      self.reason != nil && self.reported.map { self.time - $0.time >= Self.interval } ?? true
+    guard isNew || isDue else { return nil }
+    self.reported = (self.reason, self.time)
+    return [
+      "wholeFrame": .text(self.reason?.rawValue ?? ""),
+      "wholeFrameSeconds": .number(self.since.map { (self.time - $0) / .seconds(1) } ?? 0),
+    ]
   }
 }

@@ -1,14 +1,28 @@
 /// The faces that were lost: places in which they may still be.
 ///
+/// A place moves with the picture's content. It is at rest while it shows what it showed when the face
+/// was last detected: then the face, or a pattern that was taken for it, is still there.
+///
 /// A place is held until the same face is found again on its track, or another face appears in the
 /// place, and that face is verified (``FacePrivacy``). If it is lost before that, its own place is
 /// held too.
 struct HeldFaces: Sendable {
+  /// A place in which a lost face may be.
+  struct Place: Sendable {
+    let face: TrackedFace
+    /// The movement of the content there since the face was lost.
+    var movement = PicturePoint(x: 0, y: 0)
+
+    var center: PicturePoint { self.face.rawBox.center + self.movement }
+  }
+
   /// A lost face.
   struct Face: Sendable {
     /// The places in which it may be: where it was lost, and where it, or another that appeared
     /// there, was found and lost again.
-    var places: [TrackedFace]
+    var places: [Place]
+    /// Whether all places are at rest.
+    var isAtRest = false
     /// The frame in which it was last lost.
     var since: SceneTime
     /// The time since which nothing moves in its places.
@@ -21,6 +35,8 @@ struct HeldFaces: Sendable {
   private(set) var faces: [Face] = []
 
   var isEmpty: Bool { self.faces.isEmpty }
+  /// Whether all places are at rest.
+  var isAtRest: Bool { self.faces.allSatisfy(\.isAtRest) }
   /// The number of held places.
   var count: Int { self.faces.reduce(0) { $0 + $1.places.count } }
 
@@ -28,14 +44,14 @@ struct HeldFaces: Sendable {
   mutating func lose(_ face: TrackedFace, growth: Double, at frame: SceneTime) {
     let index = self.faces.firstIndex { $0.successor.map(face.isSame(as:)) ?? false }
     if let index {
-      self.faces[index].places.append(face)
+      self.faces[index].places.append(Place(face: face))
       self.faces[index].successor = nil
       self.faces[index].growth = max(growth, self.faces[index].growth)
       self.faces[index].since = frame
       self.faces[index].quietSince = frame.time
     } else {
       self.faces.append(
-        Face(places: [face], since: frame, quietSince: frame.time, growth: growth))
+        Face(places: [Place(face: face)], since: frame, quietSince: frame.time, growth: growth))
     }
   }
 
@@ -43,20 +59,20 @@ struct HeldFaces: Sendable {
   /// lead: it is the held face of its track, or the nearest one whose place contains it.
   ///
   /// - Parameter ellipse: Returns the cover of a place with a growth.
-  mutating func find(_ face: TrackedFace, ellipse: (TrackedFace, Double) -> CoveredRegion) {
+  mutating func find(_ face: TrackedFace, ellipse: (Place, Double) -> CoveredRegion) {
     let center = face.rawBox.center
     let open = self.faces.indices.filter { self.faces[$0].successor == nil }
     let same = open.first { index in
-      self.faces[index].places.contains { $0.isOnSameTrack(as: face) }
+      self.faces[index].places.contains { $0.face.isOnSameTrack(as: face) }
     }
     let near = open.compactMap { index -> (index: Int, distance: Double)? in
       let held = self.faces[index]
       let distances = held.places
         .filter { place in
-          face.locatedSince.index > place.lastDetection.index
+          face.locatedSince.index > place.face.lastDetection.index
             && ellipse(place, held.growth).contains(center)
         }
-        .map { ($0.rawBox.center - center).length }
+        .map { ($0.center - center).length }
       return distances.min().map { (index, $0) }
     }
     guard let index = same ?? near.min(by: { $0.distance < $1.distance })?.index else { return }
@@ -86,15 +102,30 @@ struct HeldFaces: Sendable {
     return true
   }
 
-  /// Lets the places grow by one frame.
-  mutating func grow(by factor: Double) {
-    for index in self.faces.indices { self.faces[index].growth *= factor }
-  }
-
-  /// Notes motion in places.
-  mutating func noteMotion(at time: Duration, in hasMotion: (TrackedFace) -> Bool) {
-    for index in self.faces.indices where self.faces[index].places.contains(where: hasMotion) {
-      self.faces[index].quietSince = time
+  /// Moves the places into a frame, and lets those grow that are not at rest.
+  ///
+  /// - Parameters:
+  ///   - content: The frame's content.
+  ///   - factor: The growth.
+  ///   - ellipse: Returns the cover of a place with a growth.
+  mutating func follow(
+    _ content: UnsearchedContent, at time: Duration, growingBy factor: Double,
+    ellipse: (Place, Double) -> CoveredRegion
+  ) {
+    for index in self.faces.indices {
+      var face = self.faces[index]
+      for number in face.places.indices {
+        let movement = content.movement(in: ellipse(face.places[number], 1))
+        face.places[number].movement = face.places[number].movement + movement
+      }
+      face.isAtRest = face.places.allSatisfy { place in
+        content.isUnchanged(ellipse(place, 1), since: place.face.lastDetection, mayMove: false)
+      }
+      if !face.isAtRest { face.growth *= factor }
+      if face.places.contains(where: { content.hasMotion(in: ellipse($0, 1)) }) {
+        face.quietSince = time
+      }
+      self.faces[index] = face
     }
   }
 }

@@ -57,10 +57,13 @@ public struct StreamScene: Sendable {
   }
 
   /// A report of a stage.
-  package struct Report: Sendable {
-    package let stage: String
-    package let filter: String
-    package let values: [String: AnalysisValue]
+  public struct Report: Sendable {
+    /// The ID of the stage, or its path.
+    public let stage: String
+    /// The filter's name.
+    public let filter: String
+    /// The values by name. The filter's description lists the names.
+    public let values: [String: AnalysisValue]
   }
 
   /// A stage of the latest plan.
@@ -186,7 +189,7 @@ public struct StreamScene: Sendable {
   }
 
   /// Returns what the stages report since the last call.
-  package mutating func takeReports() -> [Report] {
+  public mutating func takeReports() -> [Report] {
     self.entries.indices.compactMap { index in
       self.entries[index].value.takeReport().map {
         Report(stage: self.entries[index].stage, filter: self.entries[index].filter, values: $0)

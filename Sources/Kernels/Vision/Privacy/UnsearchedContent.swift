@@ -1,0 +1,370 @@
+import CKernels
+
+/// The parts of a picture that show what no full search has seen: an unknown face may be in them.
+///
+/// The content of each cell (``PictureCells``) is followed from search to search, and keeps the frame
+/// since which it is known. A cell shows what a cell of the last searched picture showed if their
+/// mean levels differ by at most ``threshold``, after the change of light of the whole picture: the
+/// cell to which optical flow leads, or else the one in the same place. Other content is new. Content
+/// is searched when full searches at each of ``FaceTracker/searchAngles``, of frames in which it was known, have
+/// succeeded. Two are not enough: searches at -25 and 25 degrees do not find an upright face.
+///
+/// A search does not find a face that is cut by an edge. So content that has come in through the
+/// left, the right or the upper edge, because it moves or the camera does, counts as new until it was
+/// searched at a distance of ``edgeShare`` from the edge, or rests for several ``restTime``.
+package struct UnsearchedContent: Sendable {
+  /// A rectangle of the picture, in pixels.
+  package struct Region: Sendable, Hashable {
+    package var x: ClosedRange<Double>
+    package var y: ClosedRange<Double>
+
+    /// The number of pixels.
+    package var area: Double {
+      (self.x.upperBound - self.x.lowerBound) * (self.y.upperBound - self.y.lowerBound)
+    }
+  }
+
+  /// The largest difference of a cell's mean that is noise, in levels.
+  package static let threshold: Float = 12
+  /// The least width and height of a region, as a share of the picture's height: smaller faces are
+  /// not recognized.
+  package static let minimumShare = 0.08
+  /// The distance from an edge, as a share of the picture's height, within which a search may have
+  /// seen only a part of a face.
+  package static let edgeShare = 0.4
+  /// The time constant with which the distance that content has moved is forgotten.
+  package static let restTime = Duration.seconds(10)
+  /// The distance from the camera's movement from which on content moves, in pixels.
+  private static let movement: Float = 0.75
+
+  /// The distance in cells to which an object that has come in is larger than what flow has followed.
+  private static let reach = 6
+
+  /// The content of a picture, cell by cell.
+  private struct Content: Sendable {
+    let frame: SceneTime
+    let levels: [Float]
+    /// The number of the frame since which the content is known.
+    var since: [UInt64]
+    /// The distance to the place from which the content came, in pixels.
+    var origins: [SIMD2<Float>]
+    /// Whether the content moves other than with the camera, compared with the last searched picture.
+    var moves: [Bool]
+    /// The same, or as that picture moved.
+    var moved: [Bool]
+  }
+
+  private var width = 0
+  private var height = 0
+  private var cells = PictureCells(width: 1, height: 1)
+  private var current: Content?
+  /// The content of the last picture of which a search was started.
+  private var key: Content?
+  /// The latest frame that was searched at each angle.
+  private var searched: [Double: UInt64] = [:]
+  private var moving: [Bool] = []
+  /// The distances of the last frame and of this one to the same picture, ``ContentMotion/offsets``.
+  private var offsets: (last: [SIMD2<Float>], current: [SIMD2<Float>]) = ([], [])
+  /// The camera's movement since the last searched picture: the median of all cells, in pixels.
+  private(set) package var cameraMovement: Float = 0
+
+  package init() {}
+
+  /// Adds a frame.
+  ///
+  /// - Parameters:
+  ///   - picture: The reduced picture. Another size than before starts again.
+  ///   - frame: Its position.
+  ///   - motion: Its motion since the last frame in which a search was started; `nil` if it could
+  ///     not be computed.
+  ///   - search: The state of full searches.
+  package mutating func add(
+    _ picture: LumaPicture, at frame: SceneTime, motion: ContentMotion?,
+    search: FaceReport.SearchStatus
+  ) {
+    if picture.width != self.width || picture.height != self.height {
+      self = UnsearchedContent()
+      (self.width, self.height) = (picture.width, picture.height)
+      self.cells = PictureCells(width: picture.width, height: picture.height)
+    }
+    for search in search.completed {
+      self.searched[search.angle] = max(search.frame, self.searched[search.angle] ?? 0)
+    }
+    var content = Content(
+      frame: frame, levels: self.cells.means(of: picture),
+      since: Array(repeating: frame.index, count: self.cells.count),
+      origins: Array(repeating: .zero, count: self.cells.count),
+      moves: Array(repeating: false, count: self.cells.count),
+      moved: Array(repeating: false, count: self.cells.count))
+    self.moving = Array(repeating: false, count: self.cells.count)
+    self.cameraMovement = 0
+    // The last frame is the searched picture itself if its search was started.
+    let isKey = self.key.map { $0.frame == self.current?.frame } ?? true
+    self.offsets = (isKey ? [] : self.offsets.current, motion?.offsets ?? [])
+    if let key { self.follow(&content, from: key, motion) }
+    self.settle(&content)
+    if search.isStarted { self.key = content }
+    self.current = content
+  }
+
+  /// Forgets everything, for example after a cut.
+  package mutating func reset() {
+    self = UnsearchedContent()
+  }
+
+  /// Whether something in a region moves, other than with the camera; `nil` asks for the whole
+  /// picture.
+  package func hasMotion(in region: CoveredRegion?) -> Bool {
+    self.moving.indices.contains {
+      self.moving[$0] && (region?.contains(self.cells.center($0)) ?? true)
+    }
+  }
+
+  /// Whether a region shows what it showed in an earlier frame.
+  ///
+  /// - Parameter mayMove: Whether it may have moved since, other than with the camera.
+  package func isUnchanged(
+    _ region: CoveredRegion, since frame: SceneTime, mayMove: Bool
+  ) -> Bool {
+    guard let current else { return false }
+    let inside = self.indices(in: region)
+    return !inside.isEmpty
+      && inside.allSatisfy {
+        current.since[$0] <= frame.index && (mayMove || !self.moving[$0])
+      }
+  }
+
+  /// Returns the mean movement of a region's content since the last frame, in pixels.
+  package func movement(in region: CoveredRegion) -> PicturePoint {
+    let inside = self.indices(in: region)
+    guard !inside.isEmpty, self.offsets.current.count == self.cells.count else {
+      return PicturePoint(x: 0, y: 0)
+    }
+    let sum = inside.reduce(SIMD2<Float>.zero) { sum, index in
+      sum + (self.offsets.last.isEmpty ? .zero : self.offsets.last[index])
+        - self.offsets.current[index]
+    }
+    let mean = sum / Float(inside.count)
+    return PicturePoint(x: Double(mean.x), y: Double(mean.y))
+  }
+
+  private func indices(in region: CoveredRegion) -> [Int] {
+    (0 ..< self.cells.count).filter { region.contains(self.cells.center($0)) }
+  }
+
+  /// Returns rectangles that contain the content that was not searched.
+  ///
+  /// - Parameter isCovered: Whether a point is covered already.
+  package func regions(isCovered: (PicturePoint) -> Bool) -> [Region] {
+    guard let current else { return [] }
+    let last = self.lastSearched
+    let entered = self.entered(current)
+    let open = current.since.indices.map { index in
+      (last.map { current.since[index] > $0 } ?? true || entered[index])
+        && !isCovered(self.cells.center(index))
+    }
+    return self.rectangles(self.large(open))
+  }
+
+  /// Closes gaps of a cell, leaves out what is too small for a face, and adds a cell on each side.
+  /// Beyond the edges the picture is taken to go on, since a face may be cut by one.
+  private func large(_ cells: [Bool]) -> [Bool] {
+    let side = Self.minimumShare * Double(self.height) / Double(ContentMotion.cellSide)
+    let reach = max(0, (Int(side) - 1) / 2)
+    let margin = reach + 1
+    let (grid, extended) = self.cells.extended(cells, by: margin)
+    let closed = grid.shrunk(grid.grown(extended, by: 1), by: 1)
+    let large = grid.grown(grid.shrunk(closed, by: reach), by: reach + 1)
+    return cells.indices.map { index in
+      let (column, row) = (index % self.cells.columns, index / self.cells.columns)
+      return large[(row + margin) * grid.columns + column + margin]
+    }
+  }
+
+  // MARK: - Content
+
+  /// The latest frame since which the picture was searched at each angle; `nil` if there is none.
+  private var lastSearched: UInt64? {
+    let frames = FaceTracker.searchAngles.compactMap { self.searched[$0] }
+    return frames.count == FaceTracker.searchAngles.count ? frames.min() : nil
+  }
+
+  /// Finds the content of cells in the last searched picture.
+  private mutating func follow(_ content: inout Content, from key: Content, _ motion: ContentMotion?)
+  {
+    let motion = motion.flatMap { $0.levels.count == self.cells.count ? $0 : nil }
+    let light = LightChange(from: motion?.levels ?? key.levels, to: content.levels)
+    let hasChanged = self.differences(of: content.levels, from: key.levels, light)
+    // Flow is not exact at the edges of what moves, where it hides or shows something.
+    let flowFails = motion.map {
+      self.cells.grown(self.differences(of: content.levels, from: $0.levels, light), by: 1)
+    }
+    let camera = motion.map { Self.median($0.offsets) } ?? .zero
+    self.cameraMovement = Self.length(camera)
+    let decay = Float(max(0, 1 - (content.frame.time - key.frame.time) / Self.restTime))
+    for index in content.since.indices {
+      if let motion, let flowFails, !flowFails[index] {
+        let offset = motion.offsets[index]
+        let center = self.cells.center(index)
+        let (x, y) = (Float(center.x) + offset.x, Float(center.y) + offset.y)
+        content.moves[index] = Self.length(offset - camera) > Self.movement
+        content.moved[index] = content.moves[index]
+        self.moving[index] = hasChanged[index] && content.moves[index]
+        if let source = self.cells.cell(x: x, y: y) {
+          content.since[index] = key.since[source]
+          content.origins[index] = decay * key.origins[source] + offset
+          if key.moves[source] { content.moved[index] = true }
+        } else {
+          content.origins[index] = offset
+        }
+      } else if !hasChanged[index] {
+        content.since[index] = key.since[index]
+        content.origins[index] = decay * key.origins[index]
+      } else {
+        self.moving[index] = true
+        content.moves[index] = true
+        content.moved[index] = true
+      }
+    }
+  }
+
+  /// The cells whose levels differ, with two of their neighbours: one or two alone are noise.
+  private func differences(
+    of levels: [Float], from before: [Float], _ light: LightChange
+  ) -> [Bool] {
+    let exceeds = levels.indices.map { abs(light(before[$0]) - levels[$0]) > Self.threshold }
+    let isMany = self.cells.having(3, of: exceeds, within: 1)
+    return exceeds.indices.map { exceeds[$0] && isMany[$0] }
+  }
+
+  /// Forgets where content came from that was searched far from the edges.
+  private func settle(_ content: inout Content) {
+    guard let last = self.lastSearched else { return }
+    let distance = Self.edgeShare * Double(self.height)
+    for index in content.since.indices where content.since[index] <= last {
+      let center = self.cells.center(index)
+      if min(center.x, Double(self.width) - center.x, center.y) > distance {
+        content.origins[index] = .zero
+      }
+    }
+  }
+
+  /// The cells whose content has come in through an edge, and what moves next to it: where an object
+  /// hides the picture before it, flow does not know where it came from.
+  private func entered(_ content: Content) -> [Bool] {
+    var entered = content.origins.indices.map { index in
+      let (center, origin) = (self.cells.center(index), content.origins[index])
+      let (x, y) = (center.x + Double(origin.x), center.y + Double(origin.y))
+      return x < 0 || x > Double(self.width) || y < 0
+    }
+    for _ in 0 ..< Self.reach {
+      let near = self.cells.grown(entered, by: 1)
+      entered = near.indices.map { entered[$0] || near[$0] && content.moved[$0] }
+    }
+    return entered
+  }
+
+  // MARK: - Rectangles
+
+  /// Divides cells, in blocks of two by two, into rectangles.
+  private func rectangles(_ cells: [Bool]) -> [Region] {
+    let (columns, rows) = ((self.cells.columns + 1) / 2, (self.cells.rows + 1) / 2)
+    var open = [Bool](repeating: false, count: columns * rows)
+    for index in cells.indices where cells[index] {
+      open[index / self.cells.columns / 2 * columns + index % self.cells.columns / 2] = true
+    }
+    var regions: [Region] = []
+    for start in open.indices where open[start] {
+      let (row, left) = (start / columns, start % columns)
+      var right = left
+      while right + 1 < columns, open[row * columns + right + 1] { right += 1 }
+      let run = left ... right
+      var bottom = row
+      while bottom + 1 < rows, run.allSatisfy({ open[(bottom + 1) * columns + $0] }) { bottom += 1 }
+      for y in row ... bottom {
+        for x in run { open[y * columns + x] = false }
+      }
+      regions.append(Region(x: Self.extent(left, right), y: Self.extent(row, bottom)))
+    }
+    return regions
+  }
+
+  /// The pixels from the first to the last block.
+  private static func extent(_ first: Int, _ last: Int) -> ClosedRange<Double> {
+    let side = 2 * ContentMotion.cellSide
+    return Double(side * first) ... Double(side * (last + 1))
+  }
+
+  // MARK: - Numbers
+
+  private static func length(_ vector: SIMD2<Float>) -> Float {
+    (vector * vector).sum().squareRoot()
+  }
+
+  private static func median(_ vectors: [SIMD2<Float>]) -> SIMD2<Float> {
+    SIMD2(vectors.median(of: \.x), vectors.median(of: \.y))
+  }
+}
+
+extension Array {
+  /// Returns the median of a value, of at most a thousand elements at equal distances.
+  fileprivate func median(of value: (Element) -> Float) -> Float {
+    let chosen = stride(from: 0, to: self.count, by: self.count / 1000 + 1).map { value(self[$0]) }
+    return chosen.isEmpty ? 0 : chosen.sorted()[chosen.count / 2]
+  }
+}
+
+/// The change of the light between two pictures: `gain level + offset`.
+///
+/// It is fitted to all cells that differ by less than ``tolerance`` from the median change, then
+/// from the fit, so that objects which come and go do not count.
+struct LightChange: Sendable {
+  /// The largest difference of a cell that counts, in levels.
+  static let tolerance: Float = 24
+  /// The range of gains.
+  static let gains: ClosedRange<Float> = 0.5 ... 2
+
+  private var gain: Float = 1
+  private var offset: Float = 0
+
+  init(from before: [Float], to after: [Float]) {
+    self.offset = zip(before, after).map { $1 - $0 }.median { $0 }
+    for _ in 0 ..< 2 { self.refine(before, after) }
+  }
+
+  /// The level after the change.
+  func callAsFunction(_ level: Float) -> Float { self.gain * level + self.offset }
+
+  /// Fits the change by least squares to the cells that it explains.
+  private mutating func refine(_ before: [Float], _ after: [Float]) {
+    var (count, x, y, xx, xy): (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
+    for index in before.indices
+    where abs(self(before[index]) - after[index]) <= Self.tolerance {
+      count += 1
+      x += before[index]
+      y += after[index]
+      xx += before[index] * before[index]
+      xy += before[index] * after[index]
+    }
+    guard count > 0 else { return }
+    let variance = xx - x * x / count
+    let slope = variance > count ? (xy - x * y / count) / variance : 1
+    self.gain = min(max(slope, Self.gains.lowerBound), Self.gains.upperBound)
+    self.offset = (y - self.gain * x) / count
+  }
+}
+
+extension LumaPicture {
+  /// Returns the mean of the absolute differences of two pictures, in levels; `nil` if their sizes
+  /// differ.
+  package func meanChange(from before: LumaPicture) -> Double? {
+    guard self.width == before.width, self.height == before.height else { return nil }
+    let sum = unsafe self.samples.withUnsafeBufferPointer { left in
+      unsafe before.samples.withUnsafeBufferPointer { right in
+        unsafe sl_rows_current().pointee.absolute_difference_u8(
+          left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, left.count)
+      }
+    }
+    return Double(sum) / Double(self.samples.count)
+  }
+}
