@@ -179,7 +179,10 @@ function showRefusals(selection, hints) {
     problem.hidden = false;
     hints.say(problem.textContent);
   });
-  selection.addEventListener("accepted", () => { problem.hidden = true; });
+  selection.addEventListener("accepted", () => {
+    if (!problem.hidden) hints.say("");
+    problem.hidden = true;
+  });
 }
 
 /**

@@ -351,7 +351,7 @@ struct BackgroundSession {
     }
   }
 
-  @Test func `a model that fails or is not sure hides the frame, and its error is reported with its end`()
+  @Test func `a model that fails or is not sure hides the frame, and its errors are reported`()
     async throws
   {
     let script = Script { call in

@@ -83,6 +83,20 @@ test("the hints of filters that are not selected are forgotten", (context) => {
   assert.equal(texts().length, 1);
 });
 
+test("a sentence of the page is shown for a while", (context) => {
+  const { hints, timers, texts } = hintsOf(context);
+  hints.say("one");
+  timers.pass(5000);
+  hints.say("two");
+  timers.pass(5000);
+  assert.deepEqual(texts(), ["two"]);
+  hints.say("");
+  assert.deepEqual(texts(), []);
+  hints.say("three");
+  timers.pass(1e6);
+  assert.deepEqual(texts(), []);
+});
+
 test("other analyses are no hints", (context) => {
   const { take, texts } = hintsOf(context);
   assert.equal(take("faceDetection", { searchError: "none" }, { faces: 2 }), false);

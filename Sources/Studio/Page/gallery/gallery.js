@@ -21,6 +21,8 @@ const PERIOD_MS = 110, OVERLOADED_FIRST_MS = 250, OVERLOADED_MS = 1000;
 const PER_FRAME = 6;
 /** The width of frames for which defaults in pixels are meant, relative to thumbnails. */
 const SCALE = WIDTH / 640;
+/** The number of characters from which a reason needs two columns. */
+const LONG = 60;
 /** The error of filters that this server cannot run. */
 const UNAVAILABLE = "FAILED_PRECONDITION";
 
@@ -94,7 +96,7 @@ export function showGallery(context) {
 
     /** @param {number} [index] */
     function use(index) {
-      if (card.refusal) context.explain(`${name}: ${card.refusal}`);
+      if (card.refusal) context.explain(`${name} cannot run on this server: ${card.refusal}`);
       else context.add(filter.name, index);
     }
   }
@@ -164,10 +166,11 @@ export function showGallery(context) {
  * @param {Card} card
  * @param {string} reason
  */
-function mark({ button, note }, reason) {
+function mark({ item, button, note }, reason) {
   note.textContent = reason;
   note.hidden = !reason;
   button.classList.toggle("unavailable", Boolean(reason));
+  item.classList.toggle("wide", reason.length > LONG);
 }
 
 /**

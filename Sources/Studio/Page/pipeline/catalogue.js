@@ -99,7 +99,9 @@ async function reasonOf(name) {
   try {
     await checkPipeline({ text: name });
   } catch (error) {
-    if (error instanceof RpcError && error.code === "FAILED_PRECONDITION") return error.sentence;
+    if (error instanceof RpcError && error.code === "FAILED_PRECONDITION") {
+      return error.sentence.replace(/^the filter .*? is not available: /, "");
+    }
   }
   return "";
 }

@@ -78,10 +78,10 @@ two seconds, so that the empty room is learned: ${percent} %` });
   /**
    * Shows a sentence for a while, instead of the one before.
    *
-   * @param {string} text
+   * @param {string} text Empty: none.
    */
   say(text) {
-    this.#set("", "sentence", { text }, SENTENCE_MS);
+    this.#set("", "sentence", text && { text }, SENTENCE_MS);
   }
 
   /**
