@@ -86,7 +86,7 @@ def test_a_background_that_is_not_known_says_so_on_the_tile_and_blurs(join):
     # The camera's picture has something that moves: the room is not learned.
     ana.click('[data-effect="office"]')
     ana.page.until(
-        "(s) => document.querySelector(s).textContent.includes('Step out of the picture')", hint
+        "(s) => document.querySelector(s).textContent.includes('Step out for two seconds')", hint
     )
     assert ana.page.run("(s) => document.querySelector(`${s} progress`).checkVisibility()", hint)
     # Still the camera's colours, without its details.
@@ -110,7 +110,7 @@ def test_a_protected_background_shows_nothing_of_the_room(join):
     ben.wait_for_look(
         ana.name, "frame.colours.red[0] < 150 && Math.abs(frame.colours.gray[0] - 191) > 40"
     )
-    assert "Step out of the picture" in ana.text(".tile[data-self] .hints")
+    assert "Step out for two seconds" in ana.text(".tile[data-self] .hints")
 
 
 def test_the_filters_are_within_reach_of_the_thumb_on_a_phone(ana):

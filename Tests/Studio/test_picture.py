@@ -84,13 +84,13 @@ def test_a_background_that_is_not_known_says_so_and_shows_the_blurred_picture(pa
     page.wait_for_picture("c.blue[2] < 120")
     # Something moves in the camera's picture: the room is not learned.
     page.enter_text("virtualBackground(protect: false)")
-    page.until(f"() => ({hint})().includes('Step out of the picture')")
+    page.until(f"() => ({hint})().includes('Step out for two seconds')")
     assert page.run("() => document.querySelector('#hints progress').checkVisibility()")
     page.wait_for_picture("c.red[0] > 150 && c.red[2] < 100 && c.blue[2] > 150")
 
     page.enter_text("virtualBackground")
     page.wait_for_picture("c.red[0] < 20 && c.gray[0] < 20")
-    assert "Step out of the picture" in page.run(hint)
+    assert "Step out for two seconds" in page.run(hint)
     # The progress is not drawn as the result of an analysis, too.
     assert page.run(
         """() => {

@@ -69,8 +69,8 @@ export class Hints {
     const progress = plateReady ? 1 : plateProgress;
     if (progress !== undefined) {
       const percent = Math.round(progress * 100);
-      this.#set(filter, "plate", progress < 1 && { progress, text: `Step out of the picture for \
-two seconds, so that the empty room is learned: ${percent} %` });
+      this.#set(filter, "plate", progress < 1 && { progress,
+        text: `Step out for two seconds to learn the empty room: ${percent} %` });
     }
     return wholeFrame !== undefined || matteError !== undefined || progress !== undefined;
   }
