@@ -77,6 +77,26 @@ def test_the_search_finds_filters_by_purpose(ana):
     assert not ana.page.run("() => document.querySelector('#filters-none').hidden")
 
 
+def test_the_tile_says_why_its_video_is_hidden_whole(ana):
+    hint = ".tile[data-self] .hints"
+    report = {"event": "analysis", "filter": "faceBlur"}
+    ana.receive(**report, figures={"wholeFrameSeconds": 4.7}, words={"wholeFrame": "cameraMoves"})
+    assert ana.text(hint) == "Blurred whole: the camera moves (4 s)"
+    place = ana.page.run(
+        """(hint) => {
+            const [shown, tile] = [document.querySelector(hint),
+                document.querySelector(".tile[data-self]")]
+                .map((each) => each.getBoundingClientRect());
+            return shown.left >= tile.left && shown.right <= tile.right
+                && shown.top >= tile.top && shown.bottom <= tile.bottom;
+        }""",
+        hint,
+    )
+    assert place and ana.page.run("(s) => document.querySelector(s).checkVisibility()", hint)
+    ana.receive(**report, figures={"wholeFrameSeconds": 0}, words={"wholeFrame": ""})
+    assert not ana.page.run("(s) => document.querySelector(s).checkVisibility()", hint)
+
+
 def test_a_background_that_is_not_known_says_so_on_the_tile_and_blurs(join):
     ana, ben = join("ana"), join("ben")
     ben.read(ana.name)
