@@ -73,7 +73,8 @@ export function showEffects(catalogue, selection, assets) {
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
   const matte = matteChoice(catalogue);
-  const protect = element("input", { id: "background-protect", type: "checkbox", role: "switch" });
+  const protect = element("input", { id: "background-protect", type: "checkbox", role: "switch",
+    title: "Also hides frames that cannot be filtered" });
   const use = element("select", { id: "picture-use" },
     element("option", { value: "sticker" }, "Sticker"),
     element("option", { value: "background" }, "Background"));
@@ -98,7 +99,7 @@ export function showEffects(catalogue, selection, assets) {
   }
   section.append(
     labelled("Background known from", matte),
-    labelled("Show nothing until it is known, or if Sidelight fails", protect),
+    labelled("Show nothing until it is known", protect),
     element("h3", {}, "Own picture"),
     element("div", { class: "row" },
       element("label", { class: "button", for: "picture" }, "Choose a picture"), file,
