@@ -1,4 +1,4 @@
-"""The data channel's statistics and hints, without a call."""
+"""The data channel's statistics and hints."""
 
 import json
 import sys
@@ -6,6 +6,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from aiortc.mediastreams import VideoStreamTrack
+
+from calltesting.visitor import Visitor, awaited
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Examples/call"))
 
@@ -70,3 +73,18 @@ def test_the_reasons_for_hidden_frames_and_the_progress_of_plates_reach_the_page
 def test_other_results_do_not_burden_the_data_channel(sent):
     sent.report(analysis("faceDetection", {"faces": 1}, {"searchError": "late"}))
     assert sent.messages == []
+
+
+@awaited
+async def test_the_progress_of_an_empty_room_reaches_the_page(call_server):
+    async with Visitor(call_server.address) as ana:
+        track = VideoStreamTrack()  # a green picture in which nothing moves
+        await ana.join("red", "ana", track)
+        await ana.command(command="select", text="virtualBackground(protect: false)")
+        progress = []
+        while not progress or progress[-1] < 1:
+            analysis = await ana.next_analysis()
+            assert analysis["filter"] == "virtualBackground"
+            progress.append(analysis["figures"]["plateProgress"])
+        assert progress[0] < 0.5 and len(progress) > 3
+        track.stop()
