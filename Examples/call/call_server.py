@@ -29,8 +29,12 @@ from descriptions import error_json, filter_json, session_json
 from rooms import Participant, Room, Settings
 from sidelight import SidelightError
 from sidelight.aiortc import FilteredTrack
+from thumbnails import Thumbnails
 
 _FOLDER = Path(__file__).resolve().parent
+_MEDIA = _FOLDER.parent / "media"
+# The modules that the page has in common with the studio's.
+_SHARED = _FOLDER.parents[1] / "Sources/Studio/Page/shared"
 _NAME = re.compile(r"(?! )[\w.\- ]{1,32}(?<! )")
 # A page that does not answer a ping within half of it is gone. A closed page is gone at once, since
 # its browser closes the connection; this is for networks that are lost.
@@ -59,6 +63,7 @@ class CallServer:
         self._moderator_key = moderator_key
         self._rooms: dict[str, Room] = {}
         self._participants: dict[str, Participant] = {}
+        self._thumbnails = Thumbnails(server, _MEDIA / "portrait.jpg")
 
     def application(self) -> web.Application:
         """Returns the web application."""
@@ -69,10 +74,12 @@ class CallServer:
         application.add_routes([
             web.get("/", lambda _: _file(page / "index.html")),
             web.get("/moderator", lambda _: _file(page / "moderator.html")),
+            web.static("/page/shared", _SHARED),
             web.static("/page", page),
-            web.static("/media", _FOLDER.parent / "media"),
+            web.static("/media", _MEDIA),
             web.get("/signalling", self._signal),
             web.get("/participants/{secret}/filters", self._list_filters),
+            web.get("/participants/{secret}/thumbnail", self._show_thumbnail),
             web.get("/participants/{secret}/snapshot", self._take_snapshot),
             web.put("/participants/{secret}/assets/{name}", self._put_asset),
             web.get("/moderator/sessions", self._watch_sessions),
@@ -167,6 +174,13 @@ class CallServer:
         # Sidelight applies `--allow` to sessions; its list follows its own permissions.
         allowed = [each for name, each in filters.items() if self._settings.allows(name)]
         return web.json_response([filter_json(each) for each in allowed])
+
+    async def _show_thumbnail(self, request: web.Request) -> web.Response:
+        """Answers the sample portrait with a pipeline."""
+        self._authenticated(request)
+        picture = await self._thumbnails.filtered(request.query["pipeline"])
+        headers = {"Cache-Control": "max-age=3600"}
+        return web.Response(body=picture, content_type="image/jpeg", headers=headers)
 
     async def _put_asset(self, request: web.Request) -> web.Response:
         participant = self._authenticated(request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from rooms import Participant
 
 _STATS_SECONDS = 0.5
+# The time over which frames are counted: on a busy machine they come in bursts.
+_RATE_SECONDS = 2
+# The results of stages that the page shows over the video.
+_HINT_FIGURES = ("plateProgress", "plateReady", "wholeFrameSeconds")
+_HINT_WORDS = ("wholeFrame", "matteError")
 # The commands that may wait; further ones are refused.
 _MAX_WAITING = 64
 # The time in which Sidelight answers a change, unless it is not reachable.
@@ -28,6 +34,23 @@ _RETRY_SECONDS = 0.05
 _INVALID = (ArithmeticError, AttributeError, TypeError, ValueError)
 # The bytes that may wait for a page; one that does not take them leaves the call.
 _MAX_UNSENT_BYTES = 1 << 20
+
+
+class FrameRate:
+    """The frames per second in the last seconds, from a count that rises."""
+
+    def __init__(self) -> None:
+        self._counts: deque[tuple[float, int]] = deque()
+
+    def updated(self, now: float, count: int) -> float:
+        """Adds a count at a time in seconds; returns the rate."""
+        counts = self._counts
+        counts.append((now, count))
+        # The oldest one is from the start of the time over which frames are counted, or earlier.
+        while len(counts) > 2 and now - counts[1][0] >= _RATE_SECONDS:
+            counts.popleft()
+        then, before = counts[0]
+        return round((count - before) / (now - then), 1) if now > then else 0.0
 
 
 class Commands:
@@ -41,7 +64,6 @@ class Commands:
         self._tasks: set[asyncio.Task[None]] = set()
         #: The selection in force, as text.
         self._text = ""
-        self._plate = -1.0
         self._session.on_event(self._on_event)
 
     def use(self, channel: RTCDataChannel, closed: Callable[[], Awaitable[None]]) -> None:
@@ -113,7 +135,7 @@ class Commands:
 
     async def _take(self, command: dict[str, Any]) -> str:
         """Records the selection of a command; returns its canonical text."""
-        self._text, self._plate = (await self._check(command))["text"], -1.0
+        self._text = (await self._check(command))["text"]
         return self._text
 
     async def _finish_select(self, command: dict[str, Any], requested: Any) -> None:
@@ -177,7 +199,7 @@ class Commands:
         elif isinstance(event, events.StateChanged):
             self._send_state(event.state.name.lower(), event.message)
         elif isinstance(event, events.Analysis):
-            self._send_plate(event.figures.get("plateProgress"))
+            self._send_hint(event)
         elif isinstance(event, events.ConnectionLost):
             if event.attempt == 1:
                 self._start(self._participant.restore_pictures())
@@ -185,11 +207,13 @@ class Commands:
         elif isinstance(event, events.Reconnected):
             self._send_state("running", "")
 
-    def _send_plate(self, progress: float | None) -> None:
-        """Sends the share of the empty room that a background filter knows, if it has changed."""
-        if progress is not None and round(progress, 2) != self._plate:
-            self._plate = round(progress, 2)
-            self._send({"event": "plate", "progress": self._plate})
+    def _send_hint(self, analysis: events.Analysis) -> None:
+        """Sends the results that the page shows over the video; other analyses have none."""
+        figures = {each: analysis.figures[each] for each in _HINT_FIGURES if each in analysis.figures}
+        words = {each: analysis.words[each] for each in _HINT_WORDS if each in analysis.words}
+        if figures or words:
+            content = {"filter": analysis.filter, "figures": figures, "words": words}
+            self._send({"event": "analysis", **content})
 
     def _loss(self) -> str:
         """Returns the effect of a lost connection, for the participant."""
@@ -201,19 +225,18 @@ class Commands:
         self._send({"event": "state", "state": state, "message": message})
 
     async def _send_stats(self) -> None:
-        returned, then = 0, time.monotonic()
+        rate = FrameRate()
+        rate.updated(time.monotonic(), 0)
         while True:
             await asyncio.sleep(_STATS_SECONDS)
-            counts, latency, now = self._session.counts, self._session.latency, time.monotonic()
+            counts, latency = self._session.counts, self._session.latency
             back = counts.filtered + counts.passed_through + counts.degraded
-            rate = round((back - returned) / (now - then), 1)
-            returned, then = back, now
             self._send({
                 "event": "stats",
                 "latency-p50": latency.p50 * 1000,
                 "latency-p95": latency.p95 * 1000,
                 "server-p95": latency.server_p95 * 1000,
-                "rate": rate,
+                "rate": rate.updated(time.monotonic(), back),
                 "received": counts.received,
                 "filtered": counts.filtered,
                 "passed-through": counts.passed_through,

@@ -136,126 +136,142 @@ static const unsigned char file_32[] = {
 };
 
 static const unsigned char file_33[] = {
-#embed "../Studio/Page/pipeline/examples.js"
-};
-
-static const unsigned char file_34[] = {
 #embed "../Studio/Page/pipeline/link.js"
 };
 
-static const unsigned char file_35[] = {
+static const unsigned char file_34[] = {
 #embed "../Studio/Page/pipeline/selection.js"
 };
 
-static const unsigned char file_36[] = {
-#embed "../Studio/Page/pipeline/text.js"
-};
-
-static const unsigned char file_37[] = {
+static const unsigned char file_35[] = {
 #embed "../Studio/Page/protocol/Generated/message-types.js"
 };
 
-static const unsigned char file_38[] = {
+static const unsigned char file_36[] = {
 #embed "../Studio/Page/protocol/Generated/messages.js"
 };
 
-static const unsigned char file_39[] = {
+static const unsigned char file_37[] = {
 #embed "../Studio/Page/protocol/call.js"
 };
 
-static const unsigned char file_40[] = {
+static const unsigned char file_38[] = {
 #embed "../Studio/Page/protocol/codec.js"
 };
 
-static const unsigned char file_41[] = {
+static const unsigned char file_39[] = {
 #embed "../Studio/Page/protocol/json.js"
 };
 
-static const unsigned char file_42[] = {
+static const unsigned char file_40[] = {
 #embed "../Studio/Page/protocol/services.js"
 };
 
-static const unsigned char file_43[] = {
+static const unsigned char file_41[] = {
 #embed "../Studio/Page/protocol/status.js"
 };
 
-static const unsigned char file_44[] = {
+static const unsigned char file_42[] = {
 #embed "../Studio/Page/protocol/wire.js"
 };
 
-static const unsigned char file_45[] = {
+static const unsigned char file_43[] = {
 #embed "../Studio/Page/session/connection.js"
 };
 
-static const unsigned char file_46[] = {
+static const unsigned char file_44[] = {
 #embed "../Studio/Page/session/next-event.js"
 };
 
-static const unsigned char file_47[] = {
+static const unsigned char file_45[] = {
+#embed "../Studio/Page/session/own-sessions.js"
+};
+
+static const unsigned char file_46[] = {
 #embed "../Studio/Page/session/session.js"
 };
 
-static const unsigned char file_48[] = {
+static const unsigned char file_47[] = {
 #embed "../Studio/Page/share/copy.js"
 };
 
-static const unsigned char file_49[] = {
+static const unsigned char file_48[] = {
 #embed "../Studio/Page/share/snippets.js"
 };
 
+static const unsigned char file_49[] = {
+#embed "../Studio/Page/shared/examples.js"
+};
+
 static const unsigned char file_50[] = {
-#embed "../Studio/Page/sources/picker.js"
+#embed "../Studio/Page/shared/hints.js"
 };
 
 static const unsigned char file_51[] = {
-#embed "../Studio/Page/sources/source.js"
+#embed "../Studio/Page/shared/search.js"
 };
 
 static const unsigned char file_52[] = {
-#embed "../Studio/Page/sources/still.js"
+#embed "../Studio/Page/shared/text.js"
 };
 
 static const unsigned char file_53[] = {
-#embed "../Studio/Page/sources/video.js"
+#embed "../Studio/Page/shared/words.js"
 };
 
 static const unsigned char file_54[] = {
-#embed "../Studio/Page/status.js"
+#embed "../Studio/Page/sources/picker.js"
 };
 
 static const unsigned char file_55[] = {
-#embed "../Studio/Page/steps.js"
+#embed "../Studio/Page/sources/source.js"
 };
 
 static const unsigned char file_56[] = {
-#embed "../Studio/Page/styles/base.css"
+#embed "../Studio/Page/sources/still.js"
 };
 
 static const unsigned char file_57[] = {
-#embed "../Studio/Page/styles/editor.css"
+#embed "../Studio/Page/sources/video.js"
 };
 
 static const unsigned char file_58[] = {
-#embed "../Studio/Page/styles/gallery.css"
+#embed "../Studio/Page/status.js"
 };
 
 static const unsigned char file_59[] = {
-#embed "../Studio/Page/styles/layout.css"
+#embed "../Studio/Page/steps.js"
 };
 
 static const unsigned char file_60[] = {
-#embed "../Studio/Page/styles/metrics.css"
+#embed "../Studio/Page/styles/base.css"
 };
 
 static const unsigned char file_61[] = {
-#embed "../Studio/Page/styles/operators.css"
+#embed "../Studio/Page/styles/editor.css"
 };
 
 static const unsigned char file_62[] = {
-#embed "../Studio/Page/styles/picture.css"
+#embed "../Studio/Page/styles/gallery.css"
 };
 
 static const unsigned char file_63[] = {
+#embed "../Studio/Page/styles/layout.css"
+};
+
+static const unsigned char file_64[] = {
+#embed "../Studio/Page/styles/metrics.css"
+};
+
+static const unsigned char file_65[] = {
+#embed "../Studio/Page/styles/operators.css"
+};
+
+static const unsigned char file_66[] = {
+#embed "../Studio/Page/styles/picture.css"
+};
+
+static const unsigned char file_67[] = {
 #embed "../Studio/Page/theme.js"
 };
 
@@ -293,40 +309,44 @@ static const struct studio_file files[] = {
     {"picture/split.js", file_30, sizeof file_30},
     {"picture/view.js", file_31, sizeof file_31},
     {"pipeline/catalogue.js", file_32, sizeof file_32},
-    {"pipeline/examples.js", file_33, sizeof file_33},
-    {"pipeline/link.js", file_34, sizeof file_34},
-    {"pipeline/selection.js", file_35, sizeof file_35},
-    {"pipeline/text.js", file_36, sizeof file_36},
-    {"protocol/Generated/message-types.js", file_37, sizeof file_37},
-    {"protocol/Generated/messages.js", file_38, sizeof file_38},
-    {"protocol/call.js", file_39, sizeof file_39},
-    {"protocol/codec.js", file_40, sizeof file_40},
-    {"protocol/json.js", file_41, sizeof file_41},
-    {"protocol/services.js", file_42, sizeof file_42},
-    {"protocol/status.js", file_43, sizeof file_43},
-    {"protocol/wire.js", file_44, sizeof file_44},
-    {"session/connection.js", file_45, sizeof file_45},
-    {"session/next-event.js", file_46, sizeof file_46},
-    {"session/session.js", file_47, sizeof file_47},
-    {"share/copy.js", file_48, sizeof file_48},
-    {"share/snippets.js", file_49, sizeof file_49},
-    {"sources/picker.js", file_50, sizeof file_50},
-    {"sources/source.js", file_51, sizeof file_51},
-    {"sources/still.js", file_52, sizeof file_52},
-    {"sources/video.js", file_53, sizeof file_53},
-    {"status.js", file_54, sizeof file_54},
-    {"steps.js", file_55, sizeof file_55},
-    {"styles/base.css", file_56, sizeof file_56},
-    {"styles/editor.css", file_57, sizeof file_57},
-    {"styles/gallery.css", file_58, sizeof file_58},
-    {"styles/layout.css", file_59, sizeof file_59},
-    {"styles/metrics.css", file_60, sizeof file_60},
-    {"styles/operators.css", file_61, sizeof file_61},
-    {"styles/picture.css", file_62, sizeof file_62},
-    {"theme.js", file_63, sizeof file_63},
+    {"pipeline/link.js", file_33, sizeof file_33},
+    {"pipeline/selection.js", file_34, sizeof file_34},
+    {"protocol/Generated/message-types.js", file_35, sizeof file_35},
+    {"protocol/Generated/messages.js", file_36, sizeof file_36},
+    {"protocol/call.js", file_37, sizeof file_37},
+    {"protocol/codec.js", file_38, sizeof file_38},
+    {"protocol/json.js", file_39, sizeof file_39},
+    {"protocol/services.js", file_40, sizeof file_40},
+    {"protocol/status.js", file_41, sizeof file_41},
+    {"protocol/wire.js", file_42, sizeof file_42},
+    {"session/connection.js", file_43, sizeof file_43},
+    {"session/next-event.js", file_44, sizeof file_44},
+    {"session/own-sessions.js", file_45, sizeof file_45},
+    {"session/session.js", file_46, sizeof file_46},
+    {"share/copy.js", file_47, sizeof file_47},
+    {"share/snippets.js", file_48, sizeof file_48},
+    {"shared/examples.js", file_49, sizeof file_49},
+    {"shared/hints.js", file_50, sizeof file_50},
+    {"shared/search.js", file_51, sizeof file_51},
+    {"shared/text.js", file_52, sizeof file_52},
+    {"shared/words.js", file_53, sizeof file_53},
+    {"sources/picker.js", file_54, sizeof file_54},
+    {"sources/source.js", file_55, sizeof file_55},
+    {"sources/still.js", file_56, sizeof file_56},
+    {"sources/video.js", file_57, sizeof file_57},
+    {"status.js", file_58, sizeof file_58},
+    {"steps.js", file_59, sizeof file_59},
+    {"styles/base.css", file_60, sizeof file_60},
+    {"styles/editor.css", file_61, sizeof file_61},
+    {"styles/gallery.css", file_62, sizeof file_62},
+    {"styles/layout.css", file_63, sizeof file_63},
+    {"styles/metrics.css", file_64, sizeof file_64},
+    {"styles/operators.css", file_65, sizeof file_65},
+    {"styles/picture.css", file_66, sizeof file_66},
+    {"theme.js", file_67, sizeof file_67},
     {0, 0, 0},
 };
 
 const struct studio_file *studio_files(void) { return files; }
 
-size_t studio_file_count(void) { return 64; }
+size_t studio_file_count(void) { return 68; }

@@ -127,6 +127,42 @@ def test_nothing_is_cut_off_in_narrow_windows(page, width):
     assert page.run("() => document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [390, 1180, 1440])
+def test_no_text_of_the_pipeline_is_cut(page, width):
+    page.resize(width, 900, is_mobile=width < 500)
+    page.enter_text("convolutionRGB3X3, temperatureAndTint, edgePreservingSmooth, vignetteEffect, "
+                    "backgroundBlur(sigma: 0.02min), virtualBackground(protect: false)")
+    page.until("() => document.querySelectorAll('#stages > li').length === 6")
+    page.until("() => document.querySelector('.stage-time').textContent")
+    page.click("#copy-python")
+    cut = page.run(
+        """() => {
+            const context = new OffscreenCanvas(1, 1).getContext("2d");
+            const isCut = (each) => {
+                const { clientWidth, scrollWidth, scrollHeight, clientHeight } = each;
+                if (each.tagName !== "SELECT") {
+                    return scrollWidth > clientWidth + 1 || (getComputedStyle(each).overflowY
+                        === "hidden" && scrollHeight > clientHeight + 1);
+                }
+                const style = getComputedStyle(each);
+                context.font = style.font;
+                const text = context.measureText(each.selectedOptions[0].textContent).width;
+                const arrow = 16;
+                return text + arrow + parseFloat(style.paddingLeft) > clientWidth;
+            };
+            return [...document.querySelectorAll(
+                    ".editor :is(.stage-name span, .stage-time, label, select, .hint, #snippet)")]
+                .filter((each) => each.checkVisibility() && isCut(each))
+                .map((each) => `${each.tagName} ${each.className} ${each.textContent}`);
+        }"""
+    )
+    assert cut == []
+    names = page.run(
+        "() => [...document.querySelectorAll('.stage-name')].map((each) => each.textContent)"
+    )
+    assert names[0] == "Convolution RGB 3×3"
+
+
 def test_a_look_is_made_with_the_keyboard_alone(page):
     page.use_camera()
     page.wait_for_picture("c.gray[0] > 150 && c.gray[1] > 150")

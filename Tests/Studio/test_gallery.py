@@ -1,5 +1,8 @@
 """The gallery: thumbnails of all filters, which never disturb the picture."""
 
+from studiotesting.page import StudioPage
+from studiotesting.studio import Studio
+
 
 def test_each_filter_has_a_thumbnail_or_a_reason_why_there_is_none(open_page):
     # A window in which all thumbnails are visible.
@@ -19,6 +22,7 @@ def test_each_filter_has_a_thumbnail_or_a_reason_why_there_is_none(open_page):
             .map((each) => [each.dataset.filter, each.querySelector(".thumb-note").textContent]))"""
     )
     assert unavailable["colorCube"] == "Needs a .cube file: drop one on the picture"
+    assert "text" not in unavailable
     # The thumbnails of filters with an obvious effect differ from each other.
     pictures = page.run(
         """() => ["colorInvert", "sepiaTone", "grayscale", "pixellate"].map((name) =>
@@ -47,6 +51,10 @@ def test_the_search_finds_filters_by_name_category_and_description(page):
     everything = shown()
     page.enter("#search", "gaussian blur")
     assert "gaussianBlur" in shown() and len(shown()) < 6
+    page.enter("#search", "hide the face")
+    assert {"faceBlur", "facePixellate"} <= shown() and len(shown()) < 4
+    page.enter("#search", "black and white")
+    assert "grayscale" in shown()
     page.enter("#search", "distortion")
     assert {"twirlDistortion", "bumpDistortion"} <= shown()
     page.enter("#search", "no such filter")
@@ -54,3 +62,44 @@ def test_the_search_finds_filters_by_name_category_and_description(page):
     assert not page.run("() => document.querySelector('#gallery-none').hidden")
     page.enter("#search", "")
     assert shown() == everything
+
+
+def test_the_grid_has_no_holes_while_searching(page):
+    places = """() => [...document.querySelectorAll("#gallery .category")]
+        .filter((each) => each.offsetParent)
+        .map((each) => [...each.querySelectorAll(".thumb")].filter((thumb) => thumb.offsetParent)
+            .map((thumb) => [thumb.offsetLeft, Math.round(thumb.getBoundingClientRect().top
+                - each.getBoundingClientRect().top)]))"""
+    page.until("() => document.querySelector('#gallery .thumb')")
+    # The left edge of the first column, and the top of the first row.
+    left, top = page.run(places)[0][0]
+    page.enter("#search", "blur")
+    for grid in page.run(places):
+        first_row = [x for x, y in grid if y == top]
+        assert first_row[0] == left and len(first_row) == min(len(grid), 2)
+        assert len({y for _, y in grid}) == (len(grid) + 1) // 2
+
+
+def test_a_filter_that_the_server_refuses_says_why_also_on_a_click(browser):
+    permit = "filters=* parameters=sepiaTone.intensity:0...0.5"
+    with Studio("--permit", permit) as studio:
+        page = StudioPage(browser, studio.url)
+        try:
+            page.wait_until_ready()
+            page.enter("#search", "sepia tone")
+            note = '#gallery [data-filter="sepiaTone"] .thumb-note'
+            page.until("(s) => document.querySelector(s).textContent", note)
+            sentence = page.text(note)
+            assert sentence.startswith("intensity ") and "0...0.5" in sentence
+            # Nothing of it is cut off.
+            assert page.run(
+                "(s) => { const e = document.querySelector(s);"
+                " return e.scrollHeight <= e.clientHeight; }", note
+            )
+            page.click('#gallery [data-filter="sepiaTone"]')
+            page.until(
+                "(sentence) => document.querySelector('#hints').textContent.includes(sentence)",
+                sentence,
+            )
+        finally:
+            page.close()

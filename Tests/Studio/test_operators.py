@@ -47,3 +47,17 @@ def test_the_table_follows_sessions_that_end(page, open_page):
     before = page.run(count)
     other.close()
     page.until(f"(before) => ({count})() < before", before)
+
+
+def test_the_sessions_of_the_page_itself_are_not_offered(page, open_page):
+    # The thumbnails and the times of stages have sessions, also those of the other page.
+    page.until("() => document.querySelectorAll('#gallery [data-shown]').length >= 2")
+    page.until("() => document.querySelectorAll('#passes [data-time]').length >= 1")
+    operator = open_page()
+    operator.wait_until_ready()
+    operator.until("() => document.querySelectorAll('#gallery [data-shown]').length >= 2")
+    operator.until("() => document.querySelectorAll('#passes [data-time]').length >= 1")
+    operator.click("#tab-operators")
+    labels = "() => [...document.querySelectorAll('.session')].map((each) => each.dataset.label)"
+    operator.until(f"() => ({labels})().length >= 2")
+    assert set(operator.run(labels)) == {"studio"}

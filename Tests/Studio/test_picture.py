@@ -76,3 +76,29 @@ def test_results_of_analyses_are_drawn_over_the_picture(page):
     page.until(drawn)
     page.enter_text("sepiaTone")
     page.until(f"() => !({drawn})()")
+
+
+def test_a_background_that_is_not_known_says_so_and_shows_the_blurred_picture(page):
+    hint = "() => document.querySelector('#hints').textContent"
+    page.use_camera("sepiaTone")
+    page.wait_for_picture("c.blue[2] < 120")
+    # Something moves in the camera's picture: the room is not learned.
+    page.enter_text("virtualBackground(protect: false)")
+    page.until(f"() => ({hint})().includes('Step out for two seconds')")
+    assert page.run("() => document.querySelector('#hints progress').checkVisibility()")
+    page.wait_for_picture("c.red[0] > 150 && c.red[2] < 100 && c.blue[2] > 150")
+
+    page.enter_text("virtualBackground")
+    page.wait_for_picture("c.red[0] < 20 && c.gray[0] < 20")
+    assert "Step out for two seconds" in page.run(hint)
+    # The progress is not drawn as the result of an analysis, too.
+    assert page.run(
+        """() => {
+            const canvas = document.querySelector("#analyses");
+            return !canvas.width || !canvas.getContext("2d")
+                .getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean);
+        }"""
+    )
+
+    page.enter_text("sepiaTone")
+    page.until("() => document.querySelector('#hints').hidden")

@@ -513,8 +513,8 @@ extension Stage {
   ///     Default `0.5`, slider 0 to 1, limits 0 to 1.
   ///   - smoothing: The weight of the last matte where the picture does not change. Default `0.7`,
   ///     slider 0 to 0.95, limits 0 to 0.95.
-  ///   - protect: Whether the whole frame is hidden while the matte is not sure, and failures never
-  ///     show the room. Default `true`.
+  ///   - protect: Whether failures never show the room, and the whole frame is hidden while the
+  ///     matte is not sure; otherwise it is blurred then. Default `true`.
   public static func backgroundBlur(
     sigma: Length? = nil, matte: BackgroundBlurMatte? = nil, plate: String? = nil,
     color: RGBAColor? = nil, edge: Double? = nil, smoothing: Double? = nil, protect: Bool? = nil
@@ -1302,8 +1302,8 @@ extension Stage {
   ///     Default `0.5`, slider 0 to 1, limits 0 to 1.
   ///   - smoothing: The weight of the last matte where the picture does not change. Default `0.7`,
   ///     slider 0 to 0.95, limits 0 to 0.95.
-  ///   - protect: Whether the whole frame is hidden while the matte is not sure, and failures never
-  ///     show the room. Default `true`.
+  ///   - protect: Whether failures never show the room, and the whole frame is hidden while the
+  ///     matte is not sure; otherwise it is blurred then. Default `true`.
   ///   - backgroundImage: The name of the background image; none by default. Optional.
   ///   - backgroundColor: The colour behind the background image, or instead of it; transparent by
   ///     default. Default `#00000000`.

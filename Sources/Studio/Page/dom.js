@@ -1,5 +1,7 @@
 /** Short forms for the document. */
 
+export { words } from "./shared/words.js";
+
 /**
  * Returns the element with an ID.
  *
@@ -75,16 +77,6 @@ export function save(file, name) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
-/**
- * Returns a name in lower camel case as words: `gaussianBlur` as "Gaussian blur".
- *
- * @param {string} name
- */
-export function words(name) {
-  const spaced = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
-  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
 /**

@@ -5,6 +5,7 @@ import { Assets, isTable } from "./assets/assets.js";
 import { Capture } from "./picture/capture.js";
 import { Catalogue } from "./pipeline/catalogue.js";
 import { Connection } from "./session/connection.js";
+import { Hints, showHints } from "./shared/hints.js";
 import { PictureMarks } from "./picture/region.js";
 import { Selection } from "./pipeline/selection.js";
 import { SourcePicker } from "./sources/picker.js";
@@ -42,6 +43,7 @@ async function start() {
     { label: "studio", allowUnmodified: true, dropPolicy: "NEWEST_WINS" },
     () => selection.accepted);
   const analyses = new AnalysisLayer(byId("analyses"));
+  const hints = new Hints((shown) => showHints(byId("hints"), shown));
   const message = byId("screen-message");
 
   const view = new View(byId("picture"), (shown) => {
@@ -68,8 +70,17 @@ async function start() {
     view.forget(Number(detail.firstSequence), Number(detail.lastSequence));
     capture.proceed();
   });
-  connection.addEventListener("analysis", (event) =>
-    analyses.take(/** @type {CustomEvent} */ (event).detail));
+  connection.addEventListener("analysis", (event) => {
+    const { detail } = /** @type {CustomEvent} */ (event);
+    const { filter } = detail;
+    const isHint = hints.take({ filter, figures: Object.fromEntries(detail.figures),
+      words: Object.fromEntries(detail.words) });
+    if (!isHint) analyses.take(detail);
+  });
+  connection.addEventListener("opened", () => hints.keep(() => false));
+  for (const type of ["change", "values"]) {
+    selection.addEventListener(type, () => hints.keep((filter) => selection.isActive(filter)));
+  }
   showConnection(connection);
   selection.attach(connection);
 
@@ -97,7 +108,7 @@ async function start() {
   showCopies(selection, info.grpcAddress, () => steps.done("copy"));
   const passes = showPasses(selection, () => capture.size, () => capture.still());
   showTabs(info.operator);
-  showRefusals(selection);
+  showRefusals(selection, hints);
   selection.addEventListener("values", () => steps.done("tune"));
   assets.addEventListener("change", () => {
     selection.repeat();
@@ -148,24 +159,30 @@ async function start() {
     if (linked !== null) text.enter(linked);
   });
   showGallery({
-    catalogue, add, assets: () => assets.list, frame: (width) => capture.thumbnail(width),
+    catalogue, add, explain: (sentence) => hints.say(sentence), assets: () => assets.list,
+    frame: (width) => capture.thumbnail(width),
     isOverloaded: () => statistics.isOverloaded,
   });
 }
 
 /**
- * Shows why the server refuses a pipeline.
+ * Shows why the server refuses a pipeline, also where people look.
  *
  * @param {Selection} selection
+ * @param {Hints} hints
  */
-function showRefusals(selection) {
+function showRefusals(selection, hints) {
   const problem = byId("refusal");
   selection.addEventListener("refused", (event) => {
     const error = /** @type {CustomEvent} */ (event).detail;
     problem.textContent = `Not in force: ${error.sentence}`;
     problem.hidden = false;
+    hints.say(problem.textContent);
   });
-  selection.addEventListener("accepted", () => { problem.hidden = true; });
+  selection.addEventListener("accepted", () => {
+    if (!problem.hidden) hints.say("");
+    problem.hidden = true;
+  });
 }
 
 /**

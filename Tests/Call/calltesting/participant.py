@@ -3,6 +3,8 @@
 Elements are found by the selectors of `Examples/call/README.md`.
 """
 
+import json
+from typing import Any
 from urllib.parse import urlencode
 
 from . import barcode, camera
@@ -94,22 +96,42 @@ class Participant:
 
     def frames_sent(self) -> int:
         """Returns the frames of the camera that the browser has encoded and sent so far."""
-        prototype = self.page.command(
-            "Runtime.evaluate", expression="RTCPeerConnection.prototype"
-        )["result"]["objectId"]
-        connections = self.page.command("Runtime.queryObjects", prototypeObjectId=prototype)
-        return self.page.command(
-            "Runtime.callFunctionOn",
-            objectId=connections["objects"]["objectId"],
-            functionDeclaration="""async function () {
+        return self._call_with_objects(
+            "RTCPeerConnection",
+            """async function () {
                 const reports = await Promise.all(this.map((each) => each.getStats()));
                 return reports.flatMap((report) => [...report.values()])
                     .filter(({ type }) => type === "outbound-rtp")
                     .reduce((sum, { framesSent }) => sum + (framesSent ?? 0), 0);
             }""",
+        )
+
+    def receive(self, **message: object) -> None:
+        """Lets the page receive a message, as if the call server had sent it."""
+        self._call_with_objects(
+            "RTCDataChannel",
+            """function (data) {
+                for (const channel of this) {
+                    channel.dispatchEvent(new MessageEvent("message", { data }));
+                }
+            }""",
+            json.dumps(message),
+        )
+
+    def _call_with_objects(self, type_: str, function: str, *arguments: str) -> Any:
+        """Calls a function of JavaScript on all objects of a type, as an array."""
+        prototype = self.page.command(
+            "Runtime.evaluate", expression=f"{type_}.prototype"
+        )["result"]["objectId"]
+        found = self.page.command("Runtime.queryObjects", prototypeObjectId=prototype)
+        return self.page.command(
+            "Runtime.callFunctionOn",
+            objectId=found["objects"]["objectId"],
+            functionDeclaration=function,
+            arguments=[{"value": each} for each in arguments],
             awaitPromise=True,
             returnByValue=True,
-        )["result"]["value"]
+        )["result"].get("value")
 
     # The controls
 

@@ -53,6 +53,7 @@ class Visitor:
         self._last_id = 0
         self._names: asyncio.Queue[set[str]] = asyncio.Queue()
         self._statistics: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._analyses: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     async def __aenter__(self) -> Self:
         self.http = aiohttp.ClientSession(self.address)
@@ -110,6 +111,10 @@ class Visitor:
         """Waits until so many frames were filtered."""
         while (await asyncio.wait_for(self._statistics.get(), _ANSWER_SECONDS))["filtered"] < count:
             pass
+
+    async def next_analysis(self) -> dict[str, Any]:
+        """Returns the next result of a stage that the page shows over the video."""
+        return await asyncio.wait_for(self._analyses.get(), _ANSWER_SECONDS)
 
     async def request(self, **content: Any) -> dict[str, Any]:
         """Sends a request of the signalling, and returns its answer. Raises `Refused`."""
@@ -174,3 +179,5 @@ class Visitor:
             self._names.put_nowait({each["name"] for each in message["participants"]})
         elif message["event"] == "stats":
             self._statistics.put_nowait(message)
+        elif message["event"] == "analysis":
+            self._analyses.put_nowait(message)

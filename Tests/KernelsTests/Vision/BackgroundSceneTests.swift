@@ -273,12 +273,22 @@ struct BackgroundSession {
     #expect(session.numbers("plateReady") == [1])
   }
 
-  @Test func `without protection the frame is unchanged until there is a plate`() async throws {
-    var session = BackgroundSession(
-      try BackgroundSceneSupport.catalogue(.room),
-      .filter("virtualBackground", ["protect": .flag(false)]))
+  @Test func `without protection the frame is blurred until there is a plate`() async throws {
+    let catalogue = try BackgroundSceneSupport.catalogue(.room)
     let person = try Self.frame(0.5, 1)
-    #expect(try await session.run(person).samples == person.samples)
+    var blurred = BackgroundSession(catalogue, .filter("backgroundBlur"))
+    let expected = try await blurred.run(person).samples
+    #expect(expected != person.samples)
+    for name in ["virtualBackground", "backgroundBlur"] {
+      var session = BackgroundSession(
+        catalogue, .filter(name, ["protect": .flag(false)]))
+      #expect(try await session.run(person).samples == expected, "\(name)")
+      // With the plate the person is sharp.
+      for number in 0 ..< 60 { _ = try await session.run(try Self.frame(nil, 100 + number)) }
+      let result = try await session.run(person)
+      let middle = 4 * (120 * 320 + 160)
+      #expect(result.samples[0][middle ..< middle + 4] == person.samples[0][middle ..< middle + 4])
+    }
   }
 }
 
@@ -341,7 +351,7 @@ struct BackgroundSession {
     }
   }
 
-  @Test func `a model that fails or is not sure hides the frame, and its error is reported`()
+  @Test func `a model that fails or is not sure hides the frame, and its errors are reported`()
     async throws
   {
     let script = Script { call in
@@ -360,7 +370,7 @@ struct BackgroundSession {
     // Call 0 is good for two frames; after a failure the next frame tries again.
     #expect(isSure == [true, true, false, false, false, false, true, true])
     let errors = session.reports.compactMap { $0["matteError"] }
-    #expect(errors == [.text("the model is broken")])
+    #expect(errors == [.text("the model is broken"), .text("")])
   }
 
   @Test func `models are choices of the filters, and others are refused`() throws {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { excerpt, indexOf, replacedAt } from "../../../Sources/Studio/Page/editor/highlight.js";
 import { grouped } from "../../../Sources/Studio/Page/metrics/passes.js";
 import { TimeWindow } from "../../../Sources/Studio/Page/metrics/window.js";
-import { name, textOf, valueText } from "../../../Sources/Studio/Page/pipeline/text.js";
+import { name, textOf, valueText } from "../../../Sources/Studio/Page/shared/text.js";
 
 const stage = (filter, rest = {}) => ({
   id: "", failurePolicy: "UNSPECIFIED", filter: { name: filter, parameters: new Map() }, ...rest,

@@ -8,6 +8,15 @@ const OFFERED = {
   logo: "/media/logo.png", office: "/media/office.jpg", gradient: "/media/gradient.jpg",
 };
 
+/**
+ * Returns the address of an offered picture.
+ *
+ * @param {string} name
+ */
+export function pictureOf(name) {
+  return OFFERED[/** @type {keyof typeof OFFERED} */ (name)];
+}
+
 /** The participant's assets. Pictures are uploaded when they are used for the first time. */
 export class Assets {
   /** @type {Map<string, Promise<void>>} */
@@ -64,7 +73,7 @@ export class Assets {
 
   /** @param {string} name */
   async #fetchAndPut(name) {
-    const response = await fetch(OFFERED[/** @type {keyof typeof OFFERED} */ (name)]);
+    const response = await fetch(pictureOf(name));
     if (!response.ok) throw new Error(`The picture ${name} is not available.`);
     await this.put(name, await response.blob());
   }

@@ -56,7 +56,8 @@ function slider(parameter, value, { prefix, change }) {
 /** @param {Parameter} parameter @param {string} text @param {Context} context */
 function point(parameter, text, { prefix, frameSize, change }) {
   const size = frameSize();
-  const [across = "0", down = "0"] = text.replace(/[()\s]/g, "").split(",");
+  // The catalogue has points as lists of pixels.
+  const [across = "0", down = "0"] = text.replace(/[()[\]\s]/g, "").split(",");
   const place = { x: pixels(across, size) / size.width, y: pixels(down, size) / size.height };
   /** @param {"x"|"y"} axis */
   const row = (axis) => sliderRow(parameter, { id: `${prefix}-${parameter.name}-${axis}`, axis,

@@ -3,10 +3,10 @@
  *
  * @typedef {import("./assets.js").Assets} Assets
  * @typedef {import("./catalogue.js").Catalogue} Catalogue
- * @typedef {import("./commands.js").Commands} Commands
  * @typedef {import("./selection.js").Selection} Selection
  */
 
+import { pictureOf } from "./assets.js";
 import { byId, element, words } from "./dom.js";
 
 /**
@@ -18,7 +18,7 @@ import { byId, element, words } from "./dom.js";
  * @property {string} filter
  * @property {string[]} needs The filters without which the server cannot do it.
  * @property {string} [asset]
- * @property {(matte: string) => Record<string, string>} values
+ * @property {(matte: string, protect: string) => Record<string, string>} values
  */
 
 /** @type {(id: string, anchor: string, scale: string, faceOffset: string) => Effect} */
@@ -30,7 +30,7 @@ const sticker = (id, anchor, scale, faceOffset) => ({
 /** @type {(id: string) => Effect} */
 const background = (id) => ({
   id, label: words(id), filter: "virtualBackground", needs: ["virtualBackground"], asset: id,
-  values: (matte) => ({ matte, backgroundImage: id }),
+  values: (matte, protect) => ({ matte, backgroundImage: id, protect }),
 });
 
 /** @type {Record<string, Effect[]>} */
@@ -66,15 +66,15 @@ const MATTES = { plate: "The empty room", key: "The wall's colour", portrait: "A
  * @param {Catalogue} catalogue
  * @param {Selection} selection
  * @param {Assets} assets
- * @param {Commands} commands
  */
-export function showEffects(catalogue, selection, assets, commands) {
+export function showEffects(catalogue, selection, assets) {
   const section = byId("effects");
   const problem = element("p", { class: "error", role: "alert", hidden: true });
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
   const matte = matteChoice(catalogue);
-  const plate = element("p", { id: "plate", class: "hint", role: "status", hidden: true });
+  const protect = element("input", { id: "background-protect", type: "checkbox", role: "switch",
+    title: "Also hides frames that cannot be filtered" });
   const use = element("select", { id: "picture-use" },
     element("option", { value: "sticker" }, "Sticker"),
     element("option", { value: "background" }, "Background"));
@@ -89,7 +89,9 @@ export function showEffects(catalogue, selection, assets, commands) {
       const button = element("button", { "data-effect": effect.id, "aria-pressed": "false",
         disabled: !isAvailable,
         title: isAvailable ? `${effect.filter}` : "This server cannot do it, or does not allow it.",
-        click: () => showErrorOf(() => toggle(effect)) }, effect.label);
+        click: () => showErrorOf(() => toggle(effect)) },
+      ...(effect.asset ? [element("img", { src: pictureOf(effect.asset), alt: "" })] : []),
+      effect.label);
       buttons.push(button);
       group.append(button);
     }
@@ -97,7 +99,7 @@ export function showEffects(catalogue, selection, assets, commands) {
   }
   section.append(
     labelled("Background known from", matte),
-    plate,
+    labelled("Show nothing until it is known", protect),
     element("h3", {}, "Own picture"),
     element("div", { class: "row" },
       element("label", { class: "button", for: "picture" }, "Choose a picture"), file,
@@ -112,7 +114,8 @@ export function showEffects(catalogue, selection, assets, commands) {
     if (effect.asset) await assets.offered(effect.asset);
     // Not `add`: an earlier press may still be on its way.
     return selection.toggle(
-      effect.filter, { id: effect.id, values: effect.values(matteFor(effect)), isFirst: true });
+      effect.filter, { id: effect.id, isFirst: true,
+        values: effect.values(matteFor(effect), String(protect.checked)) });
   }
 
   /** @param {Effect} effect */
@@ -128,7 +131,8 @@ export function showEffects(catalogue, selection, assets, commands) {
       const selected = selection.find({ id: OWN });
       if (selected) await selection.remove(OWN);
       if (use.value === "background") {
-        const values = { backgroundImage: OWN, matte: matte.value === "key" ? "key" : "plate" };
+        const values = { backgroundImage: OWN, matte: matte.value === "key" ? "key" : "plate",
+          protect: String(protect.checked) };
         await selection.add("virtualBackground", { id: OWN, values, isFirst: true });
       } else {
         const values = { asset: OWN, origin: "(0.7w, 0.05h)", width: "0.25w", height: "0.25h" };
@@ -148,14 +152,7 @@ export function showEffects(catalogue, selection, assets, commands) {
     }
   }
 
-  commands.addEventListener("plate", (event) => {
-    const { progress } = /** @type {CustomEvent} */ (event).detail;
-    plate.hidden = progress >= 1;
-    plate.textContent = `Leave the picture for a moment: ${Math.round(progress * 100)} % of the \
-empty room is known. Until then it is hidden.`;
-  });
   selection.addEventListener("change", () => {
-    plate.hidden ||= !selection.stages.some(({ filter }) => catalogue.parameter(filter, "plate"));
     for (const button of buttons) {
       const isSelected = Boolean(selection.find({ id: button.dataset.effect }));
       button.setAttribute("aria-pressed", String(isSelected));

@@ -1,27 +1,20 @@
 /**
- * The list of supported filters: a button each, which selects and deselects the filter.
+ * The list of supported filters: a button each, which selects and deselects the filter, with its
+ * effect on a portrait.
  *
  * @typedef {import("./catalogue.js").Catalogue} Catalogue
+ * @typedef {import("./types.js").Filter} Filter
+ * @typedef {import("./types.js").Parameter} Parameter
  * @typedef {import("./selection.js").Selection} Selection
  * @typedef {import("./assets.js").Assets} Assets
  */
 
+import { examples } from "../shared/examples.js";
+import { isFound } from "../shared/search.js";
+import { valueText } from "../shared/text.js";
 import { byId, element, words } from "./dom.js";
-import { quoted } from "./pipeline.js";
-
-/**
- * The first values of filters whose defaults change nothing, so that a press of their button shows.
- *
- * @type {Record<string, Record<string, string>>}
- */
-const FIRST_VALUES = {
-  colorControls: { saturation: "1.6", contrast: "1.1" },
-  exposureAdjust: { ev: "0.7" },
-  hueAdjust: { angle: "1" },
-  temperatureAndTint: { targetNeutral: "[4500, 0]" },
-  vibrance: { amount: "0.8" },
-  vignette: { intensity: "1", radius: "1.5" },
-};
+import { format, quoted } from "./pipeline.js";
+import { stageOf } from "./selection.js";
 
 /**
  * Fills the list.
@@ -33,29 +26,58 @@ const FIRST_VALUES = {
 export function showFilters(catalogue, selection, assets) {
   const list = byId("filters");
   const search = byId("filter-search");
-  /** @type {HTMLButtonElement[]} */
-  const buttons = [];
+  const nothing = byId("filters-none");
+  /** @type {Map<HTMLButtonElement, Filter>} */
+  const buttons = new Map();
 
   list.replaceChildren();
   for (const [category, filters] of catalogue.byCategory()) {
-    const group = element("div", { class: "chips", role: "group", "aria-label": words(category) });
+    const group = element("div", { class: "thumbs", role: "group", "aria-label": words(category) });
     for (const filter of filters) {
       const { name, summary } = filter;
-      const button = element("button", { "data-filter": name, "aria-pressed": "false",
-        title: summary, click: () => toggle(name) }, words(name));
-      buttons.push(button);
+      const button = element("button", { class: "thumb", "data-filter": name,
+        "aria-pressed": "false", title: summary, click: () => toggle(name) },
+      thumbnail(filter), element("span", {}, words(name)));
+      buttons.set(button, filter);
       group.append(button);
     }
     list.append(element("section", {}, element("h3", {}, words(category)), group));
+  }
+
+  /**
+   * Returns the picture of a filter as a press of its button adds it. Filters that need a picture
+   * have none.
+   *
+   * @param {Filter} filter
+   */
+  function thumbnail({ name, parameters }) {
+    const image = element("img", { loading: "lazy", alt: "", width: 192, height: 108,
+      error: () => image.removeAttribute("src") });
+    if (!parameters.some(isRequired)) {
+      const text = format({ space: "", stages: [stageOf(name, exampleOf(name))] });
+      image.src = `${assets.resources}/thumbnail?pipeline=${encodeURIComponent(text)}`;
+    }
+    return image;
   }
 
   /** @param {string} name */
   async function toggle(name) {
     const selected = selection.find({ filter: name });
     if (selected) return selection.remove(selected.path);
-    const values = { ...FIRST_VALUES[name], ...await required(name) };
+    const values = { ...exampleOf(name), ...await required(name) };
     // Not `add`: an earlier press may still be on its way.
     return selection.toggle(name, { values });
+  }
+
+  /**
+   * Returns the first values of a filter whose defaults show nothing, or hardly.
+   *
+   * @param {string} name
+   */
+  function exampleOf(name) {
+    const known = Object.entries(examples[name] ?? {})
+      .filter(([parameter]) => catalogue.parameter(name, parameter));
+    return Object.fromEntries(known.map(([parameter, value]) => [parameter, valueText(value)]));
   }
 
   /**
@@ -66,28 +88,28 @@ export function showFilters(catalogue, selection, assets) {
   async function required(name) {
     /** @type {Record<string, string>} */
     const values = {};
-    for (const parameter of catalogue.filters.get(name)?.parameters ?? []) {
-      if (parameter.kind !== "asset" || parameter.default !== null) continue;
+    for (const parameter of catalogue.filters.get(name)?.parameters.filter(isRequired) ?? []) {
       values[parameter.name] = quoted(await assets.any());
     }
     return values;
   }
 
   search.oninput = () => {
-    const wanted = search.value.trim().toLowerCase().replace(/\s+/g, "");
-    for (const button of buttons) {
-      const text = `${button.dataset.filter}${button.title}`.toLowerCase().replace(/\s+/g, "");
-      button.hidden = !text.includes(wanted);
-    }
+    for (const [button, filter] of buttons) button.hidden = !isFound(filter, search.value);
     for (const section of list.children) {
       section.hidden = !section.querySelector("button:not([hidden])");
     }
+    nothing.hidden = [...buttons.keys()].some((button) => !button.hidden);
   };
 
   selection.addEventListener("change", () => {
-    for (const button of buttons) {
-      const isSelected = Boolean(selection.find({ filter: button.dataset.filter }));
-      button.setAttribute("aria-pressed", String(isSelected));
+    for (const [button, { name }] of buttons) {
+      button.setAttribute("aria-pressed", String(Boolean(selection.find({ filter: name }))));
     }
   });
+}
+
+/** @param {Parameter} parameter */
+function isRequired({ kind, default: preset }) {
+  return kind === "asset" && preset === null;
 }

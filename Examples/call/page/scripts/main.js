@@ -1,9 +1,14 @@
-/** The page of a call: the form for joining, then the parts of the call. */
+/**
+ * The page of a call: the form for joining, then the parts of the call.
+ *
+ * @typedef {import("./commands.js").Commands} Commands
+ */
 
 import { Assets } from "./assets.js";
 import { Call } from "./call.js";
 import { Catalogue } from "./catalogue.js";
-import { byId } from "./dom.js";
+import { Hints, showHints } from "../shared/hints.js";
+import { byId, element } from "./dom.js";
 import { showEffects } from "./effects.js";
 import { showFilters } from "./filter-list.js";
 import { Selection } from "./selection.js";
@@ -118,13 +123,32 @@ async function start(call, camera) {
   byId("where").textContent = `${call.room} · ${call.name}`;
   showFilters(catalogue, selection, assets);
   showStages(catalogue, selection, assets, () => tiles.frameSize);
-  effects = showEffects(catalogue, selection, assets, call.commands);
+  effects = showEffects(catalogue, selection, assets);
+  showReports(call.commands, selection, tiles);
   showText(call.commands, selection);
   showStatistics(call.commands);
   selection.announce();
   const facing = camera.getVideoTracks()[0].getSettings().facingMode;
   showToolbar(call, tiles, {
     preview: parameters.get("preview") !== "off", isFrontCamera: facing !== "environment" });
+}
+
+/**
+ * Shows over the own video why it is hidden, and what a background waits for.
+ *
+ * @param {Commands} commands
+ * @param {Selection} selection
+ * @param {Tiles} tiles
+ */
+function showReports(commands, selection, tiles) {
+  const list = element("div", { class: "hints", role: "status", hidden: true });
+  tiles.own.append(list);
+  const hints = new Hints((shown) => showHints(list, shown));
+  const forget = () => hints.keep((filter) => selection.isActive(filter));
+  commands.addEventListener("analysis", (event) =>
+    hints.take(/** @type {CustomEvent} */ (event).detail));
+  selection.addEventListener("change", forget);
+  selection.addEventListener("values", forget);
 }
 
 byId("room").value = parameters.get("room") ?? "lounge";

@@ -57,6 +57,16 @@ export class Selection extends EventTarget {
   }
 
   /**
+   * Returns whether the pipeline has an active stage of a filter.
+   *
+   * @param {string} filter
+   */
+  isActive(filter) {
+    return this.stages.some((stage) =>
+      stage.active && (stage.filter === filter || stage.content.includes(filter)));
+  }
+
+  /**
    * Selects a pipeline as text.
    *
    * @param {string} text
@@ -275,11 +285,22 @@ export class Selection extends EventTarget {
    * @param {NewStage} options
    */
   #with(stages, filter, { id = newId(stages), values = {}, isFirst = false }) {
-    /** @type {Stage} */
-    const stage = { path: id, id, filter, values: new Map(Object.entries(values)), content: "",
-      attributes: [], active: true };
+    const stage = stageOf(filter, values, id);
     return isFirst ? [stage, ...stages] : [...stages, stage];
   }
+}
+
+/**
+ * Returns a stage.
+ *
+ * @param {string} filter
+ * @param {Record<string, string>} values The parameters in text form.
+ * @param {string} [id]
+ * @returns {Stage}
+ */
+export function stageOf(filter, values, id = "") {
+  return { path: id, id, filter, values: new Map(Object.entries(values)), content: "",
+    attributes: [], active: true };
 }
 
 /** @param {Stage[]} stages */

@@ -9,6 +9,8 @@
 
 import { control } from "./controls.js";
 import { byId, element, words } from "./dom.js";
+import { unquoted } from "./pipeline.js";
+import { isRelevant } from "./relevance.js";
 
 /**
  * Shows the stages, after each change of the selection.
@@ -25,7 +27,7 @@ export function showStages(catalogue, selection, assets, frameSize) {
 
   /** @param {Stage} stage @param {number} index */
   function item(stage, index) {
-    const name = stage.filter ? words(stage.filter) : stage.content;
+    const { name, detail } = title(stage);
     const last = selection.stages.length - 1;
     const active = element("input", { type: "checkbox", role: "switch", "data-action": "active",
       "aria-label": `${name}: active`, title: "Active",
@@ -34,7 +36,8 @@ export function showStages(catalogue, selection, assets, frameSize) {
     return element("li", { "data-stage": stage.path, "data-filter": stage.filter },
       element("div", { class: "stage" },
         active,
-        element("span", { class: "stage-name" }, name),
+        element("span", { class: "stage-name" }, name,
+          ...(detail ? [element("small", {}, detail)] : [])),
         ...stage.attributes.map((text) => element("code", {}, text)),
         action("earlier", "↑", `Move ${name} earlier`, index === 0, () =>
           selection.move(stage.path, -1)),
@@ -44,16 +47,34 @@ export function showStages(catalogue, selection, assets, frameSize) {
       ...controls(stage));
   }
 
+  /**
+   * Returns the name of a stage, and its filter if that is another one: stickers and backgrounds
+   * are named after their pictures.
+   *
+   * @param {Stage} stage
+   */
+  function title({ filter, values, content }) {
+    const picture = (catalogue.filters.get(filter)?.parameters ?? [])
+      .filter(({ kind, name }) => kind === "asset" && name !== "plate")
+      .map(({ name }) => unquoted(values.get(name) ?? "")).find(Boolean);
+    const name = filter ? words(filter) : content;
+    return picture ? { name: words(picture), detail: name } : { name, detail: "" };
+  }
+
   /** @param {Stage} stage */
   function controls(stage) {
     const parameters = catalogue.filters.get(stage.filter)?.parameters ?? [];
-    return parameters.map((parameter) =>
-      control(parameter, stage.values.get(parameter.name), {
+    return parameters.map((parameter) => {
+      const row = control(parameter, stage.values.get(parameter.name), {
         prefix: `stage-${stage.path}`,
         frameSize,
         assets: () => assets.names,
         change: (text, value) => selection.set(stage, parameter.name, text, value),
-      }));
+      });
+      row.dataset.row = parameter.name;
+      row.hidden = !isRelevant(stage, parameter.name, catalogue);
+      return row;
+    });
   }
 
   selection.addEventListener("change", () => {
@@ -66,6 +87,14 @@ export function showStages(catalogue, selection, assets, frameSize) {
     if (wasFocused) {
       list.querySelector(`[data-stage="${CSS.escape(stage)}"] [data-action="${wasFocused}"]`)
         ?.focus();
+    }
+  });
+
+  selection.addEventListener("values", () => {
+    for (const [index, item] of [...list.children].entries()) {
+      for (const row of item.querySelectorAll("[data-row]")) {
+        row.hidden = !isRelevant(selection.stages[index], row.dataset.row, catalogue);
+      }
     }
   });
 

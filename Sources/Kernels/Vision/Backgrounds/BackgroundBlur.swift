@@ -15,10 +15,10 @@ package struct BackgroundBlur: SceneFilter {
         blurred without the person: blur(w c) / blur(w), w = (1 - a)^2 with a the greatest of 3x3 \
         pixels; blur is a Gaussian of sigma by three boxes, on means of at least the pixels of a \
         picture of at most 320x180. While the matte is not sure, the whole frame is blurred by \
-        sigma or height / 18, whichever is more; it is unchanged if protect is false. Matte \
-        portrait: head and shoulders guessed from the face and adapted to the colours by GrabCut \
-        (Rother, Kolmogorov and Blake 2004), at 160x90 and every third frame at most; it loses \
-        hair and hats before busy rooms, and does not protect. Detections as virtualBackground
+        sigma or height / 18, whichever is more. Matte portrait: head and shoulders guessed from \
+        the face and adapted to the colours by GrabCut (Rother, Kolmogorov and Blake 2004), at \
+        160x90 and every third frame at most; it loses hair and hats before busy rooms, does not \
+        protect, and leaves frames without a sure matte unchanged. Detections as virtualBackground
         """,
       parameters: [
         ParameterDescription(

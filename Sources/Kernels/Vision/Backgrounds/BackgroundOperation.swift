@@ -46,31 +46,40 @@ struct BackgroundPass: Pass {
   /// The picture behind, as far as it does not depend on the frame.
   private enum Background: Sendable {
     case picture(MatteBackdrop, Backlight?)
-    /// The blur behind a person, and that of the whole frame.
-    case blur(BackgroundSoftening, whole: BackgroundSoftening)
+    case blur(BackgroundSoftening)
   }
 
   let description: PassDescription
   private let index: Int
   private let protects: Bool
+  /// Whether frames without a sure matte are blurred unless they are hidden. A portrait's are
+  /// unchanged: the matte has then lost the face.
+  private let blursUnsure: Bool
   private let edges: MatteEdges
   private let geometry: FrameGeometry
   private let reduction: FrameReduction
   private let blend: MatteBlend
   private let background: Background
+  /// The blur of the whole frame, and its blend.
+  private let whole: (softening: BackgroundSoftening, blend: MatteBlend)
   private let guided = GuidedFilter()
 
   init(_ setting: PassSetting, _ operation: BackgroundOperation, index: Int) {
     self.description = setting.description
     self.index = index
     self.protects = operation.choice.protects
+    self.blursUnsure = if case .portrait = operation.choice.kind { false } else { true }
     self.edges = operation.edges
     let geometry = setting.geometry
     let reduction = FrameReduction(geometry)
     self.geometry = geometry
     self.reduction = reduction
+    let leastSigma = Double(geometry.size.height) / 18
+    let blurring = MatteBlend(
+      setting, reduction, KeySpill(), edges: operation.edges, mixesAlpha: true)
     switch operation.background {
     case .picture(let image, let color, let spill, let lightWrap):
+      self.whole = (BackgroundSoftening(geometry, reduction, sigma: leastSigma), blurring)
       self.blend = MatteBlend(setting, reduction, spill, edges: operation.edges)
       self.background = .picture(
         MatteBackdrop(image: image, color: color, geometry: geometry),
@@ -78,12 +87,11 @@ struct BackgroundPass: Pass {
           MatteBackdrop.pixel(image, color, x: x, y: y)
         })
     case .blur(let sigma):
-      self.blend = MatteBlend(
-        setting, reduction, KeySpill(), edges: operation.edges, mixesAlpha: true)
-      let whole = max(sigma, Double(geometry.size.height) / 18)
-      self.background = .blur(
-        BackgroundSoftening(geometry, reduction, sigma: sigma),
-        whole: BackgroundSoftening(geometry, reduction, sigma: whole))
+      self.whole = (
+        BackgroundSoftening(geometry, reduction, sigma: max(sigma, leastSigma)), blurring
+      )
+      self.blend = blurring
+      self.background = .blur(BackgroundSoftening(geometry, reduction, sigma: sigma))
     }
   }
 
@@ -97,6 +105,8 @@ struct BackgroundPass: Pass {
       await self.draw(matte, scene.frameMap, context)
     } else if self.protects {
       await self.hide(context)
+    } else if self.blursUnsure, case .unsure? = drawing {
+      await self.blurWhole(context)
     } else if context.output.relation(to: context.inputs[0]) != .same {
       for shape in PlaneShape.planes(context.output.format, context.output.size) {
         await PlaneCopy(shape: shape).run(context)
@@ -110,12 +120,13 @@ struct BackgroundPass: Pass {
     let scale = AffineMap(a: factor, b: 0, c: 0, d: factor, tx: 0, ty: 0)
     let map = frameMap.inverse.map { scale.followed(by: $0) } ?? .identity
     let guide = GuidePlanes.guide(size, pool: context.pool)
-    let alpha = self.alphaPlane(context)
+    var alpha: FloatPlanes?
+    if case .blur = self.background { alpha = self.alphaPlane(context) }
     let source = context.inputs[0].view
     let (reduction, guided, edges) = (self.reduction, self.guided, self.edges)
     await context.bands.run(
       rows: size.height, nanoseconds: Double(source.size.pixelCount) * 0.4
-    ) { band in
+    ) { [alpha] band in
       reduction.run(band, from: source, to: guide, alpha: alpha)
       guide.load(band, of: matte, by: map)
     }
@@ -131,7 +142,7 @@ struct BackgroundPass: Pass {
     case .picture(let backdrop, let backlight):
       await self.blend.run(
         context, models, over: backdrop, light: await backlight?.run(context, cover: cover))
-    case .blur(let softening, _):
+    case .blur(let softening):
       await self.blend.run(
         context, models,
         over: await softening.run(context, guide, alpha: alpha, cover: cover))
@@ -140,6 +151,32 @@ struct BackgroundPass: Pass {
 
   /// Covers the whole frame.
   private func hide(_ context: PassContext) async {
+    switch self.background {
+    case .picture(let backdrop, _):
+      await self.blend.run(context, self.emptyModels(context), over: backdrop)
+    case .blur: await self.blurWhole(context)
+    }
+  }
+
+  /// Blurs the whole frame.
+  private func blurWhole(_ context: PassContext) async {
+    let size = self.reduction.size
+    let guide = GuidePlanes.guide(size, pool: context.pool)
+    let alpha = self.alphaPlane(context)
+    let source = context.inputs[0].view
+    let reduction = self.reduction
+    await context.bands.run(
+      rows: size.height, nanoseconds: Double(source.size.pixelCount) * 0.4
+    ) { band in
+      reduction.run(band, from: source, to: guide, alpha: alpha)
+    }
+    await self.whole.blend.run(
+      context, self.emptyModels(context),
+      over: await self.whole.softening.run(context, guide, alpha: alpha, cover: nil))
+  }
+
+  /// The models of a matte of 0.
+  private func emptyModels(_ context: PassContext) -> FloatPlanes {
     let size = self.reduction.size
     let models = FloatPlanes(width: size.width, height: size.height, planes: 4, pool: context.pool)
     for y in 0 ..< size.height {
@@ -147,28 +184,12 @@ struct BackgroundPass: Pass {
         unsafe models.row(y, plane: plane).update(repeating: 0, count: size.width)
       }
     }
-    switch self.background {
-    case .picture(let backdrop, _):
-      await self.blend.run(context, models, over: backdrop)
-    case .blur(_, let softening):
-      let guide = GuidePlanes.guide(size, pool: context.pool)
-      let alpha = self.alphaPlane(context)
-      let source = context.inputs[0].view
-      let reduction = self.reduction
-      await context.bands.run(
-        rows: size.height, nanoseconds: Double(source.size.pixelCount) * 0.4
-      ) { band in
-        reduction.run(band, from: source, to: guide, alpha: alpha)
-      }
-      await self.blend.run(
-        context, models,
-        over: await softening.run(context, guide, alpha: alpha, cover: nil))
-    }
+    return models
   }
 
-  /// A plane for the reduced alpha of a frame that is blurred; `nil` if it is not needed.
+  /// A plane for the reduced alpha of a frame that is blurred; `nil` if the frame is opaque.
   private func alphaPlane(_ context: PassContext) -> FloatPlanes? {
-    guard case .blur = self.background, !self.geometry.isOpaque else { return nil }
+    guard !self.geometry.isOpaque else { return nil }
     let size = self.reduction.size
     return FloatPlanes(width: size.width, height: size.height, planes: 1, pool: context.pool)
   }

@@ -106,7 +106,7 @@ struct MatteStage: SceneStage {
       self.source = source
       let estimate = found.resized(width: picture.width, height: picture.height)
       self.estimate = estimate
-      self.reportedError = nil
+      self.recover()
       return estimate
     } catch {
       self.estimate = nil
@@ -114,6 +114,13 @@ struct MatteStage: SceneStage {
       self.fail(error)
       return nil
     }
+  }
+
+  /// Reports the end of an error.
+  private mutating func recover() {
+    guard self.reportedError != nil else { return }
+    self.reportedError = nil
+    self.report["matteError"] = .text("")
   }
 
   /// Reports an error, once while it repeats.

@@ -128,8 +128,8 @@ extension MatteChoice {
         "The weight of the last matte where the picture does not change."),
       ParameterDescription(
         "protect", .flag, default: .flag(true),
-        "Whether the whole frame is hidden while the matte is not sure, and failures never show "
-          + "the room."),
+        "Whether failures never show the room, and the whole frame is hidden while the matte is "
+          + "not sure; otherwise it is blurred then."),
     ]
   }
 }

@@ -102,7 +102,7 @@ struct PortraitStage: SceneStage {
       self.found = (found.estimate, found.face)
       self.box = found.face.rawBox
       self.seen = self.seen ?? .zero
-      self.reportedError = nil
+      self.recover()
     case .failure(let error):
       self.fail(error)
     }
@@ -123,6 +123,13 @@ struct PortraitStage: SceneStage {
       self.fail(error)
       return nil
     }
+  }
+
+  /// Reports the end of an error.
+  private mutating func recover() {
+    guard self.reportedError != nil else { return }
+    self.reportedError = nil
+    self.report["matteError"] = .text("")
   }
 
   private mutating func fail(_ error: any Error) {

@@ -19,9 +19,9 @@ package struct VirtualBackground: SceneFilter {
         and blue, shadows and small regions left out. Matte key: as chromaKey with its defaults, F \
         without spill. lightWrap l adds 2 l (1 - blur(a)) blur(o) to F. While the matte is not \
         sure (no plate yet, a cut, less than a twentieth of background, a known face left out), \
-        only the background is shown, or the frame unchanged if protect is false. Detections \
-        plateProgress: the share of the plate that is learned. plateReady: 1 once it is learned. \
-        matteError: the reason, if a model failed
+        only the background is shown, or the frame blurred by height / 18 if protect is false. \
+        Detections plateProgress: the share of the plate that is learned. plateReady: 1 once it is \
+        learned. matteError: the reason, if a model failed; empty once it works again
         """,
       parameters: MatteChoice.parameters(
         [MatteTools.plate, MatteTools.key] + models, portrait: false) + [

@@ -8,7 +8,7 @@
  */
 
 import { element, iconButton, words } from "../dom.js";
-import { valueText } from "../pipeline/text.js";
+import { valueText } from "../shared/text.js";
 import { assetControl, choiceControl, colorControl, flagControl, textControl, vectorControl }
   from "./plain-controls.js";
 import { lengthControl, numberControl, pointControl } from "./slider-controls.js";

@@ -9,7 +9,7 @@
  */
 
 import { element, icon, iconButton, rounded, words } from "../dom.js";
-import { stageText, textOf } from "../pipeline/text.js";
+import { stageText, textOf } from "../shared/text.js";
 import { parameterRow } from "./controls.js";
 
 /**
@@ -58,8 +58,9 @@ export function stageCard(stage, index, context) {
   },
   element("div", { class: "stage-head" },
     element("span", { class: "grip", title: "Drag to move", "aria-hidden": "true" }, icon("grip")),
-    isActive, toggle,
-    element("span", { class: "stage-time", "data-time": "" }),
+    isActive,
+    element("div", { class: "stage-title" }, toggle,
+      element("span", { class: "stage-time", "data-time": "" })),
     iconButton("up", `Move ${name} up`, { "data-action": "up", disabled: index === 0,
       click: () => selection.move(stage, index - 1) }),
     iconButton("down", `Move ${name} down`, { "data-action": "down", disabled: index === last,

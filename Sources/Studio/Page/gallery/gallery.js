@@ -2,14 +2,15 @@
  * All filters by category, each with its effect on the newest frame.
  *
  * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
- * @typedef {import("../protocol/Generated/message-types.js").FilterDescription} FilterDescription
  * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
  * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
  * @typedef {import("../pipeline/catalogue.js").Catalogue} Catalogue
+ * @typedef {import("../pipeline/catalogue.js").KnownFilter} KnownFilter
  */
 
 import { makeDraggable } from "../editor/drag.js";
 import { byId, element, words } from "../dom.js";
+import { isFound } from "../shared/search.js";
 import { ThumbnailSession } from "./thumbnails.js";
 
 const WIDTH = 160, HEIGHT = 90;
@@ -20,6 +21,10 @@ const PERIOD_MS = 110, OVERLOADED_FIRST_MS = 250, OVERLOADED_MS = 1000;
 const PER_FRAME = 6;
 /** The width of frames for which defaults in pixels are meant, relative to thumbnails. */
 const SCALE = WIDTH / 640;
+/** The number of characters from which a reason needs two columns. */
+const LONG = 60;
+/** The error of filters that this server cannot run. */
+const UNAVAILABLE = "FAILED_PRECONDITION";
 
 /**
  * @typedef {object} GalleryContext
@@ -28,20 +33,24 @@ const SCALE = WIDTH / 640;
  * @property {(width: number) => Promise<Uint8Array>} frame The newest frame as a small JPEG.
  * @property {() => boolean} isOverloaded Whether the session of the picture loses frames.
  * @property {(filter: string, index?: number) => void} add Adds a filter to the pipeline.
+ * @property {(sentence: string) => void} explain Shows why a filter cannot be added.
  *
  * @typedef {object} Card
- * @property {FilterDescription} filter
+ * @property {KnownFilter} filter
+ * @property {HTMLElement} item
  * @property {HTMLButtonElement} button
  * @property {HTMLCanvasElement} canvas
  * @property {HTMLElement} note
  * @property {boolean} isVisible
  * @property {number} shownMs
+ * @property {string} refusal The reason why the server cannot run the filter; empty if it can.
  */
 
 /** @param {GalleryContext} context */
 export function showGallery(context) {
   const { catalogue } = context;
   const session = new ThumbnailSession();
+  const missing = new Set(catalogue.missing);
   /** @type {Card[]} */
   const cards = [];
   /** @type {Map<Element, Card>} */
@@ -61,13 +70,13 @@ export function showGallery(context) {
       cards.push(card);
       byButton.set(card.button, card);
       observer.observe(card.button);
-      items.append(element("li", {}, card.button));
+      items.append(card.item);
     }
     byId("gallery").append(element("section", { class: "category", "aria-labelledby": id },
       element("h3", { id }, words(category)), items));
   }
 
-  /** @param {FilterDescription} filter @returns {Card} */
+  /** @param {KnownFilter} filter @returns {Card} */
   function createCard(filter) {
     const canvas = element("canvas", { width: WIDTH, height: HEIGHT, "aria-hidden": "true" });
     const note = element("span", { class: "thumb-note", id: `note-${filter.name}`, hidden: true });
@@ -75,10 +84,21 @@ export function showGallery(context) {
     const button = element("button", {
       type: "button", class: "thumb", "data-filter": filter.name, title: filter.summary,
       "aria-label": `Add ${name}. ${filter.summary}`, "aria-describedby": note.id,
-      click: () => context.add(filter.name),
-    }, canvas, element("span", { class: "thumb-name" }, name), note);
-    makeDraggable(button, byId("stages"), name, (index) => context.add(filter.name, index));
-    return { filter, button, canvas, note, isVisible: false, shownMs: -Infinity };
+      click: () => use(),
+    }, canvas, note, element("span", { class: "thumb-name" }, name));
+    makeDraggable(button, byId("stages"), name, use);
+    const refusal = missing.has(filter) ? filter.summary : "";
+    /** @type {Card} */
+    const card = { filter, item: element("li", {}, button), button, canvas, note,
+      isVisible: false, shownMs: -Infinity, refusal };
+    if (refusal) mark(card, refusal);
+    return card;
+
+    /** @param {number} [index] */
+    function use(index) {
+      if (card.refusal) context.explain(`${name} cannot run on this server: ${card.refusal}`);
+      else context.add(filter.name, index);
+    }
   }
 
   /** @type {{jpeg: Uint8Array, picture: ImageBitmap, uses: number}|null} */
@@ -102,7 +122,12 @@ export function showGallery(context) {
     const { jpeg, picture } = await currentFrame();
     const thumbnail = await session.filter(pipeline, jpeg);
     if (!thumbnail) return;
-    if (thumbnail.refusal) return mark(card, thumbnail.refusal.sentence);
+    if (thumbnail.refusal) {
+      const { code, sentence } = thumbnail.refusal;
+      if (code === UNAVAILABLE) card.refusal = sentence;
+      return mark(card, sentence);
+    }
+    card.refusal = "";
     mark(card, "");
     const filtered = thumbnail.jpeg ? await pictureOf(thumbnail.jpeg) : picture;
     card.canvas.getContext("2d")?.drawImage(filtered, 0, 0, WIDTH, HEIGHT);
@@ -111,7 +136,8 @@ export function showGallery(context) {
   }
 
   async function refreshNext() {
-    const visible = cards.filter(({ isVisible, button }) => isVisible && !button.hidden);
+    const visible = cards.filter(({ filter, isVisible, item }) =>
+      isVisible && !item.hidden && !missing.has(filter));
     const oldest = visible.reduce((one, other) => (other.shownMs < one.shownMs ? other : one),
       visible[0]);
     try {
@@ -126,15 +152,11 @@ export function showGallery(context) {
 
   const search = byId("search");
   search.oninput = () => {
-    const wanted = search.value.trim().toLowerCase().replaceAll(" ", "");
-    for (const { button, filter } of cards) {
-      const text = `${filter.name} ${filter.category} ${filter.summary}`.toLowerCase();
-      button.hidden = !text.replaceAll(" ", "").includes(wanted);
-    }
+    for (const { item, filter } of cards) item.hidden = !isFound(filter, search.value);
     for (const category of byId("gallery").children) {
-      category.hidden = !category.querySelector("button:not([hidden])");
+      category.hidden = !category.querySelector("li:not([hidden])");
     }
-    byId("gallery-none").hidden = cards.some(({ button }) => !button.hidden);
+    byId("gallery-none").hidden = cards.some(({ item }) => !item.hidden);
   };
 }
 
@@ -144,16 +166,17 @@ export function showGallery(context) {
  * @param {Card} card
  * @param {string} reason
  */
-function mark({ button, note }, reason) {
+function mark({ item, button, note }, reason) {
   note.textContent = reason;
   note.hidden = !reason;
   button.classList.toggle("unavailable", Boolean(reason));
+  item.classList.toggle("wide", reason.length > LONG);
 }
 
 /**
  * Returns the pipeline of a thumbnail, or the reason why there is none.
  *
- * @param {FilterDescription} filter
+ * @param {KnownFilter} filter
  * @param {Catalogue} catalogue
  * @param {Asset[]} assets
  * @returns {Pipeline|string}

@@ -6,6 +6,7 @@
  */
 
 import { nextEvent } from "../session/next-event.js";
+import { rememberOwnSession } from "../session/own-sessions.js";
 import { Session } from "../session/session.js";
 
 const REOPEN_MS = 3000;
@@ -55,7 +56,8 @@ export class ThumbnailSession {
       this.#session = null;
       this.#closedMs = performance.now();
     });
-    const { type } = await nextEvent(session, ["opened"]);
+    const { type, detail } = await nextEvent(session, ["opened"]);
+    if (type === "opened") rememberOwnSession(detail.sessionId);
     this.#session = type === "opened" ? session : null;
     return this.#session;
   }

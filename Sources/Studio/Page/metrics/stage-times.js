@@ -8,6 +8,7 @@
  */
 
 import { nextEvent } from "../session/next-event.js";
+import { rememberOwnSession } from "../session/own-sessions.js";
 import { Session } from "../session/session.js";
 
 /** The frames of each measurement, of which the quickest counts. */
@@ -89,6 +90,7 @@ export class StageTimer {
     this.#session = session;
     await nextEvent(session, ["opened"]);
     if (!session.opened) throw new Error("the session for measurements was refused");
+    rememberOwnSession(session.opened.sessionId);
     return session;
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import { announce, byId, element } from "../dom.js";
+import { ownSessions } from "../session/own-sessions.js";
 import { overrideSession, watchSessions } from "../protocol/services.js";
 import { RpcError } from "../protocol/status.js";
 
@@ -44,8 +45,10 @@ export class Operators {
     });
   }
 
-  /** @param {SessionInfo[]} sessions */
-  #update(sessions) {
+  /** @param {SessionInfo[]} all */
+  #update(all) {
+    const isOwn = ownSessions();
+    const sessions = all.filter(({ sessionId }) => !isOwn(sessionId));
     const ids = new Set(sessions.map(({ sessionId }) => sessionId));
     for (const [id, { row }] of this.#rows) {
       if (ids.has(id)) continue;

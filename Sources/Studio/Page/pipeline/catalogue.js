@@ -7,8 +7,9 @@
  * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
  */
 
-import { listFilters } from "../protocol/services.js";
-import { examples } from "./examples.js";
+import { checkPipeline, listFilters } from "../protocol/services.js";
+import { RpcError } from "../protocol/status.js";
+import { examples } from "../shared/examples.js";
 
 /** The order of the categories; others follow. */
 const ORDER = [
@@ -16,22 +17,42 @@ const ORDER = [
   "analysis",
 ];
 
+/** The filters that need a library or files, and their categories. A server without them lists no
+ * such filter. */
+const OPTIONAL = {
+  barcode: "analysis", faceBlur: "blur", faceDetection: "analysis", facePixellate: "stylize",
+  text: "compositing", timecode: "compositing",
+};
+
+/**
+ * @typedef {Pick<FilterDescription, "name"|"category"|"summary"|"parameters">} KnownFilter A filter of
+ *   the server, or one that it cannot run: its summary is the reason.
+ */
+
 /** The catalogue of the server. */
 export class Catalogue {
-  /** @param {FilterDescription[]} filters */
-  constructor(filters) {
+  /** @param {FilterDescription[]} filters @param {KnownFilter[]} [missing] */
+  constructor(filters, missing = []) {
     this.filters = new Map(filters.map((filter) => [filter.name, filter]));
+    /** The filters that the server cannot run. */
+    this.missing = missing;
   }
 
   static async load() {
-    return new Catalogue(await listFilters());
+    const filters = await listFilters();
+    const listed = new Set(filters.map(({ name }) => name));
+    const missing = await Promise.all(Object.entries(OPTIONAL)
+      .filter(([name]) => !listed.has(name))
+      .map(async ([name, category]) => ({ name, category, summary: await reasonOf(name) })));
+    return new Catalogue(
+      filters, missing.filter(({ summary }) => summary).map((each) => ({ ...each, parameters: [] })));
   }
 
-  /** @returns {[string, FilterDescription[]][]} The filters by category. */
+  /** @returns {[string, KnownFilter[]][]} All filters by category, those that are missing last. */
   byCategory() {
-    /** @type {Map<string, FilterDescription[]>} */
+    /** @type {Map<string, KnownFilter[]>} */
     const categories = new Map();
-    for (const filter of this.filters.values()) {
+    for (const filter of [...this.filters.values(), ...this.missing]) {
       const filters = categories.get(filter.category) ?? [];
       categories.set(filter.category, [...filters, filter]);
     }
@@ -65,6 +86,22 @@ export class Catalogue {
    */
   requiredOf(filter) {
     const parameters = this.filters.get(filter)?.parameters ?? [];
-    return parameters.filter((parameter) => !parameter.defaultValue);
+    return parameters.filter(({ kind, defaultValue }) => kind === "ASSET" && !defaultValue);
   }
+}
+
+/**
+ * Returns the reason why the server cannot run a filter; empty if the caller may not use it.
+ *
+ * @param {string} name
+ */
+async function reasonOf(name) {
+  try {
+    await checkPipeline({ text: name });
+  } catch (error) {
+    if (error instanceof RpcError && error.code === "FAILED_PRECONDITION") {
+      return error.sentence.replace(/^the filter .*? is not available: /, "");
+    }
+  }
+  return "";
 }

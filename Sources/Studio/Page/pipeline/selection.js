@@ -9,7 +9,7 @@
  */
 
 import { RpcError } from "../protocol/status.js";
-import { stageText, textOf } from "./text.js";
+import { stageText, textOf } from "../shared/text.js";
 
 /** The texts of earlier pipelines that `undo` knows. */
 const MAX_HISTORY = 100;
@@ -71,6 +71,18 @@ export class Selection extends EventTarget {
   /** The last pipeline that the server accepted; for a session that is opened again. */
   get accepted() {
     return this.#accepted ?? this.whole;
+  }
+
+  /**
+   * Whether the pipeline has an active stage of a filter.
+   *
+   * @param {string} filter
+   * @param {Stage[]} [stages]
+   * @returns {boolean}
+   */
+  isActive(filter, stages = this.stages) {
+    return stages.some((stage) => stage.active !== false
+      && (stage.filter?.name === filter || this.isActive(filter, stage.pipeline?.stages ?? [])));
   }
 
   /**

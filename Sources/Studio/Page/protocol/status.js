@@ -35,10 +35,13 @@ export class RpcError extends Error {
   }
 
   /**
-   * The first line of the message, without a position in a text.
+   * The first line of the message, without the position in a text or the path of the field.
    */
   get sentence() {
-    return this.message.split("\n")[0].replace(/^.*?column \d+: /, "");
+    const [line] = this.message.split("\n");
+    const path = `${this.field}: `;
+    const sentence = line.replace(/^.*?column \d+: /, "");
+    return this.field && sentence.startsWith(path) ? sentence.slice(path.length) : sentence;
   }
 
   /** @param {Status} status */

@@ -4,7 +4,7 @@
  * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
  */
 
-import { textOf } from "../pipeline/text.js";
+import { textOf } from "../shared/text.js";
 import { toJson } from "../protocol/json.js";
 
 /**

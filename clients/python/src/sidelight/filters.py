@@ -149,8 +149,8 @@ def background_blur(
       Default `0.5`, slider 0 to 1, limits 0 to 1.
     - smoothing: The weight of the last matte where the picture does not change. Default `0.7`,
       slider 0 to 0.95, limits 0 to 0.95.
-    - protect: Whether the whole frame is hidden while the matte is not sure, and failures never
-      show the room. Default `True`.
+    - protect: Whether failures never show the room, and the whole frame is hidden while the matte
+      is not sure; otherwise it is blurred then. Default `True`.
     """
     return Stage(
         "backgroundBlur",
@@ -1902,8 +1902,8 @@ def virtual_background(
       Default `0.5`, slider 0 to 1, limits 0 to 1.
     - smoothing: The weight of the last matte where the picture does not change. Default `0.7`,
       slider 0 to 0.95, limits 0 to 0.95.
-    - protect: Whether the whole frame is hidden while the matte is not sure, and failures never
-      show the room. Default `True`.
+    - protect: Whether failures never show the room, and the whole frame is hidden while the matte
+      is not sure; otherwise it is blurred then. Default `True`.
     - background_image: The name of the background image; none by default.
     - background_color: The colour behind the background image, or instead of it; transparent by
       default. Default `RGBA(0, 0, 0, 0)`.
