@@ -452,8 +452,8 @@ extension Stage {
   /// Core Image: `CIVignette`.
   ///
   /// - Parameters:
-  ///   - intensity: The strength; 0 changes nothing, negative values brighten. Default `0`, slider
-  ///     -1 to 1, limits -8 to 8.
+  ///   - intensity: The strength; 0, Core Image's default, changes nothing, negative values
+  ///     brighten. Default `1`, slider -1 to 1, limits -8 to 8.
   ///   - radius: The distance in half diagonals from the centre at which a quarter of the light is
   ///     left. Default `1`, slider 0 to 2, limits 0 to 1000.
   public static func vignette(intensity: Double? = nil, radius: Double? = nil) -> Stage {
