@@ -13,8 +13,25 @@ final class FontCollection: Sendable {
     self.folders = folders
   }
 
-  /// Returns a font by its name; `nil` if it is not installed.
+  /// Returns a font by its name, or the most similar one that is installed; `nil` if there is none.
+  /// A font without a bold style is used in its regular one.
   func font(_ font: BundledFont, isBold: Bool) -> FontFile? {
+    Self.substitutes(of: font).lazy.compactMap { font in
+      self.installed(font, isBold: isBold) ?? self.installed(font, isBold: false)
+    }.first
+  }
+
+  /// Returns a font, and the others that can replace it, the most similar first.
+  private static func substitutes(of font: BundledFont) -> [BundledFont] {
+    let similar: [BundledFont] =
+      switch font {
+      case .inter, .notoSans, .dejaVuSans, .dejaVuMono: [.inter, .notoSans, .dejaVuSans]
+      case .dejaVuSerif, .notoSerif: [.notoSerif, .dejaVuSerif]
+      }
+    return [font] + similar + BundledFont.allCases
+  }
+
+  private func installed(_ font: BundledFont, isBold: Bool) -> FontFile? {
     let style = isBold ? "Bold" : "Regular"
     return switch font {
     case .inter: self.file(["inter/Inter-\(style).otf", "inter/Inter-\(style).ttf"])

@@ -12,7 +12,7 @@ public struct TextConfiguration: Sendable, Hashable {
 
 /// A renderer of texts with FreeType, HarfBuzz and FriBidi.
 ///
-/// Characters that a text's font lacks are drawn with other installed fonts: the Noto font of their
+/// A font that is not installed is replaced by a similar one. Characters that a text's font lacks are drawn with other installed fonts: the Noto font of their
 /// script, DejaVu Sans, Noto Sans CJK, and Noto Color Emoji for emoji. Characters that no font has
 /// are drawn as the font's own box.
 public struct FontRenderer: TextRenderer, FontReader {
@@ -26,7 +26,7 @@ public struct FontRenderer: TextRenderer, FontReader {
   /// Returns the reason why a font cannot be used, as a clause; `nil` if it can.
   public func unavailability(of font: BundledFont) -> String? {
     guard self.fonts.font(font, isBold: false) == nil else { return nil }
-    return "which is not installed on this server; Debian's package "
+    return "which is not installed on this server, and no other font is; Debian's package "
       + "\(FontCollection.package(of: font)) has it"
   }
 
@@ -62,8 +62,7 @@ public struct FontRenderer: TextRenderer, FontReader {
       }
       return file
     case .bundled(let font):
-      let file = self.fonts.font(font, isBold: text.isBold) ?? self.fonts.font(font, isBold: false)
-      guard let file else {
+      guard let file = self.fonts.font(font, isBold: text.isBold) else {
         throw TextError("font is \(font.rawValue), \(self.unavailability(of: font) ?? "")")
       }
       return file

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import SidelightClient
 import SidelightCodecs
 import SidelightKernels
@@ -11,9 +10,11 @@ struct Apply: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Filter a still image.",
     discussion: """
-      Reads PNG and JPEG. The extension of the output selects its format.
+      Reads PNG and JPEG. The extension of the output selects its format; pipes have the format of
+      the input.
 
-        sidelight apply in.png out.png --pipeline 'sepiaTone(intensity: 0.8), vignette(intensity: 1)'
+        sidelight apply in.png out.png --pipeline 'sepiaTone(intensity: 0.8), vignette'
+        curl -s https://example.org/in.jpg | sidelight apply - - --pipeline 'sepiaTone' >out.jpg
 
       Filters that use an image or a colour table read it from a file, by path or by name:
 
@@ -26,10 +27,11 @@ struct Apply: AsyncParsableCommand {
           --asset hat=hat.png
       """)
 
-  @Argument(help: "PNG or JPEG file to read.", completion: .file())
+  @Argument(help: "PNG or JPEG file to read; - is standard input.", completion: .file())
   var input: String
 
-  @Argument(help: "The .png, .jpg or .jpeg file to write.", completion: .file())
+  @Argument(
+    help: "The .png, .jpg or .jpeg file to write; - is standard output.", completion: .file())
   var output: String
 
   @OptionGroup var pipeline: PipelineOption
@@ -57,7 +59,7 @@ struct Apply: AsyncParsableCommand {
   var frameIndex: UInt64 = 0
 
   func validate() throws {
-    guard ImageFileFormat(fileName: self.output) != nil else {
+    guard ImageFileFormat(fileName: self.output) != nil || FileLocation.isPipe(self.output) else {
       throw ValidationError("'\(self.output)' must end in .png, .jpg or .jpeg.")
     }
     guard (1 ... 100).contains(self.quality) else {
@@ -77,20 +79,28 @@ struct Apply: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let text = try self.pipeline.parsed()
+    try FileIdentity.check(
+      output: self.output,
+      differsFrom: [self.input] + self.assets.files.map(\.path)
+        + (self.server == nil ? text.pipeline.assetUses(in: .command).map(\.name) : []))
     let file = try FileContents.read(self.input)
+    let format =
+      ImageFileFormat(fileName: self.output) ?? ImageFileFormat(sniffing: file.span.bytes) ?? .png
     let result =
       if let server {
-        try await self.filter(file, at: server)
+        try await self.filter(file, text, as: format, at: server)
       } else {
-        try await self.filterLocally(file)
+        try await self.filterLocally(file, text, as: format)
       }
-    try Data(result).write(to: URL(filePath: self.output))
+    try await OutputFile.write(path: self.output) { output in
+      try result.withUnsafeBytes { try output.write($0) }
+    }
   }
 
-  private var isPNG: Bool { ImageFileFormat(fileName: self.output) == .png }
-
-  private func filterLocally(_ file: [UInt8]) async throws -> [UInt8] {
-    let text = try self.pipeline.parsed()
+  private func filterLocally(
+    _ file: [UInt8], _ text: PipelineText, as format: ImageFileFormat
+  ) async throws -> [UInt8] {
     let catalogue = try self.assets.catalogue(
       for: text, vision: try self.models.configuration())
     // Errors contain their position in the text here, but no longer below.
@@ -103,19 +113,20 @@ struct Apply: AsyncParsableCommand {
       limits: ImageLimits())
     return try await still.apply(
       text.pipeline, toFile: file,
-      output: self.isPNG
+      output: format == .png
         ? OutputShape(coding: .png)
         : OutputShape(coding: .jpeg, jpeg: JPEGSettings(quality: self.quality, subsampling: .none)),
       at: FrameTime(index: self.frameIndex), details: FrameDetails(sequence: self.frameIndex))
   }
 
   /// The server checks the names of filters, since it may have custom ones.
-  private func filter(_ file: [UInt8], at server: Address) async throws -> [UInt8] {
-    let pipeline = try self.pipeline.parsed().pipeline
-    return try await pipeline.explainingAssets {
+  private func filter(
+    _ file: [UInt8], _ text: PipelineText, as format: ImageFileFormat, at server: Address
+  ) async throws -> [UInt8] {
+    try await text.locatingRefusals {
       try await SidelightClient.connect(to: server) { client in
         try await client.apply(
-          pipeline, toFile: file, as: self.isPNG ? .png : .jpeg(quality: self.quality),
+          text.pipeline, toFile: file, as: format == .png ? .png : .jpeg(quality: self.quality),
           frameIndex: self.frameIndex, participant: self.participant.name)
       }
     }

@@ -130,7 +130,7 @@ struct ConnectionOptions: ParsableArguments {
     }
     if let path = self.tokenFile {
       security.token = {
-        try String(contentsOfFile: path, encoding: .utf8)
+        String(decoding: try FileContents.read(path), as: UTF8.self)
           .trimmingCharacters(in: .whitespacesAndNewlines)
       }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SidelightKernels
+import SidelightWire
 
 /// `sidelight check`: describes the passes that a pipeline compiles to.
 struct Check: ParsableCommand {
@@ -7,7 +8,7 @@ struct Check: ParsableCommand {
     abstract: "Show the passes that a pipeline compiles to, without running it.",
     discussion: """
       Adjacent colour filters are combined into one pass, filters without effect are removed, and \
-      nested pipelines are flattened.
+      nested pipelines are flattened. A warning names filters that change nothing.
 
         sidelight check --pipeline 'sepiaTone, hueAdjust(angle: 1), gaussianBlur' --format bgra8
       """)
@@ -32,6 +33,14 @@ struct Check: ParsableCommand {
     let catalogue = try self.assets.catalogue(
       for: text, vision: try self.models.configuration())
     let resolved = try text.resolved(in: catalogue)
-    print(resolved.plan(for: FrameGeometry(format: self.format, size: self.size)).description)
+    let plan = resolved.plan(for: FrameGeometry(format: self.format, size: self.size))
+    print(plan.description)
+    for stage in plan.idleStages {
+      let warning = text.locate(
+        PipelineError(
+          code: .invalidStage, path: "\(stage.path).filter",
+          message: "\(stage.filter) changes nothing with these parameters"))
+      FileDescriptorOutput.standardError.write("Warning: \(warning)\n")
+    }
   }
 }

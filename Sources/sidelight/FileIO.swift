@@ -8,13 +8,13 @@
 
 /// Reads whole files.
 enum FileContents {
-  /// Returns the bytes of a file.
+  /// Returns the bytes of a file; `-` is standard input.
   ///
   /// - Throws: ``POSIXCallError`` that names the path.
   static func read(_ path: String) throws(POSIXCallError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY)
+    let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
-    defer { close(descriptor) }
+    defer { if descriptor != STDIN_FILENO { close(descriptor) } }
     var bytes: [UInt8] = []
     while true {
       var code: Int32 = 0

@@ -68,6 +68,40 @@ import Testing
     }
   }
 
+  @Test func `a font that is not installed is replaced by a similar one`() throws {
+    let folder = "/tmp/sidelight-fonts-\(UInt64.random(in: 0 ... .max))"
+    let isMade = unsafe mkdir(folder, 0o700) == 0
+    try #require(isMade)
+    let isLinked = unsafe symlink("/usr/share/fonts/truetype/dejavu", "\(folder)/dejavu") == 0
+    defer {
+      unsafe unlink("\(folder)/dejavu")
+      unsafe rmdir(folder)
+    }
+    try #require(isLinked)
+    var configuration = TextConfiguration()
+    configuration.fontFolders = [folder]
+    let renderer = FontRenderer(configuration)
+    func pixels(_ font: BundledFont, isBold: Bool) throws -> [UInt8]? {
+      try renderer.render(
+        TextRendererTests.request("Name 123") {
+          $0.font = .bundled(font)
+          $0.isBold = isBold
+        })?.pixels
+    }
+    for isBold in [false, true] {
+      let (sans, serif) = (
+        try pixels(.dejaVuSans, isBold: isBold), try pixels(.dejaVuSerif, isBold: isBold)
+      )
+      #expect(sans != serif)
+      #expect(try pixels(.inter, isBold: isBold) == sans)
+      #expect(try pixels(.notoSans, isBold: isBold) == sans)
+      #expect(try pixels(.notoSerif, isBold: isBold) == serif)
+    }
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.registerText(configuration)
+    _ = try catalogue.resolve([.text(text: "name"), .timecode()])
+  }
+
   @Test func `without installed fonts the filters are not available`() throws {
     var configuration = TextConfiguration()
     configuration.fontFolders = ["/nowhere"]

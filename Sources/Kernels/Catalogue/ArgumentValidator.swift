@@ -34,7 +34,7 @@ struct ArgumentValidator {
       values[parameter.name] = try Self.check(value, parameter, path: path)
     }
     for parameter in self.description.parameters where values[parameter.name] == nil {
-      guard let value = parameter.defaultValue else {
+      guard let value = parameter.defaultValue(after: values) else {
         throw PipelineError(
           code: .missingParameter, path: "\(self.path).parameters[\"\(parameter.name)\"]",
           message: "\(self.description.name) needs \(parameter.name), which has no default")

@@ -138,6 +138,17 @@ public struct ParameterDescription: Sendable, Hashable {
   public let acceptsSource: Bool
   /// One line.
   public let summary: String
+  /// The defaults that replace ``defaultValue`` for some choices of an earlier parameter; `nil` for
+  /// most parameters.
+  package private(set) var choiceDefaults: ChoiceDefaults?
+
+  /// Defaults that depend on a choice.
+  package struct ChoiceDefaults: Sendable, Hashable {
+    /// The parameter with the choice.
+    package let parameter: String
+    /// The defaults by choice.
+    package let values: [String: ParameterValue]
+  }
 
   /// Creates a description.
   public init(
@@ -154,5 +165,22 @@ public struct ParameterDescription: Sendable, Hashable {
     self.assetKind = assetKind
     self.acceptsSource = acceptsSource
     self.summary = summary
+  }
+
+  /// Returns the description with other defaults for some choices of an earlier parameter.
+  func defaulting(
+    to values: [String: ParameterValue], by parameter: String
+  ) -> ParameterDescription {
+    var result = self
+    result.choiceDefaults = ChoiceDefaults(parameter: parameter, values: values)
+    return result
+  }
+
+  /// Returns the default next to the values of earlier parameters.
+  func defaultValue(after values: [String: ParameterValue]) -> ParameterValue? {
+    guard let defaults = self.choiceDefaults,
+      case .text(let choice)? = values[defaults.parameter]
+    else { return self.defaultValue }
+    return defaults.values[choice] ?? self.defaultValue
   }
 }

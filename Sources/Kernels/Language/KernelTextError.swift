@@ -39,6 +39,12 @@ public struct TextPosition: Sendable, Hashable {
   /// The offset in bytes of UTF-8, from 0.
   public let utf8Offset: Int
 
+  package init(line: Int, column: Int, utf8Offset: Int) {
+    self.line = line
+    self.column = column
+    self.utf8Offset = utf8Offset
+  }
+
   /// Creates a position from an offset in bytes. Lines end with line feeds.
   init(offset: Int, in text: [UInt8]) {
     self.utf8Offset = min(max(offset, 0), text.count)

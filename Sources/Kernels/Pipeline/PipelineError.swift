@@ -1,7 +1,7 @@
 /// An invalid pipeline, with the path of the error.
 public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of error.
-  public enum Code: String, Sendable, Hashable {
+  public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The catalogue has no filter of that name.
     case unknownFilter
     /// The catalogue describes the filter but cannot create it, because the program is built

@@ -79,6 +79,12 @@ public struct FilterNode: Sendable {
 }
 
 extension FilterNode {
+  /// Whether the node is a matrix that changes nothing.
+  var isIdentity: Bool {
+    guard case .matrix(let matrix) = self.kind else { return false }
+    return matrix == .identity
+  }
+
   /// The node for an opaque picture, whose alpha is 1 and does not change. It is applied before
   /// matrices are folded, because a folded matrix would read an alpha that another one wrote.
   var keepingOpaque: FilterNode {

@@ -48,8 +48,10 @@ struct PassBuilder {
   ///   - encoding: The encoding of results; `nil` for that of the input.
   ///   - analyses: The analyses of the pipeline.
   ///   - sceneStages: The scene stages of the pipeline.
+  ///   - idleStages: The filters without effect.
   consuming func finish(
-    as encoding: FrameEncoding?, analyses: [PlannedAnalysis], sceneStages: [PlannedSceneStage]
+    as encoding: FrameEncoding?, analyses: [PlannedAnalysis] = [],
+    sceneStages: [PlannedSceneStage] = [], idleStages: [IdleStage] = []
   ) -> Plan {
     if let encoding, !encoding.matches(self.geometry) {
       self.convert(to: encoding)
@@ -64,7 +66,7 @@ struct PassBuilder {
     }
     return Plan(
       input: self.input, output: self.geometry, steps: self.steps, analyses: analyses,
-      sceneStages: sceneStages, byteCost: self.budget.spent)
+      sceneStages: sceneStages, idleStages: idleStages, byteCost: self.budget.spent)
   }
 
   /// Computes the deferred operations, and turns the latest picture into a frame's samples.

@@ -14,6 +14,8 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// must not be run.
   public let refusal: PlanRefusal?
   package let steps: [PlannedPass]
+  /// The active filters that change no frame with their parameters, in order.
+  public let idleStages: [IdleStage]
   /// The stages that depend on what each frame shows. Their passes need a ``FrameScene``.
   package let sceneStages: [PlannedSceneStage]
   /// The plan's reservation of the memory that all plans may hold; `nil` for plans that do not
@@ -26,9 +28,11 @@ public struct Plan: Sendable, CustomStringConvertible {
 
   package init(
     input: FrameGeometry, output: FrameGeometry, steps: [PlannedPass],
-    analyses: [PlannedAnalysis] = [], sceneStages: [PlannedSceneStage] = [], byteCost: Int = 0
+    analyses: [PlannedAnalysis] = [], sceneStages: [PlannedSceneStage] = [],
+    idleStages: [IdleStage] = [], byteCost: Int = 0
   ) {
     self.sceneStages = sceneStages
+    self.idleStages = idleStages
     self.refusal = nil
     self.reservation = nil
     self.byteCost = byteCost + Self.passBytes * steps.count
@@ -51,6 +55,7 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.output = output
     self.analyses = []
     self.sceneStages = []
+    self.idleStages = []
     self.byteCost = 0
     self.refusal = refusal
     self.steps = []
@@ -63,6 +68,7 @@ public struct Plan: Sendable, CustomStringConvertible {
     self.output = plan.output
     self.analyses = plan.analyses
     self.sceneStages = plan.sceneStages
+    self.idleStages = plan.idleStages
     self.byteCost = plan.byteCost
     self.refusal = plan.refusal
     self.steps = plan.steps
@@ -104,6 +110,14 @@ public struct Plan: Sendable, CustomStringConvertible {
 
   /// The pictures that no pass after the given one reads.
   package func finished(after index: Int) -> [Int] { self.lastReaders[index] }
+}
+
+/// An active filter that changes no frame with its parameters, such as a hue that turns by 0.
+public struct IdleStage: Sendable, Hashable {
+  /// The path of the stage: `stages[1].pipeline.stages[0]`.
+  public let path: String
+  /// The filter's name.
+  public let filter: String
 }
 
 /// The reason of a refused plan: it would hold too much memory.

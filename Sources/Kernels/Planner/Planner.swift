@@ -11,6 +11,8 @@ struct Planner {
   private var analyses: [PlannedAnalysis] = []
   /// The scene stages of the pipeline, in the order of their passes.
   private var sceneStages: [PlannedSceneStage] = []
+  /// The active filters without effect.
+  private var idleStages: [IdleStage] = []
 
   /// Creates a planner for frames of a geometry.
   ///
@@ -37,7 +39,8 @@ struct Planner {
       builder.append(shaping.map { .node($0, filter: FrameShape.name) })
     }
     return builder.finish(
-      as: encoding, analyses: copy.analyses, sceneStages: copy.sceneStages)
+      as: encoding, analyses: copy.analyses, sceneStages: copy.sceneStages,
+      idleStages: copy.idleStages)
   }
 
   /// Returns the items of stages.
@@ -61,7 +64,7 @@ struct Planner {
         switch stage.content {
         case .filter(let name, let arguments, let value):
           self.items(
-            value, .init(filter: name, arguments: arguments), in: space, stage: stage.id ?? path)
+            value, .init(filter: name, arguments: arguments), in: space, path, id: stage.id)
         case .stages(let stages, let inner):
           Self.convert(
             self.items(stages, in: inner, path: "\(path).pipeline."), to: inner, from: space)
@@ -76,14 +79,18 @@ struct Planner {
 
   private mutating func items(
     _ filter: any Filter, _ identity: PlannedAnalysis.Identity, in space: WorkingSpace,
-    stage: String
+    _ path: String, id: String?
   ) -> [PlanItem] {
     var items: [PlanItem] = []
     let name = identity.filter
+    let stage = id ?? path
     let isOpaque = self.geometry.isOpaque
-    for node in filter.nodes(for: self.geometry, in: space)
-      .map({ isOpaque ? $0.keepingOpaque : $0 })
-    {
+    let nodes = filter.nodes(for: self.geometry, in: space)
+      .map { isOpaque ? $0.keepingOpaque : $0 }
+    if nodes.allSatisfy(\.isIdentity) {
+      self.idleStages.append(IdleStage(path: path, filter: name))
+    }
+    for node in nodes {
       self.budget.spend(node.byteCost)
       switch node.kind {
       case .analysis(let analysis):

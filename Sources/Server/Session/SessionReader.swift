@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import Logging
 import ServiceLifecycle
 import SidelightKernels
 import SidelightTransport
@@ -18,6 +19,8 @@ struct SessionReader: ~Copyable {
   private var excess: ExcessFrames
   /// The errors since the last valid frame or change.
   private var consecutiveErrors = 0
+  /// The last revision whose stages without effect were logged.
+  private var loggedRevision: UInt64?
 
   private var engine: Engine { self.session.engine }
   private var outcomes: Session.FrameOutcomeQueue { self.session.outcomes }
@@ -246,6 +249,7 @@ struct SessionReader: ~Copyable {
     }
     active = selected.active
     let compiled = selected.compiled
+    self.logIdleStages(of: compiled.plan, active.revision)
     // An override and a pipeline that protects apply to frames that a pause would let pass.
     let passesThrough =
       self.session.options.analysisOnly
@@ -273,6 +277,20 @@ struct SessionReader: ~Copyable {
       self.session.resolver.drop(
         displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
     }
+  }
+
+  /// Logs the stages of a new revision that change no frame.
+  private mutating func logIdleStages(of plan: Plan, _ revision: Revision) {
+    guard revision.number != self.loggedRevision else { return }
+    self.loggedRevision = revision.number
+    guard !plan.idleStages.isEmpty else { return }
+    let stages = plan.idleStages.map { "\($0.path) \($0.filter)" }.joined(separator: ", ")
+    self.engine.observability.logger.notice(
+      "stages have no effect",
+      metadata: [
+        "session": "\(self.handle.id)", "revision": "\(revision.number)",
+        "stages": "\(stages.clipped(toBytes: 512))",
+      ])
   }
 
   private mutating func drop(

@@ -138,6 +138,45 @@ extension FieldViolation.Info {
   }
 }
 
+extension FieldViolation {
+  /// Creates the violation that a server reports; `nil` for other errors.
+  package init?(_ error: RPCError) {
+    guard let details = try? error.unpackGoogleRPCStatus()?.details,
+      let violation = details.compactMap({ $0.badRequest?.violations.first }).first
+    else { return nil }
+    self.init(
+      code: error.code, field: violation.field, reason: violation.violationDescription,
+      info: details.compactMap(\.errorInfo).first.map(Info.init))
+  }
+
+  /// The error of the pipeline that the message contains; `nil` for violations of other fields.
+  package var pipelineError: PipelineError? {
+    guard let start = self.field.firstRange(of: "stages[")?.lowerBound else { return nil }
+    return PipelineError(
+      code: self.info.flatMap { PipelineError.Code(reason: $0.reason) } ?? .invalidStage,
+      path: String(self.field[start...]), message: self.reason, value: self.info?.value,
+      limit: self.info?.limit,
+      position: self.info?.position.map {
+        TextPosition(line: $0.line, column: $0.column, utf8Offset: $0.utf8Offset)
+      })
+  }
+}
+
+extension FieldViolation.Info {
+  fileprivate init(_ details: ErrorDetails.ErrorInfo) {
+    let metadata = details.metadata
+    self.init(
+      reason: details.reason, value: metadata["value"], limit: metadata["limit"],
+      suggestion: metadata["suggestion"])
+    if let line = metadata["line"].flatMap(Int.init),
+      let column = metadata["column"].flatMap(Int.init),
+      let offset = metadata["utf8_offset"].flatMap(Int.init)
+    {
+      self.position = .init(line: line, column: column, utf8Offset: offset)
+    }
+  }
+}
+
 extension FieldViolation: RPCErrorConvertible {
   package var rpcErrorCode: RPCError.Code { self.status.rpcErrorCode }
   package var rpcErrorMessage: String { self.status.rpcErrorMessage }
@@ -184,6 +223,12 @@ extension PipelineError {
 }
 
 extension PipelineError.Code {
+  /// Finds the code of a reason; `nil` for a reason of other errors.
+  fileprivate init?(reason: String) {
+    guard let code = Self.allCases.first(where: { $0.reason == reason }) else { return nil }
+    self = code
+  }
+
   /// The code as the reason of `google.rpc.ErrorInfo`: `UNKNOWN_FILTER`.
   fileprivate var reason: String {
     var reason = ""

@@ -1,5 +1,3 @@
-import ArgumentParser
-import GRPCCore
 import SidelightKernels
 
 /// A parameter in a pipeline that names an asset.
@@ -41,27 +39,5 @@ extension ParameterDescription {
   /// `maskImage`.
   fileprivate func isSpelled(_ name: String) -> Bool {
     name == self.name || name == "input" + self.name.prefix(1).uppercased() + self.name.dropFirst()
-  }
-}
-
-extension Pipeline {
-  /// Runs an operation that sends the pipeline to a server. If the server refuses it and the
-  /// pipeline names assets, the error explains that a server cannot read local files.
-  ///
-  /// - Throws: The error of `body`, with that explanation.
-  func explainingAssets<Result>(_ body: () async throws -> Result) async throws -> Result {
-    do {
-      return try await body()
-    } catch {
-      let isRefused =
-        (error as? RPCError)?.code == .invalidArgument || error is RefusedPipelineError
-      guard isRefused, let use = self.assetUses(in: .command).first else { throw error }
-      throw ValidationError(
-        """
-        \(error)
-        The pipeline names the asset "\(use.name)". A server cannot read local files: upload the \
-        file with 'sidelight assets put', or run 'sidelight apply' without --server.
-        """)
-    }
   }
 }

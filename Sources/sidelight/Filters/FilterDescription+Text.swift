@@ -3,7 +3,7 @@ import SidelightWire
 
 /// Texts about a filter for the reference page and the terminal.
 extension FilterDescription {
-  /// The filter in text form, with the defaults of all parameters: `vignette(intensity: 0, radius:
+  /// The filter in text form, with the defaults of all parameters: `vignette(intensity: 1, radius:
   /// 1)`. Required parameters have an example value.
   var textForm: String {
     let parameters = self.parameters.compactMap { parameter in

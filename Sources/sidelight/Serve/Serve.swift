@@ -72,25 +72,21 @@ struct Serve: AsyncParsableCommand {
     return folder
   }
 
-  /// Runs the server on the main thread, and exits.
+  /// Runs the server on the main thread.
   @MainActor
-  func main() async {
-    do {
-      // Before a second thread starts, since it changes the environment.
-      let worker = try Worker.inherited()
-      let settings = try self.settings()
-      // Workers get the sockets of their supervisor.
-      let folder = try worker == nil ? self.makeSocketFolder(for: settings) : nil
-      defer { folder?.remove() }
-      guard worker != nil || settings.configuration.workers == 0 else {
-        return try await Self.supervise(settings.configuration)
-      }
-      settings.configuration.allocatorSettings.apply()
-      ThreadCounts.ofThisProcess.apply(sharedAmong: worker?.count ?? 1)
-      try await self.run(with: settings, as: worker)
-    } catch {
-      Self.exit(withError: error)
+  func main() async throws {
+    // Before a second thread starts, since it changes the environment.
+    let worker = try Worker.inherited()
+    let settings = try self.settings()
+    // Workers get the sockets of their supervisor.
+    let folder = try worker == nil ? self.makeSocketFolder(for: settings) : nil
+    defer { folder?.remove() }
+    guard worker != nil || settings.configuration.workers == 0 else {
+      return try await Self.supervise(settings.configuration)
     }
+    settings.configuration.allocatorSettings.apply()
+    ThreadCounts.ofThisProcess.apply(sharedAmong: worker?.count ?? 1)
+    try await self.run(with: settings, as: worker)
   }
 
   /// Runs the server with the given settings.

@@ -19,6 +19,9 @@ struct Stream: AsyncParsableCommand {
       are sent at the frame rate of the video, as from a camera; late frames are dropped and \
       reported, and the previous frame is repeated, so that the output keeps its length.
 
+      A file gets its name when it is complete. Ctrl-C discards it, and prints the summary; a pipe \
+      keeps what was written.
+
       A server cannot read local files. Upload stickers and backgrounds first:
 
         sidelight assets put hat hat.png --server 127.0.0.1:50051
@@ -39,8 +42,8 @@ struct Stream: AsyncParsableCommand {
     help: ArgumentHelp(
       "Change the pipeline at this time of the video. May be repeated.",
       valueName: "seconds=text"),
-    transform: TimedPipeline.init(argument:))
-  var changes: [TimedPipeline] = []
+    transform: TimedText.init(argument:))
+  var changes: [TimedText] = []
 
   @Option(
     help: ArgumentHelp(
@@ -69,56 +72,63 @@ struct Stream: AsyncParsableCommand {
   var reconnect = false
 
   func run() async throws {
-    let first = try self.pipeline.parsed().pipeline
+    let first = try self.pipeline.parsed()
+    let changes = try self.changes.map { try $0.parsed() }.sorted { $0.time < $1.time }
+    try FileIdentity.check(output: self.output, differsFrom: [self.input])
     let input = try Y4MInput(path: self.input)
-    let output = try Y4MOutput(path: self.output, header: input.header)
     let report = StreamReport(
       isLive: FileDescriptorOutput.standardError.isTerminal, start: .now)
     let options = SessionOptions(
-      pipeline: first, dropPolicy: self.realtime ? .newestWins : .neverDrop, label: self.input,
-      participant: self.participant.name,
+      pipeline: first.pipeline, dropPolicy: self.realtime ? .newestWins : .neverDrop,
+      label: self.input, participant: self.participant.name,
       reconnect: self.reconnect ? ReconnectPolicy(failOpen: .nothing) : nil)
-    let pipelines = Pipeline(stages: ([first] + self.changes.map(\.pipeline)).flatMap(\.stages))
-    try await pipelines.explainingAssets {
-      try await SidelightClient.connect(
-        to: self.server, security: self.connection.security
-      ) { client in
-        try await client.withSession(options) { session in
-          try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.send(input, to: session) }
-            group.addTask { try await Self.receive(session, into: output, report) }
-            // A failure of either task cancels the other.
-            while try await group.next() != nil {}
+    try await OutputFile.write(path: self.output, onInterruption: { report.showSummary() }) {
+      file in
+      let output = Y4MOutput(file, header: input.header)
+      try await first.locatingRefusals {
+        try await SidelightClient.connect(
+          to: self.server, security: self.connection.security
+        ) { client in
+          try await client.withSession(options) { session in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+              group.addTask { try await self.send(input, changes, to: session) }
+              group.addTask { try await Self.receive(session, changes, into: output, report) }
+              // A failure of either task cancels the other.
+              while try await group.next() != nil {}
+            }
           }
         }
       }
+      try await output.finish()
     }
-    try await output.finish()
     report.showSummary()
   }
 
   /// Sends the frames, with `--realtime` each at its time.
-  private func send(_ input: Y4MInput, to session: FilterSession) async throws {
+  private func send(
+    _ input: Y4MInput, _ changes: [TimedPipeline], to session: FilterSession
+  ) async throws {
     if self.realtime {
       let ticks = AsyncTimerSequence.repeating(every: input.frameDuration)
-      try await self.send(zip(input, ticks).map { $0.0 }, at: input.time(ofFrame:), to: session)
+      try await self.send(
+        zip(input, ticks).map { $0.0 }, changes, at: input.time(ofFrame:), to: session)
     } else {
-      try await self.send(input, at: input.time(ofFrame:), to: session)
+      try await self.send(input, changes, at: input.time(ofFrame:), to: session)
     }
     session.finish()
   }
 
   /// Sends the frames, and changes the pipeline between them.
   private func send(
-    _ pictures: some AsyncSequence<Frame, any Error>, at time: (Int) -> Duration,
-    to session: FilterSession
+    _ pictures: some AsyncSequence<Frame, any Error>, _ changes: [TimedPipeline],
+    at time: (Int) -> Duration, to session: FilterSession
   ) async throws {
-    var changes = self.changes.sorted { $0.time < $1.time }[...]
+    var changes = changes[...]
     var index = 0
     for try await picture in pictures {
       let time = time(index)
       while let change = changes.first, change.time <= time {
-        session.select(change.pipeline, transition: self.transition)
+        session.select(text: change.text.text, transition: self.transition)
         changes.removeFirst()
       }
       let frame = VideoFrame(
@@ -129,7 +139,8 @@ struct Stream: AsyncParsableCommand {
   }
 
   private static func receive(
-    _ session: FilterSession, into output: Y4MOutput, _ report: StreamReport
+    _ session: FilterSession, _ changes: [TimedPipeline], into output: Y4MOutput,
+    _ report: StreamReport
   ) async throws {
     var last: Frame?
     for try await event in session.events {
@@ -142,8 +153,7 @@ struct Stream: AsyncParsableCommand {
         try await output.write(picture)
       case .outcome(.dropped):
         if let last { try await output.write(last) }
-      case .rejected(let change):
-        throw RefusedPipelineError(reason: change.message)
+      case .rejected(let change): throw ValidationError(change, among: changes)
       default: break
       }
     }
@@ -154,11 +164,17 @@ struct Stream: AsyncParsableCommand {
 struct TimedPipeline: Sendable {
   /// The time from the start of the video.
   let time: Duration
-  let pipeline: Pipeline
+  let text: PipelineText
+}
 
-  /// Parses an argument.
+/// The value of `--pipeline-at`, whose pipeline is not parsed yet.
+struct TimedText: Sendable {
+  private let time: Duration
+  private let pipeline: String
+
+  /// Parses the time of an argument.
   ///
-  /// - Throws: `ValidationError`, with the position of an error in the pipeline.
+  /// - Throws: `ValidationError`.
   init(argument: String) throws {
     guard let separator = argument.firstIndex(of: "=") else {
       throw ValidationError("expected SECONDS=TEXT")
@@ -168,15 +184,13 @@ struct TimedPipeline: Sendable {
       throw ValidationError("'\(time)' is not a time in seconds")
     }
     self.time = .seconds(seconds)
-    self.pipeline =
-      try PipelineText(argument: String(argument[argument.index(after: separator)...])).pipeline
+    self.pipeline = String(argument[argument.index(after: separator)...])
   }
-}
 
-/// The refusal of a pipeline by the server during a stream.
-struct RefusedPipelineError: Error, CustomStringConvertible {
-  /// The server's reason.
-  let reason: String
-
-  var description: String { "The server refused a pipeline: \(self.reason)" }
+  /// Parses the pipeline.
+  ///
+  /// - Throws: `ValidationError` with the position of the error.
+  func parsed() throws -> TimedPipeline {
+    TimedPipeline(time: self.time, text: try PipelineText(argument: self.pipeline))
+  }
 }

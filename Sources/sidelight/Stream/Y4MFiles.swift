@@ -75,16 +75,8 @@ final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a 
   private var writer: Y4MWriter?
   private let queue = DispatchQueue(label: "sidelight.y4m-output")
 
-  /// Opens the file.
-  ///
-  /// - Throws: ``POSIXCallError``.
-  init(path: String, header: Y4MHeader) throws {
-    let descriptor =
-      path == "-" ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-    guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
-    // A closed pipe is reported by `write`, not by a signal.
-    signal(SIGPIPE, SIG_IGN)
-    let output = FileDescriptorOutput(descriptor: descriptor)
+  /// Creates the output of a stream to an opened file.
+  init(_ output: FileDescriptorOutput, header: Y4MHeader) {
     self.writer = Y4MWriter(header: header) { span in
       try span.withUnsafeBytes { bytes in try output.write(bytes) }
     }

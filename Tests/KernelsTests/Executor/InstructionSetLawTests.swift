@@ -126,7 +126,7 @@ import Testing
     .filter("colorControls"), .filter("hueAdjust"),
     .filter("temperatureAndTint"), .filter("exposureAdjust"), .filter("gammaAdjust"),
     .filter("vibrance"), .filter("whitePointAdjust"), .filter("toneCurve"), .filter("colorBalance"),
-    .filter("vignette"),
+    .filter("vignette", ["intensity": .number(0)]),
     .filter("vignetteEffect", ["intensity": .number(0)]),
     .filter("grain", ["amount": .number(0)]), .filter("glow", ["intensity": .number(0)]),
     .filter("gaussianBlur", ["radius": .number(0.15)]),

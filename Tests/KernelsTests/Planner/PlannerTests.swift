@@ -34,6 +34,17 @@ import Testing
     #expect(plan.isIdentity)
   }
 
+  @Test func `active filters without effect are named with their stages`() throws {
+    let plan = try Self.plan([
+      .filter("hueAdjust"), .filter("vignette"), .filter("motion"),
+      Stage(.pipeline([.filter("sepiaTone"), .filter("exposureAdjust")])),
+      Stage(.filter(FilterCall(name: "vibrance")), isActive: false),
+    ])
+    #expect(
+      plan.idleStages.map { "\($0.path) \($0.filter)" }
+        == ["stages[0] hueAdjust", "stages[3].pipeline.stages[1] exposureAdjust"])
+  }
+
   @Test func `a region outside the frame compiles to no pass`() throws {
     let outside = Region(
       origin: FramePoint(x: Length(500), y: Length(0)), width: Length(9), height: Length(9))

@@ -111,6 +111,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (FaceAnchor.face, 1, 0), (.eyes, 1, 0), (.forehead, 1.7, -0.52), (.mouth, 0.6, -0.1),
+  ])
+  func `each anchor has its own size and offset`(
+    _ anchor: FaceAnchor, _ scale: Double, _ down: Double
+  ) async throws {
+    let scene = StickerScene(["sticker": try Self.white()])
+    let frame = try Self.black(320, 180)
+    func draw(_ parameters: [String: ParameterValue]) async throws -> [[UInt8]] {
+      let given = parameters.merging(["anchor": .text(anchor.rawValue)]) { one, _ in one }
+      return try await scene.draw(given, [StickerScene.face(1, 160, 90, 40)], on: frame).samples
+    }
+    func given(_ scale: Double, _ down: Double) async throws -> [[UInt8]] {
+      try await draw(["scale": .number(scale), "faceOffset": .vector([0, down])])
+    }
+    let result = try await draw([:])
+    #expect(result == (try await given(scale, down)))
+    // A value that is given counts, also that of other anchors.
+    #expect((result == (try await given(1, 0))) == (scale == 1))
+  }
+
   @Test func `an image that does not rotate stays level`() async throws {
     let scene = StickerScene(["sticker": try Self.quadrants()])
     let frame = try Self.black(320, 180)

@@ -51,7 +51,7 @@ def test_a_sticker_changes_the_picture_near_the_eyes_only(vision, folder):
 
 def test_a_sticker_is_read_by_its_path(vision, folder):
     asset = ("--asset", f"hat={MEDIA / 'hat.png'}")
-    sticker = "overlay(asset: {}, anchor: forehead, scale: 1.7, faceOffset: [0, -0.52])"
+    sticker = "overlay(asset: {}, anchor: forehead)"
     named = applied(folder, sticker.format("hat"), *asset)
     path = applied(folder, sticker.format(f'"{MEDIA / "hat.png"}"'))
     assert np.array_equal(named, path)

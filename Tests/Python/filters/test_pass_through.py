@@ -21,7 +21,7 @@ IDLE_PIPELINES = {
     "no stage": pipeline(),
     "an inactive stage": inactive(pipeline("colorInvert")),
     "sepia of no intensity": pipeline(("sepiaTone", {"intensity": 0})),
-    "a default vignette": pipeline("vignette"),
+    "a vignette of no intensity": pipeline(("vignette", {"intensity": 0})),
     "an empty nested pipeline": pipeline_messages.Pipeline(
         stages=[pipeline_messages.Stage(pipeline=pipeline_messages.Pipeline())]
     ),

@@ -219,7 +219,7 @@ def test_colour_stages_that_follow_each_other_become_one_pass(stub):
     assert all(each.name and each.description for each in passes)
 
 
-@pytest.mark.parametrize("text", ["", "sepiaTone(intensity: 0)", "vignette"])
+@pytest.mark.parametrize("text", ["", "sepiaTone(intensity: 0)", "hueAdjust"])
 def test_a_pipeline_that_does_nothing_has_no_passes(stub, text):
     assert not check(stub, pipeline=pipeline_messages.Pipeline(), width=8, height=8).passes
     assert not check(stub, text=text).passes

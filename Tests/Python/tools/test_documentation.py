@@ -1,59 +1,121 @@
-"""The pipelines in the documentation: their filters and parameters exist."""
+"""The pipelines in documentation, help, pages and examples: they are valid, and have an effect."""
 
-import re
+import shutil
 
-import grpc
+import numpy as np
+import PIL.Image
 import pytest
 
+from sidelight_testing import documented
 from sidelight_testing.command import sidelight
-from sidelight_testing.contract import REPOSITORY, frame_filter
+from sidelight_testing.contract import REPOSITORY
 
-PAGES = [
-    "README.md",
-    "docs/guides/assets.md",
-    "docs/guides/backgrounds.md",
-    "docs/guides/faces.md",
-    "docs/reference/protocol.md",
-]
+MEDIA = REPOSITORY / "Examples/media"
+# Shown with their error message.
+INVALID = {
+    "vignette, sepiaTome", r"vignette,\n  sepiaTome(intensity: 1)",
+    'kernel(source: "mix(color.rgb, vec3(lumma(color)), 0.5)")',
+}
+CUBE = "LUT_3D_SIZE 2\n" + "".join(
+    f"{blue} {green} {red}\n" for blue in (0, 1) for green in (0, 1) for red in (0, 1)
+)
+KERNEL = """kernel glow "Dims colour."
+param intensity: 0.5 in 0..1
+return color.rgb * intensity
+"""
+# Need a model of that name.
+MODELS = {"backgroundBlur(matte: person)"}
 
 
 @pytest.fixture(scope="module")
-def names() -> set[str]:
-    """The names of all filters, also of those that this build lacks."""
-    page = sidelight("filters", "--markdown").stdout.decode()
-    return set(re.findall(r"^### (.+)$", page, flags=re.MULTILINE))
+def catalogue():
+    return documented.Catalogue()
 
 
-def pipelines(page: str, names: set[str]) -> list[str]:
-    """The pipelines in blocks, in spans of code and on command lines."""
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
-    rest = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
-    found = re.findall(r"--pipeline(?:-at \d+=)? ?'([^']+)'", page)
-    found += [line for language, block in blocks if not language for line in block.splitlines()]
-    found += re.findall(r"`([^`]+)`", rest)
-    first_name = re.compile(r"(?:\w+: )?(\w+)[(,\s@]")
-    return [
-        text for text in found
-        if "..." not in text and (first := first_name.match(text)) and first[1] in names
-    ]
+@pytest.fixture(scope="module")
+def examples(catalogue) -> dict[str, list[str]]:
+    return documented.pipelines(catalogue)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_the_pipelines_of_a_page_are_valid(stub, names, name):
-    found = pipelines((REPOSITORY / name).read_text(), names)
-    assert found or "protocol" in name
-    for text in found:
-        try:
-            stub.CheckPipeline(frame_filter.CheckPipelineRequest(text=text), timeout=10)
-        except grpc.RpcError as error:
-            # Assets are the reader's, and OpenCV may be missing.
-            is_missing = "there is no asset named" in error.details()
-            assert is_missing or error.code() == grpc.StatusCode.FAILED_PRECONDITION, (
-                f"{text}: {error.details()}"
-            )
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a portrait next to a green screen, also in dim light and half transparent."""
+    folder = tmp_path_factory.mktemp("pictures")
+    picture = np.asarray(PIL.Image.open(MEDIA / "portrait.jpg").convert("RGB")).copy()
+    picture[:, -60:] = (0, 177, 64)
+    PIL.Image.fromarray(picture).save(folder / "in.png")
+    dim = (picture * [0.5, 0.4, 0.25]).astype(np.uint8)
+    PIL.Image.fromarray(dim).save(folder / "dim.png")
+    clear = np.dstack([picture, np.full(picture.shape[:2], 128, np.uint8)])
+    PIL.Image.fromarray(clear).save(folder / "clear.png")
+    return folder
 
 
-def test_the_guides_of_vision_show_pipelines(names):
-    for page, least in [("backgrounds", 3), ("faces", 3)]:
-        text = (REPOSITORY / f"docs/guides/{page}.md").read_text()
-        assert len(pipelines(text, names | {"virtualBackground", "overlay"})) >= least
+def provide(folder, name: str, parameter: str, text: str) -> None:
+    """Puts a file of that name into the folder."""
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    if path.exists():
+        return
+    if "colorCube(" in text:
+        path.write_text(CUBE)
+    elif "kernel(" in text:
+        path.write_text(KERNEL)
+    elif parameter == "fontAsset":
+        shutil.copy("/usr/share/fonts/truetype/dejavu/DejaVuSerif.ttf", path)
+    else:
+        default = "gradient.jpg" if parameter == "maskImage" else "office.jpg"
+        shutil.copy(documented.media(name) or MEDIA / default, path)
+
+
+def pixels(file) -> np.ndarray:
+    with PIL.Image.open(file) as picture:
+        return np.asarray(picture.convert("RGBA"))
+
+
+def test_every_pipeline_has_an_effect(catalogue, examples, folder, has_vision):
+    assert len(examples) > 40 and sum(map(len, examples.values())) > 200
+    problems = []
+    for text in sorted({each for texts in examples.values() for each in texts} - INVALID - MODELS):
+        for name, parameter in documented.assets_of(text, catalogue).items():
+            provide(folder, name, parameter, text)
+        problem = idleness(catalogue, text, folder, has_vision)
+        if problem:
+            places = [place for place, texts in examples.items() if text in texts]
+            problems.append(f"{text}\n  in {', '.join(places)}: {problem}")
+    assert not problems, "\n".join(problems)
+
+
+def idleness(catalogue, text: str, folder, has_vision: bool) -> str | None:
+    """The reason why a pipeline has no effect; `None` if it has one."""
+    try:
+        said = sidelight("check", "-p", text, cwd=folder).stderr.decode()
+    except AssertionError as error:
+        return None if "built without Vision" in str(error) else str(error)
+    if said:
+        return said
+    if text.endswith("@off") or text.partition("(")[0] in catalogue.analyses:
+        return None
+    for name in ("in", "dim", "clear"):
+        sidelight("apply", f"{name}.png", "out.png", "-p", text, cwd=folder)
+        before, after = pixels(folder / f"{name}.png"), pixels(folder / "out.png")
+        if before.shape != after.shape:
+            return None
+        if np.abs(before.astype(int) - after).max() > 8:
+            return None
+    return "the pictures are equal"
+
+
+def test_invalid_examples_are_refused(examples):
+    assert INVALID <= {each for texts in examples.values() for each in texts}
+    for text in INVALID:
+        sidelight("check", "-p", text, fails=True)
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/guides/assets.md", "docs/guides/backgrounds.md",
+             "docs/guides/faces.md", "clients/python/README.md", "Examples/cpp/README.md",
+             "sidelight apply --help", "the studio's examples", "dev/demo"],
+)
+def test_the_collection_covers_a_page(examples, page):
+    assert len(examples[page]) >= 2

@@ -30,7 +30,7 @@ struct AdaptivePass: OperationPass {
     let nodes = value.map { self.operation.nodes(for: $0, of: geometry) } ?? []
     var builder = PassBuilder(geometry: geometry, budget: PlanBudget())
     builder.append(nodes.map { .node($0, filter: self.setting.description.name) })
-    return builder.finish(as: nil, analyses: [], sceneStages: [])
+    return builder.finish(as: nil)
   }
 }
 

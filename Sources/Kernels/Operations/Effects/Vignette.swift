@@ -10,8 +10,8 @@ struct Vignette: CatalogueFilter {
       """,
     parameters: [
       ParameterDescription(
-        "intensity", .number, default: .number(0), slider: -1 ... 1, limits: -8 ... 8,
-        "The strength; 0 changes nothing, negative values brighten."),
+        "intensity", .number, default: .number(1), slider: -1 ... 1, limits: -8 ... 8,
+        "The strength; 0, Core Image's default, changes nothing, negative values brighten."),
       ParameterDescription(
         "radius", .number, default: .number(1), slider: 0 ... 2, limits: 0 ... 1000,
         "The distance in half diagonals from the centre at which a quarter of the light is left."),

@@ -17,7 +17,7 @@ import { toJson } from "../protocol/json.js";
 /** @type {Language[]} */
 export const LANGUAGES = [
   { id: "python", label: "Python", snippet: (pipeline, address) => `\
-import sidelight
+${lifetime("#", address)}import sidelight
 
 PIPELINE = ${literal(textOf(pipeline))}
 
@@ -30,7 +30,7 @@ with sidelight.connect(${literal(address)}) as server, server.session(PIPELINE) 
             file.write(outcome.image.data)
 ` },
   { id: "swift", label: "Swift", snippet: (pipeline, address) => `\
-import Foundation
+${lifetime("//", address)}import Foundation
 import SidelightClient
 
 let pipeline = try Pipeline(text: ${swiftLiteral(textOf(pipeline))})
@@ -48,7 +48,9 @@ try await SidelightClient.connect(to: Address(${swiftLiteral(address)})) { clien
 }
 ` },
   { id: "go", label: "Go", snippet: (pipeline, address) => `\
-package main
+// In Sidelight's folder, after Examples/go/build:
+// GO111MODULE=off GOPATH=$PWD/.build/go:/usr/share/gocode go run photo.go
+${lifetime("//", address)}package main
 
 import (
 	"context"
@@ -90,7 +92,7 @@ func check(err error) {
 }
 ` },
   { id: "shell", label: "Command line", snippet: (pipeline, address) => `\
-# A picture
+${lifetime("#", address)}# A picture
 sidelight apply in.jpg out.jpg --server ${shell(address)} \\
   --pipeline ${shell(textOf(pipeline))}
 
@@ -101,7 +103,9 @@ ffmpeg -i in.mp4 -pix_fmt yuv420p -f yuv4mpegpipe - |
   ffmpeg -i - out.mp4
 ` },
   { id: "gstreamer", label: "gst-launch", snippet: (pipeline, address) => `\
-export GST_PLUGIN_PATH=$(python3 -m sidelight.gst)
+# Needs GStreamer's bindings, and the package sidelight for the Python that has them
+# (clients/python/docs/bridges.md).
+${lifetime("#", address)}export GST_PLUGIN_PATH=$(python3 -m sidelight.gst)
 gst-launch-1.0 videotestsrc is-live=true ! video/x-raw,format=I420,width=640,height=360 ! \\
   sidelightfilter address=${shell(address)} \\
     pipeline=${shell(gstreamer(textOf(pipeline)))} ! \\
@@ -110,6 +114,18 @@ gst-launch-1.0 videotestsrc is-live=true ! video/x-raw,format=I420,width=640,hei
   { id: "json", label: "JSON", snippet: (pipeline) =>
     `${JSON.stringify(toJson("sidelight.v1.Pipeline", pipeline), null, 2)}\n` },
 ];
+
+/**
+ * Returns a comment about the studio's own socket; nothing for other addresses.
+ *
+ * @param {string} mark The beginning of comments.
+ * @param {string} address
+ */
+function lifetime(mark, address) {
+  return address.includes("/sidelight-studio-")
+    ? `${mark} The socket is gone when the studio ends; 'sidelight serve --listen' has one that stays.\n`
+    : "";
+}
 
 /**
  * Returns a text as a literal of Python and Go.
