@@ -31,8 +31,9 @@ package struct FacePrivacyFilter: SceneFilter {
         until it was searched. Square cells of the side strength s/6, fixed to the face, have the \
         mean of the frame's samples whose centres they contain, plane by plane; \(look). The whole \
         frame is blurred (about a Gaussian of sigma = strength height/18) until a face is found, \
-        after a cut or an error, and while a face is lost or a search fails or is overdue. Alpha \
-        is kept; means weigh colour by alpha
+        after a cut or an error, and while a face is lost or a search fails or is overdue. Means \
+        are of the frame on black, and covered pixels become opaque. Covers grow by the reach of \
+        the blurs before them
         """,
       parameters: [
         ParameterDescription(
@@ -115,6 +116,9 @@ struct FacePrivacyOperation: SceneOperation {
   func makeStage() -> any SceneStage {
     Stage(privacy: FacePrivacy(self.privacy))
   }
+
+  /// Only means of cells, which are too coarse to show a face, go beyond their pixels.
+  func spread(in geometry: FrameGeometry) -> Double? { 0 }
 
   func makePass(_ setting: PassSetting, index: Int) -> any Pass {
     FaceCoverPass(
