@@ -11,8 +11,7 @@ extension FilterCatalogue {
     var resolver = PipelineResolver(catalogue: self)
     let space = pipeline.workingSpace ?? .sRGBGamma
     let items = try resolver.resolve(pipeline, in: space, path: "", depth: 1)
-    var rules = SceneRules(catalogue: self)
-    try rules.check(items, path: "")
+    try SceneRules.check(items, in: space, of: self)
     return ResolvedPipeline(items: items, workingSpace: space)
   }
 }

@@ -1,21 +1,47 @@
 /// The rules of pipelines with scene filters.
 ///
-/// - Faces and mattes are found in the frame as it arrives. So no filter that moves pixels may come
-///   before a scene filter.
-/// - A filter that protects hides a part of the frame. So it and the pipelines around it have
-///   neither a `mix` nor a `region`, which would leave the part visible, and no later filter reads
-///   the source frame.
+/// - Faces and mattes are found in the frame as it arrives. So no filter of geometry or distortion
+///   may come before a scene filter.
+/// - A filter that protects hides a part of the frame as it arrives. So nothing before it may move
+///   that part out of its cover, whatever its category: only filters that work on single pixels, or
+///   take content from opposite sides of each pixel alike (``ContentSpread``), come before it.
+/// - It and the pipelines around it have neither a `mix` nor a `region`, which would leave the part
+///   visible, and no later filter reads the source frame.
 ///
 /// The rules hold for inactive stages too, because they can be activated at any time.
 struct SceneRules {
+  /// A filter, and the path of its stage.
+  private struct Place {
+    let filter: String
+    let path: String
+  }
+
+  /// The frames for which filters are asked for their steps: small ones, with alpha.
+  private static let geometry = FrameGeometry(
+    format: .bgra8, size: FrameSize(width: 320, height: 180))
+
   private let catalogue: FilterCatalogue
-  /// The first filter so far that moves pixels.
-  private var moving: String?
+  /// The number of stages that protect and have not been checked yet.
+  private var remaining: Int
+  /// The first filter so far of geometry or distortion.
+  private var warping: Place?
+  /// The first filter so far that may move what the frame shows; only while stages that protect
+  /// remain.
+  private var moving: Place?
   /// The first filter so far that protects.
   private var protecting: String?
 
-  init(catalogue: FilterCatalogue) {
+  /// Checks the stages of a pipeline in a working space.
+  static func check(
+    _ stages: [ResolvedStage], in space: WorkingSpace, of catalogue: FilterCatalogue
+  ) throws(PipelineError) {
+    var rules = SceneRules(catalogue: catalogue, remaining: Self.protectingCount(stages))
+    try rules.check(stages, in: space, path: "", mixed: nil)
+  }
+
+  private init(catalogue: FilterCatalogue, remaining: Int) {
     self.catalogue = catalogue
+    self.remaining = remaining
   }
 
   /// Checks stages in order.
@@ -24,33 +50,36 @@ struct SceneRules {
   ///   - path: The path of the stages, with a trailing dot unless empty.
   ///   - mixed: The path of the outermost stage around them that has a `mix` or a `region`; `nil`
   ///     if there is none.
-  mutating func check(
-    _ stages: [ResolvedStage], path: String, mixed: String? = nil
+  private mutating func check(
+    _ stages: [ResolvedStage], in space: WorkingSpace, path: String, mixed: String?
   ) throws(PipelineError) {
     for (index, stage) in stages.enumerated() {
       let path = "\(path)stages[\(index)]"
       let isMixed = stage.mix < 1 || stage.region != nil
       let mixed = mixed ?? (isMixed ? "\(path).\(stage.region == nil ? "mix" : "region")" : nil)
       switch stage.content {
-      case .stages(let inner, _):
-        try self.check(inner, path: "\(path).pipeline.", mixed: mixed)
+      case .stages(let inner, let space):
+        try self.check(inner, in: space, path: "\(path).pipeline.", mixed: mixed)
       case .filter(let name, let arguments, let value):
         try self.check(name, arguments, value, path: path, mixed: mixed)
+        self.add(value, in: space, at: Place(filter: name, path: path))
       }
     }
   }
 
-  private mutating func check(
+  private func check(
     _ name: String, _ arguments: Arguments, _ filter: any Filter, path: String, mixed: String?
   ) throws(PipelineError) {
     let scene = (filter as? any SceneFilter).flatMap { $0.usesScene ? $0 : nil }
-    if scene != nil, let moving = self.moving {
+    let protects = scene?.protects == true
+    if scene != nil, let moving = protects ? self.moving : self.warping {
       throw PipelineError(
         code: .invalidStage, path: "\(path).filter.name",
-        message: "\(name) comes after \(moving), which moves pixels; put it before, because "
-          + "\(name) looks at the frame as it arrives")
+        message: "\(name) comes after \(moving.filter) (\(moving.path)), which may move what the "
+          + "frame shows; move \(moving.filter) after \(name), because \(name) looks at the frame as "
+          + "it arrives")
     }
-    if scene?.protects == true, let mixed {
+    if protects, let mixed {
       throw PipelineError(
         code: .invalidStage, path: mixed,
         message: "\(name) hides a part of the frame, which a mix or a region would show")
@@ -61,9 +90,42 @@ struct SceneRules {
         message: "\"\(Asset.sourceName)\" is the frame before \(protecting), which hides a part "
           + "of it")
     }
-    if scene?.protects == true { self.protecting = self.protecting ?? name }
+  }
+
+  /// Takes a filter into account for those after it.
+  private mutating func add(_ filter: any Filter, in space: WorkingSpace, at place: Place) {
+    if (filter as? any SceneFilter)?.protects == true {
+      self.protecting = self.protecting ?? place.filter
+      self.remaining -= 1
+    }
     let category = filter.description.category
-    if category == .geometry || category == .distortion { self.moving = self.moving ?? name }
+    if category == .geometry || category == .distortion { self.warping = self.warping ?? place }
+    if self.moving == nil, self.remaining > 0 {
+      self.moving = self.warping ?? (Self.mayMove(filter, in: space) ? place : nil)
+    }
+  }
+
+  /// Whether a filter may move what the frame shows.
+  private static func mayMove(_ filter: any Filter, in space: WorkingSpace) -> Bool {
+    // Its nodes may hold large images. If it does move pixels, against its description, the cover
+    // is that of the whole frame.
+    guard filter.description.reach != .pixel else { return false }
+    var spread = ContentSpread()
+    for node in filter.nodes(for: Self.geometry, in: space) {
+      spread.add(node, in: Self.geometry)
+    }
+    return spread.distance == nil
+  }
+
+  /// The number of stages that protect, active or not.
+  private static func protectingCount(_ stages: [ResolvedStage]) -> Int {
+    stages.reduce(0) { count, stage in
+      switch stage.content {
+      case .filter(_, _, let value):
+        (value as? any SceneFilter)?.protects == true ? count + 1 : count
+      case .stages(let inner, _): count + Self.protectingCount(inner)
+      }
+    }
   }
 
   /// The parameter that names the source frame; `nil` if there is none.

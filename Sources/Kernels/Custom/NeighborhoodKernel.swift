@@ -37,6 +37,10 @@ extension NeighborhoodKernel {
   }
 }
 
+/// A kernel that takes content from opposite sides of a pixel alike, as means and edge detectors do,
+/// so that it moves nothing to one side.
+protocol SymmetricKernel: NeighborhoodKernel {}
+
 /// The pixels around one pixel. Valid only during the call that receives it.
 @safe
 @frozen

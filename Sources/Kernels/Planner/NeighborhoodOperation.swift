@@ -22,6 +22,10 @@ package protocol NeighborhoodOperation: Sendable {
   /// the mean of their results. Other operations work on the chroma plane, whose samples lie in
   /// the middle of their pixels.
   var sumsPixels: Bool { get }
+  /// Returns the greatest distance, in pixels, from which a pixel gets content, if the operation
+  /// takes it from opposite sides alike, as blurs do; `nil` if it may move content to one side, or
+  /// from any distance. `nil` by default.
+  func spread(in geometry: FrameGeometry) -> Double?
   /// The geometry of the output for that of the input.
   func output(for geometry: FrameGeometry) -> FrameGeometry
   /// Creates the pass for pictures of the setting's geometry.
@@ -41,6 +45,7 @@ extension NeighborhoodOperation {
   package var averages: Bool { true }
   package var limitsLast: Bool { false }
   package var sumsPixels: Bool { false }
+  package func spread(in geometry: FrameGeometry) -> Double? { nil }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
   package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
   package func reference(
@@ -69,6 +74,9 @@ package struct PassSetting: Sendable {
   package let description: PassDescription
   /// The geometry of the input.
   package let geometry: FrameGeometry
+  /// The distance, in pixels, to which earlier passes may have spread what the frame shows; `nil` if
+  /// they may have moved it anywhere.
+  package var spread: Double? = 0
   /// Whether the fourth channel is not alpha and is passed through unchanged.
   package var keepsFourthChannel: Bool {
     self.geometry.format.hasAlpha && self.geometry.color.alpha == .opaque

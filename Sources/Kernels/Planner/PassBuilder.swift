@@ -27,6 +27,8 @@ struct PassBuilder {
   private var limitsLast = false
   /// The source frame by the sizes in which it was needed.
   private var sources: [FrameSize: Int] = [:]
+  /// The distance to which the items so far may have spread what the frame shows.
+  private var spread = ContentSpread()
   private var deferred: [PointOperation] = []
   private var deferredFilters: [String] = []
 
@@ -119,6 +121,7 @@ struct PassBuilder {
       filters: [filter], kind: operation.kind, summary: operation.summary)
     let pass = operation.makePass(
       PassSetting(description: description, geometry: self.picture))
+    self.spread.add(operation, in: self.geometry)
     self.geometry = operation.output(for: self.geometry)
     self.emit(pass, inputs: [self.slot], depth: .deep)
     self.exceedsAlpha = self.exceedsAlpha || !operation.averages || operation.limitsLast
@@ -132,6 +135,7 @@ struct PassBuilder {
       summary: "a kernel over \(2 * kernel.reach + 1)x\(2 * kernel.reach + 1) pixels")
     let pass = WindowPass(
       description: description, kernel: kernel, color: self.geometry.color)
+    self.spread.add(kernel)
     self.emit(pass, inputs: [self.slot], depth: .deep)
     self.exceedsAlpha = true
   }
@@ -145,6 +149,7 @@ struct PassBuilder {
     let description = PassDescription(
       filters: [filter], kind: .frame, summary: "a function of the whole frame")
     let pass = FramePass(description: description, color: self.geometry.color, body: body)
+    self.spread.add(nil)
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 
@@ -155,8 +160,10 @@ struct PassBuilder {
     self.makeFrame()
     let description = PassDescription(
       filters: [filter], kind: .composite, summary: operation.summary)
-    let pass = operation.makePass(
-      PassSetting(description: description, geometry: self.picture), index: index)
+    let setting = PassSetting(
+      description: description, geometry: self.picture, spread: self.spread.distance)
+    let pass = operation.makePass(setting, index: index)
+    self.spread.add(operation.spread(in: self.geometry))
     self.emit(pass, inputs: [self.slot], depth: .eight)
   }
 

@@ -96,6 +96,16 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// Whether frames are returned unchanged, byte for byte.
   public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
 
+  /// Whether a stage hides a part of each frame.
+  package var protects: Bool { self.sceneStages.contains(where: \.protects) }
+
+  /// Whether a stage hides faces.
+  package var hidesFaces: Bool {
+    self.sceneStages.contains {
+      $0.protects && $0.request.faces?.configuration.protects == true
+    }
+  }
+
   /// The summaries of the passes, numbered, one per line.
   public var description: String {
     guard !self.isIdentity else { return "no pass: frames are returned unchanged" }

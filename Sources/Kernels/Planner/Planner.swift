@@ -99,7 +99,9 @@ struct Planner {
       case .neighborhood(let operation): self.geometry = operation.output(for: self.geometry)
       case .scene(let operation):
         self.sceneStages.append(
-          PlannedSceneStage(stage: stage, filter: name, request: operation))
+          PlannedSceneStage(
+            stage: stage, filter: name, request: operation,
+            protects: (filter as? any SceneFilter)?.protects ?? false))
         let item = PlanItem.scene(
           operation, index: self.sceneStages.count - 1, filter: name)
         items += Self.convert([item], to: .sRGBGamma, from: space)

@@ -81,11 +81,13 @@ package struct StillImageFilter: Sendable {
     var limits = self.limits
     if delivery.coding.isFile { limits.maxBytes = .max }
     try limits.check(output: plan.output, field: delivery.shape.isAny ? "pipeline" : "output")
+    // Alpha, which is not searched, could show a face.
+    let input = plan.hidesFaces ? frame.onBlack(in: self.codec.pool) : frame
     let scene =
       plan.sceneStages.isEmpty
-      ? nil : try await StreamScene.still(frame, at: time, for: plan, observer: self.observer)
+      ? nil : try await StreamScene.still(input, at: time, for: plan, observer: self.observer)
     let result = try await self.executor.run(
-      plan, on: frame, at: time, scene: scene, details: details, bands: bands,
+      plan, on: input, at: time, scene: scene, details: details, bands: bands,
       observer: self.observer, meter: meter
     ).shown(delivery.orientation)
     return Outcome(

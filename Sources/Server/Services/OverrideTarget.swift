@@ -73,9 +73,7 @@ enum OverrideTarget: Sendable {
     // Stored first, so that a session that opens at this moment finds it.
     let overrides = engine.resumption.overrides
     switch self {
-    case .session(let handle):
-      try overrides.record(
-        decision, for: handle.lineage, of: handle.identity, label: handle.label, at: now)
+    case .session(let handle): try overrides.record(decision, for: handle.overrideSession, at: now)
     case .participants(let participants): try overrides.record(decision, for: participants, at: now)
     }
     return try self.handles(in: engine.admission.sessions).map { handle in
@@ -96,7 +94,7 @@ enum OverrideTarget: Sendable {
     // Recorded first, so that a session that opens at this moment finds it.
     switch self {
     case .session(let handle):
-      try overrides.lift(handle.lineage, of: handle.identity, until: end, at: now)
+      try overrides.lift(handle.overrideSession, until: end, at: now)
     case .participants(let participants):
       try overrides.lift(participants, until: end, at: now)
     }

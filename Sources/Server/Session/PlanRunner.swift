@@ -23,21 +23,26 @@ struct PlanRunner: Sendable {
   ///   - transition: The mix with the result of an earlier pipeline; `nil` outside of transitions.
   ///   - outcome: The message without the picture.
   ///   - isReduced: Whether to leave out optional work on the scene.
+  ///   - hides: Whether the plan replaces one that hides the frame.
   ///   - bands: The threads to spread each pass over.
   ///   - meter: Measures the work of all threads.
   /// - Returns: The picture, and the work of the transition in it.
   func run(
     _ compiled: CompiledPipeline, on frame: IncomingFrame, in transition: TransitionWork? = nil,
-    outcome: Sidelight_V1_FilteredFrame, isReduced: Bool = false, bands: Int,
+    outcome: Sidelight_V1_FilteredFrame, isReduced: Bool = false, hides: Bool = false, bands: Int,
     observer: some PassObserver, meter: WorkMeter
   ) async throws -> (picture: OutgoingPicture, transition: TransitionWork.Report) {
     let codec = self.processing.codec
     let executor = self.processing.executor
-    let input = try await codec.decode(frame.picture, observer: observer)
-    frame.samples?.resolve(.decoded(input))
+    let decoded = try await codec.decode(frame.picture, observer: observer)
+    frame.samples?.resolve(.decoded(decoded))
     if case .file = frame.picture { self.resolver.decodingErrors.reset() }
     let time = FrameTime(index: frame.arrival, arrival: frame.received)
     let earlier = transition?.transition.earlier.plan
+    let plans = [compiled.plan] + (earlier.map { [$0] } ?? [])
+    let input = self.input(
+      decoded, of: frame, protects: hides || plans.contains(where: \.protects),
+      hidesFaces: hides || plans.contains(where: \.hidesFaces))
     let details = self.details(of: frame)
     let scene = try await self.scene(
       of: input, frame, at: time, for: compiled.plan, from: earlier, details,
@@ -91,6 +96,19 @@ struct PlanRunner: Sendable {
       if transition != nil { expired.transition = report }
       throw expired
     }
+  }
+
+  /// Returns the pixels that all steps of a frame read.
+  ///
+  /// A frame of which a part is hidden is copied out of shared memory, where the client could change
+  /// it between the search for the part and its cover. Faces are hidden in the frame on black: its
+  /// alpha, which is not searched, could show one.
+  private func input(
+    _ decoded: Frame, of frame: IncomingFrame, protects: Bool, hidesFaces: Bool
+  ) -> Frame {
+    let pool = self.processing.pool
+    let stable = protects && frame.isInSharedMemory ? decoded.copy(in: pool) : decoded
+    return hidesFaces ? stable.onBlack(in: pool) : stable
   }
 
   /// Returns the values of a frame that stages can show.

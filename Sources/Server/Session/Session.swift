@@ -292,8 +292,8 @@ struct Session: Sendable {
 
   // MARK: Opening
 
-  /// Applies an operator's decision about an earlier session of the same lineage, which may be
-  /// newer than the token that this session resumes from, or about the participant. The client
+  /// Applies an operator's decision about another session of the same lineage or track, which may
+  /// be newer than the token that this session resumes from, or about the participant. The client
   /// learns of it from the first state message.
   ///
   /// Call it after the registry has added the session: it then receives all later decisions itself.

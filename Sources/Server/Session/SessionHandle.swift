@@ -246,6 +246,11 @@ final class SessionHandle: Sendable {
 
   // MARK: For operators
 
+  /// The session, as the store of overrides finds it.
+  var overrideSession: OverrideStore.Session {
+    OverrideStore.Session(lineage: self.lineage, identity: self.identity, label: self.label)
+  }
+
   /// Applies the operators' decision that counts for the session: forces its pipeline, and drops
   /// frames that were filtered before and have not been sent; or ends the override.
   ///
@@ -260,7 +265,7 @@ final class SessionHandle: Sendable {
     at now: Duration, default other: OverrideStore.Decision? = nil
   ) throws(PipelineError) -> UInt64 {
     let (isForced, isChanged, revision) = try self.update { pipelineState throws(PipelineError) in
-      switch self.overrides.decision(for: self.lineage, of: self.identity, at: now) ?? other {
+      switch self.overrides.decision(for: self.overrideSession, at: now) ?? other {
       case .forced(let pipeline, let reason, let end)?:
         try pipelineState.override(with: pipeline, reason: reason, until: end)
         return (true, true, pipelineState.revision)
@@ -311,7 +316,7 @@ final class SessionHandle: Sendable {
   /// - Returns: Whether an override has ended.
   private func expireOverride(_ state: inout State, at now: Duration) -> Bool {
     let hasEnded = state.pipelineState.expire(at: now) {
-      self.overrides.decision(for: self.lineage, of: self.identity, at: now)
+      self.overrides.decision(for: self.overrideSession, at: now)
     }
     guard hasEnded else { return false }
     state.version += 1

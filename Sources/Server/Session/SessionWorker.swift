@@ -316,8 +316,8 @@ struct SessionWorker {
         for: frame.picture.form, as: self.session.options.output)
       try blur.check(self.runner.limits)
       return try await self.runner.run(
-        blur, on: frame, outcome: frame.outcome(.degraded, failure: status), bands: bands,
-        observer: NoPassObserver(), meter: meter
+        blur, on: frame, outcome: frame.outcome(.degraded, failure: status), hides: true,
+        bands: bands, observer: NoPassObserver(), meter: meter
       ).picture
     }
   }

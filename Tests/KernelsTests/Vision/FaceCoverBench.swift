@@ -45,7 +45,7 @@ struct FaceCoverBench {
   }
 
   /// The frame with the mosaic of one region, by its definition, as levels that are not rounded;
-  /// `nil` for samples that the region does not cover, and for alpha.
+  /// `nil` for samples that the region does not cover.
   static func mosaic(
     _ frame: Frame, _ region: CoveredRegion, _ map: AffineMap
   ) -> [[Double?]] {
@@ -75,25 +75,22 @@ struct FaceCoverBench {
       for y in 0 ..< shape.height {
         for x in 0 ..< shape.width {
           let first = (y * shape.width + x) * shape.step
-          let isWeighed = shape.step == 4 && alpha != .opaque
-          let weight = isWeighed ? Double(plane[first + 3]) / 255 : 1
+          // On black.
+          let isWeighed = shape.step == 4 && alpha == .straight
+          let opacity = isWeighed ? Double(plane[first + 3]) / 255 : 1
           var sum = sums[cell(x, y)] ?? [0, 0, 0, 0, 0]
           for channel in 0 ..< shape.step {
-            sum[channel] += Double(plane[first + channel]) * (alpha == .straight ? weight : 1)
+            sum[channel] += Double(plane[first + channel]) * opacity
           }
-          sum[4] += weight
+          sum[4] += 1
           sums[cell(x, y)] = sum
         }
       }
       return (0 ..< shape.samples * shape.height).map { index in
         let (pixel, channel) = (index / shape.step, index % shape.step)
         let (x, y) = (pixel % shape.width, pixel / shape.width)
-        guard region.contains(picture(x, y)), channel < 3, let sum = sums[cell(x, y)] else {
-          return nil
-        }
-        let mean = sum[4] > 0 ? sum[channel] / sum[4] : 0
-        return alpha == .premultiplied && shape.step == 4
-          ? mean * Double(plane[pixel * 4 + 3]) / 255 : mean
+        guard region.contains(picture(x, y)), let sum = sums[cell(x, y)] else { return nil }
+        return channel < 3 ? sum[channel] / sum[4] : 255
       }
     }
   }

@@ -195,8 +195,10 @@ import Testing
     }
   }
 
+  // MARK: - Alpha
+
   @Test(arguments: FaceCoverBench.filters, [false, true])
-  func `straight and premultiplied colours agree, and alpha is kept`(
+  func `straight and premultiplied colours agree, and covered pixels are opaque`(
     _ filter: String, _ isWhole: Bool
   ) async throws {
     let coverage = isWhole ? FaceCoverage.whole(.faceLost) : .regions([Self.face])
@@ -215,10 +217,178 @@ import Testing
     let other = try await Bench().run(filter, on: premultiplied(straight), coverage)
     let expected = try premultiplied(one).samples
     #expect(other.worstDifference(from: expected) <= 1)
-    let (alpha, kept) = (straight.samples[0], one.samples[0])
-    #expect(stride(from: 3, to: alpha.count, by: 4).allSatisfy { alpha[$0] == kept[$0] })
-    let colors = other.samples[0]
-    #expect(colors.indices.allSatisfy { colors[$0] <= colors[$0 | 3] })
+    let (alpha, result) = (straight.samples[0], one.samples[0])
+    for pixel in 0 ..< 300 * 200 {
+      let center = PicturePoint(x: Double(pixel % 300) + 0.5, y: Double(pixel / 300) + 0.5)
+      let isCovered = isWhole || Self.face.contains(center)
+      #expect(result[4 * pixel + 3] == (isCovered ? 255 : alpha[4 * pixel + 3]))
+    }
+  }
+
+  /// A portrait in alpha: stripes that the colours do not have.
+  @Test(arguments: FaceCoverBench.filters, AlphaMode.allCases)
+  func `nothing of alpha is left in a cover`(_ filter: String, _ alpha: AlphaMode) async throws {
+    for (width, height) in [(300, 200), (61, 33), (5, 3)] {
+      let geometry = FrameGeometry(
+        format: .bgra8, size: FrameSize(width: width, height: height),
+        color: ColorDescription(alpha: alpha))
+      let frame = try TestFrame.make(geometry, padding: .ragged) { _, x, y, channel in
+        channel == 3 && (x / 2 + y / 3).isMultiple(of: 2) ? 0 : alpha == .premultiplied ? 0 : 255
+      }
+      let all = CoveredRegion(
+        shape: .rectangle, center: PicturePoint(x: 0, y: 0), radiusX: 1000, radiusY: 1000, roll: 0,
+        cell: 30)
+      for coverage in [FaceCoverage.whole(.lost), .regions([all])] {
+        let result = try await Bench().run(filter, on: frame, coverage)
+        let samples = result.samples[0]
+        for index in stride(from: 3, to: samples.count, by: 4) { #expect(samples[index] == 255) }
+        // The conversions that compose alpha show nothing either.
+        let rgb = try await Self.converted(result, to: .rgb24)
+        #expect(Bench.detail(rgb) <= Bench.detail(result))
+        #expect(Bench.detail(result) <= 0.03 * Double(3 * 255 * 255 * width * height))
+      }
+    }
+  }
+
+  /// Alpha selects one pixel of each cell. A mean with the weights of alpha would be its colour, and
+  /// the next frame could show the next pixel.
+  @Test(arguments: FaceCoverBench.filters)
+  func `alpha does not select the pixels that a mean shows`(_ filter: String) async throws {
+    let geometry = FrameGeometry(format: .rgba8, size: FrameSize(width: 96, height: 64))
+    let region = CoveredRegion(
+      shape: .rectangle, center: PicturePoint(x: 48, y: 32), radiusX: 60, radiusY: 50, roll: 0,
+      cell: 16)
+    let frame = try TestFrame.make(geometry, padding: .packed) { _, x, y, channel in
+      channel < 3 ? UInt8((x * 31 + y * 17) % 256) : x % 16 == 5 && y % 16 == 7 ? 255 : 0
+    }
+    for coverage in [FaceCoverage.whole(.lost), .regions([region])] {
+      let samples = try await Bench().run(filter, on: frame, coverage).samples[0]
+      // 255 levels of one pixel of 256.
+      #expect(samples.indices.allSatisfy { $0 % 4 == 3 || samples[$0] <= 4 })
+    }
+  }
+
+  static func converted(_ frame: Frame, to format: PixelFormat) async throws -> Frame {
+    try await TestBench().executor.run(
+      ResolvedPipeline.empty.plan(for: frame.geometry, as: FrameEncoding(format: format)),
+      on: frame)
+  }
+
+  @Test(arguments: [PixelFormat.bgra8, .rgba8], AlphaMode.allCases)
+  func `a frame on black is opaque, and an opaque frame is not copied`(
+    _ format: PixelFormat, _ alpha: AlphaMode
+  ) throws {
+    for (number, size) in FormatSweep.sizes.enumerated() {
+      let geometry = FrameGeometry(
+        format: format, size: size, color: ColorDescription(alpha: alpha))
+      let frame = try TestFrame.make(
+        geometry, seed: UInt64(number), padding: TestFrame.Padding.allCases[number % 3])
+      let result = frame.onBlack(in: BufferPool())
+      #expect(result.geometry == frame.geometry)
+      let (before, after) = (frame.samples[0], result.samples[0])
+      for index in before.indices {
+        let color = Int(before[index])
+        let expected =
+          index % 4 == 3
+          ? 255 : alpha == .straight ? (color * Int(before[index | 3]) * 2 + 255) / 510 : color
+        #expect(abs(Int(after[index]) - expected) <= (alpha == .straight ? 1 : 0))
+      }
+      #expect(result.onBlack(in: BufferPool()).buffer === result.buffer)
+    }
+    let gray = try Self.frame(.gray8, 8, 8)
+    #expect(gray.onBlack(in: BufferPool()).buffer === gray.buffer)
+  }
+
+  // MARK: - Filters before
+
+  @Test(arguments: [PixelFormat.bgra8, .i420, .nv12])
+  func `covers grow by the reach of the blurs before them`(_ format: PixelFormat) async throws {
+    let bench = Bench()
+    let frame = try Self.frame(format, 299, 187)
+    let blur = Stage.filter("gaussianBlur", ["radius": .number(2)])
+    let map = AffineMap(a: 2, b: 0, c: 0, d: 2, tx: 0, ty: 0)
+    var region = Self.face.scaled(by: 0.5)
+    let together = try await bench.bench.executor.run(
+      try bench.bench.catalogue.resolve([blur, .filter("facePixellate")]).plan(for: frame.geometry),
+      on: frame, scene: FrameScene(frameMap: map, drawings: [FaceCoverage.regions([region])]))
+    let distance = ContentSpread.gaussian(sigma: 2) / 2
+    region.radiusX += distance
+    region.radiusY += distance
+    let blurred = try await bench.bench.run([blur], on: frame)
+    let expected = try await bench.run(
+      "facePixellate", on: blurred, FaceCoverage.regions([region]), map: map)
+    #expect(together.samples == expected.samples)
+  }
+
+  /// Beyond the reach of a filter a pixel has no effect: the law that covers rely on.
+  @Test(
+    arguments: [
+      Stage.filter("gaussianBlur", ["radius": .number(1.3)]),
+      .filter("gaussianBlur", ["radius": .number(7)]), .filter("boxBlur", ["radius": .number(3.4)]),
+      .filter("boxBlur", ["radius": .number(5), "border": .text("transparent")]),
+      .filter("motionBlur", ["radius": .number(9), "angle": .number(0.7)]),
+      .filter("bloom", ["radius": .number(4), "intensity": .number(1)]),
+      .filter("unsharpMask", ["intensity": .number(8)]),
+      .filter("sharpenLuminance", ["sharpness": .number(64)]), .filter("median"), .filter("edges"),
+      .filter("noiseReduction"), .filter("sketch"),
+      .filter("sharpenAdaptive"),
+      .filter("pixellate", ["scale": .number(13)]), .filter("crystallize", ["radius": .number(6)]),
+
+      .filter(
+        "convolution5X5", ["weights": .vector([0.5] + .init(repeating: 0, count: 23) + [0.5])]),
+    ], [PixelFormat.bgra8, .i420])
+  func `no content goes beyond the reach of a filter`(
+    _ stage: Stage, _ format: PixelFormat
+  ) async throws {
+    let bench = TestBench()
+    let geometry = FrameGeometry(format: format, size: FrameSize(width: 643, height: 357))
+    let filter = try #require(bench.catalogue.resolve([stage]).stages.first)
+    guard case .filter(_, _, let value) = filter.content else { return }
+    var spread = ContentSpread()
+    for node in value.nodes(for: geometry, in: .sRGBGamma) { spread.add(node, in: geometry) }
+    let distance = try #require(spread.distance)
+    let side = 41
+    func make(_ level: @escaping (Int, Int) -> UInt8) throws -> Frame {
+      try TestFrame.make(geometry, padding: .aligned) { plane, x, y, channel in
+        let scale = plane > 0 ? 2 : 1
+        let (dx, dy) = (x * scale - 321, y * scale - 178)
+        let isInside = max(abs(dx), abs(dy)) <= side / 2
+        if channel == 3 { return 255 }
+        return isInside ? level(x, y) : UInt8(110 + (x * 7 + y * 3) % 40)
+      }
+    }
+    let one = try await bench.run([stage], on: make { x, y in (x + y).isMultiple(of: 2) ? 0 : 255 })
+    let other = try await bench.run([stage], on: make { x, y in UInt8((x * 5 + y) % 256) })
+    var changed = 0
+    for shape in PlaneShape.planes(format, geometry.size) {
+      let (left, right) = (one.samples[shape.plane], other.samples[shape.plane])
+      for index in left.indices where left[index] != right[index] {
+        let (x, y) = (index / shape.step % shape.width, index / shape.samples)
+        let scale = Int(1 / shape.scale)
+        let (dx, dy) = (abs(x * scale - 321), abs(y * scale - 178))
+        #expect(Double(max(dx, dy) - side / 2) <= distance, "\(shape.plane): \(x), \(y)")
+        changed += 1
+      }
+    }
+    #expect(changed > 0)
+  }
+
+  @Test(arguments: FaceCoverBench.filters)
+  func `after a step that may have moved faces the whole frame is covered`(
+    _ filter: String
+  ) async throws {
+    var bench = Bench()
+    bench.bench.catalogue.register(`Pipelines with scene filters`.Mislabelled.self)
+    let frame = try Self.frame(.bgra8, 320, 180)
+    // The rules refuse filters that say what they do.
+    let plan = try bench.bench.catalogue.resolve([.filter("mislabelled"), .filter(filter)])
+      .plan(for: frame.geometry)
+    func run(_ coverage: FaceCoverage) async throws -> [[UInt8]] {
+      try await bench.bench.executor.run(
+        plan, on: frame, scene: FrameScene(frameMap: .identity, drawings: [coverage])
+      ).samples
+    }
+    #expect(try await run(.regions([Self.face])) == run(.whole(.fault)))
   }
 
   // MARK: - Whole frames

@@ -160,10 +160,12 @@ import Testing
   }
 
   @Test func `the end for one session ends its earlier overrides too`() throws {
-    let (store, lineage) = (OverrideStore(), SessionLineage())
-    let ana = CallerIdentity(caller: "a", participant: "ana")
+    let store = OverrideStore()
+    let session = OverrideStore.Session(
+      lineage: SessionLineage(), identity: CallerIdentity(caller: "a", participant: "ana"),
+      label: "")
     func reason(at now: Duration) -> String {
-      switch store.decision(for: lineage, of: ana, at: now) {
+      switch store.decision(for: session, at: now) {
       case .forced(_, let reason, _)?: reason
       case .lifted?: "lifted"
       case nil: "none"
@@ -173,10 +175,9 @@ import Testing
       .forced([], reason: "long", until: .seconds(60)),
       for: OverrideStore.Participants(name: "ana", caller: nil), at: .zero)
     try store.record(
-      .forced([], reason: "short", until: .seconds(10)), for: lineage, of: ana, label: "",
-      at: .zero)
+      .forced([], reason: "short", until: .seconds(10)), for: session, at: .zero)
     #expect([0, 20].map { reason(at: .seconds($0)) } == ["short", "long"])
-    try store.lift(lineage, of: ana, until: .seconds(10), at: .zero)
+    try store.lift(session, until: .seconds(10), at: .zero)
     #expect([0, 20, 60].map { reason(at: .seconds($0)) } == ["lifted", "lifted", "none"])
   }
 
@@ -185,8 +186,10 @@ import Testing
     let store = OverrideStore()
     func decision(_ caller: String) -> String { decision(caller, at: now) }
     func decision(_ caller: String, at now: Duration) -> String {
-      let identity = CallerIdentity(caller: caller, participant: "ana")
-      switch store.decision(for: SessionLineage(), of: identity, at: now) {
+      let session = OverrideStore.Session(
+        lineage: SessionLineage(), identity: CallerIdentity(caller: caller, participant: "ana"),
+        label: "")
+      switch store.decision(for: session, at: now) {
       case .forced(_, let reason, _)?: return reason
       case .lifted?: return "lifted"
       case nil: return "none"
@@ -232,17 +235,21 @@ import Testing
 
   @Test func `the number of tracks with overrides is limited`() throws {
     let store = OverrideStore()
-    let ana = CallerIdentity(caller: "a", participant: "ana")
+    func session(_ lineage: SessionLineage, _ label: String) -> OverrideStore.Session {
+      OverrideStore.Session(
+        lineage: lineage, identity: CallerIdentity(caller: "a", participant: "ana"), label: label)
+    }
     func force(_ lineage: SessionLineage, _ label: String, at now: Duration) throws {
       try store.record(
-        .forced([], reason: "", until: .seconds(10)), for: lineage, of: ana, label: label, at: now)
+        .forced([], reason: "", until: .seconds(10)), for: session(lineage, label), at: now)
     }
     // A client can resume with another label each time.
     let lineage = SessionLineage()
     for number in 0 ..< OverrideStore.capacity { try force(lineage, "\(number)", at: .zero) }
     let other = SessionLineage()
     #expect(throws: (any Error).self) { try force(other, "other", at: .zero) }
-    #expect(store.decision(for: other, of: ana, at: .zero) == nil, "nothing is stored")
+    let stored = store.decision(for: session(other, "other"), at: .zero)
+    #expect(stored == nil, "nothing is stored")
     try force(lineage, "0", at: .zero)
     try force(other, "other", at: .seconds(10))
   }

@@ -69,13 +69,15 @@ import Testing
     }
   }
 
-  static func override(_ id: String, at address: Address, with pipeline: Pipeline?) async throws {
+  static func override(
+    _ id: String, at address: Address, with pipeline: Pipeline?, seconds: Int64 = 60
+  ) async throws {
     try await withOperators(address) { operators in
       _ = try await operators.overrideSession(
         .with {
           $0.sessionID = id
           if let pipeline { $0.pipeline = Sidelight_V1_Pipeline(pipeline) }
-          $0.timeToLive.seconds = 60
+          $0.timeToLive.seconds = seconds
           $0.reason = "privacy"
         })
     }
@@ -115,6 +117,90 @@ import Testing
       #expect(try await Self.visit(address, Self.open(label: "ben")).pipeline == "sepiaTone")
       #expect(try await Self.visit(address, Self.open()).pipeline == "sepiaTone")
     }
+  }
+
+  static let blur: Pipeline = [.filter("gaussianBlur")]
+
+  @Test func `the token of an earlier session of the label does not end an override`() async throws
+  {
+    try await withServer { _, address in
+      let earlier = try await Self.visit(address, Self.open(label: "ana"))
+      let second = try await Self.visit(address, Self.open(label: "ana")) { id in
+        try await Self.override(id, at: address, with: Self.blur)
+      }
+      for token in [earlier.token, second.token] {
+        let resumed = try await Self.visit(address, Self.open(resuming: token, label: "ana"))
+        #expect(resumed.pipeline == "gaussianBlur")
+        #expect(resumed.states.first?.state == .overridden)
+      }
+      let other = try await Self.visit(address, Self.open(resuming: earlier.token, label: "ben"))
+      #expect(other.pipeline == "sepiaTone")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `an override that ends first leaves an earlier one of the label`(
+    _ isOneLineage: Bool
+  ) async throws {
+    let clock = ManualClock()
+    try await withServer(clock: clock.sessionClock) { _, address in
+      var token = Data()
+      if isOneLineage {
+        _ = try await Self.visit(address, Self.open(label: "ana")) { id in
+          try await Self.override(id, at: address, with: Self.blur)
+        }
+        token = try await Self.visit(address, Self.open(label: "ana")) { id in
+          try await Self.override(id, at: address, with: [.filter("pixellate")], seconds: 10)
+        }.token
+      } else {
+        _ = try await Self.visit(address, Self.open(label: "ana")) { first in
+          _ = try await Self.visit(address, Self.open(label: "ana")) { second in
+            try await Self.override(first, at: address, with: Self.blur)
+            try await Self.override(second, at: address, with: [.filter("pixellate")], seconds: 10)
+          }
+        }
+        token = try await Self.visit(address, Self.open(label: "ana")).token
+      }
+      let opens = [Self.open(label: "ana"), Self.open(resuming: token, label: "ana")]
+      for (seconds, pipeline) in [(0, "pixellate"), (11, "gaussianBlur"), (60, "sepiaTone")] {
+        clock.advance(by: .seconds(seconds))
+        for open in opens {
+          #expect(try await Self.visit(address, open).pipeline == pipeline, "\(seconds)")
+        }
+      }
+    }
+  }
+
+  @Test func `the end of one session's override leaves those of others of its label`() throws {
+    let store = OverrideStore()
+    func session(_ label: String = "ana") -> OverrideStore.Session {
+      OverrideStore.Session(
+        lineage: SessionLineage(), identity: CallerIdentity(caller: "a"), label: label)
+    }
+    let (first, second) = (session(), session())
+    func reason(_ session: OverrideStore.Session, at now: Duration = .zero) -> String {
+      switch store.decision(for: session, at: now) {
+      case .forced(_, let reason, _)?: reason
+      case .lifted?: "lifted"
+      case nil: "none"
+      }
+    }
+    func force(_ session: OverrideStore.Session, _ reason: String, _ seconds: Int) throws {
+      try store.record(
+        .forced([], reason: reason, until: .seconds(seconds)), for: session, at: .zero)
+    }
+    try force(first, "first", 60)
+    try force(second, "second", 30)
+    #expect(
+      [first, second, session(), session("ben")].map { reason($0) }
+        == ["second", "second", "second", "none"])
+    try store.lift(second, until: .seconds(30), at: .zero)
+    #expect([first, second, session()].map { reason($0) } == ["first", "lifted", "first"])
+    // The end lasts as long as the overrides that applied to the session.
+    #expect([first, second].map { reason($0, at: .seconds(40)) } == ["first", "lifted"])
+    #expect([first, second].map { reason($0, at: .seconds(61)) } == ["none", "none"])
+    try force(first, "again", 20)
+    #expect([0, 30].map { reason(first, at: .seconds($0)) } == ["again", "first"])
   }
 
   @Test
@@ -174,8 +260,9 @@ import Testing
     let store = OverrideStore()
     func force(until end: Duration, at now: Duration) throws {
       try store.record(
-        .forced([], reason: "", until: end), for: SessionLineage(),
-        of: CallerIdentity(caller: "a"), label: "", at: now)
+        .forced([], reason: "", until: end),
+        for: OverrideStore.Session(
+          lineage: SessionLineage(), identity: CallerIdentity(caller: "a"), label: ""), at: now)
     }
     for _ in 0 ..< OverrideStore.capacity { try force(until: .seconds(10), at: .zero) }
     #expect(throws: (any Error).self) { try force(until: .seconds(20), at: .seconds(9)) }

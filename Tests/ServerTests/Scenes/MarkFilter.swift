@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightTestSupport
 import Synchronization
 
 /// A scene filter for tests: it fills gray frames with the number of frames that its stage has
@@ -81,6 +82,46 @@ struct MarkFilter: SceneFilter {
 
     mutating func takeReport() -> [String: AnalysisValue]? {
       ["count": .number(Double(self.count))]
+    }
+  }
+
+  /// A filter that returns its input after the scene was held, as a cover does that covers nothing.
+  struct Waiting: SceneFilter, SceneOperation, SceneStage {
+    static let description = FilterDescription(
+      name: "waiting", summary: "Waits, and returns its input.", category: .effect, reach: .frame,
+      fidelity: .formula, formula: "in",
+      parameters: [
+        ParameterDescription(
+          "protects", .flag, default: .flag(true), "Whether the filter protects.")
+      ])
+
+    let gate: Gate
+    let protects: Bool
+    var description: FilterDescription { Self.description }
+    var summary: String { "the input" }
+    var faces: FaceRequest? { nil }
+    func nodes(for geometry: FrameGeometry) -> [FilterNode] { [.scene(self)] }
+    func makeStage() -> any SceneStage { self }
+    func makePass(_ setting: PassSetting, index: Int) -> any Pass {
+      CopyPass(setting: setting)
+    }
+    func adopt(_ request: any SceneRequest) -> Bool { request is Self }
+    func step(_ view: SceneView) -> any Sendable {
+      self.gate.hold()
+      return 0
+    }
+  }
+
+  private struct CopyPass: OperationPass {
+    let setting: PassSetting
+
+    func run(_ context: PassContext) {
+      for shape in PlaneShape.planes(context.output.format, context.output.size) {
+        for y in 0 ..< shape.height {
+          unsafe context.output.row(y, plane: shape.plane).copyMemory(
+            from: context.inputs[0].row(y, plane: shape.plane), byteCount: shape.samples)
+        }
+      }
     }
   }
 

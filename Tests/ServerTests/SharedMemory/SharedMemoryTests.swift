@@ -191,6 +191,38 @@ struct SharedMemoryTests {
     }
   }
 
+  /// The client writes to the slot against the protocol, when the scene has been searched. Only the
+  /// first pixels were, so only they may come back.
+  @Test(arguments: [PixelFormat.bgra8, .i420, .nv12, .gray8], [false, true])
+  func `a pipeline that protects works on a copy of the slot`(
+    _ format: PixelFormat, _ protects: Bool
+  ) async throws {
+    let gate = Gate()
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(MarkFilter.Waiting.description) {
+      MarkFilter.Waiting(gate: gate, protects: $0.flag("protects"))
+    }
+    let pipeline: Pipeline = [.filter("waiting", ["protects": .flag(protects)])]
+    let image = Sidelight_V1_Image.noise(format, 61, 47, padding: 3)
+    let shown = try image.makeFrame().bytes
+    try await withServer(.withSharedMemory(), catalogue: catalogue) { server, address in
+      try await withStub(address) { stub in
+        try await stub.withRing(pipeline, inputs: 1, outputs: 1) { client in
+          var entered = gate.entered.makeAsyncIterator()
+          client.send(.frame(1, client.put(image, in: 0)))
+          await entered.next()
+          client.ring.overwrite(7, over: 0)
+          gate.open(for: 1)
+          let frame = try await client.receiveFrame()
+          #expect(frame.disposition == .filtered)
+          #expect((try client.bytes(of: frame.image) == shown) == protects)
+          // Without protection nothing is copied.
+          #expect((server.poolStatistics.misses > 0) == protects)
+        }
+      }
+    }
+  }
+
   @Test
   func `an analysis receives a copy of the picture, because the slot returns to the client`()
     async throws

@@ -35,6 +35,11 @@ extension AdaptiveOperation {
   package var isCopyable: Bool { true }
   package var readsPicture: Bool { false }
 
+  /// Of operations that are not colour matrices: the reach of ``NoiseReduction``.
+  package func spread(in geometry: FrameGeometry) -> Double? {
+    self.isColorMatrix ? 0 : 2 + ContentSpread.rounding
+  }
+
   package func makeStage() -> any SceneStage {
     AdaptiveStage(self)
   }

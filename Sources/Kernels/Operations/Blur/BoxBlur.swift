@@ -49,6 +49,8 @@ struct BoxBlurOperation: NeighborhoodOperation {
 
   var sumsPixels: Bool { true }
 
+  func spread(in geometry: FrameGeometry) -> Double? { self.radius + ContentSpread.rounding }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     BoxBlurPass(setting: setting, horizontal: self.radius, vertical: self.radius)
   }

@@ -58,6 +58,10 @@ struct GaussianBlurOperation: NeighborhoodOperation {
 
   var sumsPixels: Bool { true }
 
+  func spread(in geometry: FrameGeometry) -> Double? {
+    ContentSpread.gaussian(sigma: self.sigma)
+  }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     GaussianBlurPass(setting: setting, sigma: self.sigma)
   }

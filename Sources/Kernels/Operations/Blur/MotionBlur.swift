@@ -67,6 +67,8 @@ struct LineBlurOperation: NeighborhoodOperation {
 
   var sumsPixels: Bool { true }
 
+  func spread(in geometry: FrameGeometry) -> Double? { self.radius + ContentSpread.rounding }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     // Horizontal and vertical lines are boxes, whose means slide instead of summing each pixel of
     // the line.

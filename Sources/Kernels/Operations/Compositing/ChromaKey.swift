@@ -87,6 +87,8 @@ struct ChromaKeyOperation: NeighborhoodOperation {
   var averages: Bool { false }
   var limitsLast: Bool { true }
 
+  func spread(in geometry: FrameGeometry) -> Double? { self.guided.spread(in: geometry) }
+
   var summary: String {
     "colours within \(self.key.near) ... \(self.key.far) of a key replaced, edges guided within "
       + "\(self.guided.radius) cells"

@@ -26,6 +26,12 @@ struct ConvolutionOperation: NeighborhoodOperation {
   var sumsPixels: Bool { true }
   var limitsLast: Bool { true }
 
+  /// Weights that differ on opposite sides of the pixel may shift the picture.
+  func spread(in geometry: FrameGeometry) -> Double? {
+    self.weights == self.weights.reversed()
+      ? Double(self.side / 2) + ContentSpread.rounding : nil
+  }
+
   /// Returns the convolution of one plane's code values.
   ///
   /// - Parameters:

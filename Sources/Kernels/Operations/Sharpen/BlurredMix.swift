@@ -83,6 +83,10 @@ struct BlurredMixOperation: NeighborhoodOperation {
 
   var limitsLast: Bool { true }
 
+  func spread(in geometry: FrameGeometry) -> Double? {
+    ContentSpread.gaussian(sigma: self.sigma)
+  }
+
   var summary: String {
     if self.isLinear { return "unsharp mask of sigma \(self.sigma)" }
     let condition = self.up > 0 ? "brighter" : "darker"

@@ -21,6 +21,8 @@ struct GuidedDetailOperation: NeighborhoodOperation {
 
   var limitsLast: Bool { true }
 
+  func spread(in geometry: FrameGeometry) -> Double? { self.guided.spread(in: geometry) }
+
   var summary: String {
     "detail below an edge-preserving smoothing of \(self.guided.radius) cells, times \(self.gain)"
       + (self.isSkinOnly ? ", in colours of skin" : "")

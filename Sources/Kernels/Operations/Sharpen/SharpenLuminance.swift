@@ -48,6 +48,10 @@ struct LumaSharpenOperation: NeighborhoodOperation {
 
   var limitsLast: Bool { true }
 
+  func spread(in geometry: FrameGeometry) -> Double? {
+    ContentSpread.gaussian(sigma: self.sigma)
+  }
+
   var summary: String { "luma sharpened by \(self.gain) of its detail below sigma \(self.sigma)" }
 
   func makePass(_ setting: PassSetting) -> any Pass {

@@ -46,7 +46,7 @@ struct Cartoon: CatalogueFilter {
     return smoothing.nodes(in: space) + [.neighborhoodKernel(tones)]
   }
 
-  private struct Tones: NeighborhoodKernel {
+  private struct Tones: SymmetricKernel {
     let tones: Float
     let lines: Float
     let hasAlpha: Bool

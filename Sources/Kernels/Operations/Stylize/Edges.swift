@@ -27,7 +27,7 @@ struct Edges: CatalogueFilter {
     [.neighborhoodKernel(Sobel(scale: Float(self.intensity / 4), hasAlpha: !geometry.isOpaque))]
   }
 
-  private struct Sobel: NeighborhoodKernel {
+  private struct Sobel: SymmetricKernel {
     let scale: Float
     let hasAlpha: Bool
     var reach: Int { 1 }

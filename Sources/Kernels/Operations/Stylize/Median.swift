@@ -22,6 +22,8 @@ struct Median: CatalogueFilter {
 struct MedianOperation: NeighborhoodOperation {
   var summary: String { "the median of 3x3" }
 
+  func spread(in geometry: FrameGeometry) -> Double? { 1 + ContentSpread.rounding }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     MedianPass(setting: setting)
   }

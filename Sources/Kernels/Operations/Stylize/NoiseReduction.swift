@@ -40,7 +40,7 @@ struct NoiseReduction: CatalogueFilter {
     ]
   }
 
-  private struct Denoise: NeighborhoodKernel {
+  private struct Denoise: SymmetricKernel {
     /// The reciprocal of the difference at which a neighbour's weight becomes 0.
     let slope: Float
     let level: Float

@@ -48,6 +48,11 @@ struct CellOperation: NeighborhoodOperation {
 
   var summary: String { "means over crystals \(self.lattice.spacing) pixels apart" }
 
+  /// A seed is at most 1.2 times their distance from the pixels that it is the nearest to.
+  func spread(in geometry: FrameGeometry) -> Double? {
+    2.4 * self.lattice.spacing + ContentSpread.rounding
+  }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     CellPass(setting: setting, lattice: self.lattice)
   }

@@ -45,6 +45,10 @@ struct PixellateOperation: NeighborhoodOperation {
 
   var summary: String { "means over squares of \(self.scale) pixels" }
 
+  func spread(in geometry: FrameGeometry) -> Double? {
+    self.scale * 2.0.squareRoot() + ContentSpread.rounding
+  }
+
   func makePass(_ setting: PassSetting) -> any Pass {
     PixellatePass(setting, self)
   }

@@ -31,6 +31,17 @@ struct BackgroundOperation: SceneOperation {
   var stepName: String? { "matte" }
   var stepSummary: String { "matte by \(self.choice.summary) in at most 320x180 pixels" }
 
+  /// A blur of the default sigma or more is too coarse to show a face beyond its pixels.
+  func spread(in geometry: FrameGeometry) -> Double? {
+    let guided = GuidedFilter().spread(in: geometry)
+    guard case .blur(let sigma) = self.background, sigma < Double(geometry.size.height) / 60 else {
+      return guided
+    }
+    // Three boxes reach 3 sigma, and the cells that are interpolated are smaller than sigma or those
+    // of the small picture.
+    return guided + 4 * sigma + Double(2 * FrameReduction(geometry).factor)
+  }
+
   func makeStage() -> any SceneStage {
     if case .portrait = self.choice.kind { return PortraitStage(self.choice) }
     return MatteStage(self.choice)
@@ -55,6 +66,8 @@ struct BackgroundPass: Pass {
   /// Whether frames without a sure matte are blurred unless they are hidden. A portrait's are
   /// unchanged: the matte has then lost the face.
   private let blursUnsure: Bool
+  /// Whether earlier steps may have moved the background in front of the person.
+  private let isMoved: Bool
   private let edges: MatteEdges
   private let geometry: FrameGeometry
   private let reduction: FrameReduction
@@ -69,6 +82,7 @@ struct BackgroundPass: Pass {
     self.index = index
     self.protects = operation.choice.protects
     self.blursUnsure = if case .portrait = operation.choice.kind { false } else { true }
+    self.isMoved = setting.spread == nil
     self.edges = operation.edges
     let geometry = setting.geometry
     let reduction = FrameReduction(geometry)
@@ -76,11 +90,13 @@ struct BackgroundPass: Pass {
     self.reduction = reduction
     let leastSigma = Double(geometry.size.height) / 18
     let blurring = MatteBlend(
-      setting, reduction, KeySpill(), edges: operation.edges, mixesAlpha: true)
+      setting, reduction, KeySpill(), edges: operation.edges, mixesAlpha: true,
+      protects: operation.choice.protects)
     switch operation.background {
     case .picture(let image, let color, let spill, let lightWrap):
       self.whole = (BackgroundSoftening(geometry, reduction, sigma: leastSigma), blurring)
-      self.blend = MatteBlend(setting, reduction, spill, edges: operation.edges)
+      self.blend = MatteBlend(
+        setting, reduction, spill, edges: operation.edges, protects: operation.choice.protects)
       self.background = .picture(
         MatteBackdrop(image: image, color: color, geometry: geometry),
         Backlight(geometry, reduction, amount: lightWrap) { x, y in
@@ -101,7 +117,8 @@ struct BackgroundPass: Pass {
 
   func run(_ context: PassContext) async {
     let drawing = context.scene?.drawing(of: self.index, as: BackgroundDrawing.self)
-    if case .matte(let matte) = drawing, let scene = context.scene {
+    if case .matte(let matte) = drawing, let scene = context.scene, !(self.protects && self.isMoved)
+    {
       await self.draw(matte, scene.frameMap, context)
     } else if self.protects {
       await self.hide(context)

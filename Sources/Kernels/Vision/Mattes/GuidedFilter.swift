@@ -22,6 +22,13 @@ package struct GuidedFilter: Sendable, Hashable {
     self.epsilon = epsilon
   }
 
+  /// Returns the distance from which a pixel of a frame gets content that could show a face: two
+  /// boxes, and the pixels of the small picture that are interpolated. Means of wide boxes are
+  /// coarser than the cells of a covered face, or reach less far than the margin of its cover.
+  func spread(in geometry: FrameGeometry) -> Double {
+    self.radius >= 5 ? 0 : Double((2 * self.radius + 2) * FrameReduction(geometry).factor)
+  }
+
   /// Computes rows of averaged functions: three weights and a bias, of colours less 128 and the
   /// matte in 0 ... 255.
   func run(_ band: Range<Int>, _ guide: GuidePlanes, to models: FloatPlanes) {

@@ -49,19 +49,22 @@ package struct MatteBlend: Sendable {
   let edges: MatteEdges
   /// Whether the backdrop replaces a picture's alpha too, instead of showing through it.
   let mixesAlpha: Bool
+  /// Whether a fourth channel that is ignored becomes 255, because it could show what is hidden.
+  private let setsOpaque: Bool
   private let matrix: [Float]
   private let pixelKey: sl_key_blend
   private let yuvKey: sl_key_blend_yuv
 
   init(
     _ setting: PassSetting, _ reduction: FrameReduction, _ spill: KeySpill,
-    edges: MatteEdges = .standard, mixesAlpha: Bool = false
+    edges: MatteEdges = .standard, mixesAlpha: Bool = false, protects: Bool = false
   ) {
     self.setting = setting
     self.reduction = reduction
     self.spill = spill
     self.edges = edges
     self.mixesAlpha = mixesAlpha
+    self.setsOpaque = protects && setting.keepsFourthChannel
     let geometry = setting.geometry
     let coding = MatteCoding(geometry)
     self.matrix = coding.matrix.flatMap { $0.map(Float.init) }
@@ -139,6 +142,10 @@ package struct MatteBlend: Sendable {
         unsafe run.light?.addPixels(y, to: row, run.alpha(0), shape, isDeep: isDeep)
       }
       if limits { unsafe rows.limit_to_alpha_u8(destination.row(y), shape.width) }
+      if self.setsOpaque, destination.depth == .eight {
+        unsafe rows.set_opaque(
+          destination.row(y).assumingMemoryBound(to: UInt8.self), shape.width)
+      }
     }
   }
 

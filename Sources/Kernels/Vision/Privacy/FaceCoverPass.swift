@@ -1,11 +1,13 @@
-/// Draws a ``FaceCoverage`` on frames. Without one it covers the whole frame.
+/// Draws a ``FaceCoverage`` on frames. Without one it covers the whole frame, as after steps that may
+/// have moved faces out of their regions. Regions grow by the distance to which earlier steps may have
+/// spread them.
 struct FaceCoverPass: OperationPass {
   let setting: PassSetting
   private let style: FacePrivacyFilter.Style
   private let strength: Double
   private let index: Int
   private let shapes: [PlaneShape]
-  private let alpha: CellColors.Alpha
+  private let isStraight: Bool
 
   init(setting: PassSetting, style: FacePrivacyFilter.Style, strength: Double, index: Int) {
     self.setting = setting
@@ -13,20 +15,21 @@ struct FaceCoverPass: OperationPass {
     self.strength = strength
     self.index = index
     self.shapes = PlaneShape.planes(setting.geometry.format, setting.geometry.size)
-    self.alpha = CellColors.Alpha(setting.geometry)
+    self.isStraight = setting.geometry.alpha == .straight
   }
 
   /// All means are computed before the first sample is written.
   var worksInPlace: Bool { true }
 
   func run(_ context: PassContext) async {
-    guard
+    guard let spread = self.setting.spread,
       case .regions(let regions)? = context.scene?.drawing(
         of: self.index, as: FaceCoverage.self),
       let map = context.scene?.frameMap.inverse,
       [map.tx, map.ty].allSatisfy(\.isFinite), regions.allSatisfy(RegionGrid.accepts)
     else { return await self.coverFrame(context) }
-    await self.cover(regions, map, context)
+    let distance = spread * (map.a * map.a + map.b * map.b).squareRoot()
+    await self.cover(regions.map { $0.grown(by: distance) }, map, context)
   }
 
   private func cover(
@@ -36,7 +39,7 @@ struct FaceCoverPass: OperationPass {
     // Where regions overlap the coarser one is drawn, whatever their order.
     let covers = regions.sorted(by: CoveredRegion.isFiner(_:than:)).flatMap { region in
       self.shapes.compactMap { shape in
-        RegionGrid(region, map, on: shape).map { RegionCover($0, alpha: self.alpha) }
+        RegionGrid(region, map, on: shape).map { RegionCover($0, isStraight: self.isStraight) }
       }
     }
     var drawings: [(cover: RegionCover, colors: CellColors)] = []
@@ -56,7 +59,7 @@ struct FaceCoverPass: OperationPass {
     let sigma = FaceCoverage.wholeFrameSigma(
       height: self.displayedHeight(context.scene), strength: self.strength)
     for shape in self.shapes {
-      await FrameCover(shape, of: size, sigma: sigma, alpha: self.alpha)
+      await FrameCover(shape, of: size, sigma: sigma, isStraight: self.isStraight)
         .run(from: context.inputs[0], to: context.output, context)
     }
   }
@@ -72,6 +75,14 @@ struct FaceCoverPass: OperationPass {
 }
 
 extension CoveredRegion {
+  /// The region with a margin.
+  fileprivate func grown(by distance: Double) -> CoveredRegion {
+    var region = self
+    region.radiusX += distance
+    region.radiusY += distance
+    return region
+  }
+
   /// Whether a region is drawn before another: that with the smaller cells first. An order of all
   /// regions that differ.
   static func isFiner(_ one: CoveredRegion, than other: CoveredRegion) -> Bool {

@@ -31,12 +31,13 @@ package struct FacePrivacyFilter: SceneFilter {
         Faces are found and followed as by faceDetection, in a copy of at most 320x180 pixels. \
         Each is covered by an ellipse with the half axes (1/2 + grow/2) s and (1/2 + grow) s for \
         the face width s, larger for a face that moves or was missed; what changed since the last \
-        searches, other than by motion, is covered until it was searched. Square cells of the side strength s/6, fixed to the face, have the \
-        mean of the frame's samples whose centres they contain, plane by plane; \(look). The whole \
-        frame is blurred (about a Gaussian of sigma = strength height/18) until a face is found, \
-        after a cut or an error, and while a face is lost or a search fails or is overdue. Alpha \
-        is kept; means weigh colour by alpha. Results, when the cover of the whole frame changes and \
-        every second while it lasts: wholeFrame, the reason (\(Self.reasons)) or nothing; \
+        searches, other than by motion, is covered until it was searched. Square cells of the side \
+        strength s/6, fixed to the face, have the mean of the frame's samples whose centres they \
+        contain, plane by plane; \(look). The whole frame is blurred (about a Gaussian of sigma = strength height/18) until a face is found, \
+        after a cut or an error, and while a face is lost or a search fails or is overdue. Means \
+        are of the frame on black, and covered pixels become opaque. Covers grow by the reach of \
+        the blurs before them. Results, when the cover of the whole frame changes \
+        and every second while it lasts: wholeFrame, the reason (\(Self.reasons)) or nothing; \
         wholeFrameSeconds, the time since it began
         """,
       parameters: [
@@ -120,6 +121,9 @@ struct FacePrivacyOperation: SceneOperation {
   func makeStage() -> any SceneStage {
     Stage(privacy: FacePrivacy(self.privacy))
   }
+
+  /// Only means of cells, which are too coarse to show a face, go beyond their pixels.
+  func spread(in geometry: FrameGeometry) -> Double? { 0 }
 
   func makePass(_ setting: PassSetting, index: Int) -> any Pass {
     FaceCoverPass(

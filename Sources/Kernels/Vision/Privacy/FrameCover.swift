@@ -4,13 +4,14 @@ import CKernels
 ///
 /// Means over cells of the side `a`, a blur of the cells with the weights 1, 2, 1 and a linear
 /// interpolation have together the variance `(1/12 + 1/2 + 1/6) a^2`, which is that of a Gaussian
-/// with `sigma = sqrt(3/4) a`.
+/// with `sigma = sqrt(3/4) a`. As in ``RegionCover``, means are of the frame on black, and the result
+/// is opaque.
 struct FrameCover: Sendable {
   /// The least side of a cell in pixels of the frame.
   private static let leastSide = 4.0
 
   private let shape: PlaneShape
-  private let alpha: CellColors.Alpha
+  private let isStraight: Bool
   private let columns: Int
   private let rows: Int
 
@@ -18,11 +19,11 @@ struct FrameCover: Sendable {
   ///   - shape: The plane.
   ///   - size: The size of the frame.
   ///   - sigma: The deviation of the blur in pixels of the frame.
-  ///   - alpha: The alpha of the frame.
-  init(_ shape: PlaneShape, of size: FrameSize, sigma: Double, alpha: CellColors.Alpha) {
+  ///   - isStraight: Whether the frame has straight alpha.
+  init(_ shape: PlaneShape, of size: FrameSize, sigma: Double, isStraight: Bool) {
     let side = max(sigma / 0.75.squareRoot(), Self.leastSide)
     self.shape = shape
-    self.alpha = alpha
+    self.isStraight = isStraight
     // Rounded down, so that cells are not smaller.
     self.columns = max(1, Int(Double(size.width) / side))
     self.rows = max(1, Int(Double(size.height) / side))
@@ -32,13 +33,12 @@ struct FrameCover: Sendable {
   func run(from input: Raster, to output: Raster, _ context: PassContext) async {
     let cells = await self.colors(of: input, context).blurred()
     let expanded = self.expanded(cells)
-    let (source, destination) = (input.view, output.view)
-    let (shape, alpha, rows) = (self.shape, self.alpha, self.rows)
+    let destination = output.view
+    let (shape, rows) = (self.shape, self.rows)
     await context.bands.run(
       rows: shape.height, nanoseconds: Double(shape.samples * shape.height) * 0.15
     ) { band in
       let table = unsafe sl_rows_current().pointee
-      let scratch = SampleMemory(count: shape.samples)
       unsafe expanded.withUnsafeBufferPointer { expanded in
         let first = unsafe expanded.baseAddress.unsafelyUnwrapped
         for y in band {
@@ -48,29 +48,18 @@ struct FrameCover: Sendable {
           )
           let weight = Int16(min(place.fraction * 32768, 32767))
           let out = unsafe destination.row(y, plane: shape.plane)
-          guard shape.step == 4 else {
-            unsafe table.lerp_u8(
-              upper, lower, weight, 5, shape.samples, out.assumingMemoryBound(to: UInt8.self))
-            continue
-          }
-          let row = unsafe UnsafeMutableRawPointer(scratch[0])
-            .assumingMemoryBound(to: UInt8.self)
-          unsafe table.lerp_u8(upper, lower, weight, 5, shape.samples, row)
-          unsafe table.copy_alpha_u8(source.row(y, plane: shape.plane), shape.width, row)
-          let isDrawn =
-            unsafe alpha == .premultiplied
-            && table.premultiply_pixels(
-              row, shape.width, out.assumingMemoryBound(to: UInt8.self)) != 0
-          if !isDrawn { unsafe out.copyMemory(from: row, byteCount: shape.samples) }
+          unsafe table.lerp_u8(
+            upper, lower, weight, 5, shape.samples, out.assumingMemoryBound(to: UInt8.self))
         }
       }
     }
-    withExtendedLifetime((input, output)) {}
+    withExtendedLifetime(output) {}
   }
 
   /// The means of the cells.
   private func colors(of raster: Raster, _ context: PassContext) async -> CellColors {
-    let (shape, alpha, columns, rows) = (self.shape, self.alpha, self.columns, self.rows)
+    let (shape, isStraight) = (self.shape, self.isStraight)
+    let (columns, rows) = (self.columns, self.rows)
     let sums = GridSums(count: columns * rows)
     let view = raster.view
     await context.bands.run(
@@ -78,17 +67,16 @@ struct FrameCover: Sendable {
     ) { band in
       for row in band {
         let lines = row * shape.height / rows ..< (row + 1) * shape.height / rows
-        sums.add(Self.sums(view, shape, alpha, lines, columns), from: row * columns)
+        sums.add(Self.sums(view, shape, isStraight, lines, columns), from: row * columns)
       }
     }
     withExtendedLifetime(raster) {}
-    return CellColors(
-      sums.values, columns: columns, alpha: alpha == .ignored ? .ignored : .premultiplied)
+    return CellColors(sums.values, columns: columns)
   }
 
-  /// The sums of the cells of some rows of a plane: of colour times alpha, and of alpha.
+  /// The sums of the cells of some rows of a plane, and the numbers of their samples.
   private static func sums(
-    _ view: RasterView, _ shape: PlaneShape, _ alpha: CellColors.Alpha, _ lines: Range<Int>,
+    _ view: RasterView, _ shape: PlaneShape, _ isStraight: Bool, _ lines: Range<Int>,
     _ columns: Int
   ) -> [SIMD4<Int>] {
     let table = unsafe sl_rows_current().pointee
@@ -100,7 +88,7 @@ struct FrameCover: Sendable {
     for y in lines {
       let row = unsafe view.row(y, plane: shape.plane)
       let isMultiplied =
-        unsafe alpha == .straight
+        unsafe isStraight
         && table.premultiply_pixels(
           row.assumingMemoryBound(to: UInt8.self), shape.width, scratch) != 0
       let colors = isMultiplied ? UnsafeRawPointer(scratch) : UnsafeRawPointer(row)
@@ -114,7 +102,7 @@ struct FrameCover: Sendable {
           unsafe sum[channel] &+= Int(sums[x * shape.step + channel])
         }
       }
-      if alpha == .ignored { sum.w = pixels.count * lines.count }
+      sum.w = pixels.count * lines.count
       return sum
     }
   }
@@ -131,7 +119,7 @@ struct FrameCover: Sendable {
         let right = cells.colors[row * self.columns + place.next]
         let color = (left + (right - left) * Float(place.fraction)) * 32
         for channel in 0 ..< step {
-          samples.append(channel < 3 ? Int16(color[channel].rounded()) : 0)
+          samples.append(channel < 3 ? Int16(color[channel].rounded()) : 255 * 32)
         }
       }
     }

@@ -3,19 +3,23 @@
 ///
 /// All means are computed before anything is drawn, so that regions which overlap have the means of
 /// the frame, whatever their order.
+///
+/// Means are of the frame on black, and covered pixels become opaque: alpha could show a face, and
+/// select the pixels of which a mean is.
 struct RegionCover: Sendable {
   private let grid: RegionGrid
-  private let alpha: CellColors.Alpha
+  private let isStraight: Bool
 
-  init(_ grid: RegionGrid, alpha: CellColors.Alpha) {
+  /// - Parameter isStraight: Whether the frame has straight alpha.
+  init(_ grid: RegionGrid, isStraight: Bool) {
     self.grid = grid
-    self.alpha = alpha
+    self.isStraight = isStraight
   }
 
   /// Returns the mean of each cell: that of the samples whose centres are in it, also where the
   /// region does not cover them.
   func colors(of raster: Raster, _ bands: BandRunner) async -> CellColors {
-    let (grid, alpha) = (self.grid, self.alpha)
+    let (grid, isStraight) = (self.grid, self.isStraight)
     let count = grid.columns.count * grid.rows.count
     let sums = GridSums(count: count)
     let lines = grid.lines
@@ -27,18 +31,18 @@ struct RegionCover: Sendable {
       unsafe local.withUnsafeMutableBufferPointer { local in
         for line in band {
           let y = lines.lowerBound + line
-          unsafe Self.add(grid, alpha, y, view.row(y, plane: grid.shape.plane), to: local)
+          unsafe Self.add(grid, isStraight, y, view.row(y, plane: grid.shape.plane), to: local)
         }
       }
       sums.add(local)
     }
     withExtendedLifetime(raster) {}
-    return CellColors(sums.values, columns: grid.columns.count, alpha: alpha)
+    return CellColors(sums.values, columns: grid.columns.count)
   }
 
   /// Adds a row of samples to the sums of their cells.
   private static func add(
-    _ grid: RegionGrid, _ alpha: CellColors.Alpha, _ y: Int, _ row: UnsafeRawPointer,
+    _ grid: RegionGrid, _ isStraight: Bool, _ y: Int, _ row: UnsafeRawPointer,
     to sums: UnsafeMutableBufferPointer<SIMD4<Int>>
   ) {
     let samples = unsafe row.assumingMemoryBound(to: UInt8.self)
@@ -47,42 +51,33 @@ struct RegionCover: Sendable {
     grid.runs(grid.window(y), y) { column, row, run in
       guard 0 <= column, column < columns, 0 <= row, row < rows else { return }
       let first = unsafe samples + run.lowerBound * step
-      let sum = unsafe Self.sum(first, run.count, step, alpha)
+      let sum = unsafe Self.sum(first, run.count, step, isStraight)
       unsafe sums[row * columns + column] &+= sum
     }
   }
 
-  /// The sums of the channels of samples, times straight alpha, and of their weights.
+  /// The sums of the channels of samples and their number, both times 255 for straight alpha.
   @inline(__always)
   private static func sum(
-    _ samples: UnsafePointer<UInt8>, _ count: Int, _ step: Int, _ alpha: CellColors.Alpha
+    _ samples: UnsafePointer<UInt8>, _ count: Int, _ step: Int, _ isStraight: Bool
   ) -> SIMD4<Int> {
-    var (one, two, three, weight) = (0, 0, 0, count)
-    switch (step, alpha) {
-    case (1, _):
+    var (one, two, three) = (0, 0, 0)
+    switch step {
+    case 1:
       for index in 0 ..< count { unsafe one &+= Int(samples[index]) }
-    case (2, _):
+    case 2:
       for index in 0 ..< count {
         unsafe one &+= Int(samples[2 * index])
         unsafe two &+= Int(samples[2 * index + 1])
       }
-    case (4, .straight):
-      weight = 0
+    case 4 where isStraight:
       for index in 0 ..< count {
         let alpha = unsafe Int(samples[4 * index + 3])
         unsafe one &+= Int(samples[4 * index]) &* alpha
         unsafe two &+= Int(samples[4 * index + 1]) &* alpha
         unsafe three &+= Int(samples[4 * index + 2]) &* alpha
-        weight &+= alpha
       }
-    case (_, .premultiplied):
-      weight = 0
-      for index in 0 ..< count {
-        unsafe one &+= Int(samples[step * index])
-        unsafe two &+= Int(samples[step * index + 1])
-        unsafe three &+= Int(samples[step * index + 2])
-        unsafe weight &+= Int(samples[step * index + 3])
-      }
+      return SIMD4(one, two, three, 255 &* count)
     default:
       for index in 0 ..< count {
         unsafe one &+= Int(samples[step * index])
@@ -90,7 +85,7 @@ struct RegionCover: Sendable {
         unsafe three &+= Int(samples[step * index + 2])
       }
     }
-    return SIMD4(one, two, three, weight)
+    return SIMD4(one, two, three, count)
   }
 
   // MARK: - Drawing
@@ -105,7 +100,7 @@ struct RegionCover: Sendable {
   func draw(
     _ colors: CellColors, _ style: FacePrivacyFilter.Style, on output: Raster, _ bands: BandRunner
   ) async {
-    let (grid, alpha) = (self.grid, self.alpha)
+    let grid = self.grid
     let colors = style == .blur ? colors.blurred() : colors
     let lines = grid.lines
     let view = output.view
@@ -119,8 +114,8 @@ struct RegionCover: Sendable {
           let row = unsafe view.row(y, plane: grid.shape.plane)
             .assumingMemoryBound(to: UInt8.self)
           switch style {
-          case .mosaic: unsafe Self.drawCells(grid, cells, alpha, y, row)
-          case .blur: unsafe Self.drawBlur(grid, cells, alpha, y, row)
+          case .mosaic: unsafe Self.drawCells(grid, cells, y, row)
+          case .blur: unsafe Self.drawBlur(grid, cells, y, row)
           }
         }
       }
@@ -129,22 +124,22 @@ struct RegionCover: Sendable {
   }
 
   private static func drawCells(
-    _ grid: RegionGrid, _ cells: UnsafeBufferPointer<SIMD4<Float>>, _ alpha: CellColors.Alpha,
-    _ y: Int, _ samples: UnsafeMutablePointer<UInt8>
+    _ grid: RegionGrid, _ cells: UnsafeBufferPointer<SIMD4<Float>>, _ y: Int,
+    _ samples: UnsafeMutablePointer<UInt8>
   ) {
     let (columns, rows) = (grid.columns.count, grid.rows.count)
     let step = grid.shape.step
     grid.runs(grid.span(y), y) { column, row, run in
       let cell = min(max(row, 0), rows - 1) * columns + min(max(column, 0), columns - 1)
       let color = unsafe cells[cell]
-      for x in run { unsafe Self.write(color, alpha, step, samples + x * step) }
+      for x in run { unsafe Self.write(color, step, samples + x * step) }
     }
   }
 
   /// Interpolates linearly between the centres of cells; beyond the outer centres their colour.
   private static func drawBlur(
-    _ grid: RegionGrid, _ cells: UnsafeBufferPointer<SIMD4<Float>>, _ alpha: CellColors.Alpha,
-    _ y: Int, _ samples: UnsafeMutablePointer<UInt8>
+    _ grid: RegionGrid, _ cells: UnsafeBufferPointer<SIMD4<Float>>, _ y: Int,
+    _ samples: UnsafeMutablePointer<UInt8>
   ) {
     let (columns, rows) = (grid.columns.count, grid.rows.count)
     let step = grid.shape.step
@@ -163,21 +158,19 @@ struct RegionCover: Sendable {
       let (a, b) = unsafe (cells[first], cells[first + right])
       let (c, d) = unsafe (cells[first + below], cells[first + below + right])
       let (upper, lower) = (a + (b - a) * u, c + (d - c) * u)
-      unsafe Self.write(upper + (lower - upper) * v, alpha, step, samples + x * step)
+      unsafe Self.write(upper + (lower - upper) * v, step, samples + x * step)
     }
   }
 
-  /// Writes a colour over a pixel. Alpha is kept.
+  /// Writes an opaque colour over a pixel.
   @inline(__always)
   private static func write(
-    _ color: SIMD4<Float>, _ alpha: CellColors.Alpha, _ step: Int,
-    _ pixel: UnsafeMutablePointer<UInt8>
+    _ color: SIMD4<Float>, _ step: Int, _ pixel: UnsafeMutablePointer<UInt8>
   ) {
-    var color = color
-    if alpha == .premultiplied, step == 4 { unsafe color *= Float(pixel[3]) / 255 }
     // Colours are in 0 ... 255. One by one, since the conversion of a vector is not inlined.
     unsafe pixel[0] = UInt8(truncatingIfNeeded: Int32(color.x + 0.5))
     if step > 1 { unsafe pixel[1] = UInt8(truncatingIfNeeded: Int32(color.y + 0.5)) }
     if step > 2 { unsafe pixel[2] = UInt8(truncatingIfNeeded: Int32(color.z + 0.5)) }
+    if step > 3 { unsafe pixel[3] = 255 }
   }
 }

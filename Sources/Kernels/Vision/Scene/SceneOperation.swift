@@ -1,7 +1,7 @@
 /// A filter whose effect depends on what each frame shows, such as the faces in it.
 ///
 /// Faces are found in frames as they arrive. So a pipeline is refused if a filter that moves pixels
-/// comes before a scene filter.
+/// comes before a scene filter (``SceneRules``).
 package protocol SceneFilter: Filter {
   /// Whether the filter, with its arguments, depends on the scene.
   var usesScene: Bool { get }
@@ -44,6 +44,9 @@ package protocol SceneRequest: Sendable {
 package protocol SceneOperation: SceneRequest {
   /// The operation in one line, for ``PassDescription/summary``.
   var summary: String { get }
+  /// Returns the greatest distance, in pixels, from which a pixel gets content of the frame, if the
+  /// operation takes it from opposite sides alike; `nil`, the default, if it may move content.
+  func spread(in geometry: FrameGeometry) -> Double?
   /// Creates the pass. It reads and writes frames of the setting's geometry, and takes what to draw
   /// from ``PassContext/scene`` (``FrameScene/drawing(of:as:)``). Without a scene, a protecting
   /// operation hides the whole frame, and any other changes nothing.
@@ -63,6 +66,7 @@ extension SceneRequest {
 
 extension SceneOperation {
   package var stepSummary: String { self.summary }
+  package func spread(in geometry: FrameGeometry) -> Double? { nil }
 }
 
 /// An analysis that can read the scene. In a plan whose stages need faces anyway it is a scene
@@ -242,4 +246,6 @@ package struct PlannedSceneStage: Sendable {
   /// The filter's name.
   package let filter: String
   package let request: any SceneRequest
+  /// Whether the filter hides a part of the frame.
+  package var protects = false
 }

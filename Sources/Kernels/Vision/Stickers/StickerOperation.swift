@@ -16,6 +16,8 @@ struct StickerOperation: SceneOperation {
 
   func makeStage() -> any SceneStage { StickerStage(self) }
 
+  func spread(in geometry: FrameGeometry) -> Double? { 0 }
+
   func makePass(_ setting: PassSetting, index: Int) -> any Pass {
     StickerPass(setting: setting, index: index)
   }

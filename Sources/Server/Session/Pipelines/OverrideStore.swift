@@ -6,11 +6,11 @@ import Synchronization
 /// The operators' overrides, which outlive the sessions that they apply to.
 ///
 /// A client can end its session at any time, and open another with a resume token from before the
-/// override, or without a token. So the store keeps a decision by lineage, which tokens name, and
-/// finds it by participant and label for a session without a token. A decision about a participant
-/// applies to all of its sessions. The store keeps a decision until its end time, on this server
-/// only; on other servers the lifetime of tokens bounds the use of an old one
-/// (docs/reference/protocol.md, "Overrides").
+/// override or of another session, or without a token. So the store keeps a decision by lineage, which
+/// tokens name, and finds overrides by caller, participant and label too, for sessions with and
+/// without a token. A decision about a participant applies to all of its sessions. The store keeps a
+/// decision until its end time, on this server only; on other servers the lifetime of tokens bounds
+/// the use of an old one (docs/reference/protocol.md, "Overrides").
 ///
 /// If several decisions apply to a session, the last one counts. When it expires, the one before it
 /// counts again.
@@ -28,10 +28,31 @@ package final class OverrideStore: Sendable {
       case .forced(_, _, let end), .lifted(let end): end
       }
     }
+
+    fileprivate var isForced: Bool {
+      if case .forced = self { true } else { false }
+    }
+  }
+
+  /// A session, as the store finds the decisions for it.
+  package struct Session: Sendable {
+    package var lineage: SessionLineage
+    /// The caller or participant.
+    package var identity: CallerIdentity
+    /// The label, which identifies the session's track unless it is empty.
+    package var label: String
+
+    package init(lineage: SessionLineage, identity: CallerIdentity, label: String) {
+      self.lineage = lineage
+      self.identity = identity
+      self.label = label
+    }
+
+    fileprivate var track: Track? { Track(identity: self.identity, label: self.label) }
   }
 
   /// A track of a caller or participant, identified by its label.
-  private struct Track: Sendable, Hashable {
+  fileprivate struct Track: Sendable, Hashable {
     var identity: CallerIdentity
     var label: String
 
@@ -77,12 +98,13 @@ package final class OverrideStore: Sendable {
   }
 
   private struct State {
-    var entries: [Target: Entry] = [:]
-    /// The lineage of the last decision for a track.
-    var lineages: [Track: SessionLineage] = [:]
+    /// The decisions about each target that count or will count again, the last one at the end.
+    var entries: [Target: [Entry]] = [:]
+    /// The lineages of the decisions for a track.
+    var lineages: [Track: Set<SessionLineage>] = [:]
     var count: UInt64 = 0
 
-    /// Stores a decision.
+    /// Stores a decision. An override leaves those before it that last longer; its end does not.
     ///
     /// - Parameter identity: The caller or participant of a lineage; `nil` keeps the one that is
     ///   stored.
@@ -91,50 +113,71 @@ package final class OverrideStore: Sendable {
       _ decision: Decision, for target: Target, of identity: CallerIdentity? = nil,
       at now: Duration
     ) -> Bool {
-      if self.entries[target] == nil, self.entries.count >= OverrideStore.capacity {
-        self.removeExpired(at: now)
-        guard self.entries.count < OverrideStore.capacity else { return false }
-      }
+      let earlier = self.entries[target] ?? []
+      var kept = decision.isForced ? earlier.filter { $0.decision.end > decision.end } : []
+      if kept.count >= earlier.count, !self.hasRoom(at: now) { return false }
       self.count += 1
-      self.entries[target] = Entry(
-        decision: decision, identity: identity ?? self.entries[target]?.identity,
-        number: self.count)
+      kept.append(
+        Entry(
+          decision: decision, identity: identity ?? earlier.last?.identity, number: self.count))
+      self.entries[target] = kept
       return true
     }
 
-    /// Returns whether there is room for the lineage of a track, after removing expired ones.
-    mutating func hasRoom(for track: Track, at now: Duration) -> Bool {
-      guard self.lineages[track] == nil, self.lineages.count >= OverrideStore.capacity else {
-        return true
-      }
+    /// Returns whether there is room for another decision, after removing expired ones.
+    private mutating func hasRoom(at now: Duration) -> Bool {
+      func count() -> Int { self.entries.values.reduce(0) { $0 + $1.count } }
+      guard count() >= OverrideStore.capacity else { return true }
       self.removeExpired(at: now)
-      return self.lineages.count < OverrideStore.capacity
+      return count() < OverrideStore.capacity
+    }
+
+    /// Returns whether there is room for a lineage of a track, after removing expired ones.
+    mutating func hasRoom(
+      for lineage: SessionLineage, of track: Track, at now: Duration
+    ) -> Bool {
+      func count() -> Int { self.lineages.values.reduce(0) { $0 + $1.count } }
+      guard self.lineages[track]?.contains(lineage) != true, count() >= OverrideStore.capacity
+      else { return true }
+      self.removeExpired(at: now)
+      return count() < OverrideStore.capacity
     }
 
     /// Returns the decision that counts for a session; `nil` if there is none.
-    func decision(
-      for lineage: SessionLineage, of identity: CallerIdentity, at now: Duration
-    ) -> Decision? {
-      self.entries(for: lineage, of: identity, at: now).max { $0.number < $1.number }?.decision
+    func decision(for session: Session, at now: Duration) -> Decision? {
+      self.entries(for: session, at: now).max { $0.number < $1.number }?.decision
     }
 
     /// Returns the decisions that apply to a session, in no order.
-    func entries(
-      for lineage: SessionLineage, of identity: CallerIdentity, at now: Duration
-    ) -> [Entry] {
-      var targets = [Target.lineage(lineage)]
+    func entries(for session: Session, at now: Duration) -> [Entry] {
+      var targets = [Target.lineage(session.lineage)]
+      let identity = session.identity
       if identity.isParticipant {
         for caller in [identity.listedCaller, nil] {
           targets.append(.participants(Participants(name: identity.participant, caller: caller)))
         }
       }
-      return targets.compactMap { self.entries[$0] }.filter { $0.decision.end > now }
+      let own = targets.flatMap { self.entries[$0] ?? [] }.filter { $0.decision.end > now }
+      let others = session.track.map { self.overrides(of: $0, at: now) } ?? []
+      return own + others.filter { $0.lineage != session.lineage }.map(\.entry)
+    }
+
+    /// Returns the overrides of a track's sessions. The end of an override is that of one session.
+    func overrides(
+      of track: Track, at now: Duration
+    ) -> [(lineage: SessionLineage, entry: Entry)] {
+      (self.lineages[track] ?? []).flatMap { lineage in
+        (self.entries[.lineage(lineage)] ?? [])
+          .filter { $0.decision.isForced && $0.decision.end > now }.map { (lineage, $0) }
+      }
     }
 
     mutating func removeExpired(at now: Duration) {
-      self.entries = self.entries.filter { $0.value.decision.end > now }
+      self.entries = self.entries
+        .mapValues { $0.filter { $0.decision.end > now } }.filter { !$0.value.isEmpty }
       let entries = self.entries
-      self.lineages = self.lineages.filter { entries[.lineage($0.value)] != nil }
+      self.lineages = self.lineages
+        .mapValues { $0.filter { entries[.lineage($0)] != nil } }.filter { !$0.value.isEmpty }
     }
   }
 
@@ -145,32 +188,27 @@ package final class OverrideStore: Sendable {
 
   package init() {}
 
-  /// Stores a decision about a lineage. Replaces an earlier one.
+  /// Stores a decision about a session, those of its lineage, and later ones of its track.
   ///
-  /// - Parameters:
-  ///   - identity: The caller or participant of the lineage's sessions.
-  ///   - label: The label of the session, which identifies its track unless it is empty.
   /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect, or decisions for
-  ///   as many other tracks.
-  package func record(
-    _ decision: Decision, for lineage: SessionLineage, of identity: CallerIdentity, label: String,
-    at now: Duration
-  ) throws {
-    let track = Track(identity: identity, label: label)
+  ///   as many other lineages of tracks.
+  package func record(_ decision: Decision, for session: Session, at now: Duration) throws {
     let hasCapacity = self.state.withLock { state in
-      if let track {
-        guard state.hasRoom(for: track, at: now) else { return false }
+      if let track = session.track {
+        guard state.hasRoom(for: session.lineage, of: track, at: now) else { return false }
       }
-      guard state.record(decision, for: .lineage(lineage), of: identity, at: now) else {
-        return false
+      guard
+        state.record(decision, for: .lineage(session.lineage), of: session.identity, at: now)
+      else { return false }
+      if let track = session.track {
+        state.lineages[track, default: []].insert(session.lineage)
       }
-      if let track { state.lineages[track] = lineage }
       return true
     }
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Stores a decision about all sessions of participants. Replaces an earlier one.
+  /// Stores a decision about all sessions of participants.
   ///
   /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect.
   package func record(
@@ -182,23 +220,19 @@ package final class OverrideStore: Sendable {
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Records that all overrides of a lineage were ended before their time.
+  /// Records that all overrides of a session's lineage were ended before their time.
   ///
-  /// - Parameters:
-  ///   - identity: The caller or participant of the lineage's sessions.
-  ///   - end: The time until which the override was to last; `nil` if none is in force.
-  /// - Throws: RESOURCE_EXHAUSTED if the override is one of all sessions of the participant, and
-  ///   ``capacity`` other decisions are in effect.
-  package func lift(
-    _ lineage: SessionLineage, of identity: CallerIdentity, until end: Duration?,
-    at now: Duration
-  ) throws {
+  /// - Parameter end: The time until which the override was to last; `nil` if none is in force.
+  /// - Throws: RESOURCE_EXHAUSTED if the override is not one of the lineage alone, and ``capacity``
+  ///   other decisions are in effect.
+  package func lift(_ session: Session, until end: Duration?, at now: Duration) throws {
     let hasCapacity = self.state.withLock { state in
       // An earlier override that lasts longer does not count again.
-      let ends = state.entries(for: lineage, of: identity, at: now).map(\.decision.end)
+      let ends = state.entries(for: session, at: now).map(\.decision.end)
       let last = max(ends.max() ?? now, end ?? now)
       return last <= now
-        || state.record(.lifted(until: last), for: .lineage(lineage), of: identity, at: now)
+        || state.record(
+          .lifted(until: last), for: .lineage(session.lineage), of: session.identity, at: now)
     }
     guard hasCapacity else { throw Self.full }
   }
@@ -217,11 +251,14 @@ package final class OverrideStore: Sendable {
       // Resume tokens of another server may contain an override that this one has not recorded.
       var lastEnd = end ?? now
       var lifted: [Target: Duration] = [:]
-      for (target, entry) in state.entries where entry.decision.end > now {
+      for (target, entries) in state.entries {
+        guard let last = entries.map(\.decision.end).max(), last > now else { continue }
         switch target {
         case .lineage:
-          guard let identity = entry.identity, participants.contains(identity) else { continue }
-          lifted[target] = entry.decision.end
+          guard let identity = entries.last?.identity, participants.contains(identity) else {
+            continue
+          }
+          lifted[target] = last
         case .participants(let other):
           guard other.name == participants.name,
             participants.caller == nil || other.caller == nil
@@ -229,9 +266,9 @@ package final class OverrideStore: Sendable {
           else { continue }
           // Other callers keep the override of the participants of all callers.
           if other.caller == nil {
-            lastEnd = max(lastEnd, entry.decision.end)
+            lastEnd = max(lastEnd, last)
           } else {
-            lifted[target] = entry.decision.end
+            lifted[target] = last
           }
         }
       }
@@ -251,10 +288,8 @@ package final class OverrideStore: Sendable {
   }
 
   /// Returns the decision for a session; `nil` if there is none, or it has expired.
-  package func decision(
-    for lineage: SessionLineage, of identity: CallerIdentity, at now: Duration
-  ) -> Decision? {
-    self.state.withLock { $0.decision(for: lineage, of: identity, at: now) }
+  package func decision(for session: Session, at now: Duration) -> Decision? {
+    self.state.withLock { $0.decision(for: session, at: now) }
   }
 
   /// Returns the lineage whose override applies to a new session of a track; `nil` if there is
@@ -264,10 +299,7 @@ package final class OverrideStore: Sendable {
   ) -> SessionLineage? {
     guard let track = Track(identity: identity, label: label) else { return nil }
     return self.state.withLock { state in
-      guard let lineage = state.lineages[track],
-        case .forced(_, _, let end)? = state.entries[.lineage(lineage)]?.decision, end > now
-      else { return nil }
-      return lineage
+      state.overrides(of: track, at: now).max { $0.entry.number < $1.entry.number }?.lineage
     }
   }
 

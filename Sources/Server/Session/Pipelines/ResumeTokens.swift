@@ -9,8 +9,8 @@ import SwiftProtobuf
 /// A token is not encrypted: it contains what its client selected. The signature (HMAC-SHA-256)
 /// proves that a server with the key wrote it, so that a client cannot remove an operator's
 /// override with a forged token. A token from before an override is valid until it expires: the
-/// server of the override finds the override by the token's lineage (``OverrideStore``), and on
-/// other servers the short lifetime bounds the use of such a token.
+/// server of the override finds the override by the token's lineage and the session's label
+/// (``OverrideStore``), and on other servers the short lifetime bounds the use of such a token.
 package struct ResumeTokens: Sendable {
   private let terms: LockedValue<(keys: [ResumeKey], lifetime: Duration)>
   /// The caller for whom tokens are signed; empty if callers are not authenticated.
