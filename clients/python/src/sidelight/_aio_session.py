@@ -53,12 +53,12 @@ class Change(ChangeBase):
         return await self._wait(True, timeout)
 
     async def _wait(self, applied: bool, timeout: Optional[float]) -> int:
-        await self._session._ensure_open()
+        left = await self._session._ensure_open(timeout)
         waiter = Waiter()
         machine = self._session._machine
         self._session._update(machine.await_change, self._record, applied, waiter)
         try:
-            if not await waiter.wait(timeout):
+            if not await waiter.wait(left):
                 message = f"change {self.request_id} has no answer after {timeout:g} s"
                 raise DeadlineExceeded(message)
         finally:

@@ -47,12 +47,12 @@ class Change(ChangeBase):
         return self._wait(True, timeout)
 
     def _wait(self, applied: bool, timeout: Optional[float]) -> int:
-        self._session._ensure_open()
+        left = self._session._ensure_open(timeout)
         waiter = Waiter()
         machine = self._session._machine
         self._session._update(machine.await_change, self._record, applied, waiter)
         try:
-            if not waiter.wait(timeout):
+            if not waiter.wait(left):
                 message = f"change {self.request_id} has no answer after {timeout:g} s"
                 raise DeadlineExceeded(message)
         finally:

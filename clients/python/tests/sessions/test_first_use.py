@@ -118,6 +118,8 @@ def test_a_time_limit_includes_the_opening(face, silent_listener):
         session = server.session(INVERT)
         with pytest.raises(DeadlineExceeded, match="not open after 0.2 s"):
             session.filter(IMAGE, timeout=0.2)
+        with pytest.raises(DeadlineExceeded, match="not open after 0.1 s"):
+            session.select("sepiaTone").accepted(timeout=0.1)
         assert session.counts.received == 0
         session.close()
 
