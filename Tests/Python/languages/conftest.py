@@ -1,5 +1,6 @@
 """Programs in other languages, built once for the run."""
 
+import os
 import subprocess
 
 import pytest
@@ -30,7 +31,7 @@ def cpp_programs():
     )
     folder = REPOSITORY / ".build/cpp"
     build("cmake", "-S", REPOSITORY / "Examples/cpp", "-B", folder)
-    build("cmake", "--build", folder)
+    build("cmake", "--build", folder, "--parallel", os.cpu_count())
     return folder
 
 

@@ -37,9 +37,11 @@ async def camera(session: aio.Session, seconds: float) -> AsyncIterator[sideligh
 
 async def send(session: aio.Session, seconds: float) -> None:
     """Sends every frame; if the server is late, a newer frame replaces the one that waits."""
-    async for frame in camera(session, seconds):
-        await session.send(frame)
-    session.finish()
+    try:
+        async for frame in camera(session, seconds):
+            await session.send(frame)
+    finally:
+        session.finish()
 
 
 async def change_look(session: aio.Session, seconds: float) -> None:

@@ -26,7 +26,7 @@ def main(address: str, source: Path, target: Path, pipeline: str) -> int:
 
         def convert(file: Path) -> str:
             try:
-                image = sidelight.Image.file(file.read_bytes())
+                image = sidelight.Image.file(file)
                 result = server.apply(image, pipeline)
             except sidelight.InvalidArgument as error:
                 return f"{file.name}: {error.message}"

@@ -1,6 +1,7 @@
 """The typed filters and the descriptions of the catalogue, compared with a server's."""
 
 import inspect
+import math
 import re
 
 import grpc
@@ -8,7 +9,8 @@ import pytest
 
 from sidelight import filters, pipelines
 from sidelight.catalogue import Fidelity, Filter, ParameterKind, Reach
-from sidelight.pipelines import RGBA, Pipeline, Point, Stage, height, width
+from sidelight.errors import InvalidArgument
+from sidelight.pipelines import RGBA, Pipeline, Point, Stage, height, px, width
 from sidelight.v1 import frame_filter_pb2
 
 # A pipeline may not enlarge frames beyond the server's limit, whatever the limits of `scale` are.
@@ -129,9 +131,41 @@ def test_every_function_is_accepted_with_extreme_values(catalogue, builders, che
     assert accepted > 2 * len(builders)
 
 
+def beyond(parameter):
+    """Values outside the limits of a parameter, next to them and far away."""
+    low, high = parameter.limits.minimum, parameter.limits.maximum
+    numbers = [low - 0.01, high + 0.01, math.inf, math.nan]
+    if parameter.kind is ParameterKind.VECTOR:
+        inside = [low] * (parameter.vector_length - 1)
+        return [*([*inside, each] for each in numbers), inside, [*inside, low, low]]
+    if parameter.kind is ParameterKind.COLOR:
+        return [RGBA(low, low, each) for each in numbers]
+    return [*numbers, px(high + 1)] if parameter.kind is ParameterKind.LENGTH else numbers
+
+
+def test_values_beyond_the_limits_are_refused_when_the_stage_is_made(catalogue, builders):
+    refused = 0
+    for name, (build, required) in builders.items():
+        for keyword in (each.name for each in named(build)):
+            parameter = catalogue[name].parameters[pipelines.wire_name(keyword)]
+            for value in beyond(parameter) if parameter.limits else ():
+                with pytest.raises(InvalidArgument) as raised:
+                    build(**{**required, keyword: value})
+                assert raised.value.field.startswith(f"{name}.{parameter.name}"), value
+                refused += 1
+    assert refused > 5 * len(builders)
+
+
+def test_the_error_of_a_value_names_the_limits():
+    with pytest.raises(InvalidArgument) as raised:
+        filters.sepia_tone(intensity=1000)
+    message = "sepiaTone.intensity is 1000; it must be a finite number from -8 to 8"
+    assert raised.value.message == message
+
+
 def test_values_beyond_the_limits_are_refused_by_the_server(check):
     with pytest.raises(grpc.RpcError) as raised:
-        check(filters.sepia_tone(intensity=1000))
+        check(Stage("sepiaTone", {"intensity": 1000}))
     assert raised.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert "intensity" in raised.value.details()
 

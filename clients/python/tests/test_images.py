@@ -2,13 +2,15 @@
 
 import mmap
 from array import array
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from support.pictures import RAW_FORMATS, SIZES, padded_image, random_image
 
 from sidelight._image_messages import description, image_of, message_of
-from sidelight.errors import InvalidArgument
-from sidelight.images import Color, Frame, Image, Layout, Orientation, PixelFormat
+from sidelight.errors import InvalidArgument, SidelightError
+from sidelight.images import Color, FormatName, Frame, Image, Layout, Orientation, PixelFormat
 
 
 @pytest.mark.parametrize("width, height", SIZES)
@@ -104,6 +106,7 @@ def test_color_and_orientation_are_checked():
         ({"rtp_timestamp": 2**32}, "rtp_timestamp"),
         ({"budget": -0.1}, "budget"),
         ({"budget": float("nan")}, "budget"),
+        ({"budget": 50}, "budget"),
         ({"priority": "high"}, "priority"),
         ({"capture_time_ns": 1.5}, "capture_time_ns"),
     ],
@@ -130,8 +133,45 @@ def test_messages_keep_everything(make, format):
 def test_files_are_recognized():
     assert Image.file(b"\xff\xd8\xff\xe0rest").format is PixelFormat.JPEG
     assert Image.file(b"\x89PNG\r\n\x1a\nrest").format is PixelFormat.PNG
-    with pytest.raises(InvalidArgument, match="a JPEG or PNG file"):
+    with pytest.raises(InvalidArgument, match="the content of a JPEG or PNG file, or its path"):
         Image.file(b"GIF89a")
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_files_are_read_from_their_paths(tmp_path, kind):
+    path = tmp_path / "picture"
+    path.write_bytes(b"\xff\xd8\xff\xe0rest")
+    image = Image.file(kind(path))
+    assert image.format is PixelFormat.JPEG and image.bytes() == path.read_bytes()
+    with pytest.raises(FileNotFoundError):
+        Image.file(kind(tmp_path / "absent"))
+
+
+def test_the_type_of_names_has_the_names_of_all_formats():
+    assert list(get_args(FormatName)) == [each.value for each in PixelFormat]
+
+
+def test_a_budget_in_milliseconds_is_refused_with_a_hint():
+    hint = "budget is 50; it must be a number of seconds from 0 to 10; 50 milliseconds are 0.05"
+    with pytest.raises(InvalidArgument, match=hint):
+        Frame(random_image("gray", 1, 1), budget=50)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"format": 99}, "an image of the format 99, which this version of the package does not"),
+        ({"width": 7}, "an invalid image: len(data) is 4; it must be 14"),
+        ({"height": 1 << 20}, "an invalid image: height is 1048576; it must be an integer from 1"),
+    ],
+)
+def test_an_image_that_a_server_must_not_send_is_an_internal_error(change, message):
+    sent = message_of(random_image("gray", 2, 2))
+    for name, value in change.items():
+        setattr(sent, name, value)
+    with pytest.raises(SidelightError) as raised:
+        image_of(sent, sent.inline)
+    assert raised.value.code == "INTERNAL" and message in raised.value.message
 
 
 def test_a_released_image_cannot_be_read():

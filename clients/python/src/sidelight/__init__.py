@@ -14,7 +14,9 @@ from __future__ import annotations
 from . import aio, sync
 from ._core.asset_requests import Asset
 from ._core.face import Opened
+from ._core.fallback import FallbackPolicy
 from ._core.operator_requests import Override, SessionInfo
+from ._core.options import DropPolicy
 from ._core.requests import CheckedPipeline, CompiledPass, ServerInfo
 from ._version import __version__
 from .errors import (
@@ -50,6 +52,8 @@ from .images import (
     Color,
     ColorMatrix,
     ColorRange,
+    FormatLike,
+    FormatName,
     Frame,
     Image,
     Layout,
@@ -74,6 +78,7 @@ from .output import Output
 from .pipelines import (
     RGBA,
     FailurePolicy,
+    FailurePolicyLike,
     Pipeline,
     PipelineLike,
     Point,
@@ -107,13 +112,18 @@ __all__ = [
     "DeadlineExceeded",
     "Degraded",
     "Detection",
+    "DropPolicy",
     "DropReason",
     "DropStage",
     "Dropped",
     "Event",
     "FailedPrecondition",
     "FailurePolicy",
+    "FailurePolicyLike",
+    "FallbackPolicy",
     "Filtered",
+    "FormatLike",
+    "FormatName",
     "Frame",
     "FrameInfo",
     "Glide",

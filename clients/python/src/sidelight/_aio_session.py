@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, Set, Union
 
 import grpc
 import grpc.aio
 
 from . import _ring
+from ._aio_status import CallStatus
 from ._aio_stream import filter_all
 from ._aio_waiter import Waiter
 from ._channel import Endpoint, error_of_call
@@ -52,11 +53,12 @@ class Change(ChangeBase):
         return await self._wait(True, timeout)
 
     async def _wait(self, applied: bool, timeout: Optional[float]) -> int:
+        left = await self._session._ensure_open(timeout)
         waiter = Waiter()
         machine = self._session._machine
         self._session._update(machine.await_change, self._record, applied, waiter)
         try:
-            if not await waiter.wait(timeout):
+            if not await waiter.wait(left):
                 message = f"change {self.request_id} has no answer after {timeout:g} s"
                 raise DeadlineExceeded(message)
         finally:
@@ -77,24 +79,40 @@ class Session(SessionBase[Change]):
         self._attempt = 0
         self._abort_error: Optional[SidelightError] = None
         self._is_aborted = False
+        #: The tasks that send and have not ended, and the last one that ended.
+        self._senders: Set[asyncio.Task[Any]] = set()
+        self._last_sender: Optional[asyncio.Task[Any]] = None
 
     # Opening and closing
 
     async def open(self) -> Session:
-        """Opens the session. An `async with` statement calls it."""
+        """Opens the session. An `async with` statement calls it; the first use does the same."""
         if self._is_over:
             raise self._machine.refusal("the session is over; create another one")
-        if self._task is None:
-            self._watch(self)
-            self._task = asyncio.get_running_loop().create_task(self._run())
         try:
-            await self._wait(OPENED, None)
+            await self._start_and_wait(None)
         except asyncio.CancelledError:
             self._abort(None)
             raise
+        return self
+
+    async def _ensure_open(self, timeout: Optional[float] = None) -> Optional[float]:
+        """Opens a session that is used for the first time; returns the rest of a time limit."""
+        machine = self._machine
+        if machine.was_opened or machine.window.is_finished:
+            return timeout
+        started = now()
+        await self._start_and_wait(timeout)
+        return None if timeout is None else max(0.0, timeout - (now() - started))
+
+    async def _start_and_wait(self, timeout: Optional[float]) -> None:
+        if self._task is None:
+            self._watch(self)
+            self._task = asyncio.get_running_loop().create_task(self._run())
+        if not await self._wait(OPENED, timeout):
+            raise DeadlineExceeded(f"the session is not open after {timeout:g} s")
         if not self._machine.was_opened:
             raise self._machine.refusal("the session ended before it was opened")
-        return self
 
     async def close(self) -> None:
         """Ends the session after the outcomes of frames in flight, at the latest after two seconds.
@@ -161,12 +179,14 @@ class Session(SessionBase[Change]):
         self._abort_error = None
         self._is_aborted = False
         channel: Any = None
+        status: Any = None
         writer: Optional[asyncio.Task[None]] = None
         try:
             metadata = self._endpoint.metadata()
             channel = self._endpoint.channel(grpc.aio)
             call = channel.stream_stream(METHOD)(metadata=metadata)
             self._call = call
+            status = CallStatus(call)
             if self._machine.is_over:
                 call.cancel()
             writer = asyncio.get_running_loop().create_task(self._write(call, self._attempt))
@@ -179,7 +199,8 @@ class Session(SessionBase[Change]):
                     await self._finish_opening(fetch)
             return None
         except grpc.RpcError as error:
-            return self._abort_error or error_of_call(error)
+            own = error if status is None else await status.own(error)
+            return self._abort_error or (None if own is None else error_of_call(own))
         except SidelightError as error:
             return error
         except asyncio.CancelledError:
@@ -209,23 +230,26 @@ class Session(SessionBase[Change]):
 
     async def _write(self, call: Any, attempt: int) -> None:
         """Writes the messages of one connection."""
-        try:
-            while True:
+        while True:
+            try:
                 message, waiter = self._update(self._next_message, attempt)
+            except Exception as error:
+                if attempt == self._attempt:
+                    failure = SidelightError(f"the connection failed: {error!r}", code="INTERNAL")
+                    self._abort(failure)
+                return
+            if message is None and waiter is not None:
+                await waiter.wait()
+                continue
+            try:
                 if message is not None:
                     await call.write(message)
-                elif waiter is None:
-                    if attempt == self._attempt:
-                        await call.done_writing()
-                    return
-                else:
-                    await waiter.wait()
-        except (grpc.RpcError, asyncio.InvalidStateError):
-            return  # The reader reports the error of the call.
-        except Exception as error:
-            if attempt == self._attempt:
-                failure = SidelightError(f"the connection failed: {error!r}", code="INTERNAL")
-                self._abort(failure)
+                    continue
+                if attempt == self._attempt:
+                    await call.done_writing()
+            except Exception:  # The call has ended; the reader reports its status.
+                pass
+            return
 
     def _next_message(self, attempt: int) -> Any:
         if attempt != self._attempt:
@@ -253,6 +277,7 @@ class Session(SessionBase[Change]):
     # Frames
 
     async def _offer(self, frame: Union[Frame, Image], waiter: Any) -> Pending:
+        await self._ensure_open()
         trace = current_traceparent()
         while True:
             pending: Optional[Pending] = self._update(
@@ -270,10 +295,11 @@ class Session(SessionBase[Change]):
         - `timeout`: The seconds after which `DeadlineExceeded` is raised; the frame's outcome is
           then discarded. `None`: no limit.
         """
+        left = await self._ensure_open(timeout)
         waiter = Waiter()
         pending = await self._offer(frame, waiter)
         try:
-            if await waiter.wait(timeout):
+            if await waiter.wait(left):
                 outcome: Outcome = waiter.future.result()
                 return outcome
         except BaseException:
@@ -306,21 +332,45 @@ class Session(SessionBase[Change]):
         other policies wait until no other frame waits. Do not change the picture before its
         outcome. Without a reader of `outcomes()`, no more frames are sent than the server grants.
         """
+        task = asyncio.current_task()
+        if task is not None and task not in self._senders:
+            self._senders.add(task)
+            self._last_sender = None
+            task.add_done_callback(self._end_sender)
         return (await self._offer(frame, None)).sequence
+
+    def _end_sender(self, task: asyncio.Task[Any]) -> None:
+        self._senders.discard(task)
+        if not self._senders:
+            self._last_sender = task
+            self._update(self._machine.wake, OUTCOME)
 
     async def outcomes(self) -> AsyncIterator[Outcome]:
         """Yields the outcomes of frames that `send` sent, in order, until the session has none
-        left: after `finish()`, or when it ends. Raises the error that ended the session."""
+        left: after `finish()`, or when it ends. Raises the error that ended the session.
+
+        If the sender may fail, call `finish()` in a `finally` clause. In asyncio, the error of the
+        only task that sends is also raised here, after the outcomes that are due."""
+        await self._ensure_open()
         while True:
             outcome, has_more = self._update(self._take_outcome)
             if outcome is not None:
                 yield outcome
-            elif not has_more:
+                continue
+            if not has_more:
                 break
-            else:
-                await self._wait(OUTCOME, None)
+            failure = self._sender_failure()
+            if failure is not None:
+                raise failure
+            await self._wait(OUTCOME, None)
         if self._machine.error is not None:
             raise self._machine.error.with_traceback(None)
+
+    def _sender_failure(self) -> Optional[BaseException]:
+        task = self._last_sender
+        if task is None or task.cancelled() or not self._machine.delivery.is_empty:
+            return None
+        return task.exception()
 
     def _take_outcome(self) -> Any:
         outcome = self._machine.take_outcome()
@@ -339,6 +389,7 @@ class Session(SessionBase[Change]):
         return self._drain(ANALYSIS, self._machine.notices.analyses)
 
     async def _drain(self, condition: int, items: Any) -> AsyncIterator[Any]:
+        await self._ensure_open()
         while True:
             try:
                 item = items.popleft()

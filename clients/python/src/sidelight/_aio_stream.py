@@ -13,8 +13,11 @@ from .outcomes import Outcome
 
 async def filter_all(session: Any, frames: Any) -> AsyncIterator[Outcome]:
     """Yields the outcomes of frames; see `Session.filter_all`."""
-    capacity = max(1, session.options.frames_in_flight)
-    waiting: asyncio.Queue[Any] = asyncio.Queue(capacity)
+    await session._ensure_open()
+    capacity = max(1, session._machine.window.capacity)
+    # Bounded by the number of free places, so that the end of the frames never waits for one.
+    waiting: asyncio.Queue[Any] = asyncio.Queue()
+    places = asyncio.Semaphore(capacity)
 
     async def send() -> None:
         error: Optional[BaseException] = None
@@ -24,19 +27,24 @@ async def filter_all(session: Any, frames: Any) -> AsyncIterator[Outcome]:
                 waiter = Waiter()
                 pending = await session._offer(frame, waiter)
                 try:
-                    await waiting.put((pending, waiter))
+                    await places.acquire()
                 except asyncio.CancelledError:
                     session._abandon(pending, waiter)
                     raise
-        except Exception as failure:  # Raised to the caller, after the outcomes.
+                waiting.put_nowait((pending, waiter))
+        except BaseException as failure:  # Raised to the caller, after the outcomes.
             error = failure
-        await waiting.put(error)
+            if not isinstance(failure, Exception):
+                raise
+        finally:
+            waiting.put_nowait(error)
 
     sender = asyncio.get_running_loop().create_task(send())
     item: Any = None
     try:
         while True:
             item = await waiting.get()
+            places.release()
             if item is None:
                 return
             if isinstance(item, BaseException):

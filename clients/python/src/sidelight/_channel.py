@@ -20,16 +20,28 @@ Token = Union[str, Callable[[], str]]
 
 _TARGET = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s/:\[\]]+):\d{1,5}")
 
+#: The largest message that is received, in bytes: the default of the server's
+#: `transport.max-message-bytes`.
+MAX_MESSAGE_BYTES = 64 << 20
+
 #: Options for messages with pictures. Every session has its own connection, so that none waits for
 #: another's frames.
 _OPTIONS: tuple[tuple[str, Any], ...] = (
-    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", -1),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
     ("grpc.http2.lookahead_bytes", 4 << 20),
     ("grpc.http2.max_frame_size", 4 << 20),
+)
+
+
+_REFUSED = re.compile("Connection refused|No such file or directory|DNS resolution failed")
+_NO_SERVER = "no server answers at the address; check the address, and that `sidelight serve` runs"
+_TOO_LARGE = (
+    "the server sent a message over this client's limit; raise the limit with "
+    "connect(..., options=[(\"grpc.max_receive_message_length\", BYTES)])"
 )
 
 
@@ -72,7 +84,8 @@ class Endpoint:
         self._target = target
         self._token = token
         self._metadata = tuple(metadata)
-        self._options: list[tuple[str, Any]] = list(_OPTIONS)
+        chosen = {name for name, _ in options}
+        self._options = [each for each in _OPTIONS if each[0] not in chosen]
         if self.is_local and not is_unix:
             self._options.append(("grpc.enable_http_proxy", 0))
         self._options += options
@@ -123,5 +136,14 @@ def error_of_call(error: Any) -> SidelightError:
     number = code.value[0] if code is not None else 2
     name = CODE_NAMES[number] if 0 <= number < len(CODE_NAMES) else "UNKNOWN"
     message = error.details() or name
-    cause = _tls.cause(message) if name == "UNAVAILABLE" else None
+    cause = _cause(name, message)
     return make_error(name, f"{cause} ({message})" if cause else message)
+
+
+def _cause(name: str, message: str) -> Optional[str]:
+    """Returns the probable cause of an error of gRPC, and the remedy; `None` if it has no other."""
+    if name == "UNAVAILABLE":
+        return _tls.cause(message) or (_NO_SERVER if _REFUSED.search(message) else None)
+    if name == "RESOURCE_EXHAUSTED" and "larger than max" in message:
+        return _TOO_LARGE
+    return None

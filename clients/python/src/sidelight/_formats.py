@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import NamedTuple, Optional, Union
+from typing import Literal, NamedTuple, Optional, Union
 
 from ._validation import one_of
 
@@ -14,6 +14,7 @@ __all__ = [
     "ColorMatrix",
     "ColorRange",
     "FormatLike",
+    "FormatName",
     "Orientation",
     "PixelFormat",
     "PlaneShape",
@@ -85,8 +86,10 @@ class PixelFormat(enum.Enum):
         return self in (PixelFormat.BGRA, PixelFormat.RGBA)
 
 
+#: The name of a pixel format.
+FormatName = Literal["bgra", "rgba", "rgb", "gray", "i420", "nv12", "jpeg", "png"]
 #: A pixel format, or its name.
-FormatLike = Union[PixelFormat, str]
+FormatLike = Union[PixelFormat, FormatName]
 
 _FULL = PlaneShape(1, 1)
 _PLANES: dict[PixelFormat, tuple[PlaneShape, ...]] = {

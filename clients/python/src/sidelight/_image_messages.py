@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from ._formats import AlphaMode, Color, ColorMatrix, ColorRange, Orientation, PixelFormat
+from .errors import InvalidArgument, SidelightError
 from .images import Image
 from .v1 import image_pb2
 
@@ -101,7 +102,9 @@ def message_of(image: Image) -> image_pb2.Image:
 
 
 def image_of(message: image_pb2.Image, data: Any) -> Image:
-    """Returns the image of a message, with pixel data that a buffer holds."""
+    """Returns the image of a message, with pixel data that a buffer holds.
+
+    Raises `SidelightError` for an image that the server should not have sent."""
     color, orientation = _DEFAULT_COLOR, _UPRIGHT
     if message.HasField("color"):
         color = Color(
@@ -116,13 +119,22 @@ def image_of(message: image_pb2.Image, data: Any) -> Image:
     planes = [(plane.offset, plane.stride) for plane in message.planes] or None
     format = _FORMAT_OF.get(message.format)
     if format is None:
-        raise ValueError(f"the server sent an image of the unknown format {message.format}")
-    return Image(
-        format,
-        message.width,
-        message.height,
-        data,
-        planes=planes,
-        color=color,
-        orientation=orientation,
-    )
+        raise SidelightError(
+            f"the server sent an image of the format {message.format}, which this version of the "
+            "package does not know; update the package, or request another output format",
+            code="INTERNAL",
+        )
+    try:
+        return Image(
+            format,
+            message.width,
+            message.height,
+            data,
+            planes=planes,
+            color=color,
+            orientation=orientation,
+        )
+    except InvalidArgument as error:
+        raise SidelightError(
+            f"the server sent an invalid image: {error.message}", code="INTERNAL"
+        ) from None

@@ -47,11 +47,12 @@ class Change(ChangeBase):
         return self._wait(True, timeout)
 
     def _wait(self, applied: bool, timeout: Optional[float]) -> int:
+        left = self._session._ensure_open(timeout)
         waiter = Waiter()
         machine = self._session._machine
         self._session._update(machine.await_change, self._record, applied, waiter)
         try:
-            if not waiter.wait(timeout):
+            if not waiter.wait(left):
                 message = f"change {self.request_id} has no answer after {timeout:g} s"
                 raise DeadlineExceeded(message)
         finally:
@@ -68,6 +69,8 @@ class Session(SessionBase[Change]):
         super().__init__(endpoint, options, Change)
         self._watch = watch
         self._thread: Optional[threading.Thread] = None
+        #: Several threads may use the session first.
+        self._starting = threading.Lock()
         self._call: Any = None
         self._attempt = 0
         self._abort_error: Optional[SidelightError] = None
@@ -75,21 +78,37 @@ class Session(SessionBase[Change]):
     # Opening and closing
 
     def open(self) -> Session:
-        """Opens the session. A `with` statement calls it."""
+        """Opens the session. A `with` statement calls it; the first use does the same."""
         if self._is_over:
             raise self._machine.refusal("the session is over; create another one")
-        if self._thread is None:
-            self._watch(self)
-            self._thread = threading.Thread(target=self._run, name="sidelight session", daemon=True)
-            self._thread.start()
         try:
-            self._wait(OPENED, None)
+            self._start_and_wait(None)
         except BaseException:  # An interrupt; the `with` statement closes only what it opened.
             self._abort(None)
             raise
+        return self
+
+    def _ensure_open(self, timeout: Optional[float] = None) -> Optional[float]:
+        """Opens a session that is used for the first time; returns the rest of a time limit."""
+        machine = self._machine
+        if machine.was_opened or machine.window.is_finished:
+            return timeout
+        started = now()
+        self._start_and_wait(timeout)
+        return None if timeout is None else max(0.0, timeout - (now() - started))
+
+    def _start_and_wait(self, timeout: Optional[float]) -> None:
+        with self._starting:
+            if self._thread is None:
+                self._watch(self)
+                self._thread = threading.Thread(
+                    target=self._run, name="sidelight session", daemon=True
+                )
+                self._thread.start()
+        if not self._wait(OPENED, timeout):
+            raise DeadlineExceeded(f"the session is not open after {timeout:g} s")
         if not self._machine.was_opened:
             raise self._machine.refusal("the session ended before it was opened")
-        return self
 
     def close(self) -> None:
         """Ends the session after the outcomes of frames in flight, at the latest after two seconds.
@@ -224,6 +243,7 @@ class Session(SessionBase[Change]):
     # Frames
 
     def _offer(self, frame: Union[Frame, Image], waiter: Any) -> Pending:
+        self._ensure_open()
         trace = current_traceparent()
         while True:
             pending: Optional[Pending] = self._update(
@@ -239,10 +259,11 @@ class Session(SessionBase[Change]):
         - `timeout`: The seconds after which `DeadlineExceeded` is raised; the frame's outcome is
           then discarded. `None`: no limit.
         """
+        left = self._ensure_open(timeout)
         waiter = Waiter()
         pending = self._offer(frame, waiter)
         try:
-            if waiter.wait(timeout):
+            if waiter.wait(left):
                 outcome: Outcome = waiter.value
                 return outcome
         except BaseException:
@@ -277,7 +298,11 @@ class Session(SessionBase[Change]):
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yields the outcomes of frames that `send` sent, in order, until the session has none
-        left: after `finish()`, or when it ends. Raises the error that ended the session."""
+        left: after `finish()`, or when it ends. Raises the error that ended the session.
+
+        If the sender may fail, call `finish()` in a `finally` clause. In asyncio, the error of the
+        only task that sends is also raised here, after the outcomes that are due."""
+        self._ensure_open()
         while True:
             outcome, has_more = self._update(self._take_outcome)
             if outcome is not None:
@@ -306,6 +331,7 @@ class Session(SessionBase[Change]):
         return self._drain(ANALYSIS, self._machine.notices.analyses)
 
     def _drain(self, condition: int, items: Any) -> Iterator[Any]:
+        self._ensure_open()
         while True:
             try:
                 item = items.popleft()

@@ -17,7 +17,8 @@ _CHECK_INTERVAL = 0.5
 
 def filter_all(session: Any, frames: Iterable[Any]) -> Iterator[Outcome]:
     """Yields the outcomes of frames; see `Session.filter_all`."""
-    capacity = max(1, session.options.frames_in_flight)
+    session._ensure_open()
+    capacity = max(1, session._machine.window.capacity)
     waiting: queue.Queue[Any] = queue.Queue(capacity)
     stopped = threading.Event()
 
@@ -50,7 +51,11 @@ def filter_all(session: Any, frames: Iterable[Any]) -> Iterator[Outcome]:
     sender.start()
     try:
         while True:
-            item = waiting.get()
+            try:
+                # The limit lets a waiting main thread handle an interrupt.
+                item = waiting.get(timeout=_CHECK_INTERVAL)
+            except queue.Empty:
+                continue
             if item is None:
                 return
             if isinstance(item, BaseException):

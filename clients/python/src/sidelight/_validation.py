@@ -8,7 +8,10 @@ from collections.abc import Iterable
 
 from .errors import InvalidArgument
 
-__all__ = ["finite", "integer", "invalid", "one_of"]
+__all__ = ["budget_seconds", "finite", "integer", "invalid", "one_of"]
+
+#: The longest budget in seconds. A longer one is most likely a number of milliseconds.
+MAX_BUDGET = 10.0
 
 
 def invalid(field: str, value: object, requirement: str) -> InvalidArgument:
@@ -54,6 +57,16 @@ def finite(
     if not math.isfinite(number) or not low <= number <= high:
         raise invalid(field, value, requirement)
     return number
+
+
+def budget_seconds(value: object) -> float:
+    """Returns a budget in seconds; the error of a large one explains the unit."""
+    requirement = "a number of seconds"
+    if isinstance(value, (int, float)) and MAX_BUDGET < value < math.inf:
+        hint = f"{value:g} milliseconds are {value / 1000:g}"
+        requirement += f" from 0 to {MAX_BUDGET:g}; {hint}"
+        raise invalid("budget", value, requirement)
+    return finite("budget", value, 0, MAX_BUDGET, requirement)
 
 
 def one_of(field: str, value: object, names: Iterable[str]) -> InvalidArgument:

@@ -28,6 +28,7 @@ if not Gst.is_initialized():
     Gst.init(None)
 
 if TYPE_CHECKING:
+    from ._core.fallback import FallbackPolicy
     from ._gst_frames import VideoFormat
     from .events import Event
     from .sync import Server, Session
@@ -82,7 +83,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             "Time after which the output of a frame is useless, in milliseconds; late frames are "
             "dropped (0 = no limit)",
             0,
-            4_294_967,
+            10_000,
             0,
             _PLAYING,
         ),
@@ -239,7 +240,8 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         from .sync import connect
 
         texts = dict(self._texts)
-        policy = {"pass-through": "pass_through", "blur": "blur"}.get(texts["on-error"], "drop")
+        policies: dict[str, FallbackPolicy] = {"pass-through": "pass_through", "blur": "blur"}
+        policy = policies.get(texts["on-error"], "drop")
         try:
             files = _gst_tls.contents(texts)
             server = connect(texts["address"], token=texts["token"] or None, **files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Optional, Union
 
@@ -11,12 +12,13 @@ from ._formats import (
     ColorMatrix,
     ColorRange,
     FormatLike,
+    FormatName,
     Orientation,
     PixelFormat,
     PlaneShape,
 )
 from ._layouts import MAX_DIMENSION, Layout, Plane
-from ._validation import finite, integer, invalid
+from ._validation import budget_seconds, integer, invalid
 
 __all__ = [
     "MAX_DIMENSION",
@@ -25,6 +27,7 @@ __all__ = [
     "ColorMatrix",
     "ColorRange",
     "FormatLike",
+    "FormatName",
     "Frame",
     "Image",
     "Layout",
@@ -131,13 +134,19 @@ class Image:
 
     @classmethod
     def file(cls, data: Any) -> Image:
-        """Creates an image from the content of a JPEG or PNG file, which its first bytes tell."""
+        """Creates an image from a JPEG or PNG file, which its first bytes tell.
+
+        - data: The content of the file, or its path.
+        """
+        if isinstance(data, (str, os.PathLike)):
+            with open(data, "rb") as file:
+                data = file.read()
         head = bytes(_bytes_view(data)[:8])
         if head.startswith(b"\xff\xd8\xff"):
             return cls(PixelFormat.JPEG, 0, 0, data)
         if head == b"\x89PNG\r\n\x1a\n":
             return cls(PixelFormat.PNG, 0, 0, data)
-        raise invalid("data", head, "a JPEG or PNG file")
+        raise invalid("data", head, "the content of a JPEG or PNG file, or its path")
 
     @staticmethod
     def packed_size(format: FormatLike, width: int, height: int) -> int:
@@ -234,7 +243,7 @@ class Frame:
     #: The RTP timestamp, 32 bits. Returned unchanged with the outcome.
     rtp_timestamp: int
     #: The time from the server's receipt until the output is useless, in seconds. 0 disables the
-    #: limit; `None` selects the session's budget.
+    #: limit, 10 is the most; `None` selects the session's budget.
     budget: Optional[float]
     #: The priority among the waiting frames of the session.
     priority: int
@@ -265,7 +274,7 @@ class Frame:
             capture_time_ns = integer("capture_time_ns", capture_time_ns, -(2**63), 2**63 - 1)
         self.capture_time_ns = capture_time_ns
         self.rtp_timestamp = integer("rtp_timestamp", rtp_timestamp, 0, 2**32 - 1)
-        self.budget = None if budget is None else finite("budget", budget, 0, 4294)
+        self.budget = None if budget is None else budget_seconds(budget)
         self.priority = integer("priority", priority, -(2**31), 2**31 - 1)
         self.must_process = bool(must_process)
         self.tags = tags

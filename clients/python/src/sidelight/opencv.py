@@ -10,7 +10,7 @@ Only numpy is required, so that any build of OpenCV can be used.
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Literal, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ __all__ = ["array", "image"]
 
 def image(
     array: npt.NDArray[np.uint8],
-    format: FormatLike = "bgr",
+    format: Union[FormatLike, Literal["bgr"]] = "bgr",
     *,
     color: Optional[Color] = None,
     orientation: Optional[Orientation] = None,

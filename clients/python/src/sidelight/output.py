@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Literal, Optional
 
 from ._formats import FormatLike, PixelFormat
 from ._image_messages import format_number
@@ -35,13 +35,13 @@ class Output:
     #: The height in pixels, 1 to 16384. `None`: that of the input, or as the width requires.
     height: Optional[int] = None
     #: The handling of another aspect ratio: "fit" (between bars), "fill" (cropped) or "stretch".
-    fit: str = "fit"
+    fit: Literal["fit", "fill", "stretch"] = "fit"
     #: Whether rotation and mirroring are applied to the pixels.
     upright: bool = False
     #: The quality of JPEG files, 1 to 100. `None`: 80.
     jpeg_quality: Optional[int] = None
     #: The chroma of JPEG files: "420", "422" or "444".
-    jpeg_subsampling: str = "420"
+    jpeg_subsampling: Literal["420", "422", "444"] = "420"
 
     def message(self, field: str = "output") -> pipeline_pb2.OutputSpec:
         """Returns the message; errors begin with `field`."""

@@ -15,7 +15,7 @@ import enum
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Optional, Union
+from typing import Literal, Optional, Union
 
 from ._validation import finite, invalid, one_of
 from ._values import (
@@ -40,6 +40,7 @@ from .v1 import pipeline_pb2, session_pb2
 __all__ = [
     "RGBA",
     "FailurePolicy",
+    "FailurePolicyLike",
     "Length",
     "LengthLike",
     "LengthUnit",
@@ -68,6 +69,10 @@ class FailurePolicy(enum.Enum):
     DROP = "drop"
     #: The strongly blurred input comes back, with the failure.
     BLUR = "blur"
+
+
+#: A failure policy, or its name.
+FailurePolicyLike = Union[FailurePolicy, Literal["pass_through", "drop", "blur"]]
 
 
 class WorkingSpace(enum.Enum):
@@ -120,7 +125,7 @@ class Stage:
         """Returns the stage inactive. `Session.activate` activates it."""
         return replace(self, active=False)
 
-    def on_failure(self, policy: Union[FailurePolicy, str]) -> Stage:
+    def on_failure(self, policy: FailurePolicyLike) -> Stage:
         """Returns the stage with a policy for frames for which it fails."""
         return replace(self, failure_policy=failure_policy_of("on_failure", policy))
 
@@ -175,7 +180,7 @@ class Pipeline:
         self,
         stages: Union[StageLike, Iterable[StageLike]] = (),
         *,
-        working_space: Union[WorkingSpace, str, None] = None,
+        working_space: Union[WorkingSpace, Literal["gamma", "linear"], None] = None,
     ) -> None:
         """Creates a pipeline from stages; a pipeline among them becomes a nested pipeline."""
         if isinstance(stages, (Stage, Pipeline, str)):
@@ -234,7 +239,7 @@ _NAME = re.compile(r"\w+")
 _SPACE_OF = {int(number): space for space, number in _WORKING_SPACES.items()}
 
 
-def failure_policy_of(field: str, policy: Union[FailurePolicy, str]) -> FailurePolicy:
+def failure_policy_of(field: str, policy: FailurePolicyLike) -> FailurePolicy:
     """Returns the failure policy of a name; a policy is returned as it is."""
     try:
         return FailurePolicy(policy)

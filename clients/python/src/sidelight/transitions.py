@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Optional, TypeVar, Union
+from typing import Literal, Optional, TypeVar, Union
 
 from ._validation import finite, integer, one_of
 from .v1 import session_pb2
 
-__all__ = ["Glide", "GlideLike", "Transition", "TransitionLike"]
+__all__ = ["Curve", "Glide", "GlideLike", "Transition", "TransitionLike"]
 
 _Value = TypeVar("_Value")
+
+#: The progress of a change over time.
+Curve = Literal["linear", "ease_in", "ease_out", "ease_in_out"]
 
 #: The longest duration, in seconds.
 MAX_DURATION = 60.0
@@ -50,10 +53,10 @@ class Transition:
     def __init__(
         self,
         duration: float,
-        kind: str = "fade",
+        kind: Literal["fade", "wipe", "dissolve"] = "fade",
         *,
-        curve: str = "linear",
-        direction: Optional[str] = None,
+        curve: Curve = "linear",
+        direction: Optional[Literal["right", "left", "down", "up"]] = None,
         softness: Optional[float] = None,
         seed: int = 0,
     ) -> None:
@@ -85,7 +88,7 @@ class Glide:
     - `curve`: The progress over time, as that of a `Transition`.
     """
 
-    def __init__(self, duration: float, *, curve: str = "linear") -> None:
+    def __init__(self, duration: float, *, curve: Curve = "linear") -> None:
         message = session_pb2.Glide(curve=_choice("glide.curve", curve, _CURVES))
         _set_duration(message, "glide.duration", duration)
         self._message = message

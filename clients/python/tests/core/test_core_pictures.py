@@ -6,6 +6,7 @@ from support.unconnected import Answer, FakeRing, Unconnected
 
 from sidelight import Image
 from sidelight.errors import SidelightError
+from sidelight.v1 import session_pb2
 
 
 def test_a_picture_is_copied_into_a_slot_and_inline_without_one():
@@ -49,6 +50,21 @@ def test_pictures_in_output_slots_are_acknowledged_when_they_are_released():
     ack, frame = session.written()
     assert ack.ack.sequence == 2 and not ack.ack.held_slots
     assert outcomes[0].sequence == 1
+
+
+def test_a_picture_of_an_unknown_format_is_an_internal_error():
+    session = Unconnected()
+    session.open()
+    session.send()
+    session.written()
+    frame = session_pb2.FilteredFrame(sequence=1, disposition=1)
+    frame.image.format, frame.image.width, frame.image.height = 99, 2, 2
+    frame.image.inline = b"done"
+    session.reply(frame=frame)
+    (outcome,) = session.outcomes()
+    with pytest.raises(SidelightError, match="format 99, which this version") as raised:
+        outcome.image  # noqa: B018
+    assert raised.value.code == "INTERNAL"
 
 
 @pytest.mark.parametrize("slot, length", [(9, 4), (2, 1 << 40), (2, 0)])

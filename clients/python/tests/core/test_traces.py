@@ -32,6 +32,7 @@ def sent_trace(session):
 def opened(server):
     session = server.session()
     session._machine.window.open(4, [])
+    session._machine.was_opened = True
     assert session._machine.window.link == OPEN
     return session
 

@@ -220,6 +220,7 @@ def test_invalid_options_name_the_option(server):
         {"failure_policy": "panic"},
         {"mailbox_depth": 0},
         {"stats_interval": 1e9},
+        {"budget": 50},
         {"shared_memory": "yes"},
         {"allowed_filters": "sepiaTone"},
     ):

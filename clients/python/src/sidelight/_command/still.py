@@ -29,7 +29,7 @@ def add(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def _run(server: Server, options: argparse.Namespace) -> int:
-    image = Image.file(options.input.read_bytes())
+    image = Image.file(options.input)
     format = _SUFFIXES.get(options.output.suffix.lower())
     result = server.apply(
         image,

@@ -220,8 +220,8 @@ class SessionBase(Generic[ChangeType]):
     ) -> Frame:
         """Returns a frame to write a picture into, which is then sent without a copy.
 
-        It is in shared memory if there is any and a slot is free. Its bytes are those of an earlier
-        picture, or 0. The frame keeps its slot until it and all its planes are gone, so create it
+        It is in shared memory if the session is open and has any, and a slot is free. Its bytes are
+        those of an earlier picture, or 0. The frame keeps its slot until it and all its planes are gone, so create it
         when its picture is about to be written.
         """
         result: Frame = self._update(

@@ -6,6 +6,8 @@ shown, whatever was requested: a lost connection bypasses neither.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..images import Image
 
 #: The least side of a block of the protecting picture, in pixels.
@@ -13,14 +15,16 @@ MIN_BLOCK = 16
 #: The number of blocks along the shorter side of the protecting picture.
 BLOCKS = 24
 
-POLICIES = ("pass_through", "blur", "drop")
+#: The name of the outcome of frames without connection.
+FallbackPolicy = Literal["pass_through", "blur", "drop"]
+POLICIES: tuple[FallbackPolicy, ...] = ("pass_through", "blur", "drop")
 
 
 class Fallback:
     """Selects the outcome of frames without connection: one of `POLICIES`."""
 
-    def __init__(self, policy: str) -> None:
-        self._policy = policy
+    def __init__(self, policy: FallbackPolicy) -> None:
+        self._policy: FallbackPolicy = policy
         self._is_overridden = False
         self._is_uncertain = False
 
@@ -43,7 +47,7 @@ class Fallback:
         """Whether parts of frames may have to be hidden, by the pipeline or by an override."""
         return self._is_overridden or bool(protection)
 
-    def choose(self, protection: frozenset[str]) -> str:
+    def choose(self, protection: frozenset[str]) -> FallbackPolicy:
         """Returns the policy for frames of which parts may have to be hidden."""
         if self._policy == "pass_through" and self.protects(protection):
             return "drop"

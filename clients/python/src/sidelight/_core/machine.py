@@ -17,7 +17,7 @@ from ..images import Frame, Image
 from ..outcomes import Dropped, DropReason, DropStage
 from .changes import ChangeLog, ChangeRecord, Entry
 from .delivery import ABANDONED, Delivery, Pending
-from .fallback import Fallback
+from .fallback import Fallback, FallbackPolicy
 from .frames import info_of
 from .notices import Notices
 from .options import SessionOptions
@@ -89,6 +89,10 @@ class SessionMachine:
         else:
             self._waiting.setdefault(condition, []).append(waiter)
 
+    def wake(self, condition: int) -> None:
+        """Resolves the waiters of a condition, which then check what else has changed."""
+        self._effects += [(waiter, None) for waiter in self._waiting.pop(condition, ())]
+
     def stop_waiting(self, condition: int, waiter: Any) -> None:
         """Removes a waiter."""
         waiters = self._waiting.get(condition, ())
@@ -122,7 +126,7 @@ class SessionMachine:
             raise TypeError(f"frame is {type(frame).__name__}; it must be a Frame or an Image")
         window = self.window
         if window.is_finished or self.is_over:
-            raise self.refusal("the session is finished; it accepts no more frames")
+            raise self.refusal(self._end_message("frames"))
         newest_wins = window.newest_wins
         if not newest_wins and window.waiting is not None:
             return None
@@ -201,7 +205,9 @@ class SessionMachine:
         if reason is DropReason.DISCONNECTED:
             error = error or self.error or self.link_error
             drops = self._drops_frames
-            policy = "drop" if drops else self.fallback.choose(self.changes.protection)
+            policy: FallbackPolicy = "drop"
+            if not drops:
+                policy = self.fallback.choose(self.changes.protection)
             outcome = client_outcome(pending, policy, stage, error)
         else:
             outcome = Dropped(pending.sequence, pending.info, reason, stage, 0.0, error)
@@ -237,7 +243,7 @@ class SessionMachine:
         """
         window = self.window
         if window.is_finished or self.is_over:
-            raise self.refusal("the session is finished; it accepts no changes")
+            raise self.refusal(self._end_message("changes"))
         mergeable = window.last_entry if window.keeps else None
         if not self.changes.can_merge(message, is_conditional, mergeable):
             mergeable = None
@@ -306,6 +312,11 @@ class SessionMachine:
             self.notices.push_event(Rejected(entry.request_id, error))
 
     # The end
+
+    def _end_message(self, what: str) -> str:
+        if self.is_over:
+            return "the session is over; create another one"
+        return f"the session is finished and accepts no more {what}; create another one"
 
     def refusal(self, message: str) -> SidelightError:
         """Returns the error that ended the session, or one with a message, to be raised."""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Optional, Union
+from typing import Any, Literal, Optional, Union
 
-from .._validation import finite, integer, invalid, one_of
+from .._validation import budget_seconds, finite, integer, invalid, one_of
 from ..output import Output
-from ..pipelines import FAILURE_POLICIES, FailurePolicy, PipelineLike, failure_policy_of, source_of
+from ..pipelines import (
+    FAILURE_POLICIES,
+    FailurePolicyLike,
+    PipelineLike,
+    failure_policy_of,
+    source_of,
+)
 from ..v1 import session_pb2
-from .fallback import POLICIES
+from .fallback import POLICIES, FallbackPolicy
 
+#: The name of the handling of frames that are not filtered in time.
+DropPolicy = Literal["newest_wins", "keep_oldest", "never_drop"]
 _DROP_POLICIES = {
     "newest_wins": session_pb2.DROP_POLICY_NEWEST_WINS,
     "keep_oldest": session_pb2.DROP_POLICY_KEEP_OLDEST,
@@ -33,19 +41,19 @@ class SessionOptions:
         participant: str,
         allowed_filters: Optional[Iterable[str]],
         budget: Optional[float],
-        drop_policy: str,
-        failure_policy: Union[FailurePolicy, str],
+        drop_policy: DropPolicy,
+        failure_policy: FailurePolicyLike,
         max_fps: Optional[float],
         output: Optional[Output],
         analysis_only: bool,
         allow_degraded: bool,
-        shared_memory: Union[str, bool],
+        shared_memory: Union[Literal["auto"], bool],
         slot_bytes: Optional[int],
         slots: int,
         frames_in_flight: Optional[int],
         mailbox_depth: Optional[int],
         reconnect: Union[bool, float],
-        fallback: str,
+        fallback: FallbackPolicy,
         stats_interval: Optional[float],
         resume_token: Optional[bytes],
     ) -> None:
@@ -57,7 +65,7 @@ class SessionOptions:
             raise invalid("shared_memory", shared_memory, '"auto" or False')
         self.select = select_message(pipeline)
         self.newest_wins = drop_policy == "newest_wins"
-        self.fallback = fallback
+        self.fallback: FallbackPolicy = fallback
         self.reconnects = reconnect is not False
         #: The seconds after a loss at which attempts stop; `None` disables the limit.
         self.give_up_after: Optional[float] = None
@@ -91,7 +99,7 @@ class SessionOptions:
             allow_degraded=bool(allow_degraded),
         )
         if budget is not None:
-            message.budget_us = max(1, round(finite("budget", budget, 0, 4294) * 1e6))
+            message.budget_us = max(1, round(budget_seconds(budget) * 1e6))
         if max_fps is not None:
             message.max_fps = finite("max_fps", max_fps, 0.01, 1000)
         if output is not None:

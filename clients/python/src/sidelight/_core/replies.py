@@ -16,7 +16,7 @@ from ..outcomes import (
     PassedThrough,
 )
 from .delivery import Pending
-from .fallback import mosaic
+from .fallback import FallbackPolicy, mosaic
 from .frames import picture_of, sent_picture
 from .slots import Slots
 
@@ -98,7 +98,7 @@ def dropped_outcome(pending: Pending, message: Any, error: Optional[SidelightErr
 
 
 def client_outcome(
-    pending: Pending, policy: str, stage: DropStage, error: Optional[SidelightError]
+    pending: Pending, policy: FallbackPolicy, stage: DropStage, error: Optional[SidelightError]
 ) -> Any:
     """Returns the outcome of a frame without connection, as the fallback policy says."""
     image = pending.frame.image

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Generic, Optional, TypeVar, Union
+from typing import Generic, Literal, Optional, TypeVar, Union
 
 from .._channel import Endpoint
 from ..errors import FailedPrecondition
 from ..output import Output
-from ..pipelines import FailurePolicy, PipelineLike
+from ..pipelines import FailurePolicyLike, PipelineLike
 from .face import SessionBase
-from .options import SessionOptions
+from .fallback import FallbackPolicy
+from .options import DropPolicy, SessionOptions
 
 SessionType = TypeVar("SessionType", bound=SessionBase)  # type: ignore[type-arg]
 
@@ -19,6 +20,8 @@ class ServerBase(Generic[SessionType]):
     """A server. Connections are opened when they are needed; each session has its own."""
 
     def __init__(self, endpoint: Endpoint, session_type: type[SessionType]) -> None:
+        if not isinstance(endpoint, Endpoint):
+            raise TypeError("a server is created by connect(address)")
         self._endpoint = endpoint
         self._session_type = session_type
 
@@ -35,30 +38,32 @@ class ServerBase(Generic[SessionType]):
         participant: str = "",
         allowed_filters: Optional[Iterable[str]] = None,
         budget: Optional[float] = None,
-        drop_policy: str = "newest_wins",
-        failure_policy: Union[FailurePolicy, str] = "pass_through",
+        drop_policy: DropPolicy = "newest_wins",
+        failure_policy: FailurePolicyLike = "pass_through",
         max_fps: Optional[float] = None,
         output: Optional[Output] = None,
         analysis_only: bool = False,
         allow_degraded: bool = False,
-        shared_memory: Union[str, bool] = "auto",
+        shared_memory: Union[Literal["auto"], bool] = "auto",
         slot_bytes: Optional[int] = None,
         slots: int = 6,
         frames_in_flight: Optional[int] = None,
         mailbox_depth: Optional[int] = None,
         reconnect: Union[bool, float] = True,
-        fallback: str = "pass_through",
+        fallback: FallbackPolicy = "pass_through",
         stats_interval: Optional[float] = None,
         resume_token: Optional[bytes] = None,
     ) -> SessionType:
-        """Returns a session, which a `with` statement opens and closes.
+        """Returns a session, which a `with` statement opens and closes. Without one, the first use
+        opens it, and `close()` of the session or the server closes it.
 
         - `pipeline`: The first pipeline. `None`: every frame passes through.
         - `label`: A name of the track for logs and operators, at most 128 bytes.
         - `participant`: The participant whose video this is; the caller vouches for the name.
         - `allowed_filters`: The filters that the session may use: names, or prefixes that end in
           `*`. `None`: all that the server permits; an empty list: none.
-        - `budget`: The seconds from receipt until a frame is useless and dropped. `None`: no limit.
+        - `budget`: The seconds from receipt until a frame is useless and dropped, at most
+          10. `None`: no limit.
         - `drop_policy`: "newest_wins" (live video: a newer frame replaces one that waits),
           "keep_oldest", or "never_drop" (files: sending waits instead).
         - `failure_policy`: The handling of frames for which a stage fails: "pass_through", "drop"
