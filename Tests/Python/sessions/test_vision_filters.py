@@ -106,6 +106,56 @@ def test_a_session_that_resumes_on_another_server_starts_covered(vision, scene, 
             session.finish()
 
 
+@pytest.mark.parametrize("is_flat", [True, False], ids=["grey", "the scene"])
+def test_a_face_in_alpha_is_hidden(stub, vision, scene, is_flat):
+    height, width, _ = scene.shape
+    alpha = scene.mean(2).astype(np.uint8)
+    colors = np.full_like(scene, 200) if is_flat else scene
+    # Alpha shows the scene upside down, so that its face is where the colours have none.
+    pixels = np.dstack([colors, alpha[::-1]])
+    image = images.make_image("RGBA8", width, height, [pixels.reshape(height, -1)])
+    with Session(stub, pipeline=pipeline("faceBlur"), drop_policy=NEVER_DROP) as session:
+        for _ in range(30):
+            session.send_frame(image)
+            while (message := session.receive()).WhichOneof("kind") != "frame":
+                assert message.WhichOneof("kind") not in ("dropped", "error"), message
+            result = message.frame.image
+            assert (images.alpha(result) == 255).all()
+            if not is_flat:
+                face = portraits.face_of(images.rgb(result))
+                assert portraits.is_hidden(face, portraits.face_of(scene))
+        session.finish()
+
+
+def test_a_face_that_masks_between_blurs_move_is_covered(stub, vision, scene):
+    # Each mask shows three of eight columns, and each blur fills the next columns from them.
+    moving = []
+    for step in range(8):
+        mask = f"color.rgb * step(5, mod(position.x + {2 * step}, 8)) * 2.5"
+        moving += [("kernel", {"source": mask}), ("boxBlur", {"radius": 2.0})]
+    with Session(stub, pipeline=pipeline(*moving), drop_policy=NEVER_DROP) as session:
+        moved = filtered(session, scene)
+        session.finish()
+    wanted = pipeline(*moving, "faceBlur")
+    with Session(stub, pipeline=wanted, drop_policy=NEVER_DROP) as session:
+        deadline = time.monotonic() + SECONDS
+        is_shown = False
+        while not is_shown:
+            assert time.monotonic() < deadline, "the whole frame is still covered"
+            picture = filtered(session, scene)
+            is_shown = np.array_equal(portraits.corners_of(picture), portraits.corners_of(moved))
+            for distance in (-16, -8, 0, 8, 16):
+                part, original = (
+                    portraits.face_of(np.roll(each, -distance, axis=1), share=1)
+                    for each in (picture, moved)
+                )
+                # Blurred columns have little detail: what is equal is shown.
+                is_lit = original.max(2) > 32
+                is_equal = np.abs(part.astype(int) - original).max(2) <= 2
+                assert is_lit.mean() > 0.2 and is_equal[is_lit].mean() < 0.1
+        session.finish()
+
+
 def mixed() -> object:
     wanted = pipeline("faceBlur")
     wanted.stages[0].mix = 0.5
@@ -126,11 +176,15 @@ def in_a_region() -> object:
         (in_a_region(), "stages[0].region"),
         (pipeline(("scale", {"width": 320.0}), "faceBlur"), "stages[1].filter.name"),
         (
+            pipeline(("kernel", {"source": "sample(-30, 0)"}), "faceBlur"),
+            "stages[1].filter.name",
+        ),
+        (
             pipeline("faceBlur", ("multiplyCompositing", {"backgroundImage": "source"})),
             'stages[1].filter.parameters["backgroundImage"]',
         ),
     ],
-    ids=["mix", "region", "after scale", "source"],
+    ids=["mix", "region", "after scale", "after a shift", "source"],
 )
 def test_a_pipeline_that_would_show_a_face_is_refused_with_the_field(stub, vision, wanted, field):
     with Session(stub, opens=False) as session:
