@@ -238,7 +238,7 @@ import Testing
       let all = CoveredRegion(
         shape: .rectangle, center: PicturePoint(x: 0, y: 0), radiusX: 1000, radiusY: 1000, roll: 0,
         cell: 30)
-      for coverage in [FaceCoverage.whole(.lost), .regions([all])] {
+      for coverage in [FaceCoverage.whole(.faceLost), .regions([all])] {
         let result = try await Bench().run(filter, on: frame, coverage)
         let samples = result.samples[0]
         for index in stride(from: 3, to: samples.count, by: 4) { #expect(samples[index] == 255) }
@@ -261,7 +261,7 @@ import Testing
     let frame = try TestFrame.make(geometry, padding: .packed) { _, x, y, channel in
       channel < 3 ? UInt8((x * 31 + y * 17) % 256) : x % 16 == 5 && y % 16 == 7 ? 255 : 0
     }
-    for coverage in [FaceCoverage.whole(.lost), .regions([region])] {
+    for coverage in [FaceCoverage.whole(.faceLost), .regions([region])] {
       let samples = try await Bench().run(filter, on: frame, coverage).samples[0]
       // 255 levels of one pixel of 256.
       #expect(samples.indices.allSatisfy { $0 % 4 == 3 || samples[$0] <= 4 })

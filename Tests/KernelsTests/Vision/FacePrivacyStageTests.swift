@@ -124,7 +124,8 @@ import Testing
   static func step(
     _ stage: inout any SceneStage, _ frame: Int, _ report: FaceReport?
   ) throws -> FaceCoverage {
-    try #require(try stage.step(try Self.view(frame, [nil], report)) as? FaceCoverage)
+    let faces = (report?.faces ?? []).map { SimulatedScene.Face(box: $0.rawBox) }
+    return try #require(try stage.step(try Self.view(frame, faces, report)) as? FaceCoverage)
   }
 
   @Test(arguments: FaceCoverBench.filters)

@@ -3,11 +3,13 @@ import Testing
 
 /// The rules of privacy, one by one, with reports made by hand.
 @Suite struct `Privacy rules` {
-  /// A machine with frames of a picture that rests.
+  /// A machine with frames of a picture that rests, and shows the faces of the reports.
   struct Driver {
     var privacy: FacePrivacy
     var frame = 0
     var picture = Pictures.rest
+    /// Whether the picture shows no faces, as if something covered them.
+    var hidesFaces = false
 
     init(_ configuration: FacePrivacy.Configuration = FacePrivacy.Configuration()) {
       self.privacy = FacePrivacy(configuration)
@@ -26,7 +28,24 @@ import Testing
       change(&report)
       defer { self.frame += 1 }
       return self.privacy.coverage(
-        of: SimulatedScene.time(self.frame), picture: self.picture, faces: report)
+        of: SimulatedScene.time(self.frame), picture: self.shown(report), faces: report)
+    }
+
+    /// The picture, with a bright square for each face.
+    private func shown(_ report: FaceReport) -> LumaPicture {
+      guard !self.hidesFaces else { return self.picture }
+      var samples = self.picture.samples
+      for face in report.faces + report.candidates where face.rawBox.center.x.isFinite {
+        let (x, y) = (Int(face.rawBox.center.x), Int(face.rawBox.center.y))
+        for row in max(y - 8, 0) ..< min(y + 8, self.picture.height) {
+          for column in max(x - 8, 0) ..< min(x + 8, self.picture.width) {
+            let index = row * self.picture.width + column
+            samples[index] = UInt8(min(255, Int(samples[index]) + 60))
+          }
+        }
+      }
+      return LumaPicture(
+        width: self.picture.width, height: self.picture.height, samples: samples)
     }
 
     /// A face that was detected in this frame.
@@ -117,8 +136,9 @@ import Testing
       driver.frame = 25
       var faces = [driver.face()]
       if isDoubtful {
+        driver.hidesFaces = ["missed looks", "no flow", "old detection"].contains(doubt)
         switch doubt {
-        case "missed looks": faces = [driver.face(missedLooks: 4)]
+        case "missed looks": faces = [driver.face(age: 12, missedLooks: 4)]
         case "no flow": faces = [driver.face(age: 1, isFollowed: false)]
         case "old detection": faces = [driver.face(age: 16)]
         case "broken box": faces = [driver.face(x: .nan)]
@@ -196,6 +216,48 @@ import Testing
     for _ in 0 ..< 3 { _ = two.step([two.face(1), two.face(2, x: 140)]) }
     for _ in 0 ..< 100 { #expect(two.step([two.face(2, x: 140)]).isWhole) }
     #expect(!two.step([two.face(2, x: 140), two.face(3, first: two.frame)]).isWhole)
+  }
+
+  @Test(arguments: FacePrivacy.WhenUnsure.allCases)
+  func `a lost or unsure face whose place shows what it showed is covered where it is`(
+    _ whenUnsure: FacePrivacy.WhenUnsure
+  ) throws {
+    var driver = Driver(FacePrivacy.Configuration(whenUnsure: whenUnsure))
+    driver.picture = `Unsearched content`.picture(square: (72, 37, 16))
+    driver.hidesFaces = true
+    driver.know()
+    let unsure = try Self.regions(driver.step([driver.face(age: 12, missedLooks: 9)]))
+    #expect(unsure.map(\.center.x) == [80])
+    var radii: Set<Double> = []
+    for _ in 0 ..< 100 {
+      let regions = try Self.regions(driver.step([]))
+      #expect(regions.map(\.center.x) == [80])
+      radii.insert(regions[0].radiusX)
+    }
+    #expect(radii.count == 1)
+    #expect(!driver.privacy.needsSearch)
+    // Something changes there: the face may be elsewhere.
+    driver.picture = `Unsearched content`.picture()
+    let coverage = driver.step([])
+    #expect(coverage.isWhole == (whenUnsure == .frame))
+    #expect(driver.privacy.needsSearch)
+  }
+
+  @Test func `the place of a lost face moves with the camera`() throws {
+    var driver = Driver()
+    driver.hidesFaces = true
+    driver.know()
+    for step in 1 ... 10 {
+      driver.picture = `Unsearched content`.picture(shift: step)
+      let cells = PictureCells(width: 160, height: 90)
+      let coverage = driver.step([]) { [picture = driver.picture] report in
+        report.motion = ContentMotion(
+          offsets: Array(repeating: SIMD2(-2, 1), count: cells.count),
+          levels: cells.means(of: picture))
+      }
+      let center = try Self.regions(coverage)[0].center
+      #expect(center == PicturePoint(x: 80 + 2 * Double(step), y: 45 - Double(step)))
+    }
   }
 
   /// Searches of a frame, of which those at one angle found a new face or did not run.
@@ -285,12 +347,14 @@ import Testing
     for _ in 0 ..< 3 { _ = driver.step([driver.face(), driver.face(2, x: 20)]) }
     let other = { (driver: Driver) in driver.face(2, x: 20) }
     var radius = 0.0
-    for _ in 0 ..< 5 {
-      let candidate = driver.face(7, x: 140, isFollowed: false)
+    for frame in 0 ..< 5 {
+      driver.hidesFaces = frame % 2 == 0
+      let candidate = driver.face(7, x: 140, age: 1, isFollowed: false)
       let coverage = driver.step([driver.face(), other(driver)]) { $0.candidates = [candidate] }
       radius = try #require(Self.regions(coverage).last).radiusX
     }
-    let named = driver.face(3, track: 7, x: 140, isFollowed: false)
+    driver.hidesFaces = true
+    let named = driver.face(3, track: 7, x: 140, age: 1, isFollowed: false)
     let coverage = driver.step([driver.face(), other(driver), named])
     let grown = try #require(Self.regions(coverage).first { $0.center.x == 140 })
     #expect(abs(grown.radiusX / radius - 1.04) < 1e-9)
@@ -302,9 +366,10 @@ import Testing
     var driver = Driver(FacePrivacy.Configuration(whenUnsure: .hold))
     #expect(driver.step([]).isWhole)
     driver.know()
-    var last = try Self.regions(driver.step([driver.face(missedLooks: 4)]))[0]
+    driver.hidesFaces = true
+    var last = try Self.regions(driver.step([driver.face(age: 12, missedLooks: 4)]))[0]
     for _ in 0 ..< 5 {
-      let next = try Self.regions(driver.step([driver.face(missedLooks: 4)]))[0]
+      let next = try Self.regions(driver.step([driver.face(age: 12, missedLooks: 4)]))[0]
       #expect(abs(next.radiusX / last.radiusX - 1.04) < 1e-9)
       last = next
     }

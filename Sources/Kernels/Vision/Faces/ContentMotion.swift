@@ -53,7 +53,7 @@ package struct PictureCells: Sendable, Hashable {
   }
 
   /// Returns the mean level of each cell of a picture.
-  func means(of picture: LumaPicture) -> [Float] {
+  package func means(of picture: LumaPicture) -> [Float] {
     let side = ContentMotion.cellSide
     var sums = [Int](repeating: 0, count: self.count)
     unsafe picture.samples.withUnsafeBufferPointer { samples in
