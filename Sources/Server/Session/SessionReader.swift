@@ -30,8 +30,7 @@ struct SessionReader: ~Copyable {
       processing: engine.processing, limits: engine.admission.frameLimits, ring: session.ring)
     self.admission = FrameAdmission(session: session)
     self.compiledPipelines = CompiledPipelineCache(
-      compiler: engine.compiler, compute: engine.processing.compute,
-      output: session.options.output, allowsReduced: session.options.allowDegraded)
+      engine: engine, session: session.handle.number, options: session.options)
     self.rate = ControlRate(at: engine.clock.now())
     self.excess = ExcessFrames(at: engine.clock.now())
   }
@@ -238,7 +237,7 @@ struct SessionReader: ~Copyable {
       return self.drop(reservation, span, reason, byteCount)
     }
     let deadline = self.admission.deadline(of: message, received: received)
-    let selected = await self.compiledPipelines.framePipeline(
+    let selected = try await self.compiledPipelines.framePipeline(
       for: active, picture.form, budget: deadline.map { $0 - received },
       isReduced: self.session.quality.isReduced)
     if let cut = selected.cut {
