@@ -16,6 +16,7 @@ struct SessionReader: ~Copyable {
   private var analyses = AnalysisSchedule()
   private var rate: ControlRate
   private var excess: ExcessFrames
+  private var reception = ReceptionBudget()
   /// The errors since the last valid frame or change.
   private var consecutiveErrors = 0
 
@@ -53,6 +54,7 @@ struct SessionReader: ~Copyable {
         self.rate.countFrame()
         try await self.receive(frame, received.pixels)
         try await self.waitForExcess()
+        try await self.waitForRoom()
       } else {
         try await self.handle(received)
       }
@@ -118,6 +120,13 @@ struct SessionReader: ~Copyable {
     let delay = self.excess.delay(at: self.engine.clock.now())
     guard delay > .zero else { return }
     await self.engine.clock.wait(delay)
+    try Task.checkCancellation()
+  }
+
+  /// Waits for room in the mailbox if the next frame should not displace the waiting one.
+  private func waitForRoom() async throws {
+    guard self.session.options.dropPolicy == .newestWins, self.reception.isSpent else { return }
+    await self.session.mailbox.waitForRoom()
     try Task.checkCancellation()
   }
 
@@ -268,7 +277,13 @@ struct SessionReader: ~Copyable {
     guard !self.canPassThroughNow(frame) else {
       return self.session.resolver.passThrough(frame, started: received)
     }
-    for displaced in await self.session.mailbox.offer(frame) {
+    let displaced = await self.session.mailbox.offer(frame)
+    if displaced.isEmpty {
+      self.reception.accept(
+        byteCount: frame.receivedByteCount, work: frame.compiledPipeline?.cost.work)
+    }
+    for displaced in displaced {
+      self.reception.displace(byteCount: displaced.element.receivedByteCount)
       self.session.resolver.drop(
         displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
     }
