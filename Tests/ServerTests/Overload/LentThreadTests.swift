@@ -57,7 +57,8 @@ import Testing
     #expect(granted?.ticket == 0)
   }
 
-  @Test func `the time to the grant follows the frame's cost, and the turns that hold the threads`() {
+  @Test func `the time to the grant follows the frame's cost, and the turns that hold the threads`()
+  {
     var machine = Self.held()
     #expect(machine.timeToLend(at: .zero) == nil)
     _ = machine.request(session: 3, deadline: .zero, at: .zero)

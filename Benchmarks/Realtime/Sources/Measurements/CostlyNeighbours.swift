@@ -55,13 +55,16 @@ struct CostlyNeighbours: Measurement {
   }
 
   private static let cases = [
-    Case(count: 0, load: modest),
-    Case(count: 4, load: Load(pipeline: .newText, pace: .openLoop(framesPerSecond: rate))),
-    Case(count: 16, load: Load(pipeline: .newText, picture: .vga, pace: .openLoop(framesPerSecond: rate))),
-    Case(count: 16, load: Load(pipeline: .faceBlur, picture: .vga, pace: .openLoop(framesPerSecond: rate))),
-    Case(count: 16, load: Load(pipeline: .expensive, picture: .small, pace: .openLoop(framesPerSecond: rate))),
-    Case(count: 16, load: Load(pipeline: .blur, pace: .openLoop(framesPerSecond: rate))),
+    Case(count: 0, load: modest), Self.neighbours(4, .newText, .hd720),
+    Self.neighbours(16, .newText, .vga), Self.neighbours(16, .faceBlur, .vga),
+    Self.neighbours(16, .expensive, .small), Self.neighbours(16, .blur, .hd720),
   ]
+
+  private static func neighbours(_ count: Int, _ pipeline: Pipeline, _ picture: Picture) -> Case {
+    Case(
+      count: count,
+      load: Load(pipeline: pipeline, picture: picture, pace: .openLoop(framesPerSecond: rate)))
+  }
 
   private static let text = """
     A session sends \(Picture.small) frames through `\(Pipeline.sepia.name)` at \(Int(rate)) frames a \

@@ -31,7 +31,8 @@ struct ServerProcess: Sendable {
     process.arguments =
       pin + [
         settings.server,
-        "serve", "--listen", "127.0.0.1:0", "--listen", "unix:\(socketPath)", "--max-load", "0", "--max-sessions", "256",
+        "serve", "--listen", "127.0.0.1:0", "--listen", "unix:\(socketPath)", "--max-load", "0",
+        "--max-sessions", "256",
         "--max-sessions-per-caller", "256", "--log-level", "error",
       ]
     let output = Pipe()
