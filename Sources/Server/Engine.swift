@@ -104,7 +104,7 @@ struct FrameProcessing: Sendable {
         maxPixels: configuration.maxFramePixels, maxDimension: FrameLayout.maxDimension),
       threads: self.compute.threadCount)
     self.scheduler = FrameScheduler(compute: self.compute, clock: clock)
-    self.detachedJobs = DetachedJobRunner(compute: self.compute)
+    self.detachedJobs = DetachedJobRunner()
   }
 }
 

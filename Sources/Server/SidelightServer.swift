@@ -212,6 +212,15 @@ public final class SidelightServer: Service {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await self.engine.processing.detachedJobs.run() }
       defer { self.engine.processing.detachedJobs.finish() }
+      try await self.lendingThreads(body)
+    }
+  }
+
+  /// Lends threads to short frames that wait for long work while `body` serves.
+  private func lendingThreads(_ body: () async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await self.engine.processing.scheduler.lendThreads() }
+      defer { group.cancelAll() }
       try await body()
     }
   }

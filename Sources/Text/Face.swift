@@ -128,7 +128,7 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
     default:
       TextError(
         "the text's glyphs exceed \(TextLimits.maxGlyphPixels) pixels or the font's outlines are "
-          + "too complex; reduce the size or the text")
+          + "too complex; reduce the size or the text", limit: TextLimits.maxGlyphPixels)
     }
   }
 }

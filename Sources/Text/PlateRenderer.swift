@@ -134,7 +134,7 @@ struct PlateRenderer {
     guard pixels >= 0 else {
       throw TextError(
         "the text's glyphs have more than \(TextLimits.maxGlyphPixels) pixels; reduce the size or "
-          + "the text")
+          + "the text", limit: TextLimits.maxGlyphPixels)
     }
   }
 

@@ -40,7 +40,7 @@ struct PlateShadow {
       throw TextError(
         "the text's shadow is computed from \(bounds.pixelCount) pixels, more than "
           + "\(TextLimits.maxShadowPixels) beyond those that it covers; reduce the size or the "
-          + "shadow's blur")
+          + "shadow's blur", limit: TextLimits.maxShadowPixels)
     }
     let mask = PlateMask(bounds)
     for glyph in glyphs { mask.add(glyph) }

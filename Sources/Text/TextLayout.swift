@@ -163,7 +163,8 @@ struct LineBreaker {
     self.glyphCount += glyphs.count
     guard self.glyphCount <= TextLimits.maxGlyphs else {
       throw TextError(
-        "the text has more than \(TextLimits.maxGlyphs) glyphs in this font; shorten it")
+        "the text has more than \(TextLimits.maxGlyphs) glyphs in this font; shorten it",
+        limit: TextLimits.maxGlyphs)
     }
     self.lines.append(
       TextLayout.Line(

@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test func `a text with glyphs of too many pixels is refused`() throws {
-    #expect(throws: TextError.self) {
+    let error = #expect(throws: TextError.self) {
       try self.renderer.render(
         Self.request(String(repeating: "W\u{301}", count: 256)) {
           $0.style.size = 2048
@@ -163,6 +163,7 @@ import Testing
           $0.placement.frame = FrameSize(width: 4096, height: 4096)
         })
     }
+    #expect(error?.limit == 16 << 20)
   }
 
   @Test func `a shadow is computed from the pixels that it needs`() throws {

@@ -34,7 +34,9 @@ struct Realtime {
         switch part {
         case .sessions: SessionsTable()
         case .overload: OverloadCurve()
+        case .large: LargeFrames()
         case .noisyNeighbour: NoisyNeighbour()
+        case .neighbours: CostlyNeighbours()
         case .ping: PingLatency()
         }
       sections.append(try await measurement.run(settings))

@@ -47,4 +47,7 @@ package struct Connection: Sendable {
 extension Address {
   /// A TCP port of this machine.
   package static func loopback(_ port: Int) -> Address { .tcp(host: "127.0.0.1", port: port) }
+
+  /// A Unix socket.
+  package static func socket(_ path: String) -> Address { .unix(path: path) }
 }

@@ -25,10 +25,19 @@ package protocol FontReader: TextRenderer {
 public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reason, with the limit and the remedy.
   public let message: String
+  /// The limit that the text exceeds; `nil` if a font cannot be used.
+  package let limit: Int?
 
   /// Creates an error.
   public init(_ message: String) {
     self.message = message
+    self.limit = nil
+  }
+
+  /// Creates the error of a text that exceeds a limit.
+  package init(_ message: String, limit: Int) {
+    self.message = message
+    self.limit = limit
   }
 
   /// The reason.

@@ -34,7 +34,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var maxSessions = 256
   /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while
   ///   the frames that arrive need more than this multiple of the compute threads' capacity; at 2.0
-  ///   every second frame is already dropped. `nil` disables the limit.
+  ///   a new session would lose every second frame. A session counts up to a sixteenth of the
+  ///   capacity, and another caller up to its fair share, because more is their own loss. `nil`
+  ///   disables the limit.
   public var maxLoad: Double? = 2
   /// - `framesInFlight` (count, default: 4, range: 1-64): the most frames of a session without an
   ///   outcome. The default is one on the wire each way, one in the worker and one in the mailbox.

@@ -1,4 +1,3 @@
-import SidelightKernels
 import SidelightWire
 import Synchronization
 
@@ -20,14 +19,9 @@ final class DetachedJobRunner: Sendable {
     case refused
   }
 
-  private let compute: ComputePool
   private let state = Mutex(State())
 
-  init(compute: ComputePool) {
-    self.compute = compute
-  }
-
-  /// Starts a job on the compute threads. After ``finish()`` the job does not run, and is done
+  /// Starts a job. It requests its turns itself, which run on the compute threads. After ``finish()`` the job does not run, and is done
   /// immediately.
   func start(_ body: @escaping DetachedJob.Body) -> DetachedJob {
     let job = DetachedJob(body)
@@ -51,7 +45,7 @@ final class DetachedJobRunner: Sendable {
   func run() async {
     await withDiscardingTaskGroup { group in
       while let job = await self.next() {
-        group.addTask { await job.run(on: self.compute) }
+        group.addTask { await job.run() }
       }
     }
   }
@@ -125,9 +119,9 @@ final class DetachedJob: Sendable {
   }
 
   /// Runs the job. Must be called once.
-  func run(on compute: ComputePool) async {
+  func run() async {
     await withTaskGroup(of: Void.self) { group in
-      group.addTask(executorPreference: compute) {
+      group.addTask {
         await self.body(self.started)
         self.finish()
       }

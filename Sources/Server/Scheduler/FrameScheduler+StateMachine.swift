@@ -23,6 +23,11 @@ extension FrameScheduler {
   ///
   /// Jobs (``TurnKind``) take longer than frames and never occupy all threads, unless there is only
   /// one: sessions that search for faces at the same time would otherwise delay all frames.
+  ///
+  /// Some turns never come to a point where they could pause: a search of a picture, the drawing of
+  /// a text, the compilation of a pipeline. A short frame of a session with no more service does not
+  /// wait for them: after ``patience`` it runs on an additional thread (``lend(at:)``), so that the
+  /// kernel divides the processors for the time that it takes.
   package struct StateMachine: ~Copyable {
     /// A session's account with the scheduler.
     private struct Account {
@@ -43,7 +48,22 @@ extension FrameScheduler {
       /// The expected work; `nil` if unknown.
       var cost: Duration?
       var kind = TurnKind.frame
+      /// The time of the request.
+      var since: Duration
     }
+
+    /// A turn that has begun, or continued after a pause.
+    private struct Running {
+      var session: UInt64
+      var kind: TurnKind
+      /// The expected work; `nil` if unknown.
+      var cost: Duration?
+      /// The time at which it began or continued.
+      var since: Duration
+    }
+
+    /// The time for which a short frame waits for a turn that does not pause.
+    package static let patience = Duration.milliseconds(4)
 
     /// The least ratio of a turn's cost to that of a frame for which it pauses.
     private static let pauseRatio = 4
@@ -54,17 +74,17 @@ extension FrameScheduler {
     private static let demandWindow = Duration.seconds(2)
 
     private let threads: Int
-    private var running = 0
-    /// The jobs among the running turns.
-    private var runningJobs = 0
+    private var running: [Running] = []
+    /// The running turns on additional threads.
+    private var additionalTurns = 0
     private var requests: [Request] = []
     /// The turns that have paused and wait to continue, the latest last.
     private var paused: [Request] = []
     /// The sessions that were active when the last turn began.
     package private(set) var activeSessions = 0
     private var accounts: [UInt64: Account] = [:]
-    /// The service of the session that got the last turn. An idle session continues from here: it
-    /// does not accumulate a share.
+    /// The most service of a session that has got a turn. An idle session continues from here if no
+    /// other is active: it does not accumulate a share.
     private var virtualTime = Duration.zero
     private var nextTicket: UInt64 = 0
 
@@ -87,10 +107,13 @@ extension FrameScheduler {
     package struct Grant: Sendable, Equatable {
       package var ticket: UInt64
       package var bands: Int
+      /// Whether the turn needs an additional thread, because those of the pool are held.
+      package var isAdditional: Bool
 
-      package init(ticket: UInt64, bands: Int) {
+      package init(ticket: UInt64, bands: Int, isAdditional: Bool = false) {
         self.ticket = ticket
         self.bands = bands
+        self.isAdditional = isAdditional
       }
     }
 
@@ -107,16 +130,18 @@ extension FrameScheduler {
       at now: Duration
     ) -> Answer {
       var account = self.account(of: session, at: now)
-      account.service = max(account.service, self.virtualTime)
+      account.service = max(account.service, self.leastService ?? self.virtualTime)
       account.lastSeen = now
       self.accounts[session] = account
-      guard self.running < self.threads, self.admits(kind) else {
-        let ticket = self.takeTicket()
-        self.requests.append(
-          Request(ticket: ticket, session: session, deadline: deadline, cost: cost, kind: kind))
-        return .wait(ticket: ticket)
+      let request = Request(
+        ticket: self.nextTicket, session: session, deadline: deadline, cost: cost, kind: kind,
+        since: now)
+      guard self.running.count < self.threads, self.admits(kind) else {
+        self.nextTicket += 1
+        self.requests.append(request)
+        return .wait(ticket: request.ticket)
       }
-      return .run(bands: self.start(session, kind, at: now))
+      return .run(bands: self.start(request, at: now))
     }
 
     /// Ends a turn.
@@ -125,14 +150,16 @@ extension FrameScheduler {
     ///   - session: The session's number.
     ///   - work: The work, in time of one thread.
     ///   - kind: The kind of work.
+    ///   - isAdditional: Whether the turn had an additional thread.
     /// - Returns: The next turn; `nil` if there is none.
     package mutating func finish(
-      session: UInt64, work: Duration, kind: TurnKind = .frame, at now: Duration
+      session: UInt64, work: Duration, kind: TurnKind = .frame, isAdditional: Bool = false,
+      at now: Duration
     ) -> Grant? {
-      self.running -= 1
-      if kind != .frame { self.runningJobs -= 1 }
+      self.removeRunning(session, kind)
+      if isAdditional { self.additionalTurns -= 1 }
       self.charge(session: session, work: work)
-      return self.next(at: now)
+      return self.next(at: now) ?? self.lend(at: now)
     }
 
     /// A turn that pauses.
@@ -162,12 +189,62 @@ extension FrameScheduler {
     ) -> Pause? {
       let service = self.service(of: session) + work
       guard let index = self.shortRequest(cost: cost, service: service) else { return nil }
-      self.running -= 1
+      self.removeRunning(session, .frame)
       self.charge(session: session, work: work)
-      let ticket = self.takeTicket()
-      self.paused.append(
-        Request(ticket: ticket, session: session, deadline: deadline, cost: cost))
-      return Pause(ticket: ticket, grant: self.grant(self.requests.remove(at: index), at: now))
+      let turn = Request(
+        ticket: self.nextTicket, session: session, deadline: deadline, cost: cost, since: now)
+      self.nextTicket += 1
+      self.paused.append(turn)
+      return Pause(
+        ticket: turn.ticket, grant: self.grant(self.requests.remove(at: index), at: now))
+    }
+
+    /// Returns the time until ``lend(at:)`` may have to serve a waiting frame, because a turn has
+    /// taken much longer than the frame will; `nil` if no frame of known cost waits.
+    package func timeToLend(at now: Duration) -> Duration? {
+      var earliest: Duration?
+      for request in self.requests where request.kind == .frame {
+        guard let cost = request.cost else { continue }
+        for turn in self.running where turn.session != request.session {
+          let due = max(
+            request.since + Self.patience,
+            turn.since + max(Self.patience, cost * Self.pauseRatio))
+          earliest = min(earliest ?? due, due)
+        }
+      }
+      return earliest.map { max($0 - now, Self.patience) }
+    }
+
+    /// Grants a turn on an additional thread to a frame that is held up by much longer turns.
+    ///
+    /// - Returns: `nil` if there is no such frame, or as many additional threads are in use as turns
+    ///   are long.
+    package mutating func lend(at now: Duration) -> Grant? {
+      let long = self.running.count { now - $0.since >= Self.patience }
+      guard self.additionalTurns < min(long, self.threads) else { return nil }
+      var first: Int?
+      for (index, request) in self.requests.enumerated()
+      where request.kind == .frame && now - request.since >= Self.patience {
+        guard self.running.contains(where: { self.isHeldUp(request, by: $0, at: now) }) else {
+          continue
+        }
+        if let earlier = first, self.requests[earlier].deadline <= request.deadline { continue }
+        first = index
+      }
+      guard let index = first else { return nil }
+      self.additionalTurns += 1
+      var grant = self.grant(self.requests.remove(at: index), at: now)
+      grant.isAdditional = true
+      return grant
+    }
+
+    /// Returns whether a turn has taken much longer than a waiting frame will, and its session has
+    /// had no less service.
+    private func isHeldUp(_ request: Request, by turn: Running, at now: Duration) -> Bool {
+      guard let cost = request.cost, turn.session != request.session else { return false }
+      let held = now - turn.since
+      return held >= max(Self.patience, cost * Self.pauseRatio)
+        && self.service(of: request.session) <= self.service(of: turn.session) + held
     }
 
     /// Charges a session for threads that overdue work occupied after its turn.
@@ -188,10 +265,14 @@ extension FrameScheduler {
 
     /// Returns the work that arrives, relative to the capacity of the threads.
     package func load(at now: Duration) -> Double {
-      let demand = self.accounts.values.reduce(0) { sum, account in
-        sum + account.demand * Self.decay(over: now - account.lastArrival)
+      self.demands(at: now).values.reduce(0, +)
+    }
+
+    /// Returns the work that arrives by session, relative to the capacity of the threads.
+    package func demands(at now: Duration) -> [UInt64: Double] {
+      self.accounts.mapValues { account in
+        account.demand * Self.decay(over: now - account.lastArrival) / Double(self.threads)
       }
-      return demand / Double(self.threads)
     }
 
     /// Withdraws a request.
@@ -217,7 +298,7 @@ extension FrameScheduler {
     }
 
     private mutating func next(at now: Duration) -> Grant? {
-      guard self.running < self.threads else { return nil }
+      guard self.running.count < self.threads else { return nil }
       if let turn = self.paused.last {
         // Other requests wait until the turn that began before them is done.
         let first = self.shortRequest(
@@ -244,7 +325,8 @@ extension FrameScheduler {
 
     /// Whether a turn of a kind may begin when a thread is free.
     private func admits(_ kind: TurnKind) -> Bool {
-      kind == .frame || self.runningJobs < max(1, self.threads - 1)
+      kind == .frame
+        || self.running.count { $0.kind == .job } < max(1, self.threads - 1)
     }
 
     /// Returns the index of the request with the earliest deadline among those that a turn pauses
@@ -266,23 +348,41 @@ extension FrameScheduler {
       self.accounts[session]?.service ?? .zero
     }
 
-    private mutating func takeTicket() -> UInt64 {
-      defer { self.nextTicket += 1 }
-      return self.nextTicket
+    /// The service of the session that has had the least, of those that run or wait; `nil` if there
+    /// is none. A session that needs less than its share continues from here with each frame: it
+    /// goes before all that need more, and accumulates nothing.
+    private var leastService: Duration? {
+      var least: Duration?
+      for turn in self.running { least = self.lesser(least, turn.session) }
+      for request in self.requests { least = self.lesser(least, request.session) }
+      for request in self.paused { least = self.lesser(least, request.session) }
+      return least
+    }
+
+    private func lesser(_ least: Duration?, _ session: UInt64) -> Duration {
+      let service = self.service(of: session)
+      return least.map { min($0, service) } ?? service
     }
 
     private mutating func grant(_ request: Request, at now: Duration) -> Grant {
-      Grant(ticket: request.ticket, bands: self.start(request.session, request.kind, at: now))
+      Grant(ticket: request.ticket, bands: self.start(request, at: now))
     }
 
-    private mutating func start(_ session: UInt64, _ kind: TurnKind, at now: Duration) -> Int {
-      self.running += 1
-      if kind != .frame { self.runningJobs += 1 }
-      if let account = self.accounts[session] {
+    private mutating func start(_ request: Request, at now: Duration) -> Int {
+      self.running.append(
+        Running(
+          session: request.session, kind: request.kind, cost: request.cost, since: now))
+      if let account = self.accounts[request.session] {
         self.virtualTime = max(self.virtualTime, account.service)
       }
       self.activeSessions = self.accounts.values.count { now - $0.lastSeen <= Self.activeFor }
-      return max(1, self.threads / max(1, self.activeSessions, self.running))
+      return max(1, self.threads / max(1, self.activeSessions, self.running.count))
+    }
+
+    /// Removes a turn of a session. Of several, which the machine cannot tell apart, the first.
+    private mutating func removeRunning(_ session: UInt64, _ kind: TurnKind) {
+      let index = self.running.firstIndex { $0.session == session && $0.kind == kind }
+      if let index { self.running.remove(at: index) }
     }
 
     /// Returns the factor by which an average decays over some time: linear, which is close enough

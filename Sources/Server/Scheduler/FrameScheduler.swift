@@ -14,10 +14,26 @@ import Synchronization
 ///
 /// Work that may not return gets a turn of limited length. Afterwards it continues, but the turn
 /// goes to another frame, and replacement threads replace the threads that it occupies.
+///
+/// Turns are requested on the caller's thread: a session whose frame waits for a turn needs no
+/// compute thread to do so, of which all may be held by long work. While ``lendThreads()`` runs,
+/// short frames do not wait for such work either.
 package final class FrameScheduler: Sendable {
   private struct State: ~Copyable {
     var machine: StateMachine
-    var waiting: [UInt64: CheckedContinuation<Int?, Never>] = [:]
+    var waiting: [UInt64: PendingTurn] = [:]
+    /// Resumes ``lendThreads()`` when a frame waits that may be short.
+    var lender: CheckedContinuation<Duration?, Never>?
+
+    /// Removes the waiting turn of a grant.
+    mutating func take(
+      _ grant: StateMachine.Grant
+    ) -> (turn: PendingTurn?, grant: PendingTurn.Grant) {
+      (
+        self.waiting.removeValue(forKey: grant.ticket),
+        PendingTurn.Grant(bands: grant.bands, isAdditional: grant.isAdditional)
+      )
+    }
   }
 
   /// The threads that overdue work may occupy before no more turns of limited length are granted.
@@ -49,6 +65,12 @@ package final class FrameScheduler: Sendable {
     return self.state.withLock { $0.machine.load(at: now) }
   }
 
+  /// The work that arrives by session, relative to the capacity of the threads.
+  var demands: [UInt64: Double] {
+    let now = self.clock.now()
+    return self.state.withLock { $0.machine.demands(at: now) }
+  }
+
   /// Records that work arrives, whether it will be done or not.
   ///
   /// - Parameter work: The time that one thread would need for it.
@@ -57,7 +79,7 @@ package final class FrameScheduler: Sendable {
     self.state.withLock { $0.machine.recordArrival(work: work, session: session, at: now) }
   }
 
-  /// Waits for a turn, then runs the work.
+  /// Waits for a turn, then runs the work on a compute thread.
   ///
   /// - Parameters:
   ///   - session: The session's number.
@@ -65,6 +87,8 @@ package final class FrameScheduler: Sendable {
   ///   - limit: The length of the turn. `nil` disables the limit. A turn with a limit never pauses.
   ///   - cost: The expected work, in time of one thread; `nil` if unknown.
   ///   - kind: The kind of work. The turn of a job never pauses.
+  ///   - waitsOnComputeThread: Whether the task waits as a job of the compute threads, so that its
+  ///     turn begins without delay. A cancellation then ends the wait only when a thread is free.
   ///   - body: Does the work on the given number of threads, and reports parallel work to the
   ///     meter: the scheduler charges the session for the work, not for the threads that it could
   ///     have used.
@@ -73,30 +97,31 @@ package final class FrameScheduler: Sendable {
   ///   `body`.
   package func withTurn<Result: Sendable>(
     session: UInt64, deadline: Duration, limit: Duration? = nil, cost: Duration? = nil,
-    kind: TurnKind = .frame,
+    kind: TurnKind = .frame, waitsOnComputeThread: Bool = false,
     _ body: (_ bands: Int, _ meter: WorkMeter) async throws -> Result
   ) async throws -> Result {
     if limit != nil { try self.checkOverdueThreads() }
-    guard let bands = await self.turn(session: session, deadline: deadline, cost: cost, kind: kind)
-    else {
-      throw CancellationError()
-    }
-    let turn = Turn(
-      session: session, bands: bands, deadline: deadline, cost: cost, kind: kind, scheduler: self)
-    let now = self.clock.now
-    let meter = WorkMeter(now: now, pausePoint: limit == nil && kind == .frame ? turn : nil)
-    defer { self.end(turn, meter) }
-    guard let limit else { return try await body(bands, meter) }
-    // The turn may have come because others became overdue during the wait.
-    try self.checkOverdueThreads()
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-      defer { group.cancelAll() }
-      // Not on the compute threads, which may all be occupied.
-      group.addTask(executorPreference: globalConcurrentExecutor) {
-        await self.clock.wait(limit)
-        if !Task.isCancelled { self.markOverdue(turn, meter) }
+    let pending = self.request(session: session, deadline: deadline, cost: cost, kind: kind)
+    if !waitsOnComputeThread, await self.grant(of: pending) == nil { throw CancellationError() }
+    return try await withTaskExecutorPreference(self.compute) {
+      guard let grant = await self.grant(of: pending) else { throw CancellationError() }
+      let turn = Turn(
+        session: session, grant: grant, deadline: deadline, cost: cost, kind: kind, scheduler: self)
+      let now = self.clock.now
+      let meter = WorkMeter(now: now, pausePoint: limit == nil && kind == .frame ? turn : nil)
+      defer { self.end(turn, meter) }
+      guard let limit else { return try await body(grant.bands, meter) }
+      // The turn may have come because others became overdue during the wait.
+      try self.checkOverdueThreads()
+      return try await withThrowingTaskGroup(of: Void.self) { group in
+        defer { group.cancelAll() }
+        // Not on the compute threads, which may all be occupied.
+        group.addTask(executorPreference: globalConcurrentExecutor) {
+          await self.clock.wait(limit)
+          if !Task.isCancelled { self.markOverdue(turn, meter) }
+        }
+        return try await body(grant.bands, meter)
       }
-      return try await body(bands, meter)
     }
   }
 
@@ -120,38 +145,40 @@ package final class FrameScheduler: Sendable {
     self.state.withLock { $0.machine.leave(session: session) }
   }
 
-  /// Waits for a turn.
-  ///
-  /// - Returns: The number of threads; `nil` if the task was cancelled.
-  private func turn(
+  /// Requests a turn.
+  private func request(
     session: UInt64, deadline: Duration, cost: Duration?, kind: TurnKind
-  ) async -> Int? {
+  ) -> PendingTurn {
     let now = self.clock.now()
-    let ticket = Mutex<UInt64?>(nil)
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let bands: Int?? = self.withState { state in
-          switch state.machine.request(
-            session: session, deadline: deadline, cost: cost, kind: kind, at: now)
-          {
-          case .run(let bands): return bands
-          case .wait(let number):
-            ticket.withLock { $0 = number }
-            // A cancellation before the number was set has found nothing to withdraw.
-            if Task.isCancelled, state.machine.withdraw(ticket: number) { return .some(nil) }
-            state.waiting[number] = continuation
-            return nil
-          }
-        }
-        if let bands { continuation.resume(returning: bands) }
+    return self.withState(at: now) { state in
+      switch state.machine.request(
+        session: session, deadline: deadline, cost: cost, kind: kind, at: now)
+      {
+      case .run(let bands):
+        let turn = PendingTurn()
+        turn.decide(PendingTurn.Grant(bands: bands, isAdditional: false))
+        return turn
+      case .wait(let ticket):
+        let turn = PendingTurn(ticket: ticket)
+        state.waiting[ticket] = turn
+        return turn
       }
+    }
+  }
+
+  /// Waits for a turn that was requested.
+  ///
+  /// - Returns: `nil` if the task was cancelled before.
+  private func grant(of turn: PendingTurn) async -> PendingTurn.Grant? {
+    await withTaskCancellationHandler {
+      await turn.grant()
     } onCancel: {
-      guard let number = ticket.withLock({ $0 }) else { return }
-      let continuation = self.withState { state in
-        state.machine.withdraw(ticket: number)
-          ? state.waiting.removeValue(forKey: number) : nil
+      guard let ticket = turn.ticket else { return }
+      let isWithdrawn = self.withState { state in
+        state.waiting[ticket] = nil
+        return state.machine.withdraw(ticket: ticket)
       }
-      continuation?.resume(returning: nil)
+      if isWithdrawn { turn.decide(nil) }
     }
   }
 
@@ -186,14 +213,55 @@ package final class FrameScheduler: Sendable {
   private func release(_ turn: Turn, _ meter: WorkMeter) {
     let now = self.clock.now()
     let work = turn.takeUncharged(meter, at: now)
-    let granted = self.withState { state in
+    let granted = self.withState(at: now) { state in
       state.machine.finish(
-        session: turn.session, work: work, kind: turn.kind, at: now
-      ).map { grant in
-        (state.waiting.removeValue(forKey: grant.ticket), grant.bands)
-      }
+        session: turn.session, work: work, kind: turn.kind, isAdditional: turn.isAdditional, at: now
+      ).map { grant in state.take(grant) }
     }
-    granted?.0?.resume(returning: granted?.1)
+    if turn.isAdditional { self.compute.retire(1) }
+    if let granted { self.begin(granted) }
+  }
+
+  /// Starts a turn that was granted.
+  private func begin(_ granted: (turn: PendingTurn?, grant: PendingTurn.Grant)) {
+    if granted.grant.isAdditional { _ = self.compute.addReplacements(for: 1) }
+    granted.turn?.decide(granted.grant)
+  }
+
+  // MARK: Additional threads
+
+  /// Lends additional threads to short frames that would have to wait for long work, until
+  /// cancelled.
+  package func lendThreads() async {
+    while let time = await self.timeToLend() {
+      await self.clock.wait(time)
+      while !Task.isCancelled, let granted = self.lendThread() { self.begin(granted) }
+    }
+  }
+
+  private func lendThread() -> (turn: PendingTurn?, grant: PendingTurn.Grant)? {
+    let now = self.clock.now()
+    return self.withState(at: now) { state in
+      state.machine.lend(at: now).map { grant in state.take(grant) }
+    }
+  }
+
+  /// Waits until a frame waits that may be short.
+  ///
+  /// - Returns: The time until it may have to get an additional thread; `nil` if the task is
+  ///   cancelled.
+  private func timeToLend() async -> Duration? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        self.withState { state in
+          state.lender = continuation
+          // A cancellation before has found nothing to resume.
+          if Task.isCancelled { state.lender.take()?.resume(returning: nil) }
+        }
+      }
+    } onCancel: {
+      self.withState { state in state.lender.take()?.resume(returning: nil) }
+    }
   }
 
   // MARK: Pauses
@@ -211,35 +279,94 @@ package final class FrameScheduler: Sendable {
     if self.compute.hasWaitingJobs { await meter.pause { await Task.yield() } }
     guard self.waitingRequests.load(ordering: .relaxed) > 0 else { return }
     await meter.pause {
-      _ = await withCheckedContinuation { (continuation: CheckedContinuation<Int?, Never>) in
-        let now = self.clock.now()
-        let (done, uncharged) = (turn.work(meter, at: now), turn.uncharged(meter, at: now))
-        let granted = self.withState { state -> (CheckedContinuation<Int?, Never>?, Int)? in
-          guard
-            let pause = state.machine.pause(
-              session: turn.session, deadline: turn.deadline, cost: max(turn.cost ?? .zero, done),
-              work: uncharged, at: now)
-          else { return nil }
-          // Before the turn can continue, and be charged again.
-          turn.charge(uncharged)
-          state.waiting[pause.ticket] = continuation
-          return (state.waiting.removeValue(forKey: pause.grant.ticket), pause.grant.bands)
-        }
-        guard let granted else { return continuation.resume(returning: nil) }
-        granted.0?.resume(returning: granted.1)
+      let now = self.clock.now()
+      let (done, uncharged) = (turn.work(meter, at: now), turn.uncharged(meter, at: now))
+      let paused = self.withState(at: now) { state -> (PendingTurn, PendingTurn?, Int)? in
+        guard
+          let pause = state.machine.pause(
+            session: turn.session, deadline: turn.deadline, cost: max(turn.cost ?? .zero, done),
+            work: uncharged, at: now)
+        else { return nil }
+        // Before the turn can continue, and be charged again.
+        turn.charge(uncharged)
+        let pending = PendingTurn(ticket: pause.ticket)
+        state.waiting[pause.ticket] = pending
+        return (
+          pending, state.waiting.removeValue(forKey: pause.grant.ticket), pause.grant.bands
+        )
       }
+      guard let (pending, next, bands) = paused else { return }
+      next?.decide(PendingTurn.Grant(bands: bands, isAdditional: false))
+      _ = await pending.grant()
     }
   }
 
   /// Changes the state, and what running turns read of it.
   private func withState<Result: Sendable>(
-    _ body: (inout sending State) -> sending Result
+    at now: Duration? = nil, _ body: (inout sending State) -> sending Result
   ) -> Result {
     self.state.withLock { state in
       let result = body(&state)
       self.waitingRequests.store(state.machine.waitingCount, ordering: .relaxed)
       self.activeSessions.store(state.machine.activeSessions, ordering: .relaxed)
+      if state.lender != nil, state.machine.waitingCount > 0,
+        let time = state.machine.timeToLend(at: now ?? self.clock.now())
+      {
+        state.lender.take()?.resume(returning: time)
+      }
       return result
+    }
+  }
+}
+
+/// A turn that was requested, for which one task waits.
+private final class PendingTurn: Sendable {
+  struct Grant: Sendable {
+    /// The number of threads.
+    var bands: Int
+    /// Whether the turn has an additional thread.
+    var isAdditional: Bool
+  }
+
+  private enum State {
+    case pending
+    case waiting(CheckedContinuation<Grant?, Never>)
+    case decided(Grant?)
+  }
+
+  /// The number of the request; `nil` if it was granted at once.
+  let ticket: UInt64?
+  private let state = Mutex(State.pending)
+
+  init(ticket: UInt64? = nil) {
+    self.ticket = ticket
+  }
+
+  /// Grants the turn, or withdraws the request. Later calls do nothing.
+  func decide(_ grant: Grant?) {
+    let waiting: CheckedContinuation<Grant?, Never>? = self.state.withLock { state in
+      switch state {
+      case .pending:
+        state = .decided(grant)
+        return nil
+      case .waiting(let continuation):
+        state = .decided(grant)
+        return continuation
+      case .decided: return nil
+      }
+    }
+    waiting?.resume(returning: grant)
+  }
+
+  /// Waits for the decision. `nil` if the request was withdrawn.
+  func grant() async -> Grant? {
+    await withCheckedContinuation { continuation in
+      let decided: Grant?? = self.state.withLock { state in
+        if case .decided(let grant) = state { return .some(grant) }
+        state = .waiting(continuation)
+        return nil
+      }
+      if let decided { continuation.resume(returning: decided) }
     }
   }
 }
@@ -256,6 +383,8 @@ private final class Turn: PausePoint {
 
   let session: UInt64
   let bands: Int
+  /// Whether the turn has an additional thread.
+  let isAdditional: Bool
   let deadline: Duration
   /// The expected work; `nil` if unknown.
   let cost: Duration?
@@ -267,11 +396,12 @@ private final class Turn: PausePoint {
   private let charged = Mutex(Duration.zero)
 
   init(
-    session: UInt64, bands: Int, deadline: Duration, cost: Duration?,
+    session: UInt64, grant: PendingTurn.Grant, deadline: Duration, cost: Duration?,
     kind: FrameScheduler.TurnKind, scheduler: FrameScheduler
   ) {
     self.session = session
-    self.bands = bands
+    self.bands = grant.bands
+    self.isAdditional = grant.isAdditional
     self.deadline = deadline
     self.cost = cost
     self.kind = kind

@@ -35,7 +35,8 @@ extension GoogleRPCStatus {
 
   // Custom filters can throw errors of any length. Clients get their texts clipped.
 
-  /// A pass over a frame failed. The details name the pass's filters and their stages.
+  /// A pass over a frame failed: INTERNAL, or INVALID_ARGUMENT if a text exceeds a limit that only
+  /// drawing it shows. The details name the pass's filters and their stages.
   ///
   /// - Parameters:
   ///   - filters: The filters of the pass.
@@ -46,12 +47,16 @@ extension GoogleRPCStatus {
     let limit = ContractLimits.maxErrorFilterNameBytes
     let names = filters.joined(separator: "+").clipped(toBytes: limit)
     let stages = pipeline.stageNames(of: filters).joined(separator: " ").clipped(toBytes: limit)
+    var metadata = ["filters": names, "stages": stages]
+    let exceeded = (error as? TextError)?.limit
+    metadata["limit"] = exceeded.map { "\($0)" }
     return GoogleRPCStatus(
-      code: .internalError, message: "\(names) failed: \(Self.clippedText(of: error))",
+      code: exceeded == nil ? .internalError : .invalidArgument,
+      message: "\(names) failed: \(Self.clippedText(of: error))",
       details:
         .errorInfo(
-          reason: "STAGE_FAILED", domain: Self.errorDomain,
-          metadata: ["filters": names, "stages": stages]))
+          reason: exceeded == nil ? "STAGE_FAILED" : "OUT_OF_RANGE", domain: Self.errorDomain,
+          metadata: metadata))
   }
 
   /// An analysis of a frame failed.

@@ -13,7 +13,8 @@ import Tracing
 ///
 /// Child tasks of the RPC handler share the work:
 /// - The reader reads all messages, checks them and offers frames to the mailbox.
-/// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute pool.
+/// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute
+///   threads. It requests turns on the thread of its connection.
 /// - The analysis worker analyzes some of the frames at the same time.
 /// - The writer sends what the outcome queue puts in order.
 /// - Helpers wait for times: of delayed notices, of statistics, of the next resume token, of the
@@ -157,18 +158,17 @@ struct Session: Sendable {
       case writer
       case helper
     }
-    let compute = self.engine.processing.compute
     try await withThrowingTaskGroup(of: Part.self) { group in
       group.addTask {
         var reader = SessionReader(session: self)
         try await reader.run(messages)
         return .reader
       }
-      group.addTask(executorPreference: compute) {
+      group.addTask {
         await SessionWorker(session: self).run()
         return .worker
       }
-      group.addTask(executorPreference: compute) {
+      group.addTask {
         await AnalysisWorker(session: self).run()
         return .worker
       }

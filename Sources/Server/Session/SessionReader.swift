@@ -17,6 +17,7 @@ struct SessionReader: ~Copyable {
   private var analyses = AnalysisSchedule()
   private var rate: ControlRate
   private var excess: ExcessFrames
+  private var reception = ReceptionBudget()
   /// The errors since the last valid frame or change.
   private var consecutiveErrors = 0
   /// The last revision whose stages without effect were logged.
@@ -33,8 +34,7 @@ struct SessionReader: ~Copyable {
       processing: engine.processing, limits: engine.admission.frameLimits, ring: session.ring)
     self.admission = FrameAdmission(session: session)
     self.compiledPipelines = CompiledPipelineCache(
-      compiler: engine.compiler, compute: engine.processing.compute,
-      output: session.options.output, allowsReduced: session.options.allowDegraded)
+      engine: engine, session: session.handle.number, options: session.options)
     self.rate = ControlRate(at: engine.clock.now())
     self.excess = ExcessFrames(at: engine.clock.now())
   }
@@ -57,6 +57,7 @@ struct SessionReader: ~Copyable {
         self.rate.countFrame()
         try await self.receive(frame, received.pixels)
         try await self.waitForExcess()
+        try await self.waitForRoom()
       } else {
         try await self.handle(received)
       }
@@ -122,6 +123,13 @@ struct SessionReader: ~Copyable {
     let delay = self.excess.delay(at: self.engine.clock.now())
     guard delay > .zero else { return }
     await self.engine.clock.wait(delay)
+    try Task.checkCancellation()
+  }
+
+  /// Waits for room in the mailbox if the next frame should not displace the waiting one.
+  private func waitForRoom() async throws {
+    guard self.session.options.dropPolicy == .newestWins, self.reception.isSpent else { return }
+    await self.session.mailbox.waitForRoom()
     try Task.checkCancellation()
   }
 
@@ -241,7 +249,7 @@ struct SessionReader: ~Copyable {
       return self.drop(reservation, span, reason, byteCount)
     }
     let deadline = self.admission.deadline(of: message, received: received)
-    let selected = await self.compiledPipelines.framePipeline(
+    let selected = try await self.compiledPipelines.framePipeline(
       for: active, picture.form, budget: deadline.map { $0 - received },
       isReduced: self.session.quality.isReduced)
     if let cut = selected.cut {
@@ -273,7 +281,13 @@ struct SessionReader: ~Copyable {
     guard !self.canPassThroughNow(frame) else {
       return self.session.resolver.passThrough(frame, started: received)
     }
-    for displaced in await self.session.mailbox.offer(frame) {
+    let displaced = await self.session.mailbox.offer(frame)
+    if displaced.isEmpty {
+      self.reception.accept(
+        byteCount: frame.receivedByteCount, work: frame.compiledPipeline?.cost.work)
+    }
+    for displaced in displaced {
+      self.reception.displace(byteCount: displaced.element.receivedByteCount)
       self.session.resolver.drop(
         displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
     }

@@ -12,8 +12,7 @@ final class SessionRegistry: Sendable {
     var perCaller: Int
     /// The sessions of one participant. `nil` disables the limit.
     var perParticipant: Int?
-    /// The load at which sessions are refused, relative to the capacity of the compute threads.
-    /// `nil` disables the limit.
+    /// The load (``AdmissionLoad``) at which sessions are refused. `nil` disables the limit.
     var load: Double?
   }
 
@@ -97,10 +96,10 @@ final class SessionRegistry: Sendable {
   func withAdmission<Result>(
     for identity: CallerIdentity, _ body: (_ number: UInt64) async throws -> Result
   ) async throws -> Result {
-    let load = self.scheduler.load
+    let demands = self.scheduler.demands
     let admission: Swift.Result<UInt64, GRPCProtobuf.GoogleRPCStatus> = self.state.withLock {
       state in
-      if let (limit, refusal) = Self.refusal(of: identity, load: load, state) {
+      if let (limit, refusal) = Self.refusal(of: identity, demands, state) {
         state.refused[limit, default: 0] += 1
         return .failure(refusal)
       }
@@ -130,7 +129,7 @@ final class SessionRegistry: Sendable {
   }
 
   private static func refusal(
-    of identity: CallerIdentity, load: Double, _ state: borrowing State
+    of identity: CallerIdentity, _ demands: [UInt64: Double], _ state: borrowing State
   ) -> (AdmissionLimit, GoogleRPCStatus)? {
     let limits = state.limits
     let total = state.callers.values.reduce(0, +)
@@ -156,12 +155,18 @@ final class SessionRegistry: Sendable {
         message: "The \(identity) has \(openOfParticipant) sessions; the limit "
           + "(max_sessions_per_participant) is \(limit).")
     }
-    if let limit = limits.load, load >= limit {
-      let percent = Int(load * 100)
-      return Self.refusal(
-        .load, subject: "server", limit: "max_load is \(limit)",
-        message: "The open sessions demand \(percent) % of the server's capacity; "
-          + "from \(Int(limit * 100)) % (max_load) on new sessions are refused.")
+    if let limit = limits.load {
+      var known: [AdmissionLoad.Demand] = []
+      for (number, work) in demands {
+        known.append(.init(caller: state.handles[number]?.identity.caller, work: work))
+      }
+      let load = AdmissionLoad(known, for: caller).value
+      guard load < limit else {
+        return Self.refusal(
+          .load, subject: "server", limit: "max_load is \(limit)",
+          message: "The open sessions demand \(Int(load * 100)) % of the server's capacity; "
+            + "from \(Int(limit * 100)) % (max_load) on new sessions are refused.")
+      }
     }
     return nil
   }

@@ -15,6 +15,8 @@ struct SessionWorker {
   private let runner: PlanRunner
   /// The cost of mixing the results of two pipelines.
   private let mixCost = CostEstimate()
+  /// The cost of the session's last frames, which is expected of a pipeline without an estimate.
+  private let lastCost = CostEstimate(priorWork: .milliseconds(2))
   private var engine: Engine { self.session.engine }
   private var resolver: FrameResolver { self.session.resolver }
   private var clock: SessionClock { self.session.engine.clock }
@@ -43,9 +45,6 @@ struct SessionWorker {
       } else if let frame = self.session.mailbox.take() {
         await self.serve(frame)
       }
-      // With another frame waiting and a free turn this task would never leave its thread, and
-      // starve others, such as the compilation of a new session's first pipeline.
-      await Task.yield()
     }
   }
 
@@ -80,7 +79,7 @@ struct SessionWorker {
     _ first: IncomingFrame, _ started: Completion? = nil, take: () -> IncomingFrame?
   ) async {
     guard let compiled = first.compiledPipeline, first.needsFiltering else {
-      if let frame = take() { self.resolver.passThrough(frame, started: self.clock.now()) }
+      if let frame = take() { await self.passThrough(frame, started: self.clock.now()) }
       return
     }
     guard !self.isTooLate(first) else {
@@ -93,7 +92,8 @@ struct SessionWorker {
       let attempt = try await self.engine.processing.scheduler.withTurn(
         session: self.session.handle.number, deadline: self.turnDeadline(of: first),
         limit: first.isCustom ? self.turnLimit(for: first, compiled) : nil,
-        cost: self.expectedWork(of: first, compiled)
+        cost: self.expectedWork(of: first, compiled) ?? self.lastCost.work,
+        waitsOnComputeThread: true
       ) { bands, meter -> Attempt? in
         started?.finish()
         guard let frame = take() else { return nil }
@@ -216,9 +216,9 @@ struct SessionWorker {
       throw expired
     }
     let elapsed = self.clock.now() - start - report.elapsed
-    compiled.cost.record(
-      elapsed - (meter.paused - report.paused),
-      work: elapsed + meter.beyondElapsed - report.beyondElapsed)
+    let work = elapsed + meter.beyondElapsed - report.beyondElapsed
+    compiled.cost.record(elapsed - (meter.paused - report.paused), work: work)
+    self.lastCost.record(work)
     if let cut = report.cut { self.session.handle.cutTransition(of: frame, cut) }
     return picture
   }
@@ -246,13 +246,22 @@ struct SessionWorker {
         fullCost: frame.compiledPipeline?.cost.expected, slowest: slowest)
       self.resolver.finish(frame, picture, disposition, started: attempt.started)
     case .unchanged:
-      self.resolver.passThrough(frame, started: attempt.started)
+      await self.passThrough(frame, started: attempt.started)
     case .tooLate:
       self.refuse(frame)
     case .failed(let expired as WorkerPassObserver.Expired):
       self.resolver.drop(frame, Drop(reason: .lateInPipeline, stage: expired.stage))
     case .failed(let error):
       await self.fail(frame, error, started: attempt.started)
+    }
+  }
+
+  /// Sends a frame back unchanged, on a compute thread, because its picture may have to be copied.
+  private func passThrough(
+    _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
+  ) async {
+    await withTaskExecutorPreference(self.engine.processing.compute) {
+      self.resolver.passThrough(frame, failure: failure, started: started)
     }
   }
 
@@ -292,7 +301,7 @@ struct SessionWorker {
   ) async {
     switch policy {
     case .passThrough:
-      self.resolver.passThrough(frame, failure: status, started: started)
+      await self.passThrough(frame, failure: status, started: started)
     case .drop:
       self.resolver.drop(
         frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
@@ -350,7 +359,7 @@ struct SessionWorker {
       guard !Task.isCancelled else { return nil }
       guard !job.isDone else { return next }
       guard next.needsFiltering else {
-        self.resolver.passThrough(next, started: self.clock.now())
+        await self.passThrough(next, started: self.clock.now())
         continue
       }
       await self.fail(next, status, self.policy(for: next, failed: nil), started: self.clock.now())

@@ -119,6 +119,43 @@ import Testing
     #expect(info.metadata == ["filters": "broken", "stages": stage])
   }
 
+  /// A renderer of texts that finds each text too large.
+  struct StrictRenderer: TextRenderer {
+    func unavailability(of font: BundledFont) -> String? { nil }
+
+    func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
+      throw TextError("the text is too large; shorten it", limit: 7)
+    }
+  }
+
+  @Test func `a text beyond a limit is an invalid argument, with the limit`() async throws {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.registerText(StrictRenderer())
+    let pipeline: Pipeline = [.filter("text", ["text": .text("long")])]
+    @Sendable func check(_ status: GoogleRPCStatus?) throws {
+      #expect(status?.code == .invalidArgument)
+      #expect(status?.message == "text failed: the text is too large; shorten it")
+      let info = try #require(status?.details.compactMap(\.errorInfo).first)
+      #expect(info.reason == "OUT_OF_RANGE")
+      #expect(info.metadata == ["filters": "text", "stages": "stages[0]", "limit": "7"])
+    }
+    try await withServer(catalogue: catalogue) { _, address in
+      try await withStub(address) { stub in
+        let answers = try await stub.converse([.open(pipeline), .frame(1, Self.image)])
+        let failure = try #require(answers.frames.first?.failure)
+        try check(GoogleRPCStatus(serializedBytes: try failure.serializedBytes() as [UInt8]))
+        let error = await #expect(throws: RPCError.self) {
+          _ = try await stub.apply(
+            .with {
+              $0.image = Self.image
+              $0.pipeline = Sidelight_V1_Pipeline(pipeline)
+            })
+        }
+        try check(try error?.unpackGoogleRPCStatus())
+      }
+    }
+  }
+
   @Test(arguments: failingPipelines)
   func `apply ends with the filter and the stage that failed`(_ pipeline: Pipeline, stage: String)
     async throws

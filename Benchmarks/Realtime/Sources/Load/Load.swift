@@ -24,6 +24,6 @@ struct Load: Sendable {
   /// The message that opens the session.
   var open: ClientMessage {
     let isClosedLoop = if case .closedLoop = self.pace { true } else { false }
-    return .open(pipeline: self.pipeline.encoded, budget: self.budget, neverDrop: isClosedLoop)
+    return .open(pipeline: self.pipeline.encoded(), budget: self.budget, neverDrop: isClosedLoop)
   }
 }

@@ -29,6 +29,9 @@ final class Participant: Sendable {
       while let item = await self.next() {
         switch item {
         case .frame(let sequence):
+          if self.load.pipeline.text != nil {
+            try await writer.write(.select(pipeline: self.load.pipeline.encoded(at: sequence)))
+          }
           try await writer.write(.frame(sequence: sequence, image: self.load.picture.encoded))
         case .ping(let id): try await writer.write(.ping(id: id))
         }

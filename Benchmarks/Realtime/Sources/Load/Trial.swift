@@ -37,6 +37,8 @@ struct Trial: Sendable {
   var warmUp: Duration
   /// The measured time.
   var duration: Duration
+  /// Whether connections use the server's Unix socket.
+  var usesUnixSocket = false
 
   /// Sends the loads, each over its own connection.
   func run(against server: ServerProcess) async throws -> Outcome {
@@ -47,7 +49,9 @@ struct Trial: Sendable {
       for (index, participant) in participants.enumerated() {
         let phase = Double(index) / Double(self.loads.count)
         group.addTask {
-          try await Connection.open(to: .loopback(server.port)) { connection in
+          try await Connection.open(
+            to: self.usesUnixSocket ? .socket(server.socketPath) : .loopback(server.port)
+          ) { connection in
             try await participant.run(on: connection) {
               let start = try await startBarrier.wait()
               return SendSchedule(start: start, end: start + length, phase: phase)

@@ -4,9 +4,9 @@ import BenchmarkSupport
 struct Settings: Sendable {
   /// A measurement.
   enum Part: String, CaseIterable, Sendable {
-    case sessions, overload
+    case sessions, overload, large
     case noisyNeighbour = "greedy"
-    case ping
+    case neighbours, ping
   }
 
   /// The `sidelight` command.

@@ -2,14 +2,15 @@ extension Trial {
   /// Measures the capacity for a load, in frames a second of all sessions: each sends as soon as
   /// its window has room, and nothing is dropped.
   static func capacity(
-    _ load: Load, sessions: Int, _ settings: Settings, _ server: ServerProcess
+    _ load: Load, sessions: Int, usesUnixSocket: Bool = false, _ settings: Settings,
+    _ server: ServerProcess
   ) async throws -> Double {
     var load = load
     load.pace = .closedLoop
     load.budget = nil
     let trial = Trial(
       loads: Array(repeating: load, count: sessions), warmUp: settings.warmUp,
-      duration: settings.duration)
+      duration: settings.duration, usesUnixSocket: usesUnixSocket)
     let outcome = try await trial.run(against: server)
     Progress.report("capacity for \(load.picture), \(load.pipeline.name)", outcome)
     return outcome.goodput

@@ -11,6 +11,8 @@ struct ServerProcess: Sendable {
   let identifier: String
   /// The port.
   let port: Int
+  /// The path of the Unix socket.
+  let socketPath: String
 
   /// Starts a server, and ends it when `body` returns.
   ///
@@ -22,23 +24,34 @@ struct ServerProcess: Sendable {
     let process = Process()
     let pin = settings.isPinned ? ["taskset", "-c", "0"] : []
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    let socketPath = FileManager.default.temporaryDirectory
+      .appendingPathComponent("realtime-\(getpid()).sock").path
+    defer { unlink(socketPath) }
     // The server must not refuse sessions for load, because overload is measured.
     process.arguments =
       pin + [
         settings.server,
-        "serve", "--listen", "127.0.0.1:0", "--max-load", "0", "--max-sessions", "256",
+        "serve", "--listen", "127.0.0.1:0", "--listen", "unix:\(socketPath)", "--max-load", "0",
+        "--max-sessions", "256",
         "--max-sessions-per-caller", "256", "--log-level", "error",
       ]
     let output = Pipe()
     process.standardOutput = output
     try process.run()
     defer { Self.end(process) }
-    let line = output.fileHandleForReading.availableData
-    guard let text = String(data: line, encoding: .utf8),
-      let port = text.split(separator: "\n").first?.split(separator: ":").last.flatMap({ Int($0) })
-    else { throw Failed() }
+    var text = ""
+    // One line for each address.
+    while text.count(where: \.isNewline) < 2 {
+      let data = output.fileHandleForReading.availableData
+      guard !data.isEmpty else { throw Failed() }
+      text += String(decoding: data, as: UTF8.self)
+    }
+    let ports = text.split(whereSeparator: \.isNewline)
+      .compactMap { $0.split(separator: ":").last.flatMap { Int($0) } }
+    guard let port = ports.first else { throw Failed() }
     return try await body(
-      ServerProcess(identifier: String(process.processIdentifier), port: port))
+      ServerProcess(
+        identifier: String(process.processIdentifier), port: port, socketPath: socketPath))
   }
 
   private static func end(_ process: Process) {

@@ -3,6 +3,7 @@ import GRPCCore
 /// A client message: the part of `sidelight.v1.ClientMessage` that loads need.
 enum ClientMessage: Sendable {
   case open(pipeline: [UInt8], budget: Duration?, neverDrop: Bool)
+  case select(pipeline: [UInt8])
   case frame(sequence: UInt64, image: [UInt8])
   case ping(id: UInt64)
 }
@@ -19,6 +20,9 @@ struct ClientMessageSerializer: MessageSerializer {
         if let budget { $0.varint(5, UInt64(budget / .microseconds(1))) }
       }
       return Bytes(WireWriter.message { $0.message(16, open) })
+    case .select(let pipeline):
+      let select = WireWriter.message { $0.message(1, pipeline) }
+      return Bytes(WireWriter.message { $0.message(17, select) })
     case .ping(let id):
       let ping = WireWriter.message { $0.varint(1, id) }
       return Bytes(WireWriter.message { $0.message(22, ping) })

@@ -7,6 +7,7 @@ struct Picture: Sendable, CustomStringConvertible {
 
   static let hd720 = Picture(width: 1280, height: 720)
   static let hd1080 = Picture(width: 1920, height: 1080)
+  static let vga = Picture(width: 640, height: 360)
   /// For loads where processors are the bottleneck and not the transport.
   static let small = Picture(width: 320, height: 180)
 

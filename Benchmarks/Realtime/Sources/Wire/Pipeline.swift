@@ -8,22 +8,36 @@ struct Pipeline: Sendable {
 
   /// The name in reports.
   let name: String
-  let filters: [Filter]
+  var filters: [Filter] = []
+  /// The text of a frame, which a stage `text` draws; `nil` if the pipeline never changes. The sender
+  /// selects the pipeline again before each frame.
+  var text: (@Sendable (_ frame: UInt64) -> String)?
 
   static let passThrough = Pipeline(name: "pass-through", filters: [])
   static let vintage = Pipeline(name: "vintage", filters: [Filter(name: "vintage")])
   static let blur = Pipeline(
     name: "gaussianBlur 10",
     filters: [Filter(name: "gaussianBlur", parameters: ["radius": 10])])
+  static let sepia = Pipeline(name: "sepiaTone", filters: [Filter(name: "sepiaTone")])
+  static let faceBlur = Pipeline(name: "faceBlur", filters: [Filter(name: "faceBlur")])
+  /// Lines of letters of a quarter of the frame's height, which are new in each frame, with a soft
+  /// shadow.
+  static let newText = Pipeline(
+    name: "text, new in each frame",
+    text: { frame in
+      (UInt64(0) ..< 8).map { "\((frame &* 8 + $0) &* 2_654_435_761 % 1_000_000_007)" }
+        .joined(separator: " ")
+    })
   /// The most expensive plan here: none of its passes fuse. For small frames with much work, so
   /// that processors are the bottleneck and not the transport.
   static let expensive = Pipeline(
     name: "4 x (median, zoomBlur)",
     filters: (0 ..< 4).flatMap { _ in [Filter(name: "median"), Filter(name: "zoomBlur")] })
 
-  /// The encoded message.
-  var encoded: [UInt8] {
+  /// Returns the encoded message for a frame.
+  func encoded(at frame: UInt64 = 0) -> [UInt8] {
     WireWriter.message { pipeline in
+      if let text = self.text?(frame) { pipeline.message(1, Self.textStage(text)) }
       for filter in self.filters {
         let encodedFilter = WireWriter.message {
           $0.string(1, filter.name)
@@ -40,5 +54,34 @@ struct Pipeline: Sendable {
         pipeline.message(1, WireWriter.message { $0.message(5, encodedFilter) })
       }
     }
+  }
+
+  private static func textStage(_ text: String) -> [UInt8] {
+    func value(_ field: Int, _ body: (inout WireWriter) -> Void) -> [UInt8] {
+      WireWriter.message { $0.message(field, WireWriter.message(body)) }
+    }
+    let parameters = [
+      "text": WireWriter.message { $0.string(7, text) },
+      "size": value(2) {
+        $0.double(1, 0.25)
+        $0.varint(2, 3)
+      },
+      "shadowBlur": WireWriter.message { $0.double(1, 0.3) },
+      "shadowColor": value(4) {
+        $0.double(4, 1)
+      },
+    ]
+    let filter = WireWriter.message {
+      $0.string(1, "text")
+      for (name, value) in parameters {
+        $0.message(
+          2,
+          WireWriter.message {
+            $0.string(1, name)
+            $0.message(2, value)
+          })
+      }
+    }
+    return WireWriter.message { $0.message(5, filter) }
   }
 }

@@ -61,6 +61,11 @@ struct IncomingFrame: Sendable {
     if case .frame = self.picture { self.message.image.isInSlot } else { false }
   }
 
+  /// The bytes of the picture that were received; 0 in shared memory.
+  var receivedByteCount: Int {
+    self.message.image.isInSlot ? 0 : self.picture.bytes.byteCount
+  }
+
   /// The frame's priority in a full mailbox.
   var evictionPriority: EvictionPriority {
     EvictionPriority(priority: self.message.priority, mustStay: self.message.mustProcess)

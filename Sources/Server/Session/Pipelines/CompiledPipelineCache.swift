@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightWire
 
 /// The compiled pipelines of a session's last frames. Sizes may alternate from frame to frame
 /// (simulcast), so it keeps several; together they hold no more memory than one plan may.
@@ -21,45 +22,53 @@ struct CompiledPipelineCache: ~Copyable {
   /// Four forms, with both pipelines of a transition.
   private static let capacity = 8
 
+  /// The deadline that the scheduler assumes for a compilation, from its request.
+  private static let budget = Duration.milliseconds(200)
+
   private let compiler: PipelineCompiler
-  private let compute: ComputePool
+  private let processing: FrameProcessing
+  private let clock: SessionClock
+  /// The session's number.
+  private let session: UInt64
   private let output: OutputShape
   private let allowsReduced: Bool
+  /// The time that the session's compilations take.
+  private let cost = CostEstimate(priorWork: .milliseconds(1))
   private var entries: [Entry] = []
 
-  /// - Parameters:
-  ///   - compute: The threads that compile.
-  ///   - output: The form of the results.
-  ///   - allowsReduced: Whether to compile cheaper variants too.
-  init(
-    compiler: PipelineCompiler, compute: ComputePool, output: OutputShape, allowsReduced: Bool
-  ) {
-    self.compiler = compiler
-    self.compute = compute
-    self.output = output
-    self.allowsReduced = allowsReduced
+  init(engine: Engine, session: UInt64, options: SessionOptions) {
+    self.compiler = engine.compiler
+    self.processing = engine.processing
+    self.clock = engine.clock
+    self.session = session
+    self.output = options.output
+    self.allowsReduced = options.allowDegraded
   }
 
-  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one on a compute
-  /// thread: compilation may take long, and the caller's thread serves other connections too.
+  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one when the scheduler
+  /// grants a turn: compilation may take long, and the session is charged for it.
+  ///
+  /// - Throws: `CancellationError`.
   mutating func compiledPipeline(
     for active: ActivePipeline, _ form: PictureForm
-  ) async -> CompiledPipeline {
-    await self.compiledPipeline(
+  ) async throws -> CompiledPipeline {
+    try await self.compiledPipeline(
       active.pipeline, Key(revision: active.revision.number, isEarlier: false, form: form))
   }
 
   /// Returns the pipeline that a transition leads from, compiled for pictures of a form.
   ///
   /// - Parameter revision: The revision that the transition leads to.
+  /// - Throws: `CancellationError`.
   mutating func compiledPipeline(
     earlier pipeline: ResolvedPipeline, than revision: Revision, _ form: PictureForm
-  ) async -> CompiledPipeline {
-    await self.compiledPipeline(
+  ) async throws -> CompiledPipeline {
+    try await self.compiledPipeline(
       pipeline, Key(revision: revision.number, isEarlier: true, form: form))
   }
 
-  /// Compiles the pipeline of one frame in a glide, which no other frame needs.
+  /// Compiles the pipeline of one frame in a glide, which no other frame needs. That takes
+  /// microseconds, so it needs no turn.
   ///
   /// - Parameters:
   ///   - earlier: The pipeline that the glide leads from.
@@ -77,7 +86,7 @@ struct CompiledPipelineCache: ~Copyable {
       index.flatMap { self.entries[$0].glideCost }
       ?? compiler.estimate(between: earlier.cost, later.cost)
     if let index { self.entries[index].glideCost = cost }
-    return await withTaskExecutorPreference(self.compute) {
+    return await withTaskExecutorPreference(self.processing.compute) {
       await compiler.compile(pipeline, like: later, as: output, cost: cost)
     }
   }
@@ -87,11 +96,16 @@ struct CompiledPipelineCache: ~Copyable {
 
   private mutating func compiledPipeline(
     _ pipeline: ResolvedPipeline, _ key: Key
-  ) async -> CompiledPipeline {
+  ) async throws -> CompiledPipeline {
     if let cached = self.entries.first(where: { $0.key == key }) { return cached.compiled }
     let (compiler, output, allowsReduced) = (self.compiler, self.output, self.allowsReduced)
-    let compiled = await withTaskExecutorPreference(self.compute) {
-      await compiler.compile(
+    let (clock, cost) = (self.clock, self.cost)
+    let compiled = try await self.processing.scheduler.withTurn(
+      session: self.session, deadline: clock.now() + Self.budget, cost: cost.work
+    ) { _, _ in
+      let start = clock.now()
+      defer { cost.record(clock.now() - start) }
+      return await compiler.compile(
         pipeline, for: key.form, as: output, allowsReduced: allowsReduced)
     }
     while self.entries.count >= Self.capacity

@@ -58,6 +58,23 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
+  /// Waits until an element fits without displacing one, or the mailbox is finished. Cancellation of
+  /// the waiting task closes the mailbox.
+  package func waitForRoom() async {
+    guard self.state.withLock({ !$0.hasRoom }) else { return }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let hasRoom = self.state.withLock { state in
+          if !state.hasRoom { state.suspendForRoom(continuation) }
+          return state.hasRoom
+        }
+        if hasRoom { continuation.resume() }
+      }
+    } onCancel: {
+      self.finish()
+    }
+  }
+
   /// Removes the oldest element. Waits for one.
   ///
   /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
@@ -76,28 +93,30 @@ package final class Mailbox<Element: Sendable>: Sendable {
 
   /// Removes the oldest element if there is one and the condition holds for it.
   package func take(where isWanted: (Element) -> Bool = { _ in true }) -> Element? {
-    let (element, producer) = self.state.withLock { state in
+    let (element, producer, roomWaiter) = self.state.withLock { state in
       if case .take(let element, _) = state.peek(), isWanted(element),
         case .take(let element, let producer) = state.take()
       {
-        return (Element?.some(element), producer)
+        return (Element?.some(element), producer, state.takeRoomWaiter())
       }
-      return (nil, nil)
+      return (nil, nil, nil)
     }
     producer?.resume(returning: [])
+    roomWaiter?.resume()
     return element
   }
 
   private func element(takes: Bool) async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let action = self.state.withLock { state in
+        let (action, roomWaiter) = self.state.withLock { state in
           let action = takes ? state.take() : state.peek()
           if case .wait = action {
             state.suspendConsumer(.init(takes: takes, continuation: continuation))
           }
-          return action
+          return (action, state.takeRoomWaiter())
         }
+        roomWaiter?.resume()
         switch action {
         case .take(let element, let producer):
           producer?.resume(returning: [])
@@ -116,8 +135,12 @@ package final class Mailbox<Element: Sendable>: Sendable {
 
   /// Closes the mailbox: it returns later offers, and ``next()`` ends once it is empty.
   package func finish() {
-    let (consumer, producer) = self.state.withLock { $0.finish() }
+    let (consumer, producer, roomWaiter) = self.state.withLock { state in
+      let (consumer, producer) = state.finish()
+      return (consumer, producer, state.takeRoomWaiter())
+    }
     consumer?.resume(returning: nil)
+    roomWaiter?.resume()
     if let producer {
       producer.continuation.resume(
         returning: [Displaced(element: producer.element, reason: .draining)])
@@ -178,6 +201,8 @@ extension Mailbox {
     /// was taken or since then, or a newer one was left behind.
     private var isBehind = false
     private var producer: Producer?
+    /// A producer that waits for room without an element.
+    private var roomWaiter: CheckedContinuation<Void, Never>?
     private var isFinished = false
 
     package init(
@@ -215,7 +240,7 @@ extension Mailbox {
         }
         return .deliver(consumer.continuation)
       }
-      if self.elements.count < self.depth + (self.isFirstAwaited && !self.isBehind ? 1 : 0) {
+      if self.hasRoom {
         self.elements.append(element)
         return .accept
       }
@@ -242,6 +267,23 @@ extension Mailbox {
         }
       }
       return .reject(displaced)
+    }
+
+    /// Whether an element fits without displacing one. Also `true` for a finished mailbox, which
+    /// returns it.
+    package var hasRoom: Bool {
+      self.isFinished
+        || self.elements.count < self.depth + (self.isFirstAwaited && !self.isBehind ? 1 : 0)
+    }
+
+    /// Suspends the producer until there is room.
+    package mutating func suspendForRoom(_ continuation: CheckedContinuation<Void, Never>) {
+      self.roomWaiter = continuation
+    }
+
+    /// Returns the producer to resume because there is room; `nil` if none waits or there is none.
+    package mutating func takeRoomWaiter() -> CheckedContinuation<Void, Never>? {
+      self.hasRoom ? self.roomWaiter.take() : nil
     }
 
     /// Returns the index of the element to evict: among those with the lowest priority, the oldest

@@ -24,25 +24,26 @@ extension CompiledPipelineCache {
   /// - Parameters:
   ///   - budget: The time that the frame has; `nil` disables the limit.
   ///   - isReduced: Whether the session is short of time.
+  /// - Throws: `CancellationError`.
   mutating func framePipeline(
     for active: ActivePipeline, _ form: PictureForm, budget: Duration?, isReduced: Bool
-  ) async -> FramePipeline {
+  ) async throws -> FramePipeline {
     if let moment = active.transition, moment.kind == .hold {
       // The frame does not need the later pipeline.
-      let earlier = await self.compiledPipeline(
+      let earlier = try await self.compiledPipeline(
         earlier: moment.earlier, than: active.revision, form)
       var result = FramePipeline(active: active, compiled: earlier)
       result.show(moment.earlier, earlier)
       return result
     }
-    let later = await self.compiledPipeline(for: active, form)
+    let later = try await self.compiledPipeline(for: active, form)
     var result = FramePipeline(active: active, compiled: later)
     guard let moment = active.transition else { return result }
     guard !isReduced else {
       result.cut = .noTime
       return result
     }
-    let earlier = await self.compiledPipeline(
+    let earlier = try await self.compiledPipeline(
       earlier: moment.earlier, than: active.revision, form)
     if let between = moment.between, earlier.isSmall, later.isSmall {
       let compiled = await self.compiledPipeline(

@@ -1,0 +1,48 @@
+/// Limits the work of receiving frames that newer ones displace.
+///
+/// A frame that is displaced in the mailbox was received for nothing. Small frames with much work
+/// cost little that way, and the displacing one is fresher. A large one costs as much as its filters:
+/// a server that receives every frame of an overload filters half of what it could. So a session may
+/// spend a tenth of its useful work on frames that are displaced. Beyond it the reader waits until
+/// the worker has taken the waiting frame, and flow control keeps further frames at the sender, where
+/// newer ones replace them before they are sent.
+package struct ReceptionBudget: ~Copyable {
+  /// The part of useful work that may be spent on displaced frames.
+  private static let fraction = 0.1
+  /// The displaced frames that cost no delay after a time without any, and the least time for them.
+  private static let burst = (frames: 4, time: Duration.milliseconds(4))
+
+  /// The work that may still be spent; `nil` before the first frame.
+  private var balance: Duration?
+  /// Whether the work of the waiting frame is known. Until then nothing is limited.
+  private var isWorkKnown = false
+
+  package init() {}
+
+  /// Whether the reader waits for room rather than displace another frame.
+  package var isSpent: Bool { self.isWorkKnown && self.balance.map { $0 < .zero } ?? false }
+
+  /// Accounts for a frame that found room in the mailbox.
+  ///
+  /// - Parameters:
+  ///   - byteCount: The bytes that were received.
+  ///   - work: The expected work of its filters; `nil` if unknown.
+  package mutating func accept(byteCount: Int, work: Duration?) {
+    let cost = Self.cost(byteCount)
+    let allowance = (cost + (work ?? .zero)) * Self.fraction
+    let limit = max(cost * Self.burst.frames, allowance, Self.burst.time)
+    self.isWorkKnown = work != nil
+    self.balance = min(limit, (self.balance ?? limit) + allowance)
+  }
+
+  /// Accounts for a frame that was displaced.
+  ///
+  /// - Parameter byteCount: The bytes that were received.
+  package mutating func displace(byteCount: Int) {
+    self.balance = (self.balance ?? .zero) - Self.cost(byteCount)
+  }
+
+  /// Returns the time to receive a frame. Measured: 1.38 MB take an event loop .6 ms on a quiet
+  /// machine, and twice that on a busy one.
+  private static func cost(_ byteCount: Int) -> Duration { .nanoseconds(byteCount) }
+}
