@@ -208,7 +208,7 @@ import Testing
         picture,
         motion: Self.motion(x: Float(x) * Float(speed), y: Float(y) * Float(speed), of: picture))
     }
-    // 20 pixels, less what is taken for rest; from below nobody enters.
+    // 20 pixels, less what is taken for rest; the lower edge does not count.
     let isCovered = y >= 0
     let inside = PicturePoint(
       x: x > 0 ? 12 : x < 0 ? 148 : 80, y: y > 0 ? 12 : y < 0 ? 78 : 45)
