@@ -253,10 +253,11 @@ package struct UnsearchedContent: Sendable {
   /// The cells whose content has come in through an edge, and what moves next to it: where an object
   /// hides the picture before it, flow does not know where it came from.
   private func entered(_ content: Content) -> [Bool] {
+    let right = Double(self.cells.columns * ContentMotion.cellSide)
     var entered = content.origins.indices.map { index in
       let (center, origin) = (self.cells.center(index), content.origins[index])
       let (x, y) = (center.x + Double(origin.x), center.y + Double(origin.y))
-      return x < 0 || x > Double(self.width) || y < 0
+      return x < 0 || x > right || y < 0
     }
     for _ in 0 ..< Self.reach {
       let near = self.cells.grown(entered, by: 1)
