@@ -456,13 +456,13 @@ import Testing
     #expect(!driver.privacy.needsSearch)
   }
 
-  @Test(arguments: [(36, false), (36, true), (72, false), (72, true)])
+  @Test(arguments: [(36, false), (36, true), (80, false), (80, true)])
   func `the whole frame is covered while a large part of it changes, and the reason says why`(
     _ side: Int, _ isCamera: Bool
   ) throws {
     var driver = Driver()
     driver.know()
-    driver.picture = `Unsearched content`.picture(square: (80, 10, side))
+    driver.picture = `Unsearched content`.picture(square: (80, 5, side))
     let face = driver.face()
     let coverage = driver.step([face]) { report in
       report.search.completed = []
