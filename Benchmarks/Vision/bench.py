@@ -15,6 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "Shared"))
 
+import attacks  # noqa: E402
 import faces  # noqa: E402
 import mattes  # noqa: E402
 import privacy  # noqa: E402
@@ -51,6 +52,8 @@ def main() -> None:
             sections |= privacy.measure(setup, painter, targets)
             sections |= privacy.measure_motion(setup, painter, targets)
             sections |= privacy.measure_load(setup, painter, targets)
+            if options.server:
+                sections |= attacks.measure(options.server, painter, targets)
         if "mattes" in chosen:
             sections |= mattes.measure(setup, painter, peers, targets)
         for peer in peers.values():

@@ -289,7 +289,9 @@ package struct FacePrivacy: Sendable {
 
   /// A region in which a face may be: its mosaic is that of a face of the region's larger side, at
   /// least half the height of the picture.
-  private func rectangle(_ region: UnsearchedContent.Region, _ picture: LumaPicture) -> CoveredRegion {
+  private func rectangle(_ region: UnsearchedContent.Region, _ picture: LumaPicture)
+    -> CoveredRegion
+  {
     let (width, height) = (
       region.x.upperBound - region.x.lowerBound, region.y.upperBound - region.y.lowerBound
     )

@@ -191,8 +191,9 @@ package struct UnsearchedContent: Sendable {
   }
 
   /// Finds the content of cells in the last searched picture.
-  private mutating func follow(_ content: inout Content, from key: Content, _ motion: ContentMotion?)
-  {
+  private mutating func follow(
+    _ content: inout Content, from key: Content, _ motion: ContentMotion?
+  ) {
     let motion = motion.flatMap { $0.levels.count == self.cells.count ? $0 : nil }
     let light = LightChange(from: motion?.levels ?? key.levels, to: content.levels)
     let hasChanged = self.differences(of: content.levels, from: key.levels, light)
