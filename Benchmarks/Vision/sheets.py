@@ -11,7 +11,7 @@ from figures import exposure, picture
 from person import ROOT
 from programs import Drawn, draw, frames_of
 from scenes import (
-    CONDITIONS, FACE_SCENES, HARD, HEIGHT, WALKING_IN, WIDTH, Moment, Painter, Scene, i420,
+    APPEARING, CAMERAS, CONDITIONS, FACE_SCENES, HARD, HEIGHT, WALKING_IN, WIDTH, Moment, Painter, Scene, i420,
     matte_scene)
 from setup import MEDIA, Setup
 
@@ -63,8 +63,8 @@ class Sheets:
                   [cell(picture(after[number]), str(number)) for number in numbers])
 
     def privacy(self) -> None:
-        for scene, work in ((HARD, "face-blur"), (HARD, "face-pixellate"),
-                            (WALKING_IN, "face-blur")):
+        blurred = [HARD, WALKING_IN, *CAMERAS, *APPEARING]
+        for scene, work in [(HARD, "face-pixellate"), *((scene, "face-blur") for scene in blurred)]:
             before, after = self.results(scene, work)
             moments, cells = scene.moments(), []
             for number in range(0, scene.frames, 5):

@@ -73,6 +73,8 @@ import Testing
       search.isStarted = true
       search.completed =
         searched ?? (self.frame > 0 ? `Unsearched content`.searches(self.frame - 1) : [])
+      var motion = motion
+      if motion?.frame == nil { motion?.frame = UInt64(max(self.frame - 1, 0)) }
       self.content.add(
         picture, at: SimulatedScene.time(self.frame), motion: motion, search: search)
       self.frame += 1
@@ -189,37 +191,72 @@ import Testing
       #expect(Self.contains(regions, 100, 60) == !isFollowed)
       // All of it moves alike.
       #expect(stream.content.hasMotion(in: nil) == !isFollowed)
-      #expect((stream.content.cameraMovement > 1.5) == isFollowed)
+      #expect((stream.content.cameraDistance > 1.5) == isFollowed)
     }
   }
 
-  /// Content that comes in by a twentieth of a pixel per frame, far less than a cell between searches.
-  @Test(arguments: [(1, 0), (-1, 0), (0, 1), (0, -1)])
-  func `what comes in at an edge is covered until it is searched away from it`(
-    _ x: Int, _ y: Int
+  /// Content that comes in at speeds between a fifth of a pixel and two cells per search.
+  @Test(arguments: [(1, 0), (-1, 0), (0, 1), (0, -1)], [0.2, 1, 2.5, 3, 7])
+  func `content that comes in at an edge is covered until it is searched away from it`(
+    _ direction: (x: Int, y: Int), _ speed: Double
   ) {
     var stream = Stream()
-    let speed = 0.2
-    var regions = stream.add(Self.texture())
-    for frame in 1 ... 100 {
+    var regions = stream.add(Self.texture(width: 320, height: 180))
+    let (x, y) = (Double(direction.x) * speed, Double(direction.y) * speed)
+    let frames = Int(130 / speed)
+    for frame in 1 ... frames {
       let picture = Self.texture(
-        x: Double(frame * x) * speed, y: Double(frame * y) * speed)
-      regions = stream.add(
-        picture,
-        motion: Self.motion(x: Float(x) * Float(speed), y: Float(y) * Float(speed), of: picture))
+        x: Double(frame) * x, y: Double(frame) * y, width: 320, height: 180)
+      regions = stream.add(picture, motion: Self.motion(x: Float(x), y: Float(y), of: picture))
     }
-    // 20 pixels, less what is taken for rest; the lower edge does not count.
-    let isCovered = y >= 0
-    let inside = PicturePoint(
-      x: x > 0 ? 12 : x < 0 ? 148 : 80, y: y > 0 ? 12 : y < 0 ? 78 : 45)
-    #expect(Self.contains(regions, inside.x, inside.y) == isCovered)
-    #expect(!Self.contains(regions, 80, 45))
+    func isCovered(_ distance: Double) -> Bool {
+      Self.contains(
+        regions, x > 0 ? distance : x < 0 ? 320 - distance : 160,
+        y > 0 ? distance : y < 0 ? 180 - distance : 90)
+    }
+    // From the lower edge on nothing is covered but what is new. The distance that slow content has
+    // moved is forgotten before it is far from the edge.
+    for distance in y < 0 ? [36.0, 60] : speed < 1 ? [12, 36] : [12, 36, 60] {
+      #expect(isCovered(distance) == (y >= 0), "\(distance)")
+    }
+    #expect(!isCovered(72 + 3 * speed + 16))
     // At rest it is forgotten in the end.
-    for _ in 0 ..< 2000 {
-      regions = stream.add(
-        Self.texture(x: Double(100 * x) * speed, y: Double(100 * y) * speed))
-    }
+    let last = Self.texture(
+      x: Double(frames) * x, y: Double(frames) * y, width: 320, height: 180)
+    for _ in 0 ..< 1000 { regions = stream.add(last) }
     #expect(regions.isEmpty)
+  }
+
+  @Test func `content that leaves the edge is covered until the whole of it is searched`() {
+    var stream = Stream()
+    _ = stream.add(Self.texture(width: 320, height: 180))
+    var regions: [UnsearchedContent.Region] = []
+    // The last searches are of frames in which all of it was near the edge.
+    for frame in 1 ... 50 {
+      let picture = Self.texture(x: 3 * Double(frame), width: 320, height: 180)
+      regions = stream.add(
+        picture, motion: Self.motion(x: 3, y: 0, of: picture), searched: frame < 25 ? nil : [])
+    }
+    #expect(Self.contains(regions, 110, 90))
+    regions = stream.add(
+      Self.texture(x: 150, width: 320, height: 180), searched: Self.searches(stream.frame - 1))
+    #expect(!Self.contains(regions, 110, 90))
+  }
+
+  @Test(arguments: ["other frame", "not finite", "too few", "none"])
+  func `a motion that is not valid explains nothing`(_ kind: String) {
+    var stream = Stream()
+    for _ in 0 ..< 4 { _ = stream.add(Self.picture()) }
+    let picture = Self.picture(square: (40, 30, 24))
+    var motion: ContentMotion? = Self.motion(x: 0, y: 0, of: picture)
+    switch kind {
+    case "other frame": motion?.frame = 0
+    case "not finite": motion?.levels[5] = .nan
+    case "too few": motion?.offsets.removeLast()
+    default: motion = nil
+    }
+    #expect(Self.contains(stream.add(picture, motion: motion), 50, 40))
+    #expect(stream.content.cameraStep == PicturePoint(x: 0, y: 0))
   }
 
   @Test func `what is covered already is left out`() {

@@ -3,15 +3,25 @@ package struct ContentMotion: Sendable, Hashable {
   /// The side of a cell in pixels. Cells at the right and the lower edge may be cut.
   package static let cellSide = 4
 
+  /// The number of the earlier frame; `nil` if it is not known.
+  package var frame: UInt64?
   /// The distance from each cell to its place in the earlier picture, in pixels. Rows of cells run
   /// from top to bottom.
   package var offsets: [SIMD2<Float>]
   /// The mean level of the earlier picture in each of these places.
   package var levels: [Float]
 
-  package init(offsets: [SIMD2<Float>], levels: [Float]) {
+  package init(from frame: UInt64? = nil, offsets: [SIMD2<Float>], levels: [Float]) {
+    self.frame = frame
     self.offsets = offsets
     self.levels = levels
+  }
+
+  /// Whether there are finite values for all cells.
+  func isValid(for cells: PictureCells) -> Bool {
+    self.offsets.count == cells.count && self.levels.count == cells.count
+      && self.levels.allSatisfy(\.isFinite)
+      && self.offsets.allSatisfy { $0.x.isFinite && $0.y.isFinite }
   }
 }
 

@@ -28,7 +28,7 @@ package struct FaceScene: Sendable {
   private var tracker: FaceTracker?
   private var pictures: [(frame: SceneTime, picture: LumaPicture)] = []
   /// The last picture of which a search was started.
-  private var searchedPicture: LumaPicture?
+  private var searched: (frame: UInt64, picture: LumaPicture)?
   private var report = FaceReport(frame: SceneTime(index: 0, time: .zero))
   /// The search that is due.
   private var due: SceneJob?
@@ -116,7 +116,7 @@ package struct FaceScene: Sendable {
     if let last, !Self.continues(last.picture, picture) {
       tracker.reset(width: picture.width, height: picture.height)
       self.pictures = []
-      self.searchedPicture = nil
+      self.searched = nil
     }
     for result in self.results { tracker.record(result) }
     self.results = []
@@ -133,7 +133,7 @@ package struct FaceScene: Sendable {
     }
     self.report = tracker.finish()
     self.report.motion = self.motion(to: picture)
-    if self.report.search.isStarted { self.searchedPicture = picture }
+    if self.report.search.isStarted { self.searched = (frame.index, picture) }
     self.tracker = tracker
     self.pictures.append((frame, picture))
     if self.pictures.count > Self.pictureLimit { self.pictures.removeFirst() }
@@ -237,8 +237,11 @@ package struct FaceScene: Sendable {
 
   /// The motion since the last searched picture, which only stages that protect need.
   private func motion(to picture: LumaPicture) -> ContentMotion? {
-    guard self.configuration.protects, let earlier = self.searchedPicture else { return nil }
-    return try? self.points.motion(from: earlier, to: picture)
+    guard self.configuration.protects, let searched,
+      var motion = try? self.points.motion(from: searched.picture, to: picture)
+    else { return nil }
+    motion.frame = searched.frame
+    return motion
   }
 
   private static func search(

@@ -13,8 +13,9 @@
 /// 5. A face is unsure if looks have missed it ``missedLookLimit`` times, if optical flow failed
 ///    and no detection has followed, or if its last detection is too many frames ago.
 /// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow, unless their
-///    places show what they showed when the face was last detected: then they are covered where they
-///    are. The place of a lost face does not move either, other than with the camera.
+///    places have shown since its last detection what they showed then, and do not move, other than
+///    with the camera, or optical flow follows the face and looks do not miss it: then they are
+///    covered where they are.
 /// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and what changed since
 ///    the last searches at each angle by rectangles (``UnsearchedContent``). Too many of them, or
 ///    ``unsearchedLimit`` of the picture in them, cover the whole frame.
@@ -77,7 +78,7 @@ package struct FacePrivacy: Sendable {
   package static let rectangleLimit = 48
   /// The movement of the camera since the last searched picture, in pixels, above which it is the
   /// reason that the whole frame is covered.
-  private static let cameraMovement: Float = 2
+  private static let cameraDistance: Float = 2
   /// The growth of a held place per frame.
   package static let heldGrowth = 1.04
   /// The largest number of held places.
@@ -129,6 +130,7 @@ package struct FacePrivacy: Sendable {
       return .whole(.fault)
     }
     self.enter(frame, picture)
+    self.hasUnsearchedContent = false
     self.content.add(picture, at: frame, motion: report.motion, search: report.search)
     self.holdLostFaces(report)
     self.held.follow(
@@ -164,7 +166,7 @@ package struct FacePrivacy: Sendable {
     guard unsearched.count <= Self.rectangleLimit,
       area <= Self.unsearchedLimit * Double(picture.width * picture.height)
     else {
-      let isCamera = self.content.cameraMovement > Self.cameraMovement
+      let isCamera = self.content.cameraDistance > Self.cameraDistance
       return .whole(isCamera ? .cameraMoves : .regionsMove)
     }
     let regions = places + unsearched.map { self.rectangle($0, picture) }
@@ -265,7 +267,8 @@ package struct FacePrivacy: Sendable {
   /// detected.
   private func isUnchanged(_ face: TrackedFace) -> Bool {
     self.content.isUnchanged(
-      self.ellipse(face, growth: 1), since: face.lastDetection, mayMove: face.isFollowed)
+      self.ellipse(face, growth: 1), since: face.lastDetection,
+      mayMove: face.isFollowed && face.missedLooks < Self.missedLookLimit)
   }
 
   // MARK: - Regions
@@ -287,8 +290,7 @@ package struct FacePrivacy: Sendable {
       roll: face.rawBox.roll, cell: self.cell(face.rawBox.size))
   }
 
-  /// A region in which a face may be: its mosaic is that of a face of the region's larger side, at
-  /// least half the height of the picture.
+  /// A region in which a part of a face may be: its mosaic is that of a face as high as the picture.
   private func rectangle(_ region: UnsearchedContent.Region, _ picture: LumaPicture)
     -> CoveredRegion
   {
@@ -300,7 +302,7 @@ package struct FacePrivacy: Sendable {
       center: PicturePoint(
         x: region.x.lowerBound + width / 2, y: region.y.lowerBound + height / 2),
       radiusX: width / 2, radiusY: height / 2, roll: 0,
-      cell: self.cell(max(width, height, Double(picture.height) / 2)))
+      cell: self.cell(Double(picture.height)))
   }
 
   private func cell(_ size: Double) -> Double {

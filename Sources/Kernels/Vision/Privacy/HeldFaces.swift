@@ -1,7 +1,8 @@
 /// The faces that were lost: places in which they may still be.
 ///
-/// A place moves with the picture's content. It is at rest while it shows what it showed when the face
-/// was last detected: then the face, or a pattern that was taken for it, is still there.
+/// A place moves with the camera. It is at rest as long as it has always shown what it showed when the
+/// face was last detected, and nothing has moved there: then the face, or a pattern that was taken for
+/// it, is still there.
 ///
 /// A place is held until the same face is found again on its track, or another face appears in the
 /// place, and that face is verified (``FacePrivacy``). If it is lost before that, its own place is
@@ -10,7 +11,7 @@ struct HeldFaces: Sendable {
   /// A place in which a lost face may be.
   struct Place: Sendable {
     let face: TrackedFace
-    /// The movement of the content there since the face was lost.
+    /// The movement of the camera since the face was lost, in pixels of the picture.
     var movement = PicturePoint(x: 0, y: 0)
 
     var center: PicturePoint { self.face.rawBox.center + self.movement }
@@ -21,8 +22,8 @@ struct HeldFaces: Sendable {
     /// The places in which it may be: where it was lost, and where it, or another that appeared
     /// there, was found and lost again.
     var places: [Place]
-    /// Whether all places are at rest.
-    var isAtRest = false
+    /// Whether all places have always been at rest.
+    var isAtRest = true
     /// The frame in which it was last lost.
     var since: SceneTime
     /// The time since which nothing moves in its places.
@@ -115,12 +116,13 @@ struct HeldFaces: Sendable {
     for index in self.faces.indices {
       var face = self.faces[index]
       for number in face.places.indices {
-        let movement = content.movement(in: ellipse(face.places[number], 1))
-        face.places[number].movement = face.places[number].movement + movement
+        face.places[number].movement = face.places[number].movement + content.cameraStep
       }
-      face.isAtRest = face.places.allSatisfy { place in
-        content.isUnchanged(ellipse(place, 1), since: place.face.lastDetection, mayMove: false)
-      }
+      face.isAtRest =
+        face.isAtRest
+        && face.places.allSatisfy { place in
+          content.isUnchanged(ellipse(place, 1), since: place.face.lastDetection, mayMove: false)
+        }
       if !face.isAtRest { face.growth *= factor }
       if face.places.contains(where: { content.hasMotion(in: ellipse($0, 1)) }) {
         face.quietSince = time

@@ -6,12 +6,13 @@ import CKernels
 /// since which it is known. A cell shows what a cell of the last searched picture showed if their
 /// mean levels differ by at most ``threshold``, after the change of light of the whole picture: the
 /// cell to which optical flow leads, or else the one in the same place. Other content is new. Content
-/// is searched when full searches at each of ``FaceTracker/searchAngles``, of frames in which it was known, have
-/// succeeded. Two are not enough: searches at -25 and 25 degrees do not find an upright face.
+/// is searched when full searches at each of ``FaceTracker/searchAngles``, of frames in which it was
+/// known, have succeeded. Two are not enough: searches at -25 and 25 degrees do not find an upright
+/// face.
 ///
 /// A search does not find a face that is cut by an edge. So content that has come in through the
 /// left, the right or the upper edge, because it moves or the camera does, counts as new until it was
-/// searched at a distance of ``edgeShare`` from the edge, or rests for several ``restTime``.
+/// searched at a distance of ``edgeShare`` from the edges, or ``restTime`` after it came to rest.
 package struct UnsearchedContent: Sendable {
   /// A rectangle of the picture, in pixels.
   package struct Region: Sendable, Hashable {
@@ -32,12 +33,13 @@ package struct UnsearchedContent: Sendable {
   /// The distance from an edge, as a share of the picture's height, within which a search may have
   /// seen only a part of a face.
   package static let edgeShare = 0.4
-  /// The time constant with which the distance that content has moved is forgotten.
+  /// The time after which content that has come in and rests is no longer taken for a part of a
+  /// face, and the time constant with which the distance that content has moved is forgotten.
   package static let restTime = Duration.seconds(10)
   /// The distance from the camera's movement from which on content moves, in pixels.
   private static let movement: Float = 0.75
 
-  /// The distance in cells to which an object that has come in is larger than what flow has followed.
+  /// The distance in cells by which an object that has come in reaches beyond what flow has followed.
   private static let reach = 6
 
   /// The content of a picture, cell by cell.
@@ -48,10 +50,33 @@ package struct UnsearchedContent: Sendable {
     var since: [UInt64]
     /// The distance to the place from which the content came, in pixels.
     var origins: [SIMD2<Float>]
+    /// The time at which the content was last on its way in through an edge; `nil` if it was not.
+    var entered: [Duration?]
+    /// The number of the last frame in which the content was near an edge.
+    var nearEdge: [UInt64]
     /// Whether the content moves other than with the camera, compared with the last searched picture.
     var moves: [Bool]
-    /// The same, or as that picture moved.
+    /// Whether it moves so now, or moved so in the last searched picture.
     var moved: [Bool]
+
+    /// Creates the content of a frame in which all is new.
+    init(frame: SceneTime, levels: [Float]) {
+      self.frame = frame
+      self.levels = levels
+      self.since = Array(repeating: frame.index, count: levels.count)
+      self.origins = Array(repeating: .zero, count: levels.count)
+      self.entered = Array(repeating: nil, count: levels.count)
+      self.nearEdge = self.since
+      self.moves = Array(repeating: false, count: levels.count)
+      self.moved = self.moves
+    }
+
+    /// Continues the content of a cell of an earlier picture.
+    mutating func inherit(_ index: Int, from source: Int, of key: Content) {
+      self.since[index] = key.since[source]
+      self.entered[index] = key.entered[source]
+      self.nearEdge[index] = key.nearEdge[source]
+    }
   }
 
   private var width = 0
@@ -63,10 +88,13 @@ package struct UnsearchedContent: Sendable {
   /// The latest frame that was searched at each angle.
   private var searched: [Double: UInt64] = [:]
   private var moving: [Bool] = []
-  /// The distances of the last frame and of this one to the same picture, ``ContentMotion/offsets``.
-  private var offsets: (last: [SIMD2<Float>], current: [SIMD2<Float>]) = ([], [])
-  /// The camera's movement since the last searched picture: the median of all cells, in pixels.
-  private(set) package var cameraMovement: Float = 0
+  /// The distance to the same place in the last searched picture, as far as ``cameraStep`` has
+  /// counted it: the median of all cells, in pixels.
+  private var camera = SIMD2<Float>.zero
+  /// The camera's movement since the last frame, in pixels of the picture.
+  private(set) package var cameraStep = PicturePoint(x: 0, y: 0)
+  /// The distance by which the camera has moved the picture since the last searched one, in pixels.
+  package var cameraDistance: Float { Self.length(self.camera) }
 
   package init() {}
 
@@ -87,21 +115,18 @@ package struct UnsearchedContent: Sendable {
       (self.width, self.height) = (picture.width, picture.height)
       self.cells = PictureCells(width: picture.width, height: picture.height)
     }
-    for search in search.completed {
-      self.searched[search.angle] = max(search.frame, self.searched[search.angle] ?? 0)
+    for done in search.completed {
+      self.searched[done.angle] = max(done.frame, self.searched[done.angle] ?? 0)
     }
-    var content = Content(
-      frame: frame, levels: self.cells.means(of: picture),
-      since: Array(repeating: frame.index, count: self.cells.count),
-      origins: Array(repeating: .zero, count: self.cells.count),
-      moves: Array(repeating: false, count: self.cells.count),
-      moved: Array(repeating: false, count: self.cells.count))
+    var content = Content(frame: frame, levels: self.cells.means(of: picture))
     self.moving = Array(repeating: false, count: self.cells.count)
-    self.cameraMovement = 0
-    // The last frame is the searched picture itself if its search was started.
-    let isKey = self.key.map { $0.frame == self.current?.frame } ?? true
-    self.offsets = (isKey ? [] : self.offsets.current, motion?.offsets ?? [])
-    if let key { self.follow(&content, from: key, motion) }
+    self.cameraStep = PicturePoint(x: 0, y: 0)
+    // Cameras are compared with the last searched picture, which may be the last frame.
+    if self.key?.frame == self.current?.frame { self.camera = .zero }
+    if let key {
+      let isOfKey = motion?.frame == key.frame.index && motion?.isValid(for: self.cells) ?? false
+      self.follow(&content, from: key, isOfKey ? motion : nil)
+    }
     self.settle(&content)
     if search.isStarted { self.key = content }
     self.current = content
@@ -135,22 +160,19 @@ package struct UnsearchedContent: Sendable {
     return !inside.isEmpty && 10 * changed <= inside.count
   }
 
-  /// Returns the mean movement of a region's content since the last frame, in pixels.
-  package func movement(in region: CoveredRegion) -> PicturePoint {
-    let inside = self.indices(in: region)
-    guard !inside.isEmpty, self.offsets.current.count == self.cells.count else {
-      return PicturePoint(x: 0, y: 0)
-    }
-    let sum = inside.reduce(SIMD2<Float>.zero) { sum, index in
-      sum + (self.offsets.last.isEmpty ? .zero : self.offsets.last[index])
-        - self.offsets.current[index]
-    }
-    let mean = sum / Float(inside.count)
-    return PicturePoint(x: Double(mean.x), y: Double(mean.y))
-  }
-
   private func indices(in region: CoveredRegion) -> [Int] {
-    (0 ..< self.cells.count).filter { region.contains(self.cells.center($0)) }
+    let side = Double(ContentMotion.cellSide)
+    let reach = max(region.radiusX, region.radiusY)
+    func range(_ center: Double, _ count: Int) -> Range<Int> {
+      guard reach.isFinite, center.isFinite else { return 0 ..< count }
+      let first = min(max((center - reach) / side, 0), Double(count))
+      let last = min(max((center + reach) / side + 1, first), Double(count))
+      return Int(first) ..< Int(last)
+    }
+    let columns = range(region.center.x, self.cells.columns)
+    return range(region.center.y, self.cells.rows).flatMap { row in
+      columns.map { row * self.cells.columns + $0 }
+    }.filter { region.contains(self.cells.center($0)) }
   }
 
   /// Returns rectangles that contain the content that was not searched.
@@ -160,11 +182,12 @@ package struct UnsearchedContent: Sendable {
     guard let current else { return [] }
     let last = self.lastSearched
     let entered = self.entered(current)
-    let open = current.since.indices.map { index in
-      (last.map { current.since[index] > $0 } ?? true || entered[index])
-        && !isCovered(self.cells.center(index))
-    }
-    return self.rectangles(self.large(open))
+    let unsearched = self.large(
+      current.since.indices.map { index in
+        last.map { current.since[index] > $0 } ?? true || entered[index]
+      })
+    return self.rectangles(
+      unsearched.indices.map { unsearched[$0] && !isCovered(self.cells.center($0)) })
   }
 
   /// Closes gaps of a cell, leaves out what is too small for a face, and adds a cell on each side.
@@ -194,15 +217,19 @@ package struct UnsearchedContent: Sendable {
   private mutating func follow(
     _ content: inout Content, from key: Content, _ motion: ContentMotion?
   ) {
-    let motion = motion.flatMap { $0.levels.count == self.cells.count ? $0 : nil }
     let light = LightChange(from: motion?.levels ?? key.levels, to: content.levels)
     let hasChanged = self.differences(of: content.levels, from: key.levels, light)
     // Flow is not exact at the edges of what moves, where it hides or shows something.
     let flowFails = motion.map {
       self.cells.grown(self.differences(of: content.levels, from: $0.levels, light), by: 1)
     }
-    let camera = motion.map { Self.median($0.offsets) } ?? .zero
-    self.cameraMovement = Self.length(camera)
+    if let motion {
+      let camera = Self.median(motion.offsets)
+      let step = self.camera - camera
+      self.cameraStep = PicturePoint(x: Double(step.x), y: Double(step.y))
+      self.camera = camera
+    }
+    let camera = self.camera
     let decay = Float(max(0, 1 - (content.frame.time - key.frame.time) / Self.restTime))
     for index in content.since.indices {
       if let motion, let flowFails, !flowFails[index] {
@@ -213,14 +240,14 @@ package struct UnsearchedContent: Sendable {
         content.moved[index] = content.moves[index]
         self.moving[index] = hasChanged[index] && content.moves[index]
         if let source = self.cells.cell(x: x, y: y) {
-          content.since[index] = key.since[source]
+          content.inherit(index, from: source, of: key)
           content.origins[index] = decay * key.origins[source] + offset
           if key.moves[source] { content.moved[index] = true }
         } else {
           content.origins[index] = offset
         }
       } else if !hasChanged[index] {
-        content.since[index] = key.since[index]
+        content.inherit(index, from: index, of: key)
         content.origins[index] = decay * key.origins[index]
       } else {
         self.moving[index] = true
@@ -234,31 +261,41 @@ package struct UnsearchedContent: Sendable {
   private func differences(
     of levels: [Float], from before: [Float], _ light: LightChange
   ) -> [Bool] {
-    let exceeds = levels.indices.map { abs(light(before[$0]) - levels[$0]) > Self.threshold }
+    let exceeds = levels.indices.map { !(abs(light(before[$0]) - levels[$0]) <= Self.threshold) }
     let isMany = self.cells.having(3, of: exceeds, within: 1)
     return exceeds.indices.map { exceeds[$0] && isMany[$0] }
   }
 
-  /// Forgets where content came from that was searched far from the edges.
+  /// Notes which content comes in, and forgets it where it was searched away from the edges.
   private func settle(_ content: inout Content) {
-    guard let last = self.lastSearched else { return }
+    let last = self.lastSearched
     let distance = Self.edgeShare * Double(self.height)
-    for index in content.since.indices where content.since[index] <= last {
-      let center = self.cells.center(index)
-      if min(center.x, Double(self.width) - center.x, center.y) > distance {
-        content.origins[index] = .zero
+    let right = Double(self.cells.columns * ContentMotion.cellSide)
+    for index in content.since.indices {
+      let (center, origin) = (self.cells.center(index), content.origins[index])
+      if min(center.x, Double(self.width) - center.x, center.y) <= distance {
+        content.nearEdge[index] = content.frame.index
       }
+      if let last, content.nearEdge[index] < last {
+        content.origins[index] = .zero
+        content.entered[index] = nil
+        continue
+      }
+      let (x, y) = (center.x + Double(origin.x), center.y + Double(origin.y))
+      guard x < 0 || x > right || y < 0 else { continue }
+      content.entered[index] = content.frame.time
+      // A cell beyond the edge, so that it is soon forgotten at rest.
+      let side = Double(ContentMotion.cellSide)
+      content.origins[index] = SIMD2(
+        Float(min(max(x, -side), right + side) - center.x), Float(max(y, -side) - center.y))
     }
   }
 
   /// The cells whose content has come in through an edge, and what moves next to it: where an object
   /// hides the picture before it, flow does not know where it came from.
   private func entered(_ content: Content) -> [Bool] {
-    let right = Double(self.cells.columns * ContentMotion.cellSide)
-    var entered = content.origins.indices.map { index in
-      let (center, origin) = (self.cells.center(index), content.origins[index])
-      let (x, y) = (center.x + Double(origin.x), center.y + Double(origin.y))
-      return x < 0 || x > right || y < 0
+    var entered = content.entered.map { time in
+      time.map { content.frame.time - $0 < Self.restTime } ?? false
     }
     for _ in 0 ..< Self.reach {
       let near = self.cells.grown(entered, by: 1)
