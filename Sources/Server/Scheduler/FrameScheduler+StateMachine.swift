@@ -64,6 +64,8 @@ extension FrameScheduler {
 
     /// The time for which a short frame waits for a turn that does not pause.
     package static let patience = Duration.milliseconds(4)
+    /// The longest lead, in work, that a session has over the one that had the most.
+    package static let maxLag = Duration.seconds(1)
 
     /// The least ratio of a turn's cost to that of a frame for which it pauses.
     private static let pauseRatio = 4
@@ -130,7 +132,7 @@ extension FrameScheduler {
       at now: Duration
     ) -> Answer {
       var account = self.account(of: session, at: now)
-      account.service = max(account.service, self.leastService ?? self.virtualTime)
+      account.service = max(account.service, self.startingService)
       account.lastSeen = now
       self.accounts[session] = account
       let request = Request(
@@ -294,7 +296,7 @@ extension FrameScheduler {
 
     private func account(of session: UInt64, at now: Duration) -> Account {
       self.accounts[session]
-        ?? Account(service: self.virtualTime, lastSeen: now, lastArrival: now)
+        ?? Account(service: self.startingService, lastSeen: now, lastArrival: now)
     }
 
     private mutating func next(at now: Duration) -> Grant? {
@@ -359,9 +361,16 @@ extension FrameScheduler {
       return least
     }
 
-    private func lesser(_ least: Duration?, _ session: UInt64) -> Duration {
-      let service = self.service(of: session)
+    /// The lesser of a service and that of a session; one that has left does not count.
+    private func lesser(_ least: Duration?, _ session: UInt64) -> Duration? {
+      guard let service = self.accounts[session]?.service else { return least }
       return least.map { min($0, service) } ?? service
+    }
+
+    /// The least service with which a session can continue, also a new one: the least of the active
+    /// sessions, but not much less than the most.
+    private var startingService: Duration {
+      max(self.leastService ?? self.virtualTime, self.virtualTime - Self.maxLag)
     }
 
     private mutating func grant(_ request: Request, at now: Duration) -> Grant {

@@ -218,14 +218,15 @@ package final class FrameScheduler: Sendable {
         session: turn.session, work: work, kind: turn.kind, isAdditional: turn.isAdditional, at: now
       ).map { grant in state.take(grant) }
     }
-    if turn.isAdditional { self.compute.retire(1) }
+    self.compute.retire(turn.additionalThreads)
     if let granted { self.begin(granted) }
   }
 
   /// Starts a turn that was granted.
   private func begin(_ granted: (turn: PendingTurn?, grant: PendingTurn.Grant)) {
-    if granted.grant.isAdditional { _ = self.compute.addReplacements(for: 1) }
-    granted.turn?.decide(granted.grant)
+    var grant = granted.grant
+    if grant.isAdditional { grant.additionalThreads = self.compute.addReplacements(for: 1) }
+    granted.turn?.decide(grant)
   }
 
   // MARK: Additional threads
@@ -234,7 +235,8 @@ package final class FrameScheduler: Sendable {
   /// cancelled.
   package func lendThreads() async {
     while let time = await self.timeToLend() {
-      await self.clock.wait(time)
+      // A frame that waits meanwhile may be due earlier.
+      await self.clock.wait(min(time, StateMachine.patience))
       while !Task.isCancelled, let granted = self.lendThread() { self.begin(granted) }
     }
   }
@@ -326,6 +328,8 @@ private final class PendingTurn: Sendable {
     var bands: Int
     /// Whether the turn has an additional thread.
     var isAdditional: Bool
+    /// The number of threads that were started for it: 0 if the system refused one.
+    var additionalThreads = 0
   }
 
   private enum State {
@@ -385,6 +389,8 @@ private final class Turn: PausePoint {
   let bands: Int
   /// Whether the turn has an additional thread.
   let isAdditional: Bool
+  /// The threads that were started for the turn.
+  let additionalThreads: Int
   let deadline: Duration
   /// The expected work; `nil` if unknown.
   let cost: Duration?
@@ -402,6 +408,7 @@ private final class Turn: PausePoint {
     self.session = session
     self.bands = grant.bands
     self.isAdditional = grant.isAdditional
+    self.additionalThreads = grant.additionalThreads
     self.deadline = deadline
     self.cost = cost
     self.kind = kind

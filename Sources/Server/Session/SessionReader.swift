@@ -126,9 +126,13 @@ struct SessionReader: ~Copyable {
     try Task.checkCancellation()
   }
 
-  /// Waits for room in the mailbox if the next frame should not displace the waiting one.
+  /// Waits for room in the mailbox if the next frame should not displace the waiting one. Not if the
+  /// waiting frame could expire, or acknowledgements, which the session needs, could wait behind frames.
   private func waitForRoom() async throws {
-    guard self.session.options.dropPolicy == .newestWins, self.reception.isSpent else { return }
+    let options = self.session.options
+    guard options.dropPolicy == .newestWins, options.budget == nil, options.outputWindow == nil,
+      self.reception.isSpent
+    else { return }
     await self.session.mailbox.waitForRoom()
     try Task.checkCancellation()
   }
