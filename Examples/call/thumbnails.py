@@ -11,7 +11,7 @@ from sidelight.aio import Server
 
 _WIDTH, _HEIGHT = 192, 108
 # The portrait as a frame: lengths in pixels are meant for a video. The face is in its upper part.
-_FRAME = "crop(width: 1w, height: 0.5625w), scale(width: 640, height: 360, mode: stretch)"
+_FRAME = "crop(width: 512, height: 288), scale(width: 640, height: 360, mode: stretch)"
 # The pictures that are kept, of a few kilobytes each.
 _MAX_PICTURES = 256
 

@@ -21,8 +21,8 @@ VERBS = [
     "assets list", "assets delete", "settings",
 ]
 STUDIO_EXAMPLES = """
-import { examples } from "./Sources/Studio/Page/pipeline/examples.js";
-import { textOf } from "./Sources/Studio/Page/pipeline/text.js";
+import { examples } from "./Sources/Studio/Page/shared/examples.js";
+import { textOf } from "./Sources/Studio/Page/shared/text.js";
 for (const [name, parameters] of Object.entries(examples)) {
   console.log(textOf({ stages: [{ filter: { name, parameters: new Map(Object.entries(parameters)) } }] }));
 }
