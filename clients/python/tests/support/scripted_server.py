@@ -55,6 +55,7 @@ class CountingRelay:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.received = 0
+        self._connections: list[socket.socket] = []
 
     def __enter__(self) -> CountingRelay:
         self._thread = threading.Thread(target=self._serve)
@@ -62,6 +63,7 @@ class CountingRelay:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Ends connections too: old versions of gRPC keep those of closed channels open."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._listener.close()
@@ -74,20 +76,33 @@ class CountingRelay:
             except OSError:
                 break
             server = socket.create_connection(self._target)
+            self._connections += [client, server]
             for source, sink in ((client, server), (server, client)):
                 thread = threading.Thread(target=self._copy, args=(source, sink, source is server))
                 thread.start()
                 threads.append(thread)
+        for connection in self._connections:
+            _shut_down(connection)
         for thread in threads:
             thread.join()
+        for connection in self._connections:
+            connection.close()
 
-    def _copy(self, source: Any, sink: Any, counts: bool) -> None:
-        with sink:
-            try:
-                while data := source.recv(1 << 16):
-                    if counts:
-                        self.received += len(data)
-                    sink.sendall(data)
-                sink.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                source.close()
+    def _copy(self, source: socket.socket, sink: socket.socket, counts: bool) -> None:
+        try:
+            while data := source.recv(1 << 16):
+                if counts:
+                    self.received += len(data)
+                sink.sendall(data)
+        except OSError:
+            pass
+        _shut_down(source)
+        _shut_down(sink)
+
+
+def _shut_down(connection: socket.socket) -> None:
+    """Ends a connection in both directions, which also wakes blocked calls on it."""
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # The peer has closed it.
