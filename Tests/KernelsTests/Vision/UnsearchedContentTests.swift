@@ -78,7 +78,7 @@ import Testing
       self.content.add(
         picture, at: SimulatedScene.time(self.frame), motion: motion, search: search)
       self.frame += 1
-      return self.content.regions { _ in false }
+      return self.content.regions { _ in false }.rectangles
     }
   }
 
@@ -263,8 +263,8 @@ import Testing
     var stream = Stream()
     for _ in 0 ..< 4 { _ = stream.add(Self.picture()) }
     _ = stream.add(Self.picture(square: (40, 30, 24)))
-    #expect(stream.content.regions { $0.x < 80 }.isEmpty)
-    #expect(!stream.content.regions { $0.x > 80 }.isEmpty)
+    #expect(stream.content.regions { $0.x < 80 }.rectangles.isEmpty)
+    #expect(!stream.content.regions { $0.x > 80 }.rectangles.isEmpty)
   }
 
   @Test func `tiny pictures and changes of size are accepted`() {

@@ -15,10 +15,11 @@
 /// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow, unless their
 ///    places have shown since its last detection what they showed then, and do not move, other than
 ///    with the camera, or optical flow follows the face and looks do not miss it: then they are
-///    covered where they are.
+///    covered where they are. So are candidates that optical flow follows, growing while unsure: a
+///    single search has found them, and no look has confirmed them.
 /// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and what changed since
 ///    the last searches at each angle by rectangles (``UnsearchedContent``). Too many of them, or
-///    ``unsearchedLimit`` of the picture in them, cover the whole frame.
+///    ``unseenLimit`` of the picture that no search has seen, cover the whole frame.
 ///
 /// A face is verified when full searches of the picture at each angle, since it was located, have
 /// found no other that was not known. Before, the finder may have taken something else for the face,
@@ -71,9 +72,9 @@ package struct FacePrivacy: Sendable {
   package static let searchLimit = Duration.seconds(1)
   /// The longest time between frames over which knowledge is kept.
   package static let maximumGap = Duration.seconds(1)
-  /// The area of what was not searched, as a share of the picture's, above which the whole frame is
+  /// The area of what no search has seen, as a share of the picture's, above which the whole frame is
   /// covered: a face that rushes through would be visible in the gaps.
-  package static let unsearchedLimit = 0.35
+  package static let unseenLimit = 0.35
   /// The largest number of its rectangles.
   package static let rectangleLimit = 48
   /// The movement of the camera since the last searched picture, in pixels, above which it is the
@@ -154,17 +155,21 @@ package struct FacePrivacy: Sendable {
     if report.isFull { return .whole(.tooManyFaces) }
     if self.configuration.whenUnsure == .frame {
       if !self.held.isAtRest { return .whole(.faceLost) }
-      if !unsure.isEmpty { return .whole(.faceUncertain) }
+      let isLosing = unsure.contains { face in
+        !face.isFollowed || report.faces.contains { $0.track == face.track }
+      }
+      if isLosing { return .whole(.faceUncertain) }
     }
     let held = self.held.faces.flatMap { face in
       face.places.map { self.cover(of: $0, growth: face.growth) }
     }
     let places = ellipses + held
-    let unsearched = self.content.regions { point in places.contains { $0.contains(point) } }
+    let (unsearched, unseen) = self.content.regions { point in
+      places.contains { $0.contains(point) }
+    }
     self.hasUnsearchedContent = !unsearched.isEmpty
-    let area = unsearched.reduce(0) { $0 + $1.area }
     guard unsearched.count <= Self.rectangleLimit,
-      area <= Self.unsearchedLimit * Double(picture.width * picture.height)
+      Double(unseen) <= Self.unseenLimit * Double(picture.width * picture.height)
     else {
       let isCamera = self.content.cameraDistance > Self.cameraDistance
       return .whole(isCamera ? .cameraMoves : .regionsMove)

@@ -18,11 +18,6 @@ package struct UnsearchedContent: Sendable {
   package struct Region: Sendable, Hashable {
     package var x: ClosedRange<Double>
     package var y: ClosedRange<Double>
-
-    /// The number of pixels.
-    package var area: Double {
-      (self.x.upperBound - self.x.lowerBound) * (self.y.upperBound - self.y.lowerBound)
-    }
   }
 
   /// The largest difference of a cell's mean that is noise, in levels.
@@ -175,19 +170,23 @@ package struct UnsearchedContent: Sendable {
     }.filter { region.contains(self.cells.center($0)) }
   }
 
-  /// Returns rectangles that contain the content that was not searched.
+  /// Returns rectangles that contain the content that was not searched, and the number of pixels of
+  /// content that no search has seen in them. The others have come in through an edge, and searches
+  /// may have seen a part of a face.
   ///
   /// - Parameter isCovered: Whether a point is covered already.
-  package func regions(isCovered: (PicturePoint) -> Bool) -> [Region] {
-    guard let current else { return [] }
+  package func regions(isCovered: (PicturePoint) -> Bool) -> (rectangles: [Region], unseen: Int) {
+    guard let current else { return ([], 0) }
     let last = self.lastSearched
+    let isUnseen = current.since.map { since in last.map { since > $0 } ?? true }
     let entered = self.entered(current)
-    let unsearched = self.large(
-      current.since.indices.map { index in
-        last.map { current.since[index] > $0 } ?? true || entered[index]
-      })
-    return self.rectangles(
-      unsearched.indices.map { unsearched[$0] && !isCovered(self.cells.center($0)) })
+    let unsearched = self.large(isUnseen.indices.map { isUnseen[$0] || entered[$0] })
+    let covered = unsearched.indices.map { unsearched[$0] && !isCovered(self.cells.center($0)) }
+    let unseen = self.large(isUnseen)
+    let count = covered.indices.count { covered[$0] && unseen[$0] }
+    return (
+      self.rectangles(covered), count * ContentMotion.cellSide * ContentMotion.cellSide
+    )
   }
 
   /// Closes gaps of a cell, leaves out what is too small for a face, and adds a cell on each side.
