@@ -13,8 +13,9 @@ import UnixSignals
 /// A file that gets its name when it is complete.
 ///
 /// Until ``commit()`` the contents are in a temporary file in the same folder, and the name has the
-/// contents that it had before. Pipes, terminals and devices, and the files behind `-`,
-/// `/dev/stdout` and `/dev/fd`, are written directly.
+/// contents that it had before. In a folder where no file can be created, and for a file that is a
+/// mount point, as in containers, the contents are copied to the file at the end instead. Pipes,
+/// terminals and devices, and the files behind `-`, `/dev/stdout` and `/dev/fd`, are written directly.
 final class OutputFile: Sendable {
   private struct Temporary {
     /// The path of the temporary file.
@@ -57,12 +58,23 @@ final class OutputFile: Sendable {
     guard location.mode == nil || access(target, W_OK) == 0 else {
       throw POSIXCallError(call: "open \(path)", code: errno)
     }
-    let number = String(UInt64.random(in: 0 ... .max), radix: 16)
-    let temporary = Temporary(
-      path: "\(FileLocation.folder(of: target))/.sidelight-\(number)", target: target)
-    let descriptor = open(temporary.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
-    if let mode = location.mode { fchmod(descriptor, mode & 0o777) }
+    let name = ".sidelight-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+    var temporary = Temporary(path: "\(FileLocation.folder(of: target))/\(name)", target: target)
+    // A file that exists may be private; a new one gets the permissions of the process's mask.
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
+    var descriptor = open(temporary.path, flags, location.mode == nil ? 0o666 : 0o600)
+    let code = errno
+    if descriptor < 0, location.mode != nil {
+      let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+      temporary = Temporary(path: "\(folder)/\(name)", target: target)
+      descriptor = open(temporary.path, flags, 0o600)
+    }
+    guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: code) }
+    if let mode = location.mode, fchmod(descriptor, mode & 0o777) != 0 {
+      let code = errno
+      unlink(temporary.path)
+      throw POSIXCallError(call: "fchmod \(path)", code: code)
+    }
     self.output = FileDescriptorOutput(descriptor: descriptor)
     self.state = Mutex(.temporary(temporary))
   }
@@ -73,10 +85,37 @@ final class OutputFile: Sendable {
   func commit() throws {
     try self.state.withLock { state in
       guard case .temporary(let temporary) = state else { return }
-      guard rename(temporary.path, temporary.target) == 0 else {
-        throw POSIXCallError(call: "write \(temporary.target)", code: errno)
+      if rename(temporary.path, temporary.target) != 0 {
+        // Another file system, or a mount point.
+        guard [EXDEV, EBUSY, EACCES, EPERM].contains(errno) else {
+          throw POSIXCallError(call: "write \(temporary.target)", code: errno)
+        }
+        try self.copy(to: temporary.target)
+        unlink(temporary.path)
       }
       state = .finished
+      guard close(self.output.descriptor) == 0 else {
+        throw POSIXCallError(call: "close \(temporary.target)", code: errno)
+      }
+    }
+  }
+
+  /// Replaces the contents of a file that keeps its place.
+  private func copy(to path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+    guard descriptor >= 0 else { throw POSIXCallError(call: "write \(path)", code: errno) }
+    defer { close(descriptor) }
+    let target = FileDescriptorOutput(descriptor: descriptor)
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    var offset = 0
+    while true {
+      let count = pread(self.output.descriptor, &bytes, bytes.count, off_t(offset))
+      guard count >= 0 else { throw POSIXCallError(call: "read \(path)", code: errno) }
+      guard count > 0 else { return }
+      try bytes.withUnsafeBytes { all in
+        try target.write(UnsafeRawBufferPointer(rebasing: all[..<count]))
+      }
+      offset += count
     }
   }
 

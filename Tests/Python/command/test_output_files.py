@@ -107,6 +107,31 @@ def test_a_file_that_exists_is_replaced_and_keeps_its_links_and_permissions(serv
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.mark.parametrize("place", ["a mount point", "a folder without room for files"])
+def test_a_file_that_cannot_be_renamed_gets_the_contents(folder, place):
+    """Containers mount single files, and folders that only hold them."""
+    (folder / "results").mkdir()
+    (folder / "results/out.png").write_bytes(b"old" * 100_000)
+    mounts = {
+        "a mount point": "mount --bind results/out.png results/out.png",
+        "a folder without room for files": (
+            "cp results/out.png file; mount -t tmpfs -o ro none results 2>/dev/null;"
+            "mount -o remount,rw none results; touch results/out.png;"
+            "mount --bind file results/out.png; mount -o remount,ro none results"
+        ),
+    }
+    run = f"{mounts[place]} && {binary()} apply in.png results/out.png --pipeline colorInvert && " \
+        "cat results/out.png >copy.png && ls -A results"
+    inside = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    if subprocess.run([*inside, mounts[place]], cwd=folder, capture_output=True).returncode:
+        pytest.skip("needs user namespaces")
+    done = subprocess.run([*inside, run], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "out.png"
+    with PIL.Image.open(folder / "copy.png") as picture:
+        assert picture.convert("RGB").getpixel((0, 0)) == (0, 255, 255)
+
+
 def test_a_new_file_has_the_permissions_of_the_umask(server, folder):
     stream(server, folder, "in.y4m", "out.y4m", umask=0o027)
     assert (folder / "out.y4m").stat().st_mode & 0o777 == 0o640

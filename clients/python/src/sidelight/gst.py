@@ -15,7 +15,16 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
-import gi  # pyright: ignore
+try:
+    import gi  # pyright: ignore
+except ImportError as error:
+    _REMEDY = (
+        "sidelight.gst needs PyGObject and GStreamer: on Debian, install python3-gi and "
+        "gstreamer1.0-plugins-base, and create virtual environments with --system-site-packages"
+    )
+    if __name__ == "__main__":
+        sys.exit(_REMEDY)
+    raise ImportError(_REMEDY) from error
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstBase", "1.0")
