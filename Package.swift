@@ -163,7 +163,7 @@ let package = Package(
       name: "CText", dependencies: ["CFreeType", "CHarfBuzz", "CFriBidi"], path: "Sources/CText"),
     .target(
       name: "SidelightText",
-      dependencies: ["SidelightKernels", "CText"],
+      dependencies: ["SidelightKernels", "CKernels", "CText"],
       path: "Sources/Text",
       swiftSettings: strictMemory
     ),
@@ -338,8 +338,17 @@ let package = Package(
       path: "Tests/Support",
       swiftSettings: strict),
 
+    // The definitions of operations, with which the results of plans are compared. In no product.
+    .target(
+      name: "SidelightReference",
+      dependencies: ["SidelightKernels", "SidelightText", "CKernels"],
+      path: "Tests/Reference",
+      swiftSettings: strictMemory),
+
     .testTarget(
-      name: "KernelsTests", dependencies: ["SidelightKernels"], swiftSettings: strictMemory),
+      name: "KernelsTests",
+      dependencies: ["SidelightReference", "SidelightKernels", "SidelightText"],
+      swiftSettings: strictMemory),
     .testTarget(
       name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       swiftSettings: strict),
@@ -355,7 +364,9 @@ let package = Package(
       swiftSettings: strictMemory),
     .testTarget(
       name: "GoldenTests",
-      dependencies: ["SidelightCodecs", "SidelightKernels", "SidelightText"],
+      dependencies: [
+        "SidelightReference", "SidelightCodecs", "SidelightKernels", "SidelightText",
+      ],
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
       name: "WireTests",
@@ -465,8 +476,8 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
       name: "fuzz-\(name)",
       dependencies: [
         "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
-        "SidelightUploads", "SidelightVision", "SidelightText", grpcProtobuf, grpcTransport,
-        protobuf, .product(name: "NIOCore", package: "swift-nio"),
+        "SidelightUploads", "SidelightVision", "SidelightText", "SidelightReference",
+        grpcProtobuf, grpcTransport, protobuf, .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Fuzz/Targets/\(name)",
       swiftSettings: strict)

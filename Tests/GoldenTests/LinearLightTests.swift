@@ -1,5 +1,6 @@
 import SidelightCodecs
 import SidelightKernels
+import SidelightReference
 import Testing
 
 #if canImport(Glibc)

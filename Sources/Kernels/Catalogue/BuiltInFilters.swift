@@ -5,7 +5,6 @@ extension FilterCatalogue {
     for type in Self.builtInTypes { catalogue.register(type) }
     for effect in PhotoEffect.all { catalogue.register(effect) }
     catalogue.registerBackgrounds(MatteTools())
-    catalogue.registerText(unavailable: TextParameters.noRenderer)
     catalogue.registerTextKernel()
     return catalogue
   }()

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightReference
 
 /// Runs pipelines of the built-in catalogue on frames.
 struct TestBench {

@@ -3,6 +3,7 @@ import GRPCProtobuf
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport
+import SidelightText
 import SidelightWire
 import SwiftProtobuf
 import Synchronization

@@ -2,6 +2,7 @@ import Foundation
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport
+import SidelightText
 import SidelightWire
 import Testing
 

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// A picture in double precision, pixel by pixel, with which the results of plans are compared:
 /// gamma-encoded RGB with straight alpha in 0 ... 1.
 package struct ReferencePicture: Sendable {
@@ -131,6 +133,18 @@ package struct ReferencePicture: Sendable {
     }
     return copy.planes(isPremultiplied: self.geometry.color.alpha == .premultiplied).map { plane in
       plane.samples.map { UInt8(min(max($0, 0), 255).rounded()) }
+    }
+  }
+}
+
+extension SampleGrid {
+  /// Reads the samples of a picture, as a frame would hold it.
+  init(_ picture: ReferencePicture) {
+    let (planes, shapes) = (
+      picture.encoded(), PlaneShape.planes(picture.geometry.format, picture.geometry.size)
+    )
+    self.init(picture.geometry) { plane, x, y, channel in
+      planes[plane][y * shapes[plane].samples + x * shapes[plane].step + channel]
     }
   }
 }

@@ -1,10 +1,12 @@
+package import SidelightKernels
+
 /// The source of a text: the values of frames, as text.
-enum TextSource: Sendable, Hashable {
+package enum TextSource: Sendable, Hashable {
   case template(TextTemplate, utcOffset: Int)
   case timecode(Timecode)
 
   /// The frequency with which the text changes.
-  var change: TextTemplate.Change {
+  package var change: TextTemplate.Change {
     switch self {
     case .template(let template, _): template.change
     case .timecode: .eachFrame
@@ -12,7 +14,7 @@ enum TextSource: Sendable, Hashable {
   }
 
   /// Returns the text of a frame.
-  func text(of details: FrameDetails) -> String {
+  package func text(of details: FrameDetails) -> String {
     switch self {
     case .template(let template, let utcOffset): template.text(of: details, utcOffset: utcOffset)
     case .timecode(let timecode): timecode.text(of: details)
@@ -24,17 +26,17 @@ enum TextSource: Sendable, Hashable {
 ///
 /// A text that never changes is drawn when the plan is compiled. Any other one is drawn for the
 /// first frame that shows it, within that frame's time, so that each frame has its own text.
-struct TextOperation: DrawingOperation {
-  let source: TextSource
+package struct TextOperation: DrawingOperation {
+  package let source: TextSource
   /// The text's properties, without its characters.
-  let request: TextRequest
-  let opacity: Double
-  let geometry: FrameGeometry
-  let tools: TextTools
+  package let request: TextRequest
+  package let opacity: Double
+  package let geometry: FrameGeometry
+  package let tools: TextTools
   /// The text that never changes, or the reason why it cannot be drawn; `nil` if it changes.
   private let fixed: Result<PlateSamples?, TextError>?
 
-  init(
+  package init(
     _ source: TextSource, _ request: TextRequest, opacity: Double, in geometry: FrameGeometry,
     _ tools: TextTools
   ) {
@@ -54,7 +56,7 @@ struct TextOperation: DrawingOperation {
     }
   }
 
-  var summary: String {
+  package var summary: String {
     switch self.source.change {
     case .never: "a text that is drawn once, on its rectangle"
     case .sometimes: "a text that is drawn when it changes, on its rectangle"
@@ -63,55 +65,30 @@ struct TextOperation: DrawingOperation {
   }
 
   /// The memory that a plan holds for the text, in bytes.
-  var byteCount: Int {
+  package var byteCount: Int {
     guard case .success(let samples?) = self.fixed else { return 0 }
     return samples.byteCount
   }
 
   /// Whether the text covers no pixel of any frame.
-  var isEmpty: Bool {
+  package var isEmpty: Bool {
     guard case .success(nil) = self.fixed else { return false }
     return true
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     PlatePass(setting: setting, operation: self)
   }
 
   /// Returns the text of a frame; `nil` if it covers no pixel.
-  func samples(of details: FrameDetails) throws(TextError) -> PlateSamples? {
+  package func samples(of details: FrameDetails) throws(TextError) -> PlateSamples? {
     if let fixed = self.fixed { return try fixed.get() }
     return try self.tools.samples(
       self.complete(details), opacity: self.opacity, for: self.geometry,
       isKept: self.source.change < .eachFrame)
   }
 
-  func reference(
-    _ picture: ReferencePicture, _ time: FrameTime, _ details: FrameDetails
-  ) -> ReferencePicture {
-    guard let plate = try? self.tools.renderer.render(self.complete(details)) else {
-      return picture
-    }
-    var result = picture
-    result.mapPixels { pixel, x, y in
-      guard (plate.x ..< plate.x + plate.size.width).contains(x),
-        (plate.y ..< plate.y + plate.size.height).contains(y)
-      else { return pixel }
-      let index = 4 * ((y - plate.y) * plate.size.width + x - plate.x)
-      let text =
-        SIMD4<Double>(
-          Double(plate.pixels[index]), Double(plate.pixels[index + 1]),
-          Double(plate.pixels[index + 2]), Double(plate.pixels[index + 3])) / 255 * self.opacity
-      let under = pixel * (pixel.w * (1 - text.w))
-      let alpha = text.w + pixel.w * (1 - text.w)
-      guard alpha > 0 else { return .zero }
-      return SIMD4(
-        (text.x + under.x) / alpha, (text.y + under.y) / alpha, (text.z + under.z) / alpha, alpha)
-    }
-    return result
-  }
-
-  private func complete(_ details: FrameDetails) -> TextRequest {
+  package func complete(_ details: FrameDetails) -> TextRequest {
     var request = self.request
     request.text = self.source.text(of: details)
     return request

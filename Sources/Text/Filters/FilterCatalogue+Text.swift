@@ -1,3 +1,5 @@
+public import SidelightKernels
+
 extension FilterCatalogue {
   /// Adds the filters `text` and `timecode`, with a renderer. They replace those that were added
   /// with another one.

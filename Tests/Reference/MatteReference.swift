@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// The small picture of ``FrameReduction`` by its definition, and the guided filter's models of it
 /// in double precision.

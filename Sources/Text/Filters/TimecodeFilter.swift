@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The timecode of each frame, burnt into the picture.
 struct TimecodeFilter: CheckedFilter {
   static let description = FilterDescription(

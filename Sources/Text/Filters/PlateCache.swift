@@ -1,3 +1,4 @@
+package import SidelightKernels
 import Synchronization
 
 /// The latest texts that were drawn, for all plans of a catalogue.
@@ -119,18 +120,18 @@ final class PlateCache: Sendable {
 }
 
 /// A renderer of texts with the cache of those that it has drawn.
-final class TextTools: Sendable {
-  let renderer: any TextRenderer
+package final class TextTools: Sendable {
+  package let renderer: any TextRenderer
   private let cache: PlateCache
 
   /// - Parameter maxCacheBytes: The most memory of drawn texts that are kept.
-  init(_ renderer: any TextRenderer, maxCacheBytes: Int) {
+  package init(_ renderer: any TextRenderer, maxCacheBytes: Int) {
     self.renderer = renderer
     self.cache = PlateCache(maxBytes: maxCacheBytes)
   }
 
   /// How often a text was drawn.
-  var renderCount: Int { self.cache.renderCount }
+  package var renderCount: Int { self.cache.renderCount }
 
   /// Returns a drawn text for frames of a geometry.
   ///
@@ -139,7 +140,7 @@ final class TextTools: Sendable {
   ///   - isKept: Whether later frames may show the same text.
   /// - Returns: `nil` if no pixel is covered.
   /// - Throws: ``TextError`` of the renderer.
-  func samples(
+  package func samples(
     _ request: TextRequest, opacity: Double, for geometry: FrameGeometry, isKept: Bool
   ) throws(TextError) -> PlateSamples? {
     let key = PlateCache.Key(request: request, opacity: opacity, geometry: geometry)

@@ -1,37 +1,39 @@
+package import SidelightKernels
+
 /// A drawn text as factors and summands of a frame's samples: b' = (b k + v) / 255, rounded, with
 /// the byte b, k = 255 (1 - a) and v = 255 a times the text's sample, a its alpha.
 ///
 /// A sample of chroma has the means of the pixels that share it. Frames with straight alpha need
 /// divisions, and keep the premultiplied pixels instead.
 @safe
-final class PlateSamples: @unchecked Sendable {  // written by its initialiser only
+package final class PlateSamples: @unchecked Sendable {  // written by its initialiser only
   /// The samples of one plane.
-  struct Plane: Sendable {
+  package struct Plane: Sendable {
     /// The rows of the plane.
-    let rows: Range<Int>
+    package let rows: Range<Int>
     /// The first byte of a row that is drawn on.
-    let start: Int
+    package let start: Int
     /// The bytes of a row that are drawn on.
-    let count: Int
+    package let count: Int
     /// The position of the plane's first factor.
     fileprivate let offset: Int
   }
 
   /// The planes of the frame, in order; empty for straight alpha.
-  let planes: [Plane]
+  package let planes: [Plane]
   /// The rectangle of pixels.
-  let rect: PixelRect
+  package let rect: PixelRect
   /// The premultiplied pixels of the rectangle; empty unless the frame's alpha is straight.
-  let pixels: [UInt8]
+  package let pixels: [UInt8]
   /// A factor of ``pixels``. The samples of planes contain it.
-  let opacity: Float
+  package let opacity: Float
   private let factors: UnsafeMutablePointer<UInt8>
   private let summands: UnsafeMutablePointer<UInt16>
 
   /// Converts a text for frames of a geometry.
   ///
   /// - Parameter opacity: A factor of the text's alpha, 0 to 1.
-  init(_ plate: TextPlate, opacity: Double, for geometry: FrameGeometry) {
+  package init(_ plate: TextPlate, opacity: Double, for geometry: FrameGeometry) {
     self.rect = PixelRect(
       x: plate.x ..< plate.x + plate.size.width, y: plate.y ..< plate.y + plate.size.height)
     self.opacity = Float(opacity)
@@ -86,12 +88,12 @@ final class PlateSamples: @unchecked Sendable {  // written by its initialiser o
   }
 
   /// The memory in bytes.
-  var byteCount: Int {
+  package var byteCount: Int {
     self.pixels.count + self.planes.reduce(0) { $0 + 3 * $1.rows.count * $1.count }
   }
 
   /// The factors and summands of a row of a plane; valid while the samples live.
-  func row(
+  package func row(
     _ y: Int, of plane: Plane
   ) -> (factors: UnsafePointer<UInt8>, summands: UnsafePointer<UInt16>) {
     let offset = plane.offset + (y - plane.rows.lowerBound) * plane.count

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A date and a time of day in the Gregorian calendar.
 package struct CivilTime: Sendable, Hashable {
   package let year, month, day: Int

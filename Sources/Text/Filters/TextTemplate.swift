@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// A text with fields that are replaced for each frame.
 ///
 /// `{capture_time}`, `{capture_time:%H:%M:%S}`, `{sequence}`, `{sequence:6}`, `{label}`,

@@ -1,3 +1,5 @@
+public import SidelightKernels
+
 /// A renderer of text: it lays out and draws texts, and parses fonts. SidelightText has one.
 ///
 /// Any thread may call it, several at the same time.
@@ -10,38 +12,6 @@ public protocol TextRenderer: Sendable {
   /// - Returns: `nil` if no pixel of the frame is covered.
   /// - Throws: ``TextError`` for a text that takes too much time or memory, or a damaged font.
   func render(_ text: TextRequest) throws(TextError) -> TextPlate?
-}
-
-/// A renderer that also parses the fonts that callers upload.
-package protocol FontReader: TextRenderer {
-  /// Parses a TrueType or OpenType font.
-  ///
-  /// - Parameter lease: An object that the font retains.
-  /// - Throws: ``TextError`` that says why the font cannot be used.
-  func readFont(_ bytes: [UInt8], lease: (any AssetLease)?) throws(TextError) -> FontAsset
-}
-
-/// The reason why a text cannot be drawn, or a font cannot be used.
-public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The reason, with the limit and the remedy.
-  public let message: String
-  /// The limit that the text exceeds; `nil` if a font cannot be used.
-  package let limit: Int?
-
-  /// Creates an error.
-  public init(_ message: String) {
-    self.message = message
-    self.limit = nil
-  }
-
-  /// Creates the error of a text that exceeds a limit.
-  package init(_ message: String, limit: Int) {
-    self.message = message
-    self.limit = limit
-  }
-
-  /// The reason.
-  public var description: String { self.message }
 }
 
 /// A free font that a renderer finds by its name.

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// One plane of samples in code values, in double precision, on which neighbourhood operations are
 /// defined.
 package struct ReferencePlane: Sendable, Hashable {

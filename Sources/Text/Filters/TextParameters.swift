@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The parameters of filters that draw texts.
 enum TextParameters {
   /// The font and the size.
@@ -79,9 +81,6 @@ enum TextParameters {
   static let utcOffset = ParameterDescription(
     "utcOffset", .number, default: .number(0), slider: -12 ... 14, limits: -18 ... 18,
     "The hours by which the clock is ahead of UTC: 5.5 in India.")
-
-  /// The reason why no filter with text is available without a renderer.
-  static let noRenderer = "this server is built without SidelightText"
 }
 
 /// The values of ``TextParameters``, with the font.

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A text on the picture: a name plate, a title, a clock or a watermark.
 struct TextFilter: CheckedFilter {
   static let description = FilterDescription(

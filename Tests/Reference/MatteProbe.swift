@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The alpha of a small picture's pixels by a matte with guided edges, for tests and measurements.
 package enum MatteProbe {
   package static func guided(

@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// A pass that draws a text on frames. Samples that the text does not cover keep their bytes.
 struct PlatePass: Pass {

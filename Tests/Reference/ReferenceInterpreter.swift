@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// An interpreter of pipelines, one node at a time and in double precision: the definition with
 /// which compiled plans are compared.
 ///
@@ -131,7 +133,9 @@ package struct ReferenceInterpreter {
       case .window(let kernel):
         current = self.apply(kernel, to: current.inItsFormat).inItsFormat
       case .drawing(let operation):
-        current = operation.reference(current.asFrame, self.time, self.details).inItsFormat
+        current =
+          Self.definition(of: operation)
+          .reference(current.asFrame, self.time, self.details).inItsFormat
       case .scene(let operation as any AdaptiveOperation):
         current = self.apply(operation, to: current, in: space)
       case .frame, .scene, .analysis:
@@ -156,6 +160,22 @@ package struct ReferenceInterpreter {
     return self.convert(current, from: .sRGBGamma, to: space)
   }
 
+  private static func definition(
+    of operation: any NeighborhoodOperation
+  ) -> any ReferenceOperation {
+    guard let operation = operation as? any ReferenceOperation else {
+      preconditionFailure("\(type(of: operation)) has no definition in Tests/Reference")
+    }
+    return operation
+  }
+
+  private static func definition(of operation: any DrawingOperation) -> any ReferenceDrawing {
+    guard let operation = operation as? any ReferenceDrawing else {
+      preconditionFailure("\(type(of: operation)) has no definition in Tests/Reference")
+    }
+    return operation
+  }
+
   private static func apply(
     _ operation: any NeighborhoodOperation, to picture: ReferencePicture
   ) -> ReferencePicture {
@@ -168,7 +188,7 @@ package struct ReferenceInterpreter {
       plane.emptySamples = empty
       return plane
     }
-    let processed = operation.reference(sources, of: picture.geometry)
+    let processed = Self.definition(of: operation).reference(sources, of: picture.geometry)
     let results = zip(sources, processed).map { plane, result in
       guard keepsFourth, result.width == plane.width, result.height == plane.height else {
         return result

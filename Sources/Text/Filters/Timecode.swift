@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// A timecode as text: the time of day of a frame, or the time since the first frame of a stream.
 package struct Timecode: Sendable, Hashable {
   /// The form of the text.
