@@ -1,4 +1,5 @@
 import SidelightCodecs
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightReference
 import Testing

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A token of a kernel's text.
 struct KernelToken {
   /// The kind of a token, with its value.

@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// A compiled kernel: steps on the pixels of a strip, for the C rows.
 ///
@@ -62,15 +63,6 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   deinit {
     unsafe self.steps.deallocate()
     unsafe self.constants.deallocate()
-  }
-
-  /// The time of a program with the instruction set in use, relative to AVX2; measured.
-  package static var slowness: Double {
-    switch InstructionSet.current {
-    case .portable: 2
-    case .avx2: 1
-    case .avx512: 0.6
-    }
   }
 
   /// The number of steps on rows.

@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// The operations of a kernel on single numbers, each of which occurs once: an operation that
 /// exists already is reused, and one of constants is computed.

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A parser of kernels.
 ///
 ///     kernel     = [ "kernel" name [ text ] ] *parameter *binding [ "return" ] expression [ ";" ]

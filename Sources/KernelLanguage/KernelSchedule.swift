@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// The order of a graph's operations, and the slots of their results.
 ///

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 extension KernelCompiler {
   /// Compiles `-` or `!` before a value.
   mutating func unary(

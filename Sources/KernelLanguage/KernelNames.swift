@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The names that the language defines.
 enum KernelNames {
   /// The named values.

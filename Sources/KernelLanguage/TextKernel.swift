@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// A filter from text: `kernel(asset: "glow.kernel", intensity: 0.8)`.
 ///
@@ -6,7 +7,7 @@ import CKernels
 /// colour is a colour matrix, which folds with its neighbours in the pipeline. Other kernels of one
 /// pixel join the strips of their neighbours, and kernels that read other pixels are separate
 /// passes.
-struct TextKernel: CatalogueFilter {
+struct TextKernel: CatalogueFilter, AdjustableFilter {
   static let description = FilterDescription(
     name: "kernel",
     summary: "Computes each pixel by a function that is given as text.",

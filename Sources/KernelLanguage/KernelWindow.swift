@@ -1,10 +1,13 @@
 import CKernels
+import SidelightKernels
 
 /// A compiled kernel that reads other pixels.
-struct KernelWindow: NeighborhoodKernel {
+struct KernelWindow: CompiledNeighborhoodKernel {
   let program: KernelProgram
 
   var reach: Int { self.program.reach }
+
+  var nanosecondsPerPixel: Double { self.program.nanosecondsPerPixel }
 
   func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
     let result = self.program.evaluate(

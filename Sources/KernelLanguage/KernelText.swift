@@ -1,3 +1,5 @@
+public import SidelightKernels
+
 /// A kernel as text: a function of each pixel's colour, position and neighbours, which clients send
 /// while the server runs. `docs/guides/kernels.md` describes the language.
 ///

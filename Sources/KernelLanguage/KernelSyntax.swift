@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// An expression of a kernel, as it is written.
 struct KernelExpression: Sendable {
   /// The kind of an expression, with its parts.

@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// A compiler of kernels to graphs. It checks types, and places each error at its character.
 struct KernelCompiler {

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 extension KernelCompiler {
   /// Compiles a call of a function.
   mutating func call(
