@@ -36,6 +36,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "SidelightKernels", targets: ["SidelightKernels"]),
+    .library(name: "SidelightKernelLanguage", targets: ["SidelightKernelLanguage"]),
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
     .library(name: "SidelightVision", targets: ["SidelightVision"]),
@@ -95,6 +96,14 @@ let package = Package(
       name: "SidelightKernels",
       dependencies: ["CKernels"],
       path: "Sources/Kernels",
+      swiftSettings: strictMemory
+    ),
+
+    // Kernels in text, and the catalogue of built-in filters, which includes them.
+    .target(
+      name: "SidelightKernelLanguage",
+      dependencies: ["SidelightKernels", "CKernels"],
+      path: "Sources/KernelLanguage",
       swiftSettings: strictMemory
     ),
 
@@ -163,7 +172,7 @@ let package = Package(
       name: "CText", dependencies: ["CFreeType", "CHarfBuzz", "CFriBidi"], path: "Sources/CText"),
     .target(
       name: "SidelightText",
-      dependencies: ["SidelightKernels", "CText"],
+      dependencies: ["SidelightKernels", "CKernels", "CText"],
       path: "Sources/Text",
       swiftSettings: strictMemory
     ),
@@ -215,6 +224,7 @@ let package = Package(
     .target(
       name: "SidelightServer",
       dependencies: [
+        "SidelightKernelLanguage",
         "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
         grpcCore, grpcProtobuf, protobuf, tracing, metrics, logging, lifecycle, asyncAlgorithms,
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
@@ -309,6 +319,7 @@ let package = Package(
     .executableTarget(
       name: "sidelight",
       dependencies: [
+        "SidelightKernelLanguage",
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
         "SidelightStudio", "SidelightVision", "SidelightText", "SidelightBarcode", "SidelightWire",
@@ -327,6 +338,7 @@ let package = Package(
     .target(
       name: "SidelightTestSupport",
       dependencies: [
+        "SidelightKernelLanguage",
         "SidelightServer", "SidelightTransport", "SidelightCodecs", "SidelightWire",
         "SidelightKernels", grpcCore, grpcTransport, protobuf, tracing, metrics, logging,
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -338,28 +350,48 @@ let package = Package(
       path: "Tests/Support",
       swiftSettings: strict),
 
+    // The definitions of operations, with which the results of plans are compared. In no product.
+    .target(
+      name: "SidelightReference",
+      dependencies: ["SidelightKernels", "SidelightText", "CKernels"],
+      path: "Tests/Reference",
+      swiftSettings: strictMemory),
+
     .testTarget(
-      name: "KernelsTests", dependencies: ["SidelightKernels"], swiftSettings: strictMemory),
+      name: "KernelsTests",
+      dependencies: [
+        "SidelightKernelLanguage", "SidelightReference", "SidelightKernels", "SidelightText",
+      ],
+      swiftSettings: strictMemory),
     .testTarget(
       name: "CodecsTests", dependencies: ["SidelightCodecs", "SidelightKernels"],
       swiftSettings: strict),
     .testTarget(
       name: "VisionTests",
-      dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
+      dependencies: [
+        "SidelightKernelLanguage", "SidelightVision", "SidelightCodecs", "SidelightKernels",
+      ],
       swiftSettings: strictMemory),
     .testTarget(
-      name: "BarcodeTests", dependencies: ["SidelightBarcode", "SidelightKernels"],
+      name: "BarcodeTests",
+      dependencies: ["SidelightKernelLanguage", "SidelightBarcode", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
-      name: "TextTests", dependencies: ["SidelightText", "SidelightKernels"],
+      name: "TextTests",
+      dependencies: ["SidelightKernelLanguage", "SidelightText", "SidelightKernels"],
       swiftSettings: strictMemory),
     .testTarget(
       name: "GoldenTests",
-      dependencies: ["SidelightCodecs", "SidelightKernels", "SidelightText"],
+      dependencies: [
+        "SidelightKernelLanguage",
+        "SidelightReference", "SidelightCodecs", "SidelightKernels", "SidelightText",
+      ],
       exclude: ["Pictures"], swiftSettings: strictMemory),
     .testTarget(
       name: "WireTests",
-      dependencies: ["SidelightWire", "SidelightKernels", grpcCore, protobuf],
+      dependencies: [
+        "SidelightKernelLanguage", "SidelightWire", "SidelightKernels", grpcCore, protobuf,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "TransportTests",
@@ -374,6 +406,7 @@ let package = Package(
     .testTarget(
       name: "ClientTests",
       dependencies: [
+        "SidelightKernelLanguage",
         "SidelightTestSupport", "SidelightClient", "SidelightServer", "SidelightTransport",
         "SidelightCodecs", "SidelightWire", "SidelightKernels", grpcCore, grpcProtobuf,
         grpcTransport, protobuf,
@@ -422,6 +455,7 @@ let package = Package(
     .testTarget(
       name: "ServerTests",
       dependencies: [
+        "SidelightKernelLanguage",
         "SidelightTestSupport", "SidelightServer", "SidelightClient", "SidelightTransport",
         "SidelightCodecs", "SidelightWire", "SidelightKernels", "SidelightText",
         "SidelightTelemetry", grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, metrics,
@@ -464,9 +498,10 @@ if Context.environment["SIDELIGHT_FUZZ"] != nil {
     .executableTarget(
       name: "fuzz-\(name)",
       dependencies: [
-        "FuzzDriver", "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
-        "SidelightUploads", "SidelightVision", "SidelightText", grpcProtobuf, grpcTransport,
-        protobuf, .product(name: "NIOCore", package: "swift-nio"),
+        "FuzzDriver", "SidelightKernels", "SidelightKernelLanguage", "SidelightCodecs",
+        "SidelightWire", "SidelightTransport",
+        "SidelightUploads", "SidelightVision", "SidelightText", "SidelightReference",
+        grpcProtobuf, grpcTransport, protobuf, .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Fuzz/Targets/\(name)",
       swiftSettings: strict)

@@ -13,6 +13,8 @@ let settings: [SwiftSetting] = [
 
 let client: Target.Dependency = .product(name: "SidelightClient", package: "sidelight")
 let kernels: Target.Dependency = .product(name: "SidelightKernels", package: "sidelight")
+let kernelLanguage: Target.Dependency =
+  .product(name: "SidelightKernelLanguage", package: "sidelight")
 let vision: Target.Dependency = .product(name: "SidelightVision", package: "sidelight")
 let text: Target.Dependency = .product(name: "SidelightText", package: "sidelight")
 let grpcCore: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
@@ -50,13 +52,14 @@ let package = Package(
 
     // The filter engine without a server.
     .executableTarget(
-      name: "kernels", dependencies: ["BenchmarkSupport", kernels, text],
+      name: "kernels", dependencies: ["BenchmarkSupport", kernels, kernelLanguage, text],
       path: "Kernels/Sources/bench",
       swiftSettings: settings),
 
     // The filters of faces and backgrounds without a server.
     .executableTarget(
-      name: "vision", dependencies: ["BenchmarkSupport", kernels, vision], path: "Vision/Sources",
+      name: "vision", dependencies: ["BenchmarkSupport", kernels, kernelLanguage, vision],
+      path: "Vision/Sources",
       swiftSettings: settings),
 
     // A server under the load of live sessions.
@@ -75,8 +78,8 @@ let package = Package(
     .executableTarget(
       name: "wire",
       dependencies: [
-        "BenchmarkClient", "BenchmarkSupport", "Contract", "CLibJPEG", client, grpcCore,
-        grpcTransport, protobuf,
+        "BenchmarkClient", "BenchmarkSupport", "Contract", "CLibJPEG", client, kernelLanguage,
+        grpcCore, grpcTransport, protobuf,
       ],
       path: "Wire/Sources/wire", swiftSettings: settings),
   ]

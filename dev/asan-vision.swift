@@ -22,6 +22,9 @@ let package = Package(
     .target(
       name: "SidelightKernels", dependencies: ["CKernels"], path: "Sources/Kernels",
       swiftSettings: strictMemory),
+    .target(
+      name: "SidelightKernelLanguage", dependencies: ["SidelightKernels", "CKernels"],
+      path: "Sources/KernelLanguage", swiftSettings: strictMemory),
     .systemLibrary(name: "CTurboJPEG", path: "Sources/CTurboJPEG", pkgConfig: "libturbojpeg"),
     .systemLibrary(name: "CPNG", path: "Sources/CPNG", pkgConfig: "libpng"),
     .target(
@@ -38,7 +41,9 @@ let package = Package(
       path: "Sources/Vision", swiftSettings: strictMemory),
     .testTarget(
       name: "VisionTests",
-      dependencies: ["SidelightVision", "SidelightCodecs", "SidelightKernels"],
+      dependencies: [
+        "SidelightKernelLanguage", "SidelightVision", "SidelightCodecs", "SidelightKernels",
+      ],
       swiftSettings: strictMemory),
   ],
   cxxLanguageStandard: .cxx17

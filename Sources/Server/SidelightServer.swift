@@ -3,6 +3,7 @@ import GRPCCore
 public import Logging
 public import Metrics
 public import ServiceLifecycle
+public import SidelightKernelLanguage
 public import SidelightKernels
 package import SidelightTransport
 public import SidelightWire

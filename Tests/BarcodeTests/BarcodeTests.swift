@@ -1,4 +1,5 @@
 import SidelightBarcode
+import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 

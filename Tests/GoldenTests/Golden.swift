@@ -1,5 +1,7 @@
 import SidelightCodecs
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightReference
 import SidelightText
 import Testing
 

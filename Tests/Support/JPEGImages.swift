@@ -1,5 +1,6 @@
 package import Foundation
 package import SidelightCodecs
+import SidelightKernelLanguage
 package import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf

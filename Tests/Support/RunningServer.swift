@@ -1,4 +1,5 @@
 import ServiceLifecycleTestKit
+import SidelightKernelLanguage
 import SidelightKernels
 package import SidelightServer
 import SidelightWire

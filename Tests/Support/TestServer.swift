@@ -1,5 +1,6 @@
 package import Logging
 package import Metrics
+import SidelightKernelLanguage
 package import SidelightServer
 package import Tracing
 

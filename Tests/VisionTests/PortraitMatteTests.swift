@@ -1,3 +1,4 @@
+import SidelightKernelLanguage
 #if Vision
   import SidelightKernels
   import SidelightVision

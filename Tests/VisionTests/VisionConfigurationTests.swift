@@ -1,4 +1,5 @@
 import Foundation
+import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 

@@ -13,6 +13,7 @@ let package = Package(
     .testTarget(
       name: "WithoutVisionTests",
       dependencies: [
+        .product(name: "SidelightKernelLanguage", package: "sidelight"),
         .product(name: "SidelightKernels", package: "sidelight"),
         .product(name: "SidelightVision", package: "sidelight"),
       ],

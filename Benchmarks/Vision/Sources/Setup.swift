@@ -1,4 +1,5 @@
 import BenchmarkSupport
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightVision
 

@@ -1,5 +1,6 @@
 import FuzzDriver
 import SidelightCodecs
+import SidelightKernelLanguage
 import SidelightKernels
 
 // Reads the file of an asset as the server does: the server reserves memory by the header,

@@ -1,5 +1,7 @@
 import FuzzDriver
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightReference
 
 // Parses and compiles a kernel, and runs it on a tiny picture, by the compiled program and by its
 // definition. An error has a position in the text. The first byte selects the format and the values

@@ -1,4 +1,5 @@
 import FuzzDriver
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightWire
 

@@ -1,18 +1,18 @@
 /// A check of one filter call's parameters against the filter's description.
-struct ArgumentValidator {
+package struct ArgumentValidator {
   /// The filter's description.
-  let description: FilterDescription
+  package let description: FilterDescription
   /// The path of the call: `stages[0].filter`.
-  let path: String
+  package let path: String
 
   /// The limits of numbers whose description states none. No filter overflows within them.
-  static let defaultLimits: ClosedRange<Double> = -1e6 ... 1e6
+  package static let defaultLimits: ClosedRange<Double> = -1e6 ... 1e6
 
   /// Validates the values of a call and adds defaults.
   ///
   /// - Returns: One value for each parameter of the description.
   /// - Throws: ``PipelineError`` for the first error, parameters in alphabetical order.
-  func validate(_ given: [String: ParameterValue]) throws(PipelineError) -> Arguments {
+  package func validate(_ given: [String: ParameterValue]) throws(PipelineError) -> Arguments {
     var values: [String: ParameterValue] = [:]
     for (name, value) in given.sorted(by: { $0.key < $1.key }) {
       let path = "\(self.path).parameters[\"\(name.clipped(toBytes: 64))\"]"

@@ -1,14 +1,10 @@
 extension FilterCatalogue {
-  /// The filters of this package.
-  public static let builtIn: FilterCatalogue = {
-    var catalogue = FilterCatalogue()
-    for type in Self.builtInTypes { catalogue.register(type) }
-    for effect in PhotoEffect.all { catalogue.register(effect) }
-    catalogue.registerBackgrounds(MatteTools())
-    catalogue.registerText(unavailable: TextParameters.noRenderer)
-    catalogue.registerTextKernel()
-    return catalogue
-  }()
+  /// Adds the filters of this module. They replace filters of the same names.
+  package mutating func registerPixelFilters() {
+    for type in Self.builtInTypes { self.register(type) }
+    for effect in PhotoEffect.all { self.register(effect) }
+    self.registerBackgrounds(MatteTools())
+  }
 
   /// Adds the filters of the background, with sources of mattes. They replace those that were added
   /// with other ones.

@@ -45,6 +45,12 @@ extension CatalogueFilter {
   public var description: FilterDescription { Self.description }
 }
 
+/// A filter that takes other values of its parameters at less cost than its creation.
+package protocol AdjustableFilter: Filter {
+  /// Returns the same filter with other values of its parameters.
+  func with(_ arguments: Arguments) -> Self
+}
+
 /// A filter that checks its parameters further than its description states.
 package protocol CheckedFilter: Filter {
   /// The first invalid parameter; `nil` if all are valid. A pipeline with such a stage does not

@@ -11,7 +11,8 @@ public struct FilterCatalogue: Sendable {
 
     package let description: FilterDescription
     package let make: @Sendable (Arguments) -> any Filter
-    package let parameters: Parameters
+    /// `nil` if all calls have the parameters of the description.
+    package let parameters: Parameters?
   }
 
   /// A filter that the catalogue describes but cannot create.
@@ -56,18 +57,23 @@ public struct FilterCatalogue: Sendable {
     _ description: FilterDescription, make: @escaping @Sendable (Arguments) -> any Filter
   ) {
     let name = Spelling.canonicalFilter(description.name)
-    self.entries[name] = Entry(description: description, make: make) { _, _, _ in [] }
+    self.entries[name] = Entry(description: description, make: make, parameters: nil)
     self.unavailableEntries[name] = nil
   }
 
-  /// Adds the filter from text, whose calls have the parameters of the text.
-  mutating func registerTextKernel() {
-    let description = TextKernel.description
-    let parameters: Entry.Parameters = { call, assets, path throws(PipelineError) in
-      try TextKernel.parameters(of: call, assets, path: path)
-    }
-    self.entries[description.name] = Entry(
-      description: description, make: { TextKernel($0) }, parameters: parameters)
+  /// Adds a filter whose calls may have further parameters. It replaces a filter of the same name.
+  ///
+  /// - Parameters:
+  ///   - description: The filter's name, parameters and properties.
+  ///   - parameters: Returns a call's parameters in addition to those of the description.
+  ///   - make: Creates a filter; called with one validated value for each parameter.
+  package mutating func register(
+    _ description: FilterDescription, parameters: @escaping Entry.Parameters,
+    make: @escaping @Sendable (Arguments) -> any Filter
+  ) {
+    let name = Spelling.canonicalFilter(description.name)
+    self.entries[name] = Entry(description: description, make: make, parameters: parameters)
+    self.unavailableEntries[name] = nil
   }
 
   /// Describes a filter that this program cannot create. A pipeline that names it does not resolve,

@@ -42,7 +42,8 @@ extension FilterCatalogue {
         else { return nil }
         guard progress > 0, progress < 1 else { break }
         // The texts of both are equal.
-        let filter = (newValue as? TextKernel)?.with(arguments) ?? entry.make(arguments)
+        let filter =
+          (newValue as? any AdjustableFilter)?.with(arguments) ?? entry.make(arguments)
         stage.content = .filter(name: name, arguments: arguments, value: filter)
       case (.stages(let old, in: let space), .stages(let new, in: let otherSpace)):
         guard space == otherSpace, let inner = self.interpolate(old, new, progress) else {

@@ -91,7 +91,7 @@ extension ParameterRange {
     }
     guard let parameter = known.parameters.first(where: { $0.name == self.parameter }) else {
       // The parameters of a kernel's text are known when a pipeline names it.
-      if known.name == TextKernel.description.name { return nil }
+      if catalogue.entry(named: self.filter)?.parameters != nil { return nil }
       let names = known.parameters.map(\.name)
       return "names an unknown parameter"
         + hint(Spelling.nearest(to: self.parameter, among: names))

@@ -65,7 +65,9 @@ extension FilterCatalogue {
         "width": .number(Double(size.width)), "height": .number(Double(size.height)),
         "mode": .text(PictureFit.stretch.rawValue),
       ])
-    return try? FilterCatalogue.builtIn.resolve([stage]).stages.first
+    var catalogue = FilterCatalogue()
+    catalogue.register(Scale.self)
+    return try? catalogue.resolve([stage]).stages.first
   }
 
   private static func halved(_ arguments: Arguments, _ description: FilterDescription) -> Arguments

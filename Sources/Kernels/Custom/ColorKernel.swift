@@ -42,10 +42,10 @@ extension ColorKernel {
 @safe
 @frozen
 public struct ColorStrip {
-  @usableFromInline let red: UnsafeMutablePointer<Float>
-  @usableFromInline let green: UnsafeMutablePointer<Float>
-  @usableFromInline let blue: UnsafeMutablePointer<Float>
-  @usableFromInline let alpha: UnsafeMutablePointer<Float>
+  @usableFromInline package let red: UnsafeMutablePointer<Float>
+  @usableFromInline package let green: UnsafeMutablePointer<Float>
+  @usableFromInline package let blue: UnsafeMutablePointer<Float>
+  @usableFromInline package let alpha: UnsafeMutablePointer<Float>
   /// The number of pixels.
   public let count: Int
   /// The first pixel's column.
@@ -55,9 +55,9 @@ public struct ColorStrip {
   /// The frame's number in its stream.
   public let frame: UInt64
   /// The time of the frame's arrival.
-  let arrival: Duration
+  package let arrival: Duration
 
-  init(_ strip: Strip) {
+  package init(_ strip: Strip) {
     unsafe self.red = strip.red
     unsafe self.green = strip.green
     unsafe self.blue = strip.blue

@@ -46,14 +46,14 @@ protocol SymmetricKernel: NeighborhoodKernel {}
 @frozen
 public struct PixelWindow {
   /// The centre's column.
-  @usableFromInline var x: Int
-  @usableFromInline let reach: Int
+  @usableFromInline package var x: Int
+  @usableFromInline package let reach: Int
   /// For each row of the window, from the top: the first pixel of the red plane within the frame.
-  @usableFromInline let rows: UnsafePointer<UnsafePointer<Float>>
+  @usableFromInline package let rows: UnsafePointer<UnsafePointer<Float>>
   /// Floats from one colour plane of a row to the next.
-  @usableFromInline let planeStride: Int
+  @usableFromInline package let planeStride: Int
 
-  init(reach: Int, rows: UnsafePointer<UnsafePointer<Float>>, planeStride: Int) {
+  package init(reach: Int, rows: UnsafePointer<UnsafePointer<Float>>, planeStride: Int) {
     self.x = 0
     self.reach = reach
     unsafe self.rows = rows
@@ -78,14 +78,14 @@ extension PixelWindow {
   /// Returns the first pixel of a row in a colour plane (0 red, 1 green, 2 blue, 3 alpha).
   ///
   /// - Parameter offset: The row's distance from the centre, down; within the reach.
-  func row(offset: Int, channel: Int) -> UnsafePointer<Float> {
+  package func row(offset: Int, channel: Int) -> UnsafePointer<Float> {
     precondition(abs(offset) <= self.reach, "the kernel looks further than its reach")
     return unsafe self.rows[offset + self.reach] + channel * self.planeStride
   }
 
   /// Calls `body` with the window's rows, from the top, for C rows. A row's pointer plus the offset
   /// is the first pixel of the run in a colour plane (0 red, 1 green, 2 blue, 3 alpha).
-  func withRows<Result>(
+  package func withRows<Result>(
     of strip: ColorStrip, plane: Int = 0,
     _ body: (
       _ rows: UnsafePointer<UnsafePointer<Float>>, _ planeStride: Int, _ offset: Int
@@ -98,7 +98,7 @@ extension PixelWindow {
   ///
   /// - Parameter limitsColor: Whether to limit colour to -alpha ... 2 alpha. Colour beyond that
   ///   would become visible when a later filter raises alpha.
-  func copyAlpha(to strip: ColorStrip, limitsColor: Bool) {
+  package func copyAlpha(to strip: ColorStrip, limitsColor: Bool) {
     let middle = unsafe self.rows[self.reach] + (3 * self.planeStride + strip.x)
     unsafe strip.alpha.update(from: middle, count: strip.count)
     guard limitsColor else { return }
@@ -131,4 +131,10 @@ extension FilterNode {
     precondition((0 ... 64).contains(kernel.reach), "a kernel's reach is 0 ... 64")
     return FilterNode(.window(kernel))
   }
+}
+
+/// A kernel that was compiled from text, with an estimate of its time.
+package protocol CompiledNeighborhoodKernel: NeighborhoodKernel {
+  /// The estimated time of a pixel on one thread with AVX2, without loading and storing it.
+  var nanosecondsPerPixel: Double { get }
 }

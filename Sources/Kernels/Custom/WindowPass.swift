@@ -18,8 +18,8 @@ struct WindowPass: Pass {
   }
 
   func kernelNanoseconds(_ size: FrameSize) -> Double {
-    guard let kernel = self.kernel as? KernelWindow else { return 0 }
-    return Double(size.pixelCount) * kernel.program.nanosecondsPerPixel * KernelProgram.slowness
+    guard let kernel = self.kernel as? any CompiledNeighborhoodKernel else { return 0 }
+    return Double(size.pixelCount) * kernel.nanosecondsPerPixel * InstructionSet.kernelSlowness
   }
 
   func run(_ context: PassContext) async {

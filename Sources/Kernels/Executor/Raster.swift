@@ -145,7 +145,7 @@ package enum SampleDepth: Sendable, Hashable {
 }
 
 /// The relation of one raster's memory to that of another.
-enum MemoryRelation: Sendable, Hashable {
+package enum MemoryRelation: Sendable, Hashable {
   /// They share no byte.
   case disjoint
   /// Each sample of one is the same sample of the other.
@@ -157,7 +157,7 @@ enum MemoryRelation: Sendable, Hashable {
 extension Raster {
   /// Returns the relation of this raster's memory to another's. Rasters whose planes are
   /// interleaved without sharing a byte count as overlapping.
-  func relation(to other: Raster) -> MemoryRelation {
+  package func relation(to other: Raster) -> MemoryRelation {
     let (mine, theirs) = (self.extents, other.extents)
     guard mine.contains(where: { extent in theirs.contains { $0.overlaps(extent) } }) else {
       return .disjoint

@@ -63,8 +63,8 @@ public struct FrameEncoding: Sendable, Hashable {
 
 extension FrameGeometry {
   /// The meaning of alpha; opaque for formats without alpha.
-  var alpha: AlphaMode { self.format.hasAlpha ? self.color.alpha : .opaque }
+  package var alpha: AlphaMode { self.format.hasAlpha ? self.color.alpha : .opaque }
 
   /// Whether frames have no alpha, or their alpha is ignored.
-  var isOpaque: Bool { self.alpha == .opaque }
+  package var isOpaque: Bool { self.alpha == .opaque }
 }

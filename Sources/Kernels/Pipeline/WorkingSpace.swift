@@ -28,12 +28,12 @@ extension WorkingSpace {
   /// In linear light each pixel has its own colour. Subsampled chroma is a mean of gamma-encoded
   /// colours; as a mean of linear colours it would give every pixel of a block the same share of
   /// colour, whatever its brightness, and comb artefacts where it is encoded again.
-  func format(for frame: PixelFormat) -> PixelFormat {
+  package func format(for frame: PixelFormat) -> PixelFormat {
     self == .sRGBLinear && frame.isYUV ? .rgb24 : frame
   }
 
   /// The function that converts colour from the other space into this one.
-  var inputCurve: ToneCurve { self == .sRGBLinear ? .linearized : .encoded }
+  package var inputCurve: ToneCurve { self == .sRGBLinear ? .linearized : .encoded }
 }
 
 /// A function of each colour channel, computed by a C row.

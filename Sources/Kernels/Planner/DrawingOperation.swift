@@ -4,8 +4,4 @@ package protocol DrawingOperation: Sendable {
   var summary: String { get }
   /// Creates the pass. It reads and writes frames of the setting's geometry.
   func makePass(_ setting: PassSetting) -> any Pass
-  /// Draws on a picture by its definition, in double precision.
-  func reference(
-    _ picture: ReferencePicture, _ time: FrameTime, _ details: FrameDetails
-  ) -> ReferencePicture
 }

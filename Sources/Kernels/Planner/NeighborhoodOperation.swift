@@ -30,13 +30,6 @@ package protocol NeighborhoodOperation: Sendable {
   func output(for geometry: FrameGeometry) -> FrameGeometry
   /// Creates the pass for pictures of the setting's geometry.
   func makePass(_ setting: PassSetting) -> any Pass
-  /// Applies the operation to one plane by its definition: naive, in double precision.
-  func reference(_ plane: ReferencePlane) -> ReferencePlane
-  /// Applies the operation to all planes of a picture by its definition. The default applies it to
-  /// each plane independently.
-  func reference(
-    _ planes: [ReferencePlane], of geometry: FrameGeometry
-  ) -> [ReferencePlane]
 }
 
 extension NeighborhoodOperation {
@@ -47,15 +40,6 @@ extension NeighborhoodOperation {
   package var sumsPixels: Bool { false }
   package func spread(in geometry: FrameGeometry) -> Double? { nil }
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
-  package func reference(_ plane: ReferencePlane) -> ReferencePlane { plane }
-  package func reference(
-    _ planes: [ReferencePlane], of geometry: FrameGeometry
-  ) -> [ReferencePlane] {
-    planes.map { plane in
-      guard self.sumsPixels, plane.scale < 1 else { return self.reference(plane) }
-      return self.reference(plane.spread(over: geometry.size)).shared()
-    }
-  }
 }
 
 /// A pass of a neighbourhood operation.

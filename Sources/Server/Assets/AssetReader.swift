@@ -1,6 +1,7 @@
 import Crypto
 import GRPCCore
 import SidelightCodecs
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightWire
 

@@ -3,6 +3,7 @@ import GRPCCore
 import GRPCProtobuf
 import Logging
 import ServiceLifecycle
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf

@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCProtobuf
 import ServiceLifecycle
 import SidelightCodecs
+package import SidelightKernelLanguage
 package import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf

@@ -126,7 +126,7 @@ struct PipelineTextPrinter {
 
 extension WorkingSpace {
   /// The name in the text form.
-  var text: String {
+  package var text: String {
     switch self {
     case .sRGBGamma: "gamma"
     case .sRGBLinear: "linear"
@@ -134,7 +134,7 @@ extension WorkingSpace {
   }
 
   /// Creates the working space with a name. `nil` if the name is unknown.
-  init?(text: String) {
+  package init?(text: String) {
     guard let space = Self.allCases.first(where: { $0.text == text }) else { return nil }
     self = space
   }

@@ -2,6 +2,7 @@ import ArgumentParser
 import SidelightBarcode
 import SidelightCodecs
 import SidelightConfiguration
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightText

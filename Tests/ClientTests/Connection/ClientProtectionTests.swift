@@ -1,5 +1,6 @@
 import GRPCCore
 import SidelightClient
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

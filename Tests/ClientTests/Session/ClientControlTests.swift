@@ -1,4 +1,5 @@
 import SidelightClient
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

@@ -1,3 +1,4 @@
+import SidelightKernelLanguage
 import SidelightKernels
 
 /// Images and tables that random chains name.

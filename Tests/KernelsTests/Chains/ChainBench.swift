@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightReference
 
 #if canImport(Glibc)
   import Glibc

@@ -1,3 +1,4 @@
+import SidelightKernelLanguage
 import SidelightKernels
 
 /// A generator of the random stages of a chain, which tracks by how much they magnify errors.

@@ -1,4 +1,6 @@
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// Laws that hold for every picture and every instruction set.

@@ -1,3 +1,4 @@
+import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 
@@ -133,7 +134,7 @@ import Testing
     let plan = try FilterCatalogue.builtIn.resolve(pipeline).plan(
       for: FrameGeometry(format: .bgra8, size: FrameSize(width: 1000, height: 1000)))
     // A million pixels.
-    let limit = 1e6 * KernelText.maxNanosecondsPerPixel * KernelProgram.slowness
+    let limit = 1e6 * KernelText.maxNanosecondsPerPixel * InstructionSet.kernelSlowness
     #expect(plan.kernelTime / .nanoseconds(1) < limit)
   }
 

@@ -1,4 +1,6 @@
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// Laws of colour filters and effects that hold for every picture.

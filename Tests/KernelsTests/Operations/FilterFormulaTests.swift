@@ -1,4 +1,6 @@
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// The figures of the documented formulas, computed by hand.

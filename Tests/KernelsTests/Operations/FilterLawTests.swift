@@ -1,4 +1,6 @@
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightReference
 import Testing
 
 #if canImport(Glibc)

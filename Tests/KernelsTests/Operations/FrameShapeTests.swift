@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// Results in another shape than the input's: rotated, and fitted into a size.

@@ -1,4 +1,6 @@
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// Results of `histogram` and `motion`.

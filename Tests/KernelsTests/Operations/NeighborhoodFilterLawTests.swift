@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// Laws of neighbourhood filters that hold for every picture.

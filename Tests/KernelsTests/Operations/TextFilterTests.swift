@@ -1,4 +1,6 @@
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightText
 import Synchronization
 import Testing
 
@@ -255,7 +257,8 @@ final class PatternRenderer: TextRenderer {
   }
 
   @Test func `without a renderer the filters are described and not available`() throws {
-    let catalogue = FilterCatalogue.builtIn
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.registerText(unavailable: "no font is installed")
     #expect(catalogue.description(named: "text") == nil)
     #expect(catalogue.unavailableFilter(named: "text") != nil)
     let error = #expect(throws: PipelineError.self) {

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightText
 import Testing
 
 @Suite("Templates and timecodes") struct TextTemplateTests {

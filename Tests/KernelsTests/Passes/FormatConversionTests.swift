@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// Results in another encoding than the input's.

@@ -1,4 +1,6 @@
+import SidelightKernelLanguage
 import SidelightKernels
+import SidelightReference
 
 /// Runs pipelines of the built-in catalogue on frames.
 struct TestBench {

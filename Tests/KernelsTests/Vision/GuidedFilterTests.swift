@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// The colour guided filter of small pictures.

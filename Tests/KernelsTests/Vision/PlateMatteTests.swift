@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightReference
 import Testing
 
 /// Mattes by comparison with a picture of the empty scene.

@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import Logging
 import ServiceLifecycleTestKit
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import GRPCProtobuf
 import SidelightClient
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTelemetry

@@ -1,6 +1,7 @@
 import Foundation
 import GRPCCore
 import GRPCProtobuf
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

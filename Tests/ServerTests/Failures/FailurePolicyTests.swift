@@ -1,8 +1,10 @@
 import GRPCCore
 import GRPCProtobuf
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport
+import SidelightText
 import SidelightWire
 import SwiftProtobuf
 import Synchronization

@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCProtobuf
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTelemetry

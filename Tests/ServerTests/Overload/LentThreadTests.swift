@@ -1,7 +1,9 @@
 import Foundation
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport
+import SidelightText
 import SidelightWire
 import Testing
 

@@ -1,4 +1,5 @@
 import GRPCCore
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

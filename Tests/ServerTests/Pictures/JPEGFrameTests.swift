@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import InMemoryTracing
 import SidelightCodecs
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

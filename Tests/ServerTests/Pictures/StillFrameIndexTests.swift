@@ -1,6 +1,7 @@
 import GRPCCore
 import SidelightClient
 import SidelightCodecs
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

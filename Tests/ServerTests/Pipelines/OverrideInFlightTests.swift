@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

@@ -1,5 +1,6 @@
 import Foundation
 import GRPCCore
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

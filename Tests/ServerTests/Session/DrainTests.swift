@@ -1,6 +1,7 @@
 import GRPCCore
 import Logging
 import ServiceLifecycleTestKit
+import SidelightKernelLanguage
 import SidelightServer
 import SidelightTestSupport
 import SidelightWire

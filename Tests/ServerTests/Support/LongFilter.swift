@@ -1,3 +1,4 @@
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightWire
 

@@ -1,6 +1,7 @@
 import GRPCCore
 import InMemoryTracing
 import SidelightClient
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTelemetry

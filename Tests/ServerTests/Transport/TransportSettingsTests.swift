@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SidelightClient
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
 import SidelightTestSupport

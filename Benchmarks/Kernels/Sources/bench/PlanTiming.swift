@@ -1,3 +1,4 @@
+import SidelightKernelLanguage
 import SidelightKernels
 
 /// The time to compile a plan of ten stages, and to get it from the cache.

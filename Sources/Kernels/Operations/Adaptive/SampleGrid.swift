@@ -25,17 +25,8 @@ package struct SampleGrid: Sendable, Hashable {
     }
   }
 
-  /// Reads the samples of a picture, as a frame would hold it.
-  init(_ picture: ReferencePicture) {
-    let (planes, shapes) = (
-      picture.encoded(), PlaneShape.planes(picture.geometry.format, picture.geometry.size)
-    )
-    self.init(picture.geometry) { plane, x, y, channel in
-      planes[plane][y * shapes[plane].samples + x * shapes[plane].step + channel]
-    }
-  }
-
-  private init(
+  /// Reads samples from bytes by plane and position.
+  package init(
     _ geometry: FrameGeometry,
     _ byte: (_ plane: Int, _ x: Int, _ y: Int, _ channel: Int) -> UInt8
   ) {

@@ -42,43 +42,32 @@ struct GaussianBlur: CatalogueFilter {
 }
 
 /// A Gaussian blur with clamped edges.
-struct GaussianBlurOperation: NeighborhoodOperation {
+package struct GaussianBlurOperation: NeighborhoodOperation {
   /// The standard deviation in pixels.
-  let sigma: Double
+  package let sigma: Double
 
   /// The least standard deviation that changes a picture.
-  static let minSigma = 0.16
+  package static let minSigma = 0.16
 
-  var summary: String {
+  package init(sigma: Double) {
+    self.sigma = sigma
+  }
+
+  package var summary: String {
     let factor = GaussianBlurPass.factor(sigma: self.sigma)
     return factor == 1
       ? "Gaussian of sigma \(self.sigma), down and then across each plane"
       : "Gaussian of sigma \(self.sigma), on planes reduced \(factor)-fold"
   }
 
-  var sumsPixels: Bool { true }
+  package var sumsPixels: Bool { true }
 
-  func spread(in geometry: FrameGeometry) -> Double? {
+  package func spread(in geometry: FrameGeometry) -> Double? {
     ContentSpread.gaussian(sigma: self.sigma)
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     GaussianBlurPass(setting: setting, sigma: self.sigma)
-  }
-
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    let sigma = self.sigma * plane.scale
-    guard sigma >= Self.minSigma else { return plane }
-    let radius = Int((sigma * 6).rounded(.up))
-    let weights = (-radius ... radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
-    let sum = weights.reduce(0, +)
-    // The Gaussian is separable, so two steps are exact.
-    let down = plane.map { x, y, channel in
-      zip(-radius ... radius, weights).reduce(0) { $0 + plane[x, y + $1.0, channel] * $1.1 } / sum
-    }
-    return down.map { x, y, channel in
-      zip(-radius ... radius, weights).reduce(0) { $0 + down[x + $1.0, y, channel] * $1.1 } / sum
-    }
   }
 }
 

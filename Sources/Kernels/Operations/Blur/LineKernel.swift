@@ -2,22 +2,22 @@
 ///
 /// There is one tap for each whole step along the line's greater extent. Across the line, a tap is
 /// between two pixels and interpolates them.
-struct LineTaps: Sendable {
+package struct LineTaps: Sendable {
   /// One step along the line.
-  struct Tap: Sendable, Hashable {
+  package struct Tap: Sendable, Hashable {
     /// The left or upper pixel of the pair.
-    let x: Int
-    let y: Int
+    package let x: Int
+    package let y: Int
     /// The weight of the other pixel, 0 ..< 1.
-    let fraction: Double
+    package let fraction: Double
     /// The share of the step that the line covers, greater than 0 and at most 1.
-    let weight: Double
+    package let weight: Double
   }
 
   /// The steps, from one end to the other.
-  let taps: [Tap]
+  package let taps: [Tap]
   /// Whether pairs are vertical neighbours; otherwise they are horizontal neighbours.
-  let isFlat: Bool
+  package let isFlat: Bool
 
   /// Creates the taps of a line.
   ///
@@ -25,7 +25,7 @@ struct LineTaps: Sendable {
   ///   - length: The line's length, in pixels.
   ///   - cosine: The line's direction to the right.
   ///   - sine: The line's direction downwards.
-  init(length: Double, cosine: Double, sine: Double) {
+  package init(length: Double, cosine: Double, sine: Double) {
     self.isFlat = abs(cosine) >= abs(sine)
     let major = self.isFlat ? cosine : sine
     let slope = (self.isFlat ? sine : cosine) / major

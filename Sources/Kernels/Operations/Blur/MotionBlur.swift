@@ -51,25 +51,27 @@ struct MotionBlur: CatalogueFilter {
 }
 
 /// The mean along a line through each pixel.
-struct LineBlurOperation: NeighborhoodOperation {
+package struct LineBlurOperation: NeighborhoodOperation {
   /// The extent of the line beyond the pixel on each side, in pixels; at least 0.
-  let radius: Double
+  package let radius: Double
   /// The line's angle to the horizontal in radians, counterclockwise on the display.
-  let angle: Double
+  package let angle: Double
 
   /// The line in pixels of the frame.
-  var line: LineTaps {
+  package var line: LineTaps {
     // Rows count downwards.
     LineTaps(length: 2 * self.radius + 1, cosine: cos(self.angle), sine: -sin(self.angle))
   }
 
-  var summary: String { "means along a line of \(2 * self.radius + 1) pixels" }
+  package var summary: String { "means along a line of \(2 * self.radius + 1) pixels" }
 
-  var sumsPixels: Bool { true }
+  package var sumsPixels: Bool { true }
 
-  func spread(in geometry: FrameGeometry) -> Double? { self.radius + ContentSpread.rounding }
+  package func spread(in geometry: FrameGeometry) -> Double? {
+    self.radius + ContentSpread.rounding
+  }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     // Horizontal and vertical lines are boxes, whose means slide instead of summing each pixel of
     // the line.
     if abs(sin(self.angle)) < 1e-9 {
@@ -79,19 +81,6 @@ struct LineBlurOperation: NeighborhoodOperation {
       return BoxBlurPass(setting: setting, horizontal: 0, vertical: self.radius)
     }
     return LineBlurPass(setting, self)
-  }
-
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    let line = self.line
-    let sum = line.taps.reduce(0) { $0 + $1.weight }
-    let (right, down) = line.isFlat ? (0, 1) : (1, 0)
-    return plane.map { x, y, channel in
-      line.taps.reduce(0) { total, tap in
-        let first = plane[x + tap.x, y + tap.y, channel]
-        let second = plane[x + tap.x + right, y + tap.y + down, channel]
-        return total + (first + (second - first) * tap.fraction) * tap.weight
-      } / sum
-    }
   }
 }
 

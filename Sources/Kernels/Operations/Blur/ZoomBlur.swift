@@ -45,18 +45,18 @@ struct ZoomBlur: CatalogueFilter {
 }
 
 /// The mean along a ray from each pixel to a centre.
-struct ZoomBlurOperation: NeighborhoodOperation {
+package struct ZoomBlurOperation: NeighborhoodOperation {
   /// The centre in pixels from the top left.
-  let center: (x: Double, y: Double)
+  package let center: (x: Double, y: Double)
   /// The length of the ray: 1 ends at the centre; negative values point away from it.
-  let extent: Double
+  package let extent: Double
   /// The number of points per stage; two stages give its square.
-  static let tapCount = 8
+  package static let tapCount = 8
 
   /// The distances of each stage's points from the centre, as shares of the pixel's distance: the
   /// first stage covers an eighth of the ray, and the points of the second are an eighth of the ray
   /// apart.
-  var stages: [[Double]] {
+  package var stages: [[Double]] {
     let (count, extent) = (Self.tapCount, self.extent)
     return [
       (0 ..< count).map { 1 - extent * (Double($0) + 0.5) / Double(count * count) },
@@ -64,34 +64,10 @@ struct ZoomBlurOperation: NeighborhoodOperation {
     ]
   }
 
-  var summary: String { "means of 64 points along rays to a centre, in two stages of 8" }
+  package var summary: String { "means of 64 points along rays to a centre, in two stages of 8" }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     ZoomBlurPass(setting: setting, operation: self)
-  }
-
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    self.stages.reduce(plane) { self.mean($0, scales: $1) }
-  }
-
-  private func mean(_ plane: ReferencePlane, scales: [Double]) -> ReferencePlane {
-    let (centerX, centerY) = (self.center.x * plane.scale, self.center.y * plane.scale)
-    func clamped(_ position: Double, _ count: Int) -> (index: Int, fraction: Double) {
-      let position = min(max(position, 0), Double(count - 1))
-      return (Int(position), position - position.rounded(.down))
-    }
-    return plane.map { x, y, channel in
-      scales.reduce(0.0) { sum, scale in
-        let u = clamped(centerX + (Double(x) + 0.5 - centerX) * scale - 0.5, plane.width)
-        let v = clamped(centerY + (Double(y) + 0.5 - centerY) * scale - 0.5, plane.height)
-        func between(_ row: Int) -> Double {
-          let left = plane[u.index, row, channel]
-          return left + (plane[u.index + 1, row, channel] - left) * u.fraction
-        }
-        let upper = between(v.index)
-        return sum + upper + (between(v.index + 1) - upper) * v.fraction
-      } / Double(scales.count)
-    }
   }
 }
 

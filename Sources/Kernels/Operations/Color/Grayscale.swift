@@ -1,36 +1,36 @@
 /// The luma of each pixel as grey.
-struct Grayscale: CatalogueFilter {
-  static let description = FilterDescription(
+package struct Grayscale: CatalogueFilter {
+  package static let description = FilterDescription(
     name: "grayscale",
     summary: "Converts colours to greys of the same luma.",
     category: .color, reach: .pixel, fidelity: .formula,
     formula: "r' = g' = b' = .2126 r + .7152 g + .0722 b (ITU-R BT.709 luma); alpha is kept")
 
   /// The weights of red, green and blue in luma (ITU-R BT.709).
-  static let luma = SIMD3(0.2126, 0.7152, 0.0722)
+  package static let luma = SIMD3(0.2126, 0.7152, 0.0722)
 
-  init(_ arguments: Arguments) {}
+  package init(_ arguments: Arguments) {}
 
-  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+  package func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     [.matrix(.monochrome(Self.luma))]
   }
 }
 
 /// The weights of a pixel's first three channels in its Rec. 709 luma.
-struct LumaWeights {
+package struct LumaWeights {
   /// The weights in the order of the channels in memory.
-  let exact: [Double]
+  package let exact: [Double]
 
   /// Creates the weights of a format.
   ///
   /// - Parameter format: A format with colour channels.
-  init(_ format: PixelFormat) {
+  package init(_ format: PixelFormat) {
     let luma = Grayscale.luma
     self.exact = format == .bgra8 ? [luma.z, luma.y, luma.x] : [luma.x, luma.y, luma.z]
   }
 
   /// The weights in units of 1/32768. Their sum is 32768.
-  var fixed: [Int16] {
+  package var fixed: [Int16] {
     var values = self.exact.map { Int16(($0 * 32768).rounded()) }
     // The greatest weight takes the rounding error.
     values[1] += Int16(32768 - values.reduce(0) { $0 + Int($1) })

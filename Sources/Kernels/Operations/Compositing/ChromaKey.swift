@@ -74,40 +74,28 @@ struct ChromaKey: CatalogueFilter {
 }
 
 /// The replacement of a key colour by a backdrop, with edges from a guided filter.
-struct ChromaKeyOperation: NeighborhoodOperation {
-  let key: KeyMatte
-  let spill: KeySpill
+package struct ChromaKeyOperation: NeighborhoodOperation {
+  package let key: KeyMatte
+  package let spill: KeySpill
   /// The background image, placed in the frame.
-  let image: PlacedImage?
+  package let image: PlacedImage?
   /// The colour behind it.
-  let color: RGBAColor
-  var guided = GuidedFilter()
+  package let color: RGBAColor
+  package var guided = GuidedFilter()
 
-  var kind: PassDescription.Kind { .composite }
-  var averages: Bool { false }
-  var limitsLast: Bool { true }
+  package var kind: PassDescription.Kind { .composite }
+  package var averages: Bool { false }
+  package var limitsLast: Bool { true }
 
-  func spread(in geometry: FrameGeometry) -> Double? { self.guided.spread(in: geometry) }
+  package func spread(in geometry: FrameGeometry) -> Double? { self.guided.spread(in: geometry) }
 
-  var summary: String {
+  package var summary: String {
     "colours within \(self.key.near) ... \(self.key.far) of a key replaced, edges guided within "
       + "\(self.guided.radius) cells"
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     ChromaKeyPass(setting, self)
-  }
-
-  func reference(
-    _ planes: [ReferencePlane], of geometry: FrameGeometry
-  ) -> [ReferencePlane] {
-    let guide = ReferenceGuide(planes, of: geometry)
-    let matte = guide.pixels.map { pixel in
-      (self.key(pixel / 255) * 255 + 0.5).rounded(.down) / 255
-    }
-    return ReferenceBlend(geometry: geometry, spill: self.spill) { x, y in
-      MatteBackdrop.pixel(self.image, self.color, x: x, y: y)
-    }(planes, by: guide.models(of: matte, self.guided))
   }
 }
 

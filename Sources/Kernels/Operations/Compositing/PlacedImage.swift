@@ -3,11 +3,11 @@ import Synchronization
 
 /// An image resampled for frames of one size: created with a plan, and read for every frame.
 /// ``ImageAsset/placed(x:y:width:height:fit:in:_:)`` shares it among plans.
-final class PlacedImage: Sendable {
+package final class PlacedImage: Sendable {
   /// Premultiplied red, green, blue and alpha of the pixels in ``rect``.
   private let raster: Raster
   /// The pixels of the frame that the image covers.
-  let rect: PixelRect
+  package let rect: PixelRect
   /// The image, if the raster belongs to it.
   private let owner: ImageAsset?
 
@@ -27,7 +27,7 @@ final class PlacedImage: Sendable {
   ///   - size: The size of frames.
   ///   - space: The space in which the image is composited.
   /// - Returns: `nil` if no pixel is covered.
-  init?(
+  package init?(
     _ image: ImageAsset, x: Double, y: Double, width: Double, height: Double, fit: PictureFit,
     in size: FrameSize, _ space: WorkingSpace
   ) {
@@ -83,13 +83,13 @@ final class PlacedImage: Sendable {
   }
 
   /// The memory of the pixels, in bytes.
-  var byteCount: Int { self.rect.x.count * self.rect.y.count * 8 }
+  package var byteCount: Int { self.rect.x.count * self.rect.y.count * 8 }
 
   /// Whether any of the strip's pixels is covered.
-  func intersects(_ strip: Strip) -> Bool { self.rect.intersects(strip) }
+  package func intersects(_ strip: Strip) -> Bool { self.rect.intersects(strip) }
 
   /// Fills a strip with the image's premultiplied pixels; transparent outside the image.
-  func load(_ strip: Strip) {
+  package func load(_ strip: Strip) {
     let inside =
       self.rect.y.contains(strip.y)
       ? self.rect.x.clamped(to: strip.x ..< strip.x + strip.count) : 0 ..< 0
@@ -109,7 +109,7 @@ final class PlacedImage: Sendable {
   }
 
   /// The image's premultiplied pixel at a position in the frame; transparent outside the image.
-  func pixel(_ x: Int, _ y: Int) -> SIMD4<Double> {
+  package func pixel(_ x: Int, _ y: Int) -> SIMD4<Double> {
     guard self.rect.x.contains(x), self.rect.y.contains(y) else { return .zero }
     let row = unsafe self.raster.view.row(y - self.rect.y.lowerBound)
       .assumingMemoryBound(to: Int16.self)

@@ -1,33 +1,33 @@
 /// Weighted sums over a square of neighbours, plus a constant.
-struct ConvolutionOperation: NeighborhoodOperation {
+package struct ConvolutionOperation: NeighborhoodOperation {
   /// The weights, row by row from the top left; their number is an odd number squared.
-  let weights: [Double]
+  package let weights: [Double]
   /// The added constant, in units of 0 ... 1.
-  let bias: Double
+  package let bias: Double
   /// Whether alpha is kept instead of convolved.
-  let keepsAlpha: Bool
+  package let keepsAlpha: Bool
 
   /// The side of the square of weights.
-  var side: Int { self.weights.count == 25 ? 5 : 3 }
+  package var side: Int { self.weights.count == 25 ? 5 : 3 }
 
   /// Whether the convolution changes nothing.
-  var isIdentity: Bool {
+  package var isIdentity: Bool {
     let middle = self.weights.count / 2
     return self.bias == 0
       && self.weights.indices.allSatisfy { self.weights[$0] == ($0 == middle ? 1 : 0) }
   }
 
-  var summary: String { "convolution of \(self.side)x\(self.side)" }
+  package var summary: String { "convolution of \(self.side)x\(self.side)" }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     ConvolutionPass(setting: setting, operation: self)
   }
 
-  var sumsPixels: Bool { true }
-  var limitsLast: Bool { true }
+  package var sumsPixels: Bool { true }
+  package var limitsLast: Bool { true }
 
   /// Weights that differ on opposite sides of the pixel may shift the picture.
-  func spread(in geometry: FrameGeometry) -> Double? {
+  package func spread(in geometry: FrameGeometry) -> Double? {
     self.weights == self.weights.reversed()
       ? Double(self.side / 2) + ContentSpread.rounding : nil
   }
@@ -41,7 +41,7 @@ struct ConvolutionOperation: NeighborhoodOperation {
   ///     of odd width.
   ///   - isLastRow: Whether to return the kernel of the last row of shared chroma in a frame of odd
   ///     height.
-  func kernel(
+  package func kernel(
     _ shape: PlaneShape, of geometry: FrameGeometry, isLastColumn: Bool = false,
     isLastRow: Bool = false
   ) -> ConvolutionKernel {
@@ -55,7 +55,7 @@ struct ConvolutionOperation: NeighborhoodOperation {
   }
 
   /// The bias of a plane, in code values.
-  private func bias(scale: Double, of geometry: FrameGeometry) -> Double {
+  package func bias(scale: Double, of geometry: FrameGeometry) -> Double {
     guard geometry.format.isYUV else { return self.bias * 255 }
     // YUV is an affine map of RGB: the zero points of the planes do not change.
     let sum = self.weights.reduce(0, +)
@@ -85,37 +85,14 @@ struct ConvolutionOperation: NeighborhoodOperation {
     }
     return result
   }
-
-  func reference(
-    _ planes: [ReferencePlane], of geometry: FrameGeometry
-  ) -> [ReferencePlane] {
-    planes.map { plane in
-      let bias = self.bias(scale: plane.scale, of: geometry)
-      guard plane.scale == 1 else {
-        return self.sums(plane.spread(over: geometry.size), bias).shared()
-      }
-      return self.sums(plane, bias).boundedByAlpha(of: geometry)
-    }
-  }
-
-  private func sums(_ plane: ReferencePlane, _ bias: Double) -> ReferencePlane {
-    let reach = self.side / 2
-    return plane.map { x, y, channel in
-      guard channel < 3 || !self.keepsAlpha else { return plane[x, y, channel] }
-      return self.weights.indices.reduce(bias) { sum, index in
-        let (row, column) = (index / self.side - reach, index % self.side - reach)
-        return sum + self.weights[index] * plane[x + column, y + row, channel]
-      }
-    }
-  }
 }
 
 /// The weights and the constant of a convolution of code values.
-struct ConvolutionKernel: Sendable, Hashable {
+package struct ConvolutionKernel: Sendable, Hashable {
   /// 3 or 5.
-  let side: Int
+  package let side: Int
   /// Row by row from the top left.
-  let weights: [Double]
+  package let weights: [Double]
   /// The added constant, in levels.
-  let bias: Double
+  package let bias: Double
 }

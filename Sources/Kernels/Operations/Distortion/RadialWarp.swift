@@ -2,25 +2,25 @@ import CKernels
 
 /// A radial map of positions: a pixel's source is rotated and scaled about a centre by a factor of
 /// the distance.
-struct RadialMap: Sendable {
+package struct RadialMap: Sendable {
   /// The factor of a vector from the centre: re + i im, with the vector x + i y (y down) as a
   /// complex number.
-  struct Factor: Sendable, Hashable {
-    let re: Double
-    let im: Double
+  package struct Factor: Sendable, Hashable {
+    package let re: Double
+    package let im: Double
   }
 
   /// The centre in pixels from the top left.
-  let center: (x: Double, y: Double)
+  package let center: (x: Double, y: Double)
   /// The radius of an empty hole around the centre; 0 for none.
-  let hole: Double
+  package let hole: Double
   /// The distance beyond which pixels do not change.
-  let reach: Double
+  package let reach: Double
   /// The factor at a distance of less than ``reach``, in pixels. Must be smooth and finite.
-  let factor: @Sendable (_ distance: Double) -> Factor
+  package let factor: @Sendable (_ distance: Double) -> Factor
 
   /// The greatest distance from the centre to a point of the frame.
-  static func greatestDistance(
+  package static func greatestDistance(
     from center: (x: Double, y: Double), in size: FrameSize
   ) -> Double {
     let x = max(abs(center.x), abs(Double(size.width) - center.x))
@@ -74,41 +74,16 @@ extension DiscDistortion {
 }
 
 /// A resampling by a radial map, bilinear, with clamped edges.
-struct RadialWarpOperation: NeighborhoodOperation {
+package struct RadialWarpOperation: NeighborhoodOperation {
   /// The map.
-  let map: RadialMap
+  package let map: RadialMap
 
-  let summary: String
+  package let summary: String
 
-  var kind: PassDescription.Kind { .warp }
+  package var kind: PassDescription.Kind { .warp }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     RadialWarpPass(setting, self.map)
-  }
-
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    plane.map { x, y, channel in
-      // Relative to the centre, in pixels of the frame.
-      let dx = (Double(x) + 0.5) / plane.scale - self.map.center.x
-      let dy = (Double(y) + 0.5) / plane.scale - self.map.center.y
-      let distance = (dx * dx + dy * dy).squareRoot()
-      guard distance < self.map.reach else { return plane[x, y, channel] }
-      let factor = self.map.factor(distance)
-      let u = (self.map.center.x + dx * factor.re - dy * factor.im) * plane.scale - 0.5
-      let v = (self.map.center.y + dx * factor.im + dy * factor.re) * plane.scale - 0.5
-      let left = min(max(u, 0), Double(plane.width - 1))
-      let top = min(max(v, 0), Double(plane.height - 1))
-      let (column, row) = (Int(left), Int(top))
-      func sample(_ x: Int, _ y: Int) -> Double { plane[column + x, row + y, channel] }
-      let (right, down) = (left - Double(column), top - Double(row))
-      let upper = sample(0, 0) + (sample(1, 0) - sample(0, 0)) * right
-      let lower = sample(0, 1) + (sample(1, 1) - sample(0, 1)) * right
-      let empty = plane.empty(channel: channel)
-      let value = upper + (lower - upper) * down
-      // The rim of the hole is one pixel of the plane wide.
-      let cover = min(max((distance - self.map.hole) * plane.scale + 0.5, 0), 1)
-      return self.map.hole > 0 ? empty + (value - empty) * cover : value
-    }
   }
 }
 

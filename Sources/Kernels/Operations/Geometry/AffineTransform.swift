@@ -48,17 +48,17 @@ struct AffineTransform: CatalogueFilter {
 }
 
 /// A resampling of the picture by an affine map, in a frame of the same size.
-struct AffineOperation: NeighborhoodOperation {
+package struct AffineOperation: NeighborhoodOperation {
   /// The map from positions of the result to those of the input, in pixels; `nil` if no pixel is
   /// visible.
-  let inverse: AffineMap?
+  package let inverse: AffineMap?
   /// Whether the edge pixels extend beyond the picture; otherwise the outside is empty
   /// (``TransparentBlack``).
-  let clamps: Bool
+  package let clamps: Bool
 
-  var kind: PassDescription.Kind { .warp }
+  package var kind: PassDescription.Kind { .warp }
 
-  var summary: String {
+  package var summary: String {
     let samples = self.samples
     return samples > 1
       ? "an affine map, the mean of \(samples)x\(samples) bilinear samples"
@@ -68,48 +68,16 @@ struct AffineOperation: NeighborhoodOperation {
   /// The number of samples per axis whose mean is a pixel: enough to cover the source area where
   /// the picture shrinks, at most 8. A bilinear sample spans two pixels and suffices up to a factor
   /// of 1.5.
-  var samples: Int {
+  package var samples: Int {
     guard let inverse = self.inverse else { return 1 }
     return min(max(Int((inverse.stretch - 0.5 - 1e-9).rounded(.up)), 1), 8)
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     AffinePass(
       description: setting.description, operation: self,
       empty: TransparentBlack.samples(setting.geometry).map { $0.map(Double.init) },
       keepsFourthChannel: setting.keepsFourthChannel)
-  }
-
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    guard let inverse = self.inverse else {
-      // A singular map shows a clamped picture as one pixel everywhere.
-      return plane.map { _, _, channel in
-        self.clamps ? plane[0, 0, channel] : plane.empty(channel: channel)
-      }
-    }
-    func sample(_ x: Int, _ y: Int, _ channel: Int) -> Double {
-      let isInside = (0 ..< plane.width).contains(x) && (0 ..< plane.height).contains(y)
-      return isInside || self.clamps ? plane[x, y, channel] : plane.empty(channel: channel)
-    }
-    let count = self.samples
-    return plane.map { x, y, channel in
-      var sum = 0.0
-      for row in 0 ..< count {
-        for column in 0 ..< count {
-          let position = inverse(
-            (Double(x) + (Double(column) + 0.5) / Double(count)) / plane.scale,
-            (Double(y) + (Double(row) + 0.5) / Double(count)) / plane.scale)
-          let (u, v) = (position.x * plane.scale - 0.5, position.y * plane.scale - 0.5)
-          let (left, top) = (u.rounded(.down), v.rounded(.down))
-          let (fx, fy) = (u - left, v - top)
-          let (i, j) = (Int(left), Int(top))
-          sum +=
-            (sample(i, j, channel) * (1 - fx) + sample(i + 1, j, channel) * fx) * (1 - fy)
-            + (sample(i, j + 1, channel) * (1 - fx) + sample(i + 1, j + 1, channel) * fx) * fy
-        }
-      }
-      return sum / Double(count * count)
-    }
   }
 }
 

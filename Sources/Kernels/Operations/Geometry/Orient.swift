@@ -34,14 +34,14 @@ struct Orient: CatalogueFilter {
 
 /// Rotation of pixels by quarter turns, and mirroring. Planes are rotated sample by sample, without
 /// loss: in frames with an odd side, 4:2:0 chroma moves by half a pixel.
-struct OrientOperation: NeighborhoodOperation {
+package struct OrientOperation: NeighborhoodOperation {
   /// The orientation: first mirrored, then rotated clockwise.
-  let orientation: Orientation
+  package let orientation: Orientation
 
-  var kind: PassDescription.Kind { .warp }
-  var mixesPixels: Bool { false }
+  package var kind: PassDescription.Kind { .warp }
+  package var mixesPixels: Bool { false }
 
-  var summary: String {
+  package var summary: String {
     [
       self.orientation.isMirrored ? "left and right exchanged" : nil,
       self.orientation.quarterTurns > 0
@@ -49,7 +49,7 @@ struct OrientOperation: NeighborhoodOperation {
     ].compactMap(\.self).joined(separator: ", then ")
   }
 
-  func output(for geometry: FrameGeometry) -> FrameGeometry {
+  package func output(for geometry: FrameGeometry) -> FrameGeometry {
     guard !self.orientation.quarterTurns.isMultiple(of: 2) else { return geometry }
     return FrameGeometry(
       format: geometry.format,
@@ -57,31 +57,15 @@ struct OrientOperation: NeighborhoodOperation {
       color: geometry.color)
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     OrientPass(
       description: setting.description, operation: self,
       keepsFourthChannel: setting.keepsFourthChannel
         && self.output(for: setting.geometry).size == setting.geometry.size)
   }
 
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    var result = plane
-    if self.orientation.isMirrored {
-      result = plane.map { x, y, channel in plane[plane.width - 1 - x, y, channel] }
-    }
-    for _ in 0 ..< self.orientation.quarterTurns {
-      let before = result
-      let empty = ReferencePlane(
-        width: before.height, height: before.width, step: before.step, scale: before.scale,
-        samples: before.samples)
-      // The left column becomes the top row.
-      result = empty.map { x, y, channel in before[y, before.height - 1 - x, channel] }
-    }
-    return result
-  }
-
   /// The position in a plane of the given size from which a position of the result is read.
-  func source(x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
+  package func source(x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
     let turned =
       switch self.orientation.quarterTurns {
       case 1: (x: y, y: height - 1 - x)

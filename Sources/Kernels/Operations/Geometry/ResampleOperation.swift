@@ -1,23 +1,31 @@
 import CKernels
 
 /// A resampling of a rectangle of the frame to a size.
-struct ResampleOperation: NeighborhoodOperation {
+package struct ResampleOperation: NeighborhoodOperation {
   /// The top left corner, in pixels of the input.
-  let origin: (x: Double, y: Double)
+  package let origin: (x: Double, y: Double)
   /// The size of the rectangle, in pixels of the input.
-  let extent: (width: Double, height: Double)
+  package let extent: (width: Double, height: Double)
   /// The size of the result.
-  let size: FrameSize
+  package let size: FrameSize
 
-  var kind: PassDescription.Kind { .warp }
+  package init(
+    origin: (x: Double, y: Double), extent: (width: Double, height: Double), size: FrameSize
+  ) {
+    self.origin = origin
+    self.extent = extent
+    self.size = size
+  }
 
-  var mixesPixels: Bool {
+  package var kind: PassDescription.Kind { .warp }
+
+  package var mixesPixels: Bool {
     let (x, y) = self.origin
     let isWhole = x.rounded() == x && y.rounded() == y
     return !isWhole || self.step != (1, 1)
   }
 
-  var summary: String {
+  package var summary: String {
     let step = self.step
     let taken = "from \(self.origin.x), \(self.origin.y)"
     if step.x == 1, step.y == 1 { return "a rectangle of \(self.size) \(taken)" }
@@ -25,15 +33,15 @@ struct ResampleOperation: NeighborhoodOperation {
   }
 
   /// Pixels of the input per pixel of the output.
-  private var step: (x: Double, y: Double) {
+  package var step: (x: Double, y: Double) {
     (self.extent.width / Double(self.size.width), self.extent.height / Double(self.size.height))
   }
 
-  func output(for geometry: FrameGeometry) -> FrameGeometry {
+  package func output(for geometry: FrameGeometry) -> FrameGeometry {
     FrameGeometry(format: geometry.format, size: self.size, color: geometry.color)
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     let planes = PlaneShape.planes(setting.geometry.format, setting.geometry.size)
     let results = PlaneShape.planes(setting.geometry.format, self.size)
     return ResamplePass(
@@ -50,42 +58,6 @@ struct ResampleOperation: NeighborhoodOperation {
             source: source.height, count: result.height, origin: self.origin.y * source.scale,
             step: self.step.y))
       })
-  }
-
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    let scale = plane.scale
-    // A chroma sample covers two pixels, the last one of an odd row one.
-    func count(_ pixels: Int) -> Int { Int((Double(pixels) * scale).rounded(.up)) }
-    let (width, height) = (count(self.size.width), count(self.size.height))
-    let empty = ReferencePlane(
-      width: width, height: height, step: plane.step, scale: scale,
-      samples: Array(repeating: 0, count: width * height * plane.step))
-    return empty.map { x, y, channel in
-      Self.mean(self.origin.y * scale + Double(y) * self.step.y, self.step.y) { row in
-        Self.mean(self.origin.x * scale + Double(x) * self.step.x, self.step.x) { column in
-          plane[column, row, channel]
-        }
-      }
-    }
-  }
-
-  /// The value at the middle of an interval between samples, or the mean over an interval that is
-  /// longer than one.
-  private static func mean(
-    _ low: Double, _ length: Double, _ sample: (Int) -> Double
-  ) -> Double {
-    if length <= 1 {
-      let position = low + length / 2 - 0.5
-      let left = position.rounded(.down)
-      let fraction = position - left
-      return sample(Int(left)) * (1 - fraction) + sample(Int(left) + 1) * fraction
-    }
-    var sum = 0.0
-    for index in Int(low.rounded(.down)) ..< Int((low + length).rounded(.up)) {
-      let covered = min(Double(index) + 1, low + length) - max(Double(index), low)
-      sum += sample(index) * covered / length
-    }
-    return sum
   }
 }
 

@@ -64,62 +64,39 @@ extension BlurredMixFilter {
 /// formats luma decides, and chroma moves by the same weight times its own difference, reduced in
 /// proportion where luma differs by less than ``ramp``. Alpha is a channel like the others, limited
 /// to 0 ... 1.
-struct BlurredMixOperation: NeighborhoodOperation {
+package struct BlurredMixOperation: NeighborhoodOperation {
   /// The Gaussian's standard deviation in pixels.
-  let sigma: Double
+  package let sigma: Double
   /// The weight where the neighbourhood is brighter.
-  let up: Double
+  package let up: Double
   /// The weight where the neighbourhood is darker.
-  let down: Double
+  package let down: Double
 
   /// The maximum standard deviation in pixels for which the blur is computed exactly and not on a
   /// reduced picture.
-  static let maxExactSigma = 4.8
+  package static let maxExactSigma = 4.8
   /// The difference of luma, in levels, at which chroma moves by the full weight.
-  static let ramp = 16.0
+  package static let ramp = 16.0
 
   /// Whether the result is linear in the picture.
-  var isLinear: Bool { self.up == self.down }
+  package var isLinear: Bool { self.up == self.down }
 
-  var limitsLast: Bool { true }
+  package var limitsLast: Bool { true }
 
-  func spread(in geometry: FrameGeometry) -> Double? {
+  package func spread(in geometry: FrameGeometry) -> Double? {
     ContentSpread.gaussian(sigma: self.sigma)
   }
 
-  var summary: String {
+  package var summary: String {
     if self.isLinear { return "unsharp mask of sigma \(self.sigma)" }
     let condition = self.up > 0 ? "brighter" : "darker"
     return "mixed with a Gaussian of sigma \(self.sigma) where that is \(condition)"
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     self.isLinear && self.sigma <= Self.maxExactSigma
       ? UnsharpPass(setting: setting, operation: self)
       : BlurredMixPass(setting: setting, operation: self)
-  }
-
-  func reference(
-    _ planes: [ReferencePlane], of geometry: FrameGeometry
-  ) -> [ReferencePlane] {
-    let blurred = GaussianBlurOperation(sigma: self.sigma).reference(planes, of: geometry)
-    return planes.indices.map { index in
-      let (plane, blur) = (planes[index], blurred[index])
-      return plane.map { x, y, channel in
-        let value = plane[x, y, channel]
-        let difference = blur[x, y, channel] - value
-        guard plane.scale < 1, !self.isLinear else {
-          return value + difference * (difference > 0 ? self.up : self.down)
-        }
-        // The mean luma difference of the pixels that share the sample.
-        let luma = [(0, 0), (1, 0), (0, 1), (1, 1)].reduce(0.0) { sum, offset in
-          let (lumaX, lumaY) = (2 * x + offset.0, 2 * y + offset.1)
-          return sum + (blurred[0][lumaX, lumaY, 0] - planes[0][lumaX, lumaY, 0]) / 4
-        }
-        let share = min(abs(luma) / Self.ramp, 1) * (luma > 0 ? self.up : self.down)
-        return value + difference * share
-      }.boundedByAlpha(of: geometry)
-    }
   }
 }
 

@@ -7,108 +7,78 @@ import CKernels
 /// (``GuidedFilter``): in flat parts it is the mean of the surroundings, at edges the luma itself.
 /// The detail d is scaled by `gain * d^2 / (d^2 + coring^2)`, so that noise, which is smaller than
 /// `coring`, is not amplified, and bounded. In pictures with alpha it is multiplied by alpha.
-struct GuidedDetailOperation: NeighborhoodOperation {
+package struct GuidedDetailOperation: NeighborhoodOperation {
   /// The factor of the detail; -1 removes it.
-  let gain: Double
+  package let gain: Double
   /// The detail that is scaled by half of the gain, in units of white; 0 for none.
-  var coring = 0.0
+  package var coring = 0.0
   /// The greatest change, in units of white.
-  var limit = 1.0
+  package var limit = 1.0
   /// Whether only colours of skin change.
-  var isSkinOnly = false
+  package var isSkinOnly = false
   /// The filter of the smooth version.
-  let guided: GuidedFilter
+  package let guided: GuidedFilter
 
-  var limitsLast: Bool { true }
+  package var limitsLast: Bool { true }
 
-  func spread(in geometry: FrameGeometry) -> Double? { self.guided.spread(in: geometry) }
+  package func spread(in geometry: FrameGeometry) -> Double? { self.guided.spread(in: geometry) }
 
-  var summary: String {
+  package var summary: String {
     "detail below an edge-preserving smoothing of \(self.guided.radius) cells, times \(self.gain)"
       + (self.isSkinOnly ? ", in colours of skin" : "")
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     GuidedDetailPass(setting: setting, operation: self)
   }
 
   /// The nodes in a working space: the operation works on gamma-encoded colour.
-  func nodes(in space: WorkingSpace) -> [FilterNode] {
+  package func nodes(in space: WorkingSpace) -> [FilterNode] {
     let node = FilterNode(.neighborhood(self))
     return space == .sRGBGamma ? [node] : [.curve(.encoded), node, .curve(.linearized)]
   }
 
   /// The change of a pixel with that detail, in units of white, apart from skin and alpha.
-  func change(_ detail: Double) -> Double {
+  package func change(_ detail: Double) -> Double {
     let square = detail * detail
     let scaled = self.gain * detail * (square / (square + self.squaredCoring))
     return min(max(scaled, -self.limit), self.limit)
   }
 
   /// Greater than 0, so that a detail of 0 has a quotient.
-  var squaredCoring: Double { max(self.coring * self.coring, 1e-12) }
-
-  func reference(
-    _ planes: [ReferencePlane], of geometry: FrameGeometry
-  ) -> [ReferencePlane] {
-    let guide = ReferenceGuide(planes, of: geometry)
-    let luma = guide.pixels.map { ($0 * GuidedDetailPass.luma).sum() / 255 }
-    let models = guide.models(of: luma.map { ($0 * 255).rounded() / 255 }, self.guided)
-    let factor = FrameReduction(geometry).factor
-    var opaque = geometry
-    opaque.color.alpha = .opaque
-    let picture = ReferencePicture(planes: planes, geometry: opaque, isPremultiplied: false)
-    let hasAlpha = geometry.format.hasAlpha && geometry.color.alpha != .opaque
-    let range = MatteCoding(geometry).lumaRange
-    let plane = planes[0]
-    let changed = plane.map { x, y, channel in
-      let value = plane[x, y, channel]
-      guard channel < 3 else { return value }
-      let pixel = picture.pixels[y * geometry.size.width + x]
-      let color = SIMD3(pixel.x, pixel.y, pixel.z)
-      let smooth = models.value(x, y, color, factor)
-      var change = self.change((color * GuidedDetailPass.luma).sum() - smooth)
-      let alpha = hasAlpha ? plane[x, y, 3] / 255 : 1
-      if self.isSkinOnly {
-        let chroma = GuidedDetailPass.chroma(alpha > 0 ? color / alpha : .zero)
-        change *= SkinColor.likelihood(cb: chroma.x, cr: chroma.y)
-      }
-      return value + change * alpha * range
-    }
-    return [changed.boundedByAlpha(of: geometry)] + planes.dropFirst()
-  }
+  package var squaredCoring: Double { max(self.coring * self.coring, 1e-12) }
 }
 
 /// The likelihood of skin by chroma: an ellipse in Cb and Cr that holds skin of every shade (after
 /// Chai and Ngan 1999), with soft edges.
-enum SkinColor {
+package enum SkinColor {
   /// The centre in units of white.
-  static let center = SIMD2(-0.1, 0.098)
+  package static let center = SIMD2(-0.1, 0.098)
   /// The half axes in units of white.
-  static let axes = SIMD2(0.1, 0.078)
+  package static let axes = SIMD2(0.1, 0.078)
 
   /// Returns clamp(1.5 - q, 0, 1), q the squared distance from the centre in half axes.
-  static func likelihood(cb: Double, cr: Double) -> Double {
+  package static func likelihood(cb: Double, cr: Double) -> Double {
     let offset = (SIMD2(cb, cr) - Self.center) / Self.axes
     return min(max(1.5 - (offset * offset).sum(), 0), 1)
   }
 }
 
 /// Reduces a picture, computes the models of its smooth luma, and changes each pixel's detail.
-struct GuidedDetailPass: OperationPass {
-  let setting: PassSetting
-  let operation: GuidedDetailOperation
+package struct GuidedDetailPass: OperationPass {
+  package let setting: PassSetting
+  package let operation: GuidedDetailOperation
 
   /// The weights of red, green and blue in luma (BT.601), as those of `guide_luma`.
-  static let luma = SIMD3(0.299, 0.587, 0.114)
+  package static let luma = SIMD3(0.299, 0.587, 0.114)
 
   /// Cb and Cr of a colour in units of white (BT.601).
-  static func chroma(_ color: SIMD3<Double>) -> SIMD2<Double> {
+  package static func chroma(_ color: SIMD3<Double>) -> SIMD2<Double> {
     let y = (color * Self.luma).sum()
     return [(color.z - y) / 1.772, (color.x - y) / 1.402]
   }
 
-  func run(_ context: PassContext) async {
+  package func run(_ context: PassContext) async {
     let geometry = self.setting.geometry
     let reduction = FrameReduction(geometry)
     let size = reduction.size

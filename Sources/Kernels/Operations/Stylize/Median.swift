@@ -19,19 +19,13 @@ struct Median: CatalogueFilter {
 }
 
 /// The median of 3x3 samples of each channel.
-struct MedianOperation: NeighborhoodOperation {
-  var summary: String { "the median of 3x3" }
+package struct MedianOperation: NeighborhoodOperation {
+  package var summary: String { "the median of 3x3" }
 
-  func spread(in geometry: FrameGeometry) -> Double? { 1 + ContentSpread.rounding }
+  package func spread(in geometry: FrameGeometry) -> Double? { 1 + ContentSpread.rounding }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     MedianPass(setting: setting)
-  }
-
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    plane.map { x, y, channel in
-      (0 ..< 9).map { plane[x + $0 % 3 - 1, y + $0 / 3 - 1, channel] }.sorted()[4]
-    }
   }
 }
 

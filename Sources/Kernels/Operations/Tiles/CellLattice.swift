@@ -1,34 +1,34 @@
 /// Seeds scattered over a plane, one for each position of a grid, moved by a hash of the position.
-struct CellLattice: Sendable, Hashable {
+package struct CellLattice: Sendable, Hashable {
   /// The position of column 0 and row 0 of the grid.
-  let x: Double
-  let y: Double
+  package let x: Double
+  package let y: Double
   /// The distance between positions, in pixels of the plane.
-  let spacing: Double
+  package let spacing: Double
 
   /// The greatest distance of a seed from its position along each axis, in spacings. With this
   /// value, the nearest seed of a point is at most one row of the grid away: a seed of the point's
   /// row is within sqrt(2) (.5 + .32) = 1.16 spacings, and those of the next row but one are beyond
   /// 1.5 - .32 = 1.18.
-  static let jitter = 0.32
+  package static let jitter = 0.32
 
   /// Returns the same seeds on a plane of another size.
-  func scaled(by scale: Double) -> CellLattice {
+  package func scaled(by scale: Double) -> CellLattice {
     CellLattice(x: self.x * scale, y: self.y * scale, spacing: self.spacing * scale)
   }
 
   /// The row of the grid at a position.
-  func row(y: Double) -> Int { Int(((y - self.y) / self.spacing + 0.5).rounded(.down)) }
+  package func row(y: Double) -> Int { Int(((y - self.y) / self.spacing + 0.5).rounded(.down)) }
 
   /// The columns of the grid whose seeds may be nearest to pixels of a row.
-  func columns(width: Int) -> ClosedRange<Int> {
+  package func columns(width: Int) -> ClosedRange<Int> {
     let first = Int((-self.x / self.spacing).rounded(.down)) - 3
     let last = Int(((Double(width) - self.x) / self.spacing).rounded(.up)) + 2
     return first ... max(first, last)
   }
 
   /// The position of a seed, in pixels of the plane.
-  func seed(column: Int, row: Int) -> (x: Double, y: Double) {
+  package func seed(column: Int, row: Int) -> (x: Double, y: Double) {
     let hash = NoiseTable.mix(
       NoiseTable.mix(UInt64(bitPattern: Int64(column))) ^ UInt64(bitPattern: Int64(row)))
     let right = Double(hash & 0xffff_ffff) / 0x1p32 - 0.5

@@ -36,45 +36,21 @@ struct Pixellate: CatalogueFilter {
 }
 
 /// Means over squares of a grid.
-struct PixellateOperation: NeighborhoodOperation {
+package struct PixellateOperation: NeighborhoodOperation {
   /// The corner of four squares, in pixels from the top left.
-  let x: Double
-  let y: Double
+  package let x: Double
+  package let y: Double
   /// A square's side in pixels.
-  let scale: Double
+  package let scale: Double
 
-  var summary: String { "means over squares of \(self.scale) pixels" }
+  package var summary: String { "means over squares of \(self.scale) pixels" }
 
-  func spread(in geometry: FrameGeometry) -> Double? {
+  package func spread(in geometry: FrameGeometry) -> Double? {
     self.scale * 2.0.squareRoot() + ContentSpread.rounding
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     PixellatePass(setting, self)
-  }
-
-  func reference(_ plane: ReferencePlane) -> ReferencePlane {
-    struct Square: Hashable {
-      let x, y, channel: Int
-    }
-    func square(_ x: Int, _ y: Int, _ channel: Int) -> Square {
-      let side = self.scale * plane.scale
-      return Square(
-        x: Int(((Double(x) + 0.5 - self.x * plane.scale) / side).rounded(.down)),
-        y: Int(((Double(y) + 0.5 - self.y * plane.scale) / side).rounded(.down)),
-        channel: channel)
-    }
-    var sums: [Square: (sum: Double, count: Double)] = [:]
-    _ = plane.map { x, y, channel in
-      let sample = plane[x, y, channel]
-      let (sum, count) = sums[square(x, y, channel)] ?? (0, 0)
-      sums[square(x, y, channel)] = (sum + sample, count + 1)
-      return sample
-    }
-    return plane.map { x, y, channel in
-      let (sum, count) = sums[square(x, y, channel)] ?? (0, 1)
-      return sum / count
-    }
   }
 }
 

@@ -46,10 +46,10 @@ struct PixelStaging: ~Copyable {
 }
 
 /// The order of a format's interleaved channels in memory.
-enum PixelOrder {
+package enum PixelOrder {
   /// For each byte of a pixel whether it is red (0), green (1) or blue (2); `nil` for formats
   /// without interleaved colours.
-  static func colors(of format: PixelFormat) -> [Int]? {
+  package static func colors(of format: PixelFormat) -> [Int]? {
     switch format {
     case .bgra8: [2, 1, 0]
     case .rgba8, .rgb24: [0, 1, 2]

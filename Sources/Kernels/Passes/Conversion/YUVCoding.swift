@@ -1,4 +1,4 @@
-import CKernels
+package import CKernels
 
 /// YUV code values to RGB in 0 ... 1 and back, in double precision, by the definitions of ITU-R
 /// BT.601 and BT.709.
@@ -46,13 +46,13 @@ package struct YUVCoding {
 /// With Kr and Kb of the matrix, full range: R = Y + 2 (1 - Kr) V, B = Y + 2 (1 - Kb) U, and G from
 /// Y = Kr R + Kg G + Kb B; video range scales luma by 219/255 from 16, chroma by 224/255 (ITU-R
 /// BT.601 and BT.709). Chroma is sited at the centre of its 2x2 pixels.
-struct YUVConversion: Sendable {
+package struct YUVConversion: Sendable {
   /// Code values to RGB.
-  let toRGB: sl_yuv_to_rgb
+  package let toRGB: sl_yuv_to_rgb
   /// RGB to code values.
-  let fromRGB: sl_rgb_to_yuv
+  package let fromRGB: sl_rgb_to_yuv
 
-  init(_ color: ColorDescription) {
+  package init(_ color: ColorDescription) {
     let (kr, kb): (Double, Double) =
       switch color.matrix {
       case .bt601: (0.299, 0.114)

@@ -1,17 +1,17 @@
 import CKernels
 
 /// A picture with an empty margin: transparent and black.
-struct MarginOperation: NeighborhoodOperation {
+package struct MarginOperation: NeighborhoodOperation {
   /// Pixels on the left; even, so that chroma stays aligned.
-  let left: Int
+  package let left: Int
   /// Pixels at the top; even.
-  let top: Int
+  package let top: Int
   /// Pixels on the right.
-  let right: Int
+  package let right: Int
   /// Pixels at the bottom.
-  let bottom: Int
+  package let bottom: Int
 
-  init(left: Int, top: Int, right: Int, bottom: Int) {
+  package init(left: Int, top: Int, right: Int, bottom: Int) {
     self.left = left
     self.top = top
     self.right = right
@@ -19,17 +19,17 @@ struct MarginOperation: NeighborhoodOperation {
   }
 
   /// Creates a margin with the same width left and right, and the same height at top and bottom.
-  init(left: Int, top: Int) {
+  package init(left: Int, top: Int) {
     self.init(left: left, top: top, right: left, bottom: top)
   }
 
-  var summary: String {
+  package var summary: String {
     self.left == self.right && self.top == self.bottom
       ? "a margin of \(self.left) and \(self.top) pixels"
       : "a margin of \(self.left) to \(self.right) and \(self.top) to \(self.bottom) pixels"
   }
 
-  func output(for geometry: FrameGeometry) -> FrameGeometry {
+  package func output(for geometry: FrameGeometry) -> FrameGeometry {
     var result = geometry
     result.size = FrameSize(
       width: geometry.size.width + self.left + self.right,
@@ -37,30 +37,10 @@ struct MarginOperation: NeighborhoodOperation {
     return result
   }
 
-  func makePass(_ setting: PassSetting) -> any Pass {
+  package func makePass(_ setting: PassSetting) -> any Pass {
     MarginPass(
       description: setting.description, operation: self,
       empty: TransparentBlack.samples(setting.geometry))
-  }
-
-  func reference(
-    _ planes: [ReferencePlane], of geometry: FrameGeometry
-  ) -> [ReferencePlane] {
-    let size = self.output(for: geometry).size
-    return zip(planes, PlaneShape.planes(geometry.format, size)).map { plane, shape in
-      let (left, top) = (
-        Int(Double(self.left) * plane.scale), Int(Double(self.top) * plane.scale)
-      )
-      let result = ReferencePlane(
-        width: shape.width, height: shape.height, step: plane.step, scale: plane.scale,
-        samples: Array(repeating: 0, count: shape.samples * shape.height))
-      return result.map { x, y, channel in
-        // A chroma sample at an odd edge belongs to the picture.
-        let isInside =
-          (left ..< left + plane.width).contains(x) && (top ..< top + plane.height).contains(y)
-        return isInside ? plane[x - left, y - top, channel] : plane.empty(channel: channel)
-      }
-    }
   }
 }
 
@@ -109,9 +89,9 @@ struct MarginPass: Pass {
 }
 
 /// The samples of an empty area: transparent and black.
-enum TransparentBlack {
+package enum TransparentBlack {
   /// The code values of each plane, channel by channel.
-  static func samples(_ geometry: FrameGeometry) -> [[Int16]] {
+  package static func samples(_ geometry: FrameGeometry) -> [[Int16]] {
     switch geometry.format {
     case .bgra8, .rgba8: [[0, 0, 0, 0]]
     case .rgb24: [[0, 0, 0]]

@@ -38,11 +38,15 @@ extension RasterView {
 }
 
 /// A copy of a plane from a pass's input to its output, for all combinations of depths.
-struct PlaneCopy {
+package struct PlaneCopy {
   /// The plane.
-  let shape: PlaneShape
+  package let shape: PlaneShape
 
-  func run(_ context: PassContext) async {
+  package init(shape: PlaneShape) {
+    self.shape = shape
+  }
+
+  package func run(_ context: PassContext) async {
     let source = context.inputs[0].view
     let destination = context.output.view
     let shape = self.shape

@@ -48,9 +48,9 @@ package final class FloatTable: @unchecked Sendable {  // written by its initial
   /// The number of numbers.
   package let count: Int
   /// The first number; valid while the table lives.
-  let start: UnsafePointer<Float>
+  package let start: UnsafePointer<Float>
 
-  init(_ values: [Float]) {
+  package init(_ values: [Float]) {
     self.count = values.count
     let floats = UnsafeMutablePointer<Float>.allocate(capacity: max(values.count, 1))
     _ = unsafe UnsafeMutableBufferPointer(start: floats, count: values.count)

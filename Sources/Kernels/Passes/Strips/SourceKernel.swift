@@ -11,11 +11,11 @@ package final class SourceKernel: Sendable {
   package typealias Apply = @Sendable (_ strip: Strip, _ source: Strip) -> Void
 
   /// The space in which `source` is expected.
-  let space: WorkingSpace
-  let reference: Reference
-  let apply: Apply
+  package let space: WorkingSpace
+  package let reference: Reference
+  package let apply: Apply
 
-  init(space: WorkingSpace, reference: @escaping Reference, apply: @escaping Apply) {
+  package init(space: WorkingSpace, reference: @escaping Reference, apply: @escaping Apply) {
     self.space = space
     self.reference = reference
     self.apply = apply

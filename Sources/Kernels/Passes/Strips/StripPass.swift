@@ -31,7 +31,7 @@ package struct StripPass: Pass {
   package var worksInPlace: Bool { true }
 
   package func kernelNanoseconds(_ size: FrameSize) -> Double {
-    Double(size.pixelCount) * self.program.kernelNanoseconds * KernelProgram.slowness
+    Double(size.pixelCount) * self.program.kernelNanoseconds * InstructionSet.kernelSlowness
   }
 
   package func run(_ context: PassContext) async {

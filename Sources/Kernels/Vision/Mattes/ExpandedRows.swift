@@ -76,7 +76,7 @@ extension FloatPlanes {
   ///   - other: Planes of the same size, which are overwritten.
   ///   - bands: Divides the rows.
   /// - Returns: These planes or the other ones: those with the result.
-  func blurred(
+  package func blurred(
     radii: [Int], count: Int, with other: FloatPlanes, _ bands: BandRunner
   ) async -> FloatPlanes {
     var (source, target) = (self, other)
@@ -108,7 +108,7 @@ extension FloatPlanes {
   }
 
   /// The radii of three boxes that together have about the variance of a Gaussian.
-  static func boxRadii(variance: Double) -> [Int] {
+  package static func boxRadii(variance: Double) -> [Int] {
     var rest = max(variance, 0)
     return (0 ..< 3).map { index in
       // A box of radius r has the variance r (r + 1) / 3.

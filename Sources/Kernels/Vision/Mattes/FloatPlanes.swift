@@ -1,16 +1,16 @@
 /// Planes of floats of one size, in a buffer of a pool. One band at a time writes a row.
 @safe
-final class FloatPlanes: @unchecked Sendable {  // passes write disjoint rows, then read all
-  let width: Int
-  let height: Int
+package final class FloatPlanes: @unchecked Sendable {  // passes write disjoint rows, then read all
+  package let width: Int
+  package let height: Int
   /// Floats from one plane of a row to the next. The planes of a row are adjacent.
-  let stride: Int
+  package let stride: Int
   private let planes: Int
   private let buffer: PixelBuffer
   private let floats: UnsafeMutablePointer<Float>
 
   /// Allocates planes. Their numbers are undefined.
-  init(width: Int, height: Int, planes: Int, pool: BufferPool) {
+  package init(width: Int, height: Int, planes: Int, pool: BufferPool) {
     self.width = width
     self.height = height
     self.planes = planes
@@ -23,7 +23,7 @@ final class FloatPlanes: @unchecked Sendable {  // passes write disjoint rows, t
 
   /// The first float of a plane's row.
   @inline(__always)
-  func row(_ y: Int, plane: Int = 0) -> UnsafeMutablePointer<Float> {
+  package func row(_ y: Int, plane: Int = 0) -> UnsafeMutablePointer<Float> {
     unsafe self.floats + (y * self.planes + plane) * self.stride
   }
 }
@@ -33,19 +33,19 @@ final class FloatPlanes: @unchecked Sendable {  // passes write disjoint rows, t
 ///
 /// Sums of their products over a box of the guided filter are exact in floats, so that a running
 /// sum does not drift.
-typealias GuidePlanes = FloatPlanes
+package typealias GuidePlanes = FloatPlanes
 
 extension GuidePlanes {
   /// The plane of the matte.
-  static let mattePlane = 3
+  package static let mattePlane = 3
 
   /// Creates planes for a picture and its matte. Their numbers are undefined.
-  static func guide(_ size: FrameSize, pool: BufferPool) -> GuidePlanes {
+  package static func guide(_ size: FrameSize, pool: BufferPool) -> GuidePlanes {
     GuidePlanes(width: size.width, height: size.height, planes: 4, pool: pool)
   }
 
   /// Copies a picture.
-  func load(_ picture: ColorPicture) {
+  package func load(_ picture: ColorPicture) {
     precondition(picture.width == self.width && picture.height == self.height)
     unsafe picture.samples.withUnsafeBufferPointer { samples in
       for y in 0 ..< self.height {
@@ -63,7 +63,7 @@ extension GuidePlanes {
   }
 
   /// Copies a matte of the same size, rounded to 1/255.
-  func load(_ matte: MatteEstimate) {
+  package func load(_ matte: MatteEstimate) {
     precondition(matte.width == self.width && matte.height == self.height)
     self.load(0 ..< self.height, of: matte, by: .identity)
   }
@@ -74,7 +74,7 @@ extension GuidePlanes {
   ///   - band: The rows of the planes.
   ///   - matte: The matte.
   ///   - map: The map from positions in the planes to those in the matte. The nearest value counts.
-  func load(_ band: Range<Int>, of matte: MatteEstimate, by map: AffineMap) {
+  package func load(_ band: Range<Int>, of matte: MatteEstimate, by map: AffineMap) {
     let (right, down) = (Double(matte.width - 1), Double(matte.height - 1))
     let isSame = map == .identity && matte.width == self.width && matte.height == self.height
     unsafe matte.values.withUnsafeBufferPointer { values in
@@ -98,7 +98,7 @@ extension GuidePlanes {
   }
 
   /// The picture as bytes.
-  var colorPicture: ColorPicture {
+  package var colorPicture: ColorPicture {
     var samples = [UInt8](repeating: 0, count: 3 * self.width * self.height)
     for y in 0 ..< self.height {
       for plane in 0 ..< 3 {

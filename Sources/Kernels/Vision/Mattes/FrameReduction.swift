@@ -48,7 +48,7 @@ package struct FrameReduction: Sendable {
   /// Computes rows of the small picture from a raster of the geometry.
   ///
   /// - Parameter alpha: Receives the mean alpha, in levels, of formats with an alpha channel.
-  func run(
+  package func run(
     _ band: Range<Int>, from source: RasterView, to guide: GuidePlanes, alpha: FloatPlanes? = nil
   ) {
     let rows = unsafe sl_rows_current().pointee

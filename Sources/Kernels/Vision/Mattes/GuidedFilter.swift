@@ -31,7 +31,7 @@ package struct GuidedFilter: Sendable, Hashable {
 
   /// Computes rows of averaged functions: three weights and a bias, of colours less 128 and the
   /// matte in 0 ... 255.
-  func run(_ band: Range<Int>, _ guide: GuidePlanes, to models: FloatPlanes) {
+  package func run(_ band: Range<Int>, _ guide: GuidePlanes, to models: FloatPlanes) {
     guard !band.isEmpty else { return }
     let rows = unsafe sl_rows_current().pointee
     let (radius, width, height) = (self.radius, guide.width, guide.height)

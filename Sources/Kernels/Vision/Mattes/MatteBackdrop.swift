@@ -7,7 +7,7 @@ protocol MatteBackground: Sendable {
 }
 
 /// A source of the rows behind a matte, owned by one band.
-protocol BackdropRows: AnyObject {
+package protocol BackdropRows: AnyObject {
   /// Samples from one channel of a row of interleaved pixels to the next.
   var stride: Int { get }
   /// The samples of a plane's row; of interleaved formats, of its channels, ``stride`` apart. Valid
@@ -21,18 +21,20 @@ protocol BackdropRows: AnyObject {
 /// The channels of formats with interleaved pixels are planes, in their order in memory, which the
 /// blend reads without shuffling. YUV formats have their own planes.
 @safe
-final class MatteBackdrop: MatteBackground, BackdropRows, @unchecked Sendable {  // immutable
+package final class MatteBackdrop: MatteBackground, BackdropRows,
+  @unchecked Sendable  // immutable
+{
   /// The planes of other formats.
   private let raster: Raster?
   /// The rows of interleaved formats: their channels one after the other.
   private let channels: UnsafeMutablePointer<Int16>?
   /// Samples from one channel of a row to the next.
-  let stride: Int
+  package let stride: Int
   private let step: Int
   private let isSolid: Bool
 
   /// The bytes of a backdrop, at most.
-  static func byteCount(_ size: FrameSize) -> Int { size.width * size.height * 8 }
+  package static func byteCount(_ size: FrameSize) -> Int { size.width * size.height * 8 }
 
   /// Draws a backdrop.
   ///
@@ -40,7 +42,7 @@ final class MatteBackdrop: MatteBackground, BackdropRows, @unchecked Sendable { 
   ///   - image: An image that is placed in frames of the geometry; `nil` for the colour alone.
   ///   - color: The colour behind the image.
   ///   - geometry: The geometry of pictures.
-  init(image: PlacedImage?, color: RGBAColor, geometry: FrameGeometry) {
+  package init(image: PlacedImage?, color: RGBAColor, geometry: FrameGeometry) {
     self.isSolid = image == nil
     var size = geometry.size
     if image == nil { size.height = min(2, size.height) }
@@ -89,7 +91,7 @@ final class MatteBackdrop: MatteBackground, BackdropRows, @unchecked Sendable { 
   }
 
   /// The definition of a backdrop's pixel: premultiplied.
-  static func pixel(
+  package static func pixel(
     _ image: PlacedImage?, _ color: RGBAColor, x: Int, y: Int
   ) -> SIMD4<Double> {
     let behind =
@@ -99,7 +101,7 @@ final class MatteBackdrop: MatteBackground, BackdropRows, @unchecked Sendable { 
     return front + behind * (1 - front.w)
   }
 
-  func makeRows() -> any BackdropRows { self }
+  package func makeRows() -> any BackdropRows { self }
 
   private static func draw(_ image: PlacedImage?, on color: RGBAColor, _ strip: Strip) {
     let alpha = Float(color.alpha)
@@ -118,7 +120,7 @@ final class MatteBackdrop: MatteBackground, BackdropRows, @unchecked Sendable { 
   }
 
   /// The samples of a plane's row; of interleaved formats, of its channels, ``stride`` apart.
-  func row(_ y: Int, plane: Int) -> UnsafePointer<Int16> {
+  package func row(_ y: Int, plane: Int) -> UnsafePointer<Int16> {
     let y = self.isSolid ? 0 : y
     if let channels = unsafe self.channels {
       return unsafe UnsafePointer(channels + y * self.step * self.stride)

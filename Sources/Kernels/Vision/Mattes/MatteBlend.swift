@@ -322,14 +322,14 @@ package struct MatteBlend: Sendable {
 
   /// The two cells between whose centres a pixel lies, along one axis, and the weight of the
   /// second.
-  static func place(
+  package static func place(
     _ pixel: Int, _ factor: Int, _ count: Int
   ) -> (cell: Int, next: Int, fraction: Double) {
     self.place(Double(pixel), factor, count)
   }
 
   /// The same for a position between pixels.
-  static func place(
+  package static func place(
     _ pixel: Double, _ factor: Int, _ count: Int
   ) -> (cell: Int, next: Int, fraction: Double) {
     let place = min(max((pixel + 0.5) / Double(factor) - 0.5, 0), Double(count - 1))

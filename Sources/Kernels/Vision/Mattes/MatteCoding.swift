@@ -1,29 +1,29 @@
 /// Models of mattes and key colours in the code values of a format.
-struct MatteCoding {
+package struct MatteCoding {
   /// The weights of three channels, in the order in memory or as luma and Cb and Cr above grey, and
   /// a bias, from weights of red, green and blue less 128 and a bias in 1/255.
-  let matrix: [[Double]]
+  package let matrix: [[Double]]
   /// The luma of black, and of white above it.
-  let lumaOffset: Double
-  let lumaRange: Double
+  package let lumaOffset: Double
+  package let lumaRange: Double
   /// The greatest chroma above grey.
-  let chromaRange: Double
+  package let chromaRange: Double
   /// The code values of a colour: four rows of weights of red, green, blue and alpha in levels, in
   /// the order in memory or as luma, Cb and Cr. In YUV formats alpha, 255, gives the offsets.
-  let encoding: [[Double]]
+  package let encoding: [[Double]]
   private let coding: YUVCoding
 
   /// The removal of spill in YUV.
-  struct Removal {
+  package struct Removal {
     /// The differences of the key's channel from each of the others, per Cb and Cr above grey.
-    let differences: [SIMD2<Double>]
+    package let differences: [SIMD2<Double>]
     /// The changes of luma, Cb and Cr that remove an excess of 1.
-    let gains: SIMD3<Double>
+    package let gains: SIMD3<Double>
     /// Luma above black, Cb and Cr above grey.
-    let residue: SIMD3<Double>
+    package let residue: SIMD3<Double>
   }
 
-  init(_ geometry: FrameGeometry) {
+  package init(_ geometry: FrameGeometry) {
     var color = geometry.color
     if !geometry.format.isYUV { color.range = .full }
     self.coding = YUVCoding(color)
@@ -61,7 +61,7 @@ struct MatteCoding {
       + [affine.biases.map { $0 / 255 } + [1 / 255.0]]
   }
 
-  func removal(of spill: KeySpill) -> Removal {
+  package func removal(of spill: KeySpill) -> Removal {
     func levels(_ u: Double, _ v: Double) -> SIMD4<Double> {
       255 * (self.coding.decode(0, 128 + u, 128 + v) - self.coding.decode(0, 128, 128))
     }

@@ -1,3 +1,4 @@
+import SidelightKernelLanguage
 import SidelightKernels
 
 /// Compiles pipelines for pictures of a form, and caches plans and cost estimates for all sessions.

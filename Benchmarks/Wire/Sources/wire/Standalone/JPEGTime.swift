@@ -1,5 +1,6 @@
 import BenchmarkSupport
 import SidelightClient
+import SidelightKernelLanguage
 
 /// Decoding, a pipeline and encoding in sequence, without a transport.
 struct JPEGTime {

@@ -1,5 +1,6 @@
 import BenchmarkSupport
 import SidelightClient
+import SidelightKernelLanguage
 
 /// A pipeline on frames in memory: the work of a session without the transport.
 struct KernelTime {

@@ -1,0 +1,20 @@
+public import SidelightKernels
+
+extension FilterCatalogue {
+  /// The filters of this package that need no further library.
+  public static let builtIn: FilterCatalogue = {
+    var catalogue = FilterCatalogue()
+    catalogue.registerPixelFilters()
+    catalogue.registerKernelLanguage()
+    return catalogue
+  }()
+
+  /// Adds the filter `kernel`, whose calls have the parameters of their text.
+  package mutating func registerKernelLanguage() {
+    self.register(TextKernel.description) { call, assets, path throws(PipelineError) in
+      try TextKernel.parameters(of: call, assets, path: path)
+    } make: {
+      TextKernel($0)
+    }
+  }
+}

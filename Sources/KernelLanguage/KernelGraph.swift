@@ -1,0 +1,226 @@
+import CKernels
+import SidelightKernels
+
+/// The operations of a kernel on single numbers, each of which occurs once: an operation that
+/// exists already is reused, and one of constants is computed.
+struct KernelGraph {
+  /// A number that the pixels or the frame provide.
+  enum Input: Hashable {
+    /// A channel of the pixel: 0 red, 1 green, 2 blue, 3 alpha; straight colour.
+    case channel(Int)
+    /// A channel of the pixel at an offset; premultiplied colour in pictures with alpha.
+    case sample(x: Int, y: Int, channel: Int)
+    /// The column of the pixel's centre within its strip.
+    case column
+    /// The column of the strip's first pixel.
+    case start
+    /// The row of the pixel's centre.
+    case row
+    /// The time of the frame in seconds.
+    case time
+    /// The number of the frame.
+    case frame
+    /// An unknown number, the same for all pixels: a parameter's component or the frame's size, when
+    /// a text is checked.
+    case unknown(Int)
+  }
+
+  /// The index of a node.
+  typealias Index = Int
+
+  enum Node: Hashable {
+    case constant(Double)
+    case input(Input)
+    /// An operation; operands that it does not have are those that it has.
+    case operation(KernelOperation, Index, Index, Index)
+  }
+
+  /// The most variable of the values on which a number depends.
+  enum Variability: Int, Comparable {
+    case constant
+    /// The parameters and the size of frames.
+    case plan
+    /// The frame's time, the row, and the strip of pixels.
+    case row
+    case pixel
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  private(set) var nodes: [Node] = []
+  private(set) var variability: [Variability] = []
+  /// For each node the greatest magnitude, if the inputs are finite; infinite if there is none or
+  /// it is not known.
+  private(set) var magnitudes: [Double] = []
+  private var indices: [Node: Index] = [:]
+  /// The constant that is not a number, if there is one.
+  private var notANumber: Index?
+
+  /// The magnitude up to which a program's results need no limit.
+  static let greatestMagnitude = 1e30
+  /// The magnitude of colours beyond which no filter goes.
+  private static let inputMagnitude = 1e6
+
+  // MARK: Nodes
+
+  mutating func constant(_ value: Double) -> Index {
+    // NaN is not equal to itself, so a dictionary does not find it.
+    if value.isNaN, let notANumber { return notANumber }
+    // Zeros are equal, and a dictionary would keep the first.
+    let index = self.insert(.constant(value == 0 ? 0 : value), .constant, abs(value))
+    if value.isNaN { self.notANumber = index }
+    return index
+  }
+
+  mutating func input(_ input: Input) -> Index {
+    let variability: Variability =
+      switch input {
+      case .channel, .sample, .column: .pixel
+      case .start, .row, .time, .frame: .row
+      case .unknown: .plan
+      }
+    return self.insert(.input(input), variability, Self.inputMagnitude)
+  }
+
+  /// Returns the value of a node that is constant; `nil` for others.
+  func constantValue(_ index: Index) -> Double? {
+    if case .constant(let value) = self.nodes[index] { value } else { nil }
+  }
+
+  mutating func apply(_ operation: KernelOperation, _ a: Index) -> Index {
+    self.apply(operation, a, a, a)
+  }
+
+  mutating func apply(_ operation: KernelOperation, _ a: Index, _ b: Index) -> Index {
+    self.apply(operation, a, b, a)
+  }
+
+  mutating func apply(
+    _ operation: KernelOperation, _ a: Index, _ b: Index, _ c: Index
+  ) -> Index {
+    let values = [a, b, c].compactMap(self.constantValue)
+    if values.count == 3 {
+      return self.constant(operation.constant(values[0], values[1], values[2]))
+    }
+    if let simple = self.simplified(operation, a, b, c) { return simple }
+    var (a, b) = (a, b)
+    if operation.commutes, a > b { swap(&a, &b) }
+    let magnitudes = [a, b, c].map { self.magnitudes[$0] }
+    return self.insert(
+      .operation(operation, a, b, operation.operandCount == 3 ? c : a),
+      [a, b, c].map { self.variability[$0] }.max() ?? .pixel,
+      operation.magnitude(
+        magnitudes[0], magnitudes[1], magnitudes[2], divisor: self.constantValue(b)))
+  }
+
+  /// Returns a node with the same value as an operation, if there is a simpler one. Only if the
+  /// operands are finite: zero times infinity is not zero.
+  private mutating func simplified(
+    _ operation: KernelOperation, _ a: Index, _ b: Index, _ c: Index
+  ) -> Index? {
+    let (left, right, third) = (
+      self.constantValue(a), self.constantValue(b), self.constantValue(c)
+    )
+    func isFinite(_ index: Index) -> Bool { self.magnitudes[index].isFinite }
+    switch operation {
+    case .add:
+      return left == 0 ? b : right == 0 ? a : nil
+    case .subtract:
+      return right == 0 ? a : a == b && isFinite(a) ? self.constant(0) : nil
+    case .multiply:
+      if left == 1 { return b }
+      if right == 1 { return a }
+      return left == 0 && isFinite(b) || right == 0 && isFinite(a) ? self.constant(0) : nil
+    case .divide:
+      if right == 1 { return a }
+      // A product, where the divisor's inverse is exact: a power of two.
+      guard let right, (1e-30 ... 1e30).contains(abs(right)), abs(right).significand == 1 else {
+        return nil
+      }
+      return self.apply(.multiply, a, self.constant(1 / right))
+    case .mix:
+      if third == 1, isFinite(a) { return b }
+      return (third == 0 && isFinite(b)) || a == b && isFinite(a) ? a : nil
+    case .min, .max:
+      return a == b ? a : nil
+    case .select:
+      return left.map { $0 != 0 ? b : c } ?? (b == c ? b : nil)
+    default:
+      return nil
+    }
+  }
+
+  private mutating func insert(
+    _ node: Node, _ variability: Variability, _ magnitude: Double
+  ) -> Index {
+    if let known = self.indices[node] { return known }
+    self.nodes.append(node)
+    self.variability.append(variability)
+    self.magnitudes.append(magnitude < Self.greatestMagnitude ? magnitude : .infinity)
+    self.indices[node] = self.nodes.count - 1
+    return self.nodes.count - 1
+  }
+}
+
+extension KernelGraph {
+  /// Computes nodes in double precision.
+  ///
+  /// - Parameter input: The value of an input.
+  func evaluate(_ results: [Index], _ input: (Input) -> Double) -> [Double] {
+    var values: [Double] = []
+    values.reserveCapacity(self.nodes.count)
+    for node in self.nodes {
+      switch node {
+      case .constant(let value): values.append(value)
+      case .input(let source): values.append(input(source))
+      case .operation(let operation, let a, let b, let c):
+        values.append(operation.value(values[a], values[b], values[c]))
+      }
+    }
+    return results.map { values[$0] }
+  }
+
+  /// Returns nodes as an affine function of the pixel's four channels; `nil` if one is none.
+  func affineMap(of results: [Index]) -> ColorMatrix? {
+    var forms: [Index: (weights: SIMD4<Double>, bias: Double)] = [:]
+    for (index, node) in self.nodes.enumerated() {
+      switch node {
+      case .constant(let value) where value.isFinite: forms[index] = (.zero, value)
+      case .input(.channel(let channel)):
+        var weights = SIMD4<Double>.zero
+        weights[channel] = 1
+        forms[index] = (weights, 0)
+      case .operation(let operation, let a, let b, let c):
+        guard let x = forms[a], let y = forms[b], let z = forms[c] else { continue }
+        switch operation {
+        case .copy: forms[index] = x
+        case .negate: forms[index] = (-x.weights, -x.bias)
+        case .add: forms[index] = (x.weights + y.weights, x.bias + y.bias)
+        case .subtract: forms[index] = (x.weights - y.weights, x.bias - y.bias)
+        case .multiply where x.weights == .zero:
+          forms[index] = (y.weights * x.bias, y.bias * x.bias)
+        case .multiply where y.weights == .zero:
+          forms[index] = (x.weights * y.bias, x.bias * y.bias)
+        case .divide where y.weights == .zero && y.bias != 0:
+          forms[index] = (x.weights / y.bias, x.bias / y.bias)
+        case .mix where z.weights == .zero:
+          forms[index] = (
+            x.weights + (y.weights - x.weights) * z.bias, x.bias + (y.bias - x.bias) * z.bias
+          )
+        default: break
+        }
+      default: break
+      }
+    }
+    let rows = results.compactMap { forms[$0] }
+    guard rows.count == 4,
+      rows.allSatisfy({ row in
+        row.bias.magnitude <= 1e6 && (0 ..< 4).allSatisfy { row.weights[$0].magnitude <= 1e6 }
+      })
+    else { return nil }
+    return ColorMatrix(
+      red: rows[0].weights, green: rows[1].weights, blue: rows[2].weights,
+      alpha: rows[3].weights,
+      bias: [rows[0].bias, rows[1].bias, rows[2].bias, rows[3].bias])
+  }
+}

@@ -1,0 +1,255 @@
+import CKernels
+import SidelightKernels
+
+/// The order of a graph's operations, and the slots of their results.
+///
+/// Operations that no result needs are left out. A product that is only added to another number is
+/// one step with the addition. A step may write its result in place of an operand that no later
+/// step reads, and the results of the program where the strip's channels are.
+struct KernelSchedule {
+  /// The steps: those on single numbers first.
+  private(set) var steps: [sl_kernel_step] = []
+  private(set) var singleStepCount = 0
+  /// The inputs that are rows.
+  private(set) var inputs: [KernelGraph.Input] = []
+  private(set) var constants: [Float] = []
+  private(set) var rowCount = 0
+  private(set) var singleCount = 0
+  private(set) var nanosecondsPerPixel = 0.0
+  /// Whether the slots fit the C rows.
+  private(set) var fits = true
+
+  /// A place of a number, before slots are numbered.
+  private enum Place: Hashable {
+    case channel(Int)
+    case input(Int)
+    case row(Int)
+    case constant(Int)
+    /// The strip's column, then the row, the time and the frame.
+    case singleInput(Int)
+    case single(Int)
+
+    var isSingle: Bool {
+      switch self {
+      case .channel, .input, .row: false
+      case .constant, .singleInput, .single: true
+      }
+    }
+  }
+
+  private struct Step {
+    var operation: KernelOperation
+    var out: Place
+    var operands: [Place]
+  }
+
+  /// An operation of the graph, with an addition and its product as one.
+  private struct Work {
+    var node: KernelGraph.Index
+    var operation: KernelOperation
+    var operands: [KernelGraph.Index]
+  }
+
+  /// The estimated time of a step on single numbers, which runs once for each strip of pixels.
+  private static let singleStepNanoseconds = 12.0
+
+  private let graph: KernelGraph
+  private var places: [KernelGraph.Index: Place] = [:]
+  /// The constants by their bits: NaN is not equal to itself.
+  private var constantPlaces: [UInt32: Int] = [:]
+  private var freeRows: [Int] = []
+
+  init(_ compiled: KernelCompiler.Compiled) {
+    self.graph = compiled.graph
+    // A channel that does not change is not written.
+    let results = compiled.results.enumerated().filter { channel, node in
+      compiled.graph.nodes[node] != .input(.channel(channel))
+    }
+    let work = self.work(for: results.map(\.element))
+    var list: [Step] = []
+    for item in work where self.isSingle(item.node) {
+      let place = Place.single(self.singleCount)
+      self.singleCount += 1
+      let operands = item.operands.map { self.place($0) }
+      self.places[item.node] = place
+      list.append(Step(operation: item.operation, out: place, operands: operands))
+      self.nanosecondsPerPixel += Self.singleStepNanoseconds / Double(Strip.capacity)
+    }
+    self.singleStepCount = list.count
+    self.schedule(
+      work.filter { !self.isSingle($0.node) }, results.map { ($0.offset, $0.element) }, &list)
+    self.number(list)
+  }
+
+  private func isSingle(_ node: KernelGraph.Index) -> Bool {
+    self.graph.variability[node] != .pixel
+  }
+
+  // MARK: Choice of operations
+
+  /// Returns the operations that results need, in the order of the graph.
+  private func work(for results: [KernelGraph.Index]) -> [Work] {
+    var uses = Array(repeating: 0, count: self.graph.nodes.count)
+    for result in results { uses[result] += 2 }
+    for index in self.graph.nodes.indices.reversed() where uses[index] > 0 {
+      for operand in self.operands(index) { uses[operand] += 1 }
+    }
+    var absorbed: Set<KernelGraph.Index> = []
+    var list: [Work] = []
+    for index in self.graph.nodes.indices.reversed() where uses[index] > 0 {
+      guard !absorbed.contains(index),
+        case .operation(let operation, let a, let b, _) =
+          self.graph.nodes[index]
+      else { continue }
+      if operation == .add, !self.isSingle(index),
+        let product = [b, a].first(where: { self.isProduct($0) && uses[$0] == 1 })
+      {
+        absorbed.insert(product)
+        list.append(
+          Work(
+            node: index, operation: .multiplyAdd,
+            operands: self.operands(product) + [product == a ? b : a]))
+      } else {
+        list.append(Work(node: index, operation: operation, operands: self.operands(index)))
+      }
+    }
+    return list.reversed()
+  }
+
+  private func isProduct(_ node: KernelGraph.Index) -> Bool {
+    guard case .operation(.multiply, _, _, _) = self.graph.nodes[node] else { return false }
+    return !self.isSingle(node)
+  }
+
+  private func operands(_ node: KernelGraph.Index) -> [KernelGraph.Index] {
+    guard case .operation(let operation, let a, let b, let c) = self.graph.nodes[node] else {
+      return []
+    }
+    return Array([a, b, c].prefix(operation.operandCount))
+  }
+
+  // MARK: Rows
+
+  /// Appends the steps on rows.
+  private mutating func schedule(
+    _ work: [Work], _ results: [(channel: Int, node: KernelGraph.Index)], _ list: inout [Step]
+  ) {
+    // Channels that a result takes from another channel are saved before anything is written.
+    var saved: [Int: Place] = [:]
+    for (channel, node) in results {
+      guard case .input(.channel) = self.graph.nodes[node] else { continue }
+      let place = self.takeRow()
+      list.append(Step(operation: .copy, out: place, operands: [self.place(node)]))
+      saved[channel] = place
+    }
+    var lastUses: [KernelGraph.Index: Int] = [:]
+    for (index, item) in work.enumerated() {
+      for operand in item.operands { lastUses[operand] = index }
+    }
+    /// The last use of each channel of the input.
+    var channelUses = [-1, -1, -1, -1]
+    for (node, index) in lastUses {
+      if case .input(.channel(let channel)) = self.graph.nodes[node] {
+        channelUses[channel] = index
+      }
+    }
+    for (_, node) in results { lastUses[node] = .max }
+    for (index, item) in work.enumerated() {
+      let operands = item.operands.map { self.place($0) }
+      for operand in Set(item.operands) where lastUses[operand] == index {
+        if case .row(let row)? = self.places[operand] { self.freeRows.append(row) }
+      }
+      let target = results.first { $0.node == item.node && channelUses[$0.channel] <= index }
+      let place = target.map { Place.channel($0.channel) } ?? self.takeRow()
+      self.places[item.node] = place
+      list.append(Step(operation: item.operation, out: place, operands: operands))
+      self.nanosecondsPerPixel += item.operation.nanoseconds
+    }
+    for (channel, node) in results {
+      let place = saved[channel] ?? self.place(node)
+      guard place != .channel(channel) else { continue }
+      list.append(Step(operation: .copy, out: .channel(channel), operands: [place]))
+      self.nanosecondsPerPixel += KernelOperation.copy.nanoseconds
+    }
+  }
+
+  private mutating func takeRow() -> Place {
+    if let row = self.freeRows.popLast() { return .row(row) }
+    self.rowCount += 1
+    return .row(self.rowCount - 1)
+  }
+
+  /// Returns the place of a node; gives inputs and constants one.
+  private mutating func place(_ node: KernelGraph.Index) -> Place {
+    if let place = self.places[node] { return place }
+    let place: Place
+    switch self.graph.nodes[node] {
+    case .constant(let value):
+      place = self.constant(Float(value))
+    case .input(.channel(let channel)):
+      place = .channel(channel)
+    case .input(.start):
+      place = .singleInput(0)
+    case .input(.row):
+      place = .singleInput(1)
+    case .input(.time):
+      place = .singleInput(2)
+    case .input(.frame):
+      place = .singleInput(3)
+    case .input(.unknown):
+      place = self.constant(0)
+    case .input(let input):
+      self.inputs.append(input)
+      place = .input(self.inputs.count - 1)
+    case .operation:
+      preconditionFailure("an operation is computed before its result is read")
+    }
+    self.places[node] = place
+    return place
+  }
+
+  private mutating func constant(_ value: Float) -> Place {
+    if let known = self.constantPlaces[value.bitPattern] { return .constant(known) }
+    self.constants.append(value)
+    self.constantPlaces[value.bitPattern] = self.constants.count - 1
+    return .constant(self.constants.count - 1)
+  }
+
+  // MARK: Slots
+
+  /// Numbers the slots, in the order of `sl_kernel_program`.
+  private mutating func number(_ list: [Step]) {
+    let rows = 4 + self.inputs.count
+    let constants = rows + self.rowCount
+    let singleInputs = constants + self.constants.count
+    let singles = singleInputs + 4
+    self.fits =
+      singles + self.singleCount <= Int(SL_KERNEL_SLOTS) && self.rowCount <= Int(SL_KERNEL_ROWS)
+    guard self.fits else {
+      self.singleStepCount = 0
+      return
+    }
+    func slot(_ place: Place) -> UInt16 {
+      switch place {
+      case .channel(let index): UInt16(index)
+      case .input(let index): UInt16(4 + index)
+      case .row(let index): UInt16(rows + index)
+      case .constant(let index): UInt16(constants + index)
+      case .singleInput(let index): UInt16(singleInputs + index)
+      case .single(let index): UInt16(singles + index)
+      }
+    }
+    self.steps = list.map { step in
+      let operands = step.operands
+      let isSingle = step.operands.map(\.isSingle)
+      var mask: UInt8 = 0
+      if !step.out.isSingle {
+        for (index, single) in isSingle.enumerated() where single { mask |= 1 << UInt8(index) }
+      }
+      let slots = operands.map(slot)
+      return sl_kernel_step(
+        operation: step.operation.rawValue, singles: mask, out: slot(step.out), a: slots[0],
+        b: slots.count > 1 ? slots[1] : slots[0], c: slots.count > 2 ? slots[2] : slots[0])
+    }
+  }
+}

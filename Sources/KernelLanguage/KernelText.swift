@@ -1,0 +1,112 @@
+public import SidelightKernels
+
+/// A kernel as text: a function of each pixel's colour, position and neighbours, which clients send
+/// while the server runs. `docs/guides/kernels.md` describes the language.
+///
+///     kernel glow "Adds a warm glow to bright pixels."
+///     param intensity: 0.6 in 0..1 "The strength."
+///
+///     let g = smoothstep(0.5, 1, luma(color)) * intensity
+///     return mix(color.rgb, vec3(1, 0.95, 0.8), g)
+///
+/// Kernels have neither loops nor state, and their length and cost are bounded. Equal kernels give
+/// the same bits on every machine.
+public struct KernelText: Sendable {
+  /// The parts of a text.
+  struct Syntax: Sendable {
+    var name = ""
+    var summary = ""
+    var parameters: [KernelParameter] = []
+    var bindings: [KernelBinding] = []
+    var result = KernelExpression(kind: .number(0), offset: 0)
+    /// The offset of the result in the text.
+    var resultOffset = 0
+  }
+
+  /// The most bytes of a text.
+  public static let maxByteCount = 16 << 10
+  /// The most parameters.
+  public static let maxParameters = 32
+  /// The most `let` bindings.
+  public static let maxBindings = 256
+  /// The most expressions, counting each number, name and operation.
+  public static let maxExpressions = 4096
+  /// The deepest nesting of brackets.
+  public static let maxDepth = 64
+  /// The most operations of which each needs the result of the one before, within an expression.
+  public static let maxOperations = 256
+  /// The most bytes of a summary.
+  public static let maxSummaryBytes = 256
+  /// The greatest cost of a pixel, in nanoseconds as the compiler estimates them: a tenth of a
+  /// second for a frame of 1920x1080 pixels.
+  public static let maxNanosecondsPerPixel = 50.0
+  /// The greatest distance that `sample` reads, in pixels. Larger offsets count as this one.
+  public static let maxReach = 32
+
+  /// The parameters of the filter itself, which a kernel's cannot have as names.
+  static let reservedParameters: Set<String> = ["asset", "source"]
+
+  let bytes: [UInt8]
+  let syntax: Syntax
+  /// Whether the kernel reads other pixels.
+  let isNeighborhood: Bool
+  /// The estimated time of a pixel for the costliest values of the parameters.
+  public let nanosecondsPerPixel: Double
+
+  /// Parses and checks a text.
+  ///
+  /// - Parameters:
+  ///   - text: The text, in UTF-8.
+  ///   - requiresHeader: Whether it must begin with `kernel` and a name, as files do.
+  /// - Throws: ``KernelTextError`` at the first error.
+  public init(_ text: String, requiresHeader: Bool = false) throws(KernelTextError) {
+    try self.init(Array(text.utf8), requiresHeader: requiresHeader)
+  }
+
+  /// Parses and checks a file.
+  ///
+  /// - Throws: ``KernelTextError`` at the first error.
+  package init(_ bytes: [UInt8], requiresHeader: Bool) throws(KernelTextError) {
+    guard bytes.count <= Self.maxByteCount else {
+      throw KernelTextError(
+        "the text has \(bytes.count) bytes; the limit is \(Self.maxByteCount)", in: [], at: 0,
+        value: "\(bytes.count)", limit: "\(Self.maxByteCount)")
+    }
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      throw KernelTextError("the text is not UTF-8", in: [], at: 0)
+    }
+    var parser = KernelParser(bytes)
+    self.bytes = bytes
+    self.syntax = try parser.parse(requiresHeader: requiresHeader)
+    let check = try KernelCompiler.check(self.syntax, bytes)
+    self.isNeighborhood = check.isNeighborhood
+    self.nanosecondsPerPixel = check.nanosecondsPerPixel
+  }
+
+  /// The name; empty for a text without one.
+  public var name: String { self.syntax.name }
+
+  /// The description in one line; empty if there is none.
+  public var summary: String { self.syntax.summary }
+
+  /// The descriptions of the parameters.
+  public var parameters: [ParameterDescription] { self.syntax.parameters.map(\.description) }
+
+  /// The part of the frame on which a pixel depends.
+  public var reach: FilterDescription.Reach { self.isNeighborhood ? .neighborhood : .pixel }
+
+  /// The description of the kernel as a filter. Its name is that of the text, and not of a filter.
+  package var description: FilterDescription {
+    FilterDescription(
+      name: self.name, summary: self.summary, category: .effect, reach: self.reach,
+      fidelity: .formula, formula: "", parameters: self.parameters)
+  }
+
+  /// Whether a file is a kernel, by its first word after spaces and comments. Other files of assets
+  /// do not begin with `kernel`.
+  package static func isKernel(_ bytes: [UInt8]) -> Bool {
+    guard bytes.prefix(4).allSatisfy({ $0 < 0x80 }) else { return false }
+    var lexer = KernelLexer(Array(bytes.prefix(Self.maxByteCount)))
+    return (try? lexer.next())?.kind == .word("kernel")
+  }
+}

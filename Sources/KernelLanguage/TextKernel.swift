@@ -1,0 +1,135 @@
+import CKernels
+import SidelightKernels
+
+/// A filter from text: `kernel(asset: "glow.kernel", intensity: 0.8)`.
+///
+/// It has the parameters of its text in addition to its own. A kernel that is an affine map of
+/// colour is a colour matrix, which folds with its neighbours in the pipeline. Other kernels of one
+/// pixel join the strips of their neighbours, and kernels that read other pixels are separate
+/// passes.
+struct TextKernel: CatalogueFilter, AdjustableFilter {
+  static let description = FilterDescription(
+    name: "kernel",
+    summary: "Computes each pixel by a function that is given as text.",
+    category: .effect, reach: .neighborhood, fidelity: .formula,
+    formula: """
+      the text's: a function of colour, position, neighbours and time, with its own parameters \
+      (docs/guides/kernels.md)
+      """,
+    parameters: [
+      ParameterDescription(
+        "asset", .asset, default: .text(""), assetKind: .kernel,
+        "The name of a kernel; none for the text in `source`."),
+      ParameterDescription(
+        "source", .text, default: .text("color"),
+        "The text of the kernel, unless `asset` names one; `color` changes nothing."),
+    ])
+
+  /// The memory of a node of the graph that a program keeps, in bytes.
+  private static let bytesPerNode = 200
+
+  /// The kernel; `nil` only if its asset was replaced by one of another kind.
+  let text: KernelText?
+  private let values: [[Double]]
+
+  init(_ arguments: Arguments) {
+    // The text has been parsed before, for its parameters, and is valid.
+    self.init(
+      arguments.kernel("asset")?.text ?? (try? KernelText(arguments.text("source"))), arguments)
+  }
+
+  private init(_ text: KernelText?, _ arguments: Arguments) {
+    self.text = text
+    // An asset may have been replaced since; parameters that it did not have are at their defaults.
+    self.values = (text?.syntax.parameters ?? []).map { parameter in
+      let value = arguments.values[parameter.name]?.components ?? []
+      return value.count == parameter.type.count ? value : parameter.defaultComponents
+    }
+  }
+
+  /// Returns the same kernel with other values of its parameters. Does not parse the text again.
+  func with(_ arguments: Arguments) -> TextKernel { TextKernel(self.text, arguments) }
+
+  func nodes(for geometry: FrameGeometry) -> [FilterNode] {
+    guard let text = self.text,
+      let compiled = try? KernelCompiler.compile(
+        text.syntax, text.bytes,
+        KernelCompiler.Setting(
+          parameters: self.values, size: geometry.size, isOpaque: geometry.isOpaque))
+    else { return [] }
+    // The results of neighbourhoods are premultiplied, and matrices take straight colour.
+    if !compiled.isNeighborhood, let matrix = compiled.graph.affineMap(of: compiled.results) {
+      return matrix == .identity ? [] : [.matrix(matrix)]
+    }
+    let program = KernelProgram(compiled)
+    // Parameters make no program larger than the one that was checked.
+    guard program.fits else { return [] }
+    let bytes = 64 * program.stepCount + Self.bytesPerNode * compiled.graph.nodes.count
+    guard !compiled.isNeighborhood else {
+      return [FilterNode(.window(KernelWindow(program: program)), byteCost: bytes)]
+    }
+    let kernel = StripKernel(nanosecondsPerPixel: program.nanosecondsPerPixel) {
+      pixel, x, y, time in
+      program.evaluate(pixel, x: x, y: y, time)
+    } apply: { strip in
+      unsafe program.run(strip, sl_rows_current().pointee)
+    }
+    return [FilterNode(.kernel(kernel), byteCost: bytes)]
+  }
+}
+
+extension TextKernel {
+  /// Returns the parameters of the text that a call names or contains.
+  ///
+  /// - Parameters:
+  ///   - call: The call, whose values are not checked yet.
+  ///   - assets: The source of assets.
+  ///   - path: The path of the call: `stages[0].filter`.
+  /// - Throws: ``PipelineError`` with code `invalidKernel` for an invalid text. Errors of the name
+  ///   of an asset are left to the check of the filter's own parameters.
+  static func parameters(
+    of call: FilterCall, _ assets: any AssetProvider, path: String
+  ) throws(PipelineError) -> [ParameterDescription] {
+    let asset = call.text("asset")
+    let source = call.text("source")
+    if let (_, name) = asset, !name.isEmpty {
+      guard case .kernel(let kernel)? = assets.asset(named: name) else { return [] }
+      return kernel.text.parameters
+    }
+    guard let (spelling, text) = source else { return [] }
+    do throws(KernelTextError) {
+      return try KernelText(text).parameters
+    } catch {
+      throw PipelineError(
+        code: .invalidKernel, path: "\(path).parameters[\"\(spelling)\"]",
+        message: "line \(error.position.line), column \(error.position.column) of the kernel: "
+          + error.message,
+        suggestion: error.suggestion, value: error.value, limit: error.limit,
+        position: error.position)
+    }
+  }
+}
+
+extension FilterCall {
+  /// Returns the text of a parameter, with the spelling of its name in the call.
+  fileprivate func text(_ name: String) -> (spelling: String, text: String)? {
+    let spelling =
+      self.parameters[name] != nil
+      ? name : self.parameters.keys.sorted().first { Spelling.canonicalParameter($0) == name }
+    guard let spelling, case .text(let text)? = self.parameters[spelling] else { return nil }
+    return (spelling, text)
+  }
+}
+
+extension ParameterValue {
+  /// The numbers of a value; empty for texts, lengths and points.
+  fileprivate var components: [Double] {
+    switch self {
+    case .number(let number): [number]
+    case .flag(let flag): [flag ? 1 : 0]
+    case .vector(let numbers): numbers
+    case .color(let color): [color.red, color.green, color.blue, color.alpha]
+    case .length, .point, .text: []
+    }
+  }
+}
