@@ -83,7 +83,7 @@ extension SettingTable {
         "token.keys", \.token.keys, Format.path().optional(none: "none"), change: .onReload,
         "File with the issuer's keys, a JSON Web Key Set."),
       Setting(
-        "token.leeway", \.token.leeway, Format.duration(.zero ... .seconds(300)),
+        "token.leeway", \.token.leeway, Format.duration(TokenConfiguration.leewayRange),
         change: .onReload, "Tolerated clock skew for the nbf and exp of tokens."),
       Setting(
         "token.scope-prefix", \.token.scopePrefix,

@@ -1,5 +1,6 @@
 import SidelightServer
 import SidelightStudio
+import SidelightWire
 
 /// The settings of the studio.
 struct StudioSettings: Sendable {
@@ -73,12 +74,12 @@ extension SettingTable {
         """),
       Setting(
         "transport.max-message-bytes", \.base.transport.maxMessageBytes,
-        Format.size(64 << 10 ... 1 << 30),
+        Format.size(TransportConfiguration.maxMessageBytesRange),
         flag: "max-message-bytes",
         "Maximum size of a message, each way; a 4K BGRA frame has 33 MB."),
       Setting(
         "transport.stream-window-bytes", \.base.transport.streamWindowBytes,
-        Format.size(64 << 10 ... 1 << 31 - 1), flag: "stream-window-bytes",
+        Format.size(TransportConfiguration.streamWindowBytesRange), flag: "stream-window-bytes",
         "HTTP/2 flow-control window of a stream."),
     ])
 

@@ -1,4 +1,5 @@
 import Foundation
+import SidelightServer
 
 extension SettingTable {
   static let limits = Group(
@@ -27,8 +28,8 @@ extension SettingTable {
         "limits.max-frame-pixels", \.base.maxFramePixels, Format.count(1 ... 1 << 28, of: "pixels"),
         "Maximum number of pixels of a frame."),
       Setting(
-        "limits.frames-in-flight", \.base.framesInFlight, Format.count(1 ... 64, of: "frames"),
-        change: .onReload,
+        "limits.frames-in-flight", \.base.framesInFlight,
+        Format.count(ServerConfiguration.framesInFlightRange, of: "frames"), change: .onReload,
         "Maximum number of frames in flight per session; applies to new sessions."),
     ])
 
