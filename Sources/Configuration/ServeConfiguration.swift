@@ -1,4 +1,3 @@
-public import Logging
 public import SidelightIdentity
 // Settings produce a server's configuration, addresses and log formats.
 @_exported public import SidelightServer
@@ -9,11 +8,6 @@ import SidelightWire
 
 /// The configuration of `sidelight serve`: of the server, and of the process around it.
 public struct ServeConfiguration: Sendable {
-  /// The names of allocator settings.
-  enum AllocatorName: String, CaseIterable, Sendable {
-    case frames, system
-  }
-
   /// The basis of ``server``.
   var base = ServerConfiguration()
 
@@ -27,8 +21,6 @@ public struct ServeConfiguration: Sendable {
   var offersSharedMemory = false
   /// The configuration of shared memory, if it is offered.
   var sharedMemory = SharedMemoryConfiguration()
-  /// Whether sessions can be resumed.
-  var resumesSessions = true
   /// The resume keys that are set directly.
   var resumeKeys: [ResumeKey]?
   /// The resume keys from a file.
@@ -43,9 +35,6 @@ public struct ServeConfiguration: Sendable {
   var unixGroups: [ScopeGrant] = []
   var certificates: [ScopeGrant] = []
 
-  /// The settings of the process's C allocator, by their name.
-  var allocator = AllocatorName.frames
-
   /// The assets that all callers' pipelines can name.
   public var providedAssets: [ProvidedAsset] = []
 
@@ -56,20 +45,14 @@ public struct ServeConfiguration: Sendable {
 
   /// The address of the admin server. `nil` disables it.
   public var admin: Address?
-  /// The address of the studio's page. `nil` disables it.
-  var studioAddress: Address?
-  /// The names under which the studio's page may be requested, in addition to loopback.
-  var studioHosts: [String] = []
-  /// A folder with the files of the studio's page. `nil` uses those in the binary.
-  var studioFolder: String?
+  /// The studio.
+  var studio = StudioSettings()
   /// The number of worker processes. 0 serves in this process.
   public var workers = 0
   /// The maximum duration of a shutdown; then remaining work is aborted.
   public var shutdownGrace = Duration.seconds(10)
-  /// The minimum level of log messages.
-  public var logLevel = Logger.Level.info
-  /// The format of the log. `nil`: text on a terminal, else JSON.
-  public var logFormat: LogFormat?
+  /// The log.
+  public var log = LogSettings()
 
   /// The defaults.
   public init() {}
@@ -79,11 +62,12 @@ public struct ServeConfiguration: Sendable {
     var server = self.base
     server.computeThreads = self.computeThreads ?? server.computeThreads
     server.sharedMemory = self.offersSharedMemory ? self.sharedMemory : nil
-    if !self.resumesSessions {
-      server.resumeKeys = []
-    } else if let keys = self.resumeKeys ?? self.resumeKeyFile?.keys {
+    if let keys = self.resumeKeys ?? self.resumeKeyFile?.keys {
       server.resumeKeys = keys
     }
+    // Sessions have 60 % of the grace period, and connections 80 %.
+    server.drainTimeout = min(server.drainTimeout, self.shutdownGrace * 0.6)
+    server.guards.drainTimeout = self.shutdownGrace * 0.8
     server.tls = self.tls.configuration
     server.identity = self.identity
     // One upload of a caller, and a few of all callers, always fit.
@@ -93,15 +77,8 @@ public struct ServeConfiguration: Sendable {
     return server
   }
 
-  /// The configuration of the studio. `nil` disables it.
-  package var studio: Studio.Configuration? {
-    self.studioAddress.map { address in
-      var studio = Studio.Configuration(address: address)
-      studio.hosts = self.studioHosts
-      studio.folder = self.studioFolder
-      return studio
-    }
-  }
+  /// The configuration of the studio's page and WebSockets. `nil` disables the studio.
+  package var studioConfiguration: Studio.Configuration? { self.studio.configuration }
 
   /// The configuration of the token authenticator. `nil` ignores tokens.
   public var tokens: TokenConfiguration? { self.token.configuration }
@@ -124,33 +101,13 @@ public struct ServeConfiguration: Sendable {
     return identity
   }
 
-  /// The guards that are disabled.
-  var disabledGuards: [Guard] {
-    get { Guard.allCases.filter { !self.base.guards.active.contains($0) } }
-    set { self.base.guards.active = Set(Guard.allCases).subtracting(newValue) }
-  }
-
-  /// The settings of the process's C allocator.
-  public var allocatorSettings: AllocatorSettings {
-    switch self.allocator {
-    case .frames: .frames
-    case .system: .system
-    }
-  }
-
-  /// The maximum time that a flush waits for more bytes. `nil` disables waiting.
-  var flushDelay: Duration? {
-    get { self.base.transport.flushCoalescing?.delay }
+  /// The sustained rate of PINGs per connection. Four times as many may come at once.
+  var pingsPerSecond: Int {
+    get { self.base.guards.pingsPerSecond }
     set {
-      self.base.transport.flushCoalescing = newValue.map {
-        .init(delay: $0, bytes: self.flushBytes)
-      }
+      self.base.guards.pingsPerSecond = newValue
+      self.base.guards.pingBurst = 4 * newValue
     }
-  }
-
-  /// The number of pending bytes at which a flush does not wait.
-  var flushBytes = TransportConfiguration.FlushCoalescing().bytes {
-    didSet { self.base.transport.flushCoalescing?.bytes = self.flushBytes }
   }
 
   // MARK: Workers
@@ -169,7 +126,7 @@ public struct ServeConfiguration: Sendable {
     result.computeThreads = self.computeThreads ?? max(1, self.base.computeThreads / count)
     if self.resumeKeys == nil, self.resumeKeyFile == nil { result.resumeKeys = [resumeKey] }
     result.admin = self.admin.map { $0.forWorker(index) }
-    result.studioAddress = self.studioAddress.map { $0.forWorker(index) }
+    result.studio.address = self.studio.address.map { $0.forWorker(index) }
     if let path = self.sharedMemory.socketPath {
       result.sharedMemory.socketPath = Self.path(path, ofWorker: index)
     }
@@ -184,7 +141,7 @@ public struct ServeConfiguration: Sendable {
     if let path = self.sharedMemory.socketPath {
       errors += Self.pathErrors("shared-memory.socket", path, last)
     }
-    for (key, address) in [("admin.listen", self.admin), ("studio.listen", self.studioAddress)] {
+    for (key, address) in [("admin.listen", self.admin), ("studio.listen", self.studio.address)] {
       switch address {
       case .tcp(_, let port) where port > 0 && port + last > 65535:
         errors.append((key, "leaves no port for worker \(last): the limit is 65535"))
@@ -216,46 +173,6 @@ extension Address {
     case .tcp(let host, let port): .tcp(host: host, port: port == 0 ? 0 : port + index)
     case .unix(let path): .unix(path: ServeConfiguration.path(path, ofWorker: index))
     }
-  }
-}
-
-/// The TLS settings, as far as they are set.
-struct TLSSettings: Sendable, Hashable {
-  var certificate: String?
-  var key: String?
-  var clientAuthorities: String?
-  /// Whether clients must present certificates. `nil` requires them if ``clientAuthorities`` is
-  /// set.
-  var clientCertificates: ServerTLS.ClientCertificates?
-  var minimumVersion = ServerTLS.Version.tls12
-
-  /// The server's TLS configuration. `nil` disables TLS.
-  var configuration: ServerTLS? {
-    guard let certificate, let key else { return nil }
-    var tls = ServerTLS(certificateChain: certificate, privateKey: key)
-    tls.clientAuthorities = self.clientAuthorities
-    tls.clientCertificates =
-      self.clientCertificates ?? (self.clientAuthorities == nil ? .none : .required)
-    tls.minimumVersion = self.minimumVersion
-    return tls
-  }
-}
-
-/// The token settings, as far as they are set.
-struct TokenSettings: Sendable, Hashable {
-  var issuer: String?
-  var audience: String?
-  var keys: String?
-  var leeway = Duration.seconds(60)
-  var scopePrefix: String?
-
-  /// The authenticator's configuration. `nil` ignores tokens.
-  var configuration: TokenConfiguration? {
-    guard let issuer, let audience, let keys else { return nil }
-    var tokens = TokenConfiguration(issuer: issuer, audience: audience, keys: keys)
-    tokens.leeway = self.leeway
-    tokens.scopePrefix = self.scopePrefix ?? ""
-    return tokens
   }
 }
 

@@ -16,6 +16,8 @@ public struct Setting: Sendable, CustomStringConvertible {
 
   /// The name, which is the path in files: `limits.max-sessions`.
   public let key: String
+  /// The earlier names, which still work, with a warning.
+  public let formerKeys: [String]
   /// The flag, `--max-sessions`. `nil` for secrets, since other users see a process's arguments.
   public let flag: String?
   /// The one-letter flag, if it has one.
@@ -43,15 +45,16 @@ public struct Setting: Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - flag: The flag without dashes. `nil` derives it from the key.
+  ///   - formerly: The earlier keys. Their flags and variables are derived from them.
   init<Value>(
     _ key: String, _ property: any WritableKeyPath<ServeConfiguration, Value> & Sendable,
     _ format: SettingFormat<Value>, flag: String? = nil, short: Character? = nil,
-    use: Use = .advanced,
+    formerly: [String] = [], use: Use = .advanced,
     change: Change = .onRestart, isSecret: Bool = false, _ summary: String
   ) {
     self.key = key
-    self.flag =
-      isSecret ? nil : "--" + (flag ?? key.replacing(".", with: "-"))
+    self.formerKeys = formerly
+    self.flag = isSecret ? nil : flag.map { "--" + $0 } ?? Self.flag(of: key)
     self.shortFlag = short
     self.kind = format.kind
     self.summary = summary
@@ -71,11 +74,17 @@ public struct Setting: Sendable, CustomStringConvertible {
   public var description: String { self.key }
 
   /// The environment variable: `SIDELIGHT_LIMITS_MAX_SESSIONS`.
-  public var variable: String {
-    Self.variablePrefix + self.key.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
-  }
+  public var variable: String { Self.variable(of: self.key) }
 
   static let variablePrefix = "SIDELIGHT_"
+
+  /// Returns the environment variable that is derived from a key.
+  static func variable(of key: String) -> String {
+    Self.variablePrefix + key.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
+  }
+
+  /// Returns the flag that is derived from a key.
+  static func flag(of key: String) -> String { "--" + key.replacing(".", with: "-") }
 
   /// The value in a configuration, as text. `nil` if it has none.
   func texts(in configuration: ServeConfiguration) -> [String]? { self.readTexts(configuration) }
@@ -126,8 +135,6 @@ public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
   case environment(String)
   /// A line of a file.
   case file(path: String, line: Int)
-  /// Derived from another setting, by its key.
-  case implied(by: String)
   /// Not set.
   case `default`
 
@@ -137,7 +144,6 @@ public enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case .flag(let name): name
     case .environment(let name): name
     case .file(let path, let line): "\(path):\(line)"
-    case .implied(let key): "from \(key)"
     case .default: "default"
     }
   }

@@ -17,6 +17,11 @@ public struct SettingError: Error, Sendable, Hashable, CustomStringConvertible {
     self.init("\(setting.named(in: origin)) is \(value); \(error.reason)")
   }
 
+  /// Creates the error of a removed setting.
+  init(_ removed: RemovedSetting, named name: String) {
+    self.init("\(name) was removed; \(removed.remedy)")
+  }
+
   /// Creates the error of an unknown name.
   init(unknown name: String, nearest: String?) {
     self.init("\(name.shortened) is unknown" + (nearest.map { "; did you mean \($0)?" } ?? ""))
@@ -38,7 +43,7 @@ extension Setting {
     switch origin {
     case .flag, .environment: "\(origin)"
     case .file: "\(origin): \(self.key)"
-    case .implied, .default: self.key
+    case .default: self.key
     }
   }
 }

@@ -8,6 +8,8 @@ import SidelightWire
 public struct Settings: Sendable {
   /// The resulting configuration.
   public private(set) var configuration: ServeConfiguration
+  /// The settings that have new names, each with both names and its source.
+  public let warnings: [String]
   /// The origins of values by key. Missing keys have their defaults.
   private var origins: [String: SettingOrigin]
 
@@ -34,6 +36,7 @@ public struct Settings: Sendable {
     guard errors.isEmpty else { throw SettingErrors(all: errors) }
 
     self.configuration = ServeConfiguration()
+    self.warnings = commandLine.warnings + environment.warnings + (file?.warnings ?? [])
     self.origins = [:]
     for setting in SettingTable.all {
       let first = layers.lazy.compactMap { $0.value(of: setting) }.first
@@ -46,7 +49,7 @@ public struct Settings: Sendable {
         errors.append(SettingError(setting, texts, from: origin, error))
       }
     }
-    errors += self.deriveValues()
+    errors += self.conflicts()
     guard errors.isEmpty else { throw SettingErrors(all: errors) }
   }
 
@@ -55,6 +58,7 @@ public struct Settings: Sendable {
 
   private init() {
     self.configuration = ServeConfiguration()
+    self.warnings = []
     self.origins = [:]
   }
 
@@ -86,7 +90,7 @@ public struct Settings: Sendable {
   func isSet(_ key: String) -> Bool {
     switch self.origins[key] {
     case .flag, .environment, .file: true
-    case .implied, .default, nil: false
+    case .default, nil: false
     }
   }
 
@@ -126,11 +130,9 @@ public struct Settings: Sendable {
 
   // MARK: Dependencies between settings
 
-  /// Derives settings that are not set from others, and returns the conflicts between settings.
-  private mutating func deriveValues() -> [SettingError] {
+  /// Returns the conflicts between settings.
+  private func conflicts() -> [SettingError] {
     var errors: [SettingError] = []
-    self.applyProfile()
-    errors += self.deriveDrainTimeouts()
     if !self.configuration.sharedMemory.allowedUserIDs.isEmpty,
       self.configuration.sharedMemory.socketPath == nil
     {
@@ -208,45 +210,6 @@ public struct Settings: Sendable {
           "\(self.name(of: error.setting)) is \(error.value); the range is \(error.range)"))
     }
     return errors
-  }
-
-  private mutating func applyProfile() {
-    guard self.isSet("transport.profile"), self.configuration.profile != .latency else { return }
-    for key in ["transport.executor", "transport.flush-delay"] where !self.isSet(key) {
-      self.recordDerivation(key, by: "transport.profile")
-    }
-  }
-
-  /// Derives the drain timeouts, so that connections close before the grace period ends.
-  private mutating func deriveDrainTimeouts() -> [SettingError] {
-    let grace = self.configuration.shutdownGrace
-    if !self.isSet("shutdown.drain-timeout") {
-      let drain = min(self.configuration.base.drainTimeout, grace * 0.6)
-      if drain != self.configuration.base.drainTimeout {
-        self.recordDerivation("shutdown.drain-timeout", by: "shutdown.grace")
-      }
-      self.configuration.base.drainTimeout = drain
-    }
-    if !self.isSet("guards.drain-timeout") {
-      if self.isSet("shutdown.grace") {
-        self.recordDerivation("guards.drain-timeout", by: "shutdown.grace")
-      }
-      self.configuration.base.guards.drainTimeout = grace * 0.8
-    }
-    return ["shutdown.drain-timeout", "guards.drain-timeout"].compactMap { key in
-      let value =
-        key == "guards.drain-timeout"
-        ? self.configuration.base.guards.drainTimeout : self.configuration.base.drainTimeout
-      guard self.isSet(key), value > grace else { return nil }
-      return SettingError(
-        "\(self.name(of: key)) is \(DurationUnit.text(of: value)); it must not exceed "
-          + "shutdown.grace, which is \(DurationUnit.text(of: grace))")
-    }
-  }
-
-  /// Records that a value is derived from another setting.
-  private mutating func recordDerivation(_ key: String, by other: String) {
-    self.origins[key] = .implied(by: other)
   }
 
   private func conflict(_ key: String, _ verb: String, _ other: String) -> SettingError {

@@ -104,9 +104,11 @@ public struct TokenConfiguration: Sendable, Hashable {
   /// - `keys` (path, required): a file with a JSON Web Key Set (RFC 7517), at most 1 MiB and 64
   ///   keys.
   public var keys: String
-  /// - `leeway` (duration, default: 60 s, range: 0-300 s): the tolerated clock skew between this
+  /// - `leeway` (duration, default: 60 s, range: ``leewayRange``): the tolerated clock skew between this
   ///   server and the issuer. It extends the validity of tokens at both ends.
   public var leeway = Duration.seconds(60)
+  /// The range of ``leeway``: 0 to 300 s.
+  public static let leewayRange: ClosedRange<Duration> = .zero ... .seconds(300)
   /// - `scopePrefix` (default: none): the prefix of scope names in tokens, such as `sidelight:`.
   ///   Names without it are ignored.
   public var scopePrefix = ""
@@ -134,9 +136,10 @@ public struct TokenConfiguration: Sendable, Hashable {
     guard !self.audience.isEmpty else {
       throw ConfigurationError(setting: "token.audience", value: "", range: "a name")
     }
-    guard (.zero ... .seconds(300)).contains(self.leeway) else {
+    guard Self.leewayRange.contains(self.leeway) else {
       throw ConfigurationError(
-        setting: "token.leeway", value: "\(self.leeway)", range: "0 to 300 seconds")
+        setting: "token.leeway", value: "\(self.leeway)",
+        range: "0 to \(Self.leewayRange.upperBound.components.seconds) seconds")
     }
   }
 }

@@ -36,6 +36,9 @@ struct SettingsCommand: ParsableCommand {
 
   private static func page(of key: String) throws -> String {
     guard let setting = SettingTable.setting(key) else {
+      if let removed = SettingTable.removedSetting(key) {
+        throw ValidationError("'\(key)' was removed; \(removed.remedy).")
+      }
       let hint = SettingTable.nearestKey(to: key).map { " Did you mean \($0)?" } ?? ""
       throw ValidationError("There is no setting '\(key)'.\(hint)")
     }

@@ -98,7 +98,8 @@ import Testing
   @Test func `all errors of all sources are reported at once, also of overridden values`()
     throws
   {
-    try withFile("limits:\n  max-sessions: 0\n  max-lod: 1\nguards: {ping-burst: many}\n") { path in
+    try withFile("limits:\n  max-sessions: 0\n  max-lod: 1\nguards: {pings-per-second: many}\n") {
+      path in
       let messages = errorMessages(
         ["--config", path, "--max-sessions", "5", "--what"],
         environment: ["SIDELIGHT_LOG_LEVEL": "loud", "SIDELIGHT_X": "1"])
@@ -110,7 +111,7 @@ import Testing
           "SIDELIGHT_LOG_LEVEL is loud; expected trace, debug, info, notice, warning, error or "
             + "critical",
           "\(path):2: limits.max-sessions is 0; the range is 1 to 65536",
-          "\(path):4: guards.ping-burst is many; expected an integer",
+          "\(path):4: guards.pings-per-second is many; expected an integer",
         ])
     }
   }

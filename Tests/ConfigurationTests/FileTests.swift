@@ -5,7 +5,7 @@ import Testing
 @Suite struct FileTests {
   @Test(arguments: [
     "", "\n", "# nothing\n", "---\n", "null\n", "~", "limits:\n", "limits: {}\n",
-    "guards:\n  off: []\n", "\u{FEFF}limits:\n",
+    "studio:\n  hosts: []\n", "\u{FEFF}limits:\n",
   ])
   func `a file without settings changes nothing`(text: String) throws {
     try withFile(text) { path in #expect(errorMessages(["--config", path]) == []) }

@@ -18,11 +18,11 @@ import Testing
     Case(key: "transport.profile", texts: ["throughput", "latency", "throughput"]),
     Case(key: "log.level", texts: ["error", "debug", "trace"]),
     Case(key: "log.format", texts: ["text", "json", "text"]),
-    Case(key: "resume.enabled", texts: ["false", "true", "false"]),
+    Case(key: "shared-memory.enabled", texts: ["false", "true", "false"]),
     Case(key: "unix-socket.mode", texts: ["660", "666", "777"]),
     Case(key: "listen", texts: ["127.0.0.1:1", "[::1]:2", "unix:/tmp/three"]),
     Case(key: "admin.listen", texts: ["127.0.0.1:1", "[::1]:2", "unix:/tmp/three"]),
-    Case(key: "guards.off", texts: ["keepalive", "pings", "drain"]),
+    Case(key: "studio.hosts", texts: ["one", "two", "three"]),
   ]
 
   @Test(arguments: Self.cases)
@@ -100,15 +100,11 @@ import Testing
     }
   }
 
-  @Test func `a profile sets the defaults of the other settings of the transport`() throws {
-    let transport = try read(["--transport-executor=eventLoops", "--profile=throughput"])
+  @Test func `a profile sets the transport, and other settings override it`() throws {
+    let transport = try read(["--max-message-bytes=1MiB", "--profile=throughput"])
       .configuration.server.transport
-    #expect(transport.executor == .eventLoops)
+    #expect(transport.executor == .concurrent && transport.maxMessageBytes == 1 << 20)
     #expect(transport.flushCoalescing == TransportConfiguration.throughput.flushCoalescing)
-    let settings = try read(["--profile=throughput"])
-    let delay = try #require(SettingTable.setting("transport.flush-delay"))
-    #expect(settings.origin(of: delay) == .implied(by: "transport.profile"))
-    #expect(settings.texts(of: delay) == ["100us"])
   }
 
   // Settings of TLS and tokens require others.
@@ -128,15 +124,17 @@ import Testing
     #expect(both.origin(of: setting) == .flag(flag))
   }
 
-  @Test func `drain timeouts are within the grace period unless set`() throws {
+  @Test func `drain timeouts are within the grace period`() throws {
     let short = try read(["--shutdown-grace", "2"]).configuration.server
     #expect(short.drainTimeout == .milliseconds(1200))
     #expect(short.guards.drainTimeout == .milliseconds(1600))
-    let given = try read(["--shutdown-grace", "2", "--shutdown-drain-timeout", "500ms"])
-    #expect(given.configuration.server.drainTimeout == .milliseconds(500))
-    #expect(
-      errorMessages(["--shutdown-grace", "2", "--shutdown-drain-timeout", "3s"])
-        == ["--shutdown-drain-timeout is 3s; it must not exceed shutdown.grace, which is 2s"])
+    #expect(try read([]).configuration.server.drainTimeout == ServerConfiguration().drainTimeout)
+  }
+
+  @Test func `a burst of PINGs is four times the rate, as in the defaults`() throws {
+    #expect(try read(["--guards-pings-per-second=7"]).configuration.server.guards.pingBurst == 28)
+    let defaults = ServerConfiguration().guards
+    #expect(defaults.pingBurst == 4 * defaults.pingsPerSecond)
   }
 
   @Test func `settings of shared memory apply only if it is enabled`() throws {

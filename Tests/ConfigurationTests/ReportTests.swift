@@ -16,8 +16,7 @@ import Testing
     for expected in [
       ["limits.max-sessions", "5 sessions", "--max-sessions"],
       ["shutdown.grace", "3s", "SIDELIGHT_SHUTDOWN_GRACE"],
-      ["guards.drain-timeout", "2400ms", "from shutdown.grace"],
-      ["transport.executor", "concurrent", "from transport.profile"],
+      ["transport.profile", "throughput", "--profile"],
       ["listen", "127.0.0.1:50051", "default"],
       ["admin.listen", "(disabled)", "default"],
       ["resume.keys", "(a random key)", "default"],
@@ -36,10 +35,10 @@ import Testing
   @Test func `printed YAML is read as the same settings`() throws {
     let path = "/tmp/with \"quotes\", a # and \\ 'ticks' \u{7} &x *y é"
     let arguments = [
-      "--listen=unix:\(path)", "--listen", "[::1]:0", "--max-load=0", "--guards-off=pings",
-      "--guards-off=drain", "--shared-memory", "--shared-memory-socket=null",
+      "--listen=unix:\(path)", "--listen", "[::1]:0", "--max-load=0", "--studio-hosts=one",
+      "--studio-hosts=two", "--shared-memory", "--shared-memory-socket=null",
       "--shared-memory-user=5", "--profile=throughput", "--shutdown-grace=1500ms",
-      "--log-format=json", "--transport-flush-delay=0", "--admin=127.0.0.1:0",
+      "--log-format=json", "--release-memory-after=0", "--admin=127.0.0.1:0",
     ]
     let settings = try Settings(commandLine: CommandLineSource(arguments))
     try withFile(settings.yaml) { file in

@@ -37,8 +37,7 @@ import Testing
   @Test func `the flags of earlier versions still exist`() {
     let flags = Set(SettingTable.all.compactMap(\.flag))
     for flag in [
-      "listen", "profile", "event-loops", "max-message-bytes", "stream-window-bytes",
-      "http2-frame-bytes", "unix-socket-buffer-bytes", "unix-socket-mode", "allocator",
+      "listen", "profile", "max-message-bytes", "stream-window-bytes", "unix-socket-mode",
       "release-memory-after", "compute-threads", "max-sessions", "max-sessions-per-caller",
       "max-load", "shared-memory", "shared-memory-socket", "shared-memory-session-mb",
       "shared-memory-mb", "shared-memory-user", "shutdown-grace", "log-level", "log-format",
@@ -55,9 +54,7 @@ import Testing
       guard let ends = setting.kind.range?.firstMatch(of: /^(\S+) to ([^\s,]+)/) else { continue }
       for end in [ends.1, ends.2] {
         let settings = try Settings(
-          commandLine: CommandLineSource([
-            "\(setting.flag ?? "")=\(end)", "--transport-flush-delay=1ms",
-          ]))
+          commandLine: CommandLineSource(["\(setting.flag ?? "")=\(end)"]))
         try settings.configuration.server.transport.validate()
       }
     }

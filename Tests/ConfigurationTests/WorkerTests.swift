@@ -36,8 +36,6 @@ import Testing
     #expect(
       configured.configuration.forWorker(1, of: 2, resumeKey: Self.key).server.resumeKeys
         == [ResumeKey(id: "fleet", secret: secret)])
-    let off = try Self.settings("--resume-enabled=false")
-    #expect(off.forWorker(1, of: 2, resumeKey: Self.key).server.resumeKeys.isEmpty)
   }
 
   @Test(arguments: [

@@ -22,6 +22,7 @@ public struct CommandLineSource: Sendable {
   private var values: [String: [String]] = [:]
   private var flags: [String: String] = [:]
   private(set) var errors: [SettingError] = []
+  private(set) var warnings: [String] = []
 
   /// Reads arguments. Their errors are reported together with all others when the settings are
   /// loaded.
@@ -64,6 +65,10 @@ public struct CommandLineSource: Sendable {
       return
     }
     self.flags[setting.key] = name
+    if let flag = setting.flag, setting.formerKeys.contains(where: { Setting.flag(of: $0) == name })
+    {
+      self.warnings.append("\(name) is now \(flag)")
+    }
     let value =
       setting.kind.isSwitch ? attached ?? "true" : self.value(of: name, attached, &rest)
     // The last value of a single-value setting wins, so that scripts can append flags.
@@ -84,8 +89,13 @@ public struct CommandLineSource: Sendable {
       return SettingError(
         "\(name.quotedWhereNeeded) is unexpected; \(Self.command) takes only flags")
     }
+    if let removed = SettingTable.removed.first(where: {
+      $0.flag == name || Setting.flag(of: $0.key) == name
+    }) {
+      return SettingError(removed, named: name)
+    }
     // If the name is a setting's key, suggest its flag.
-    if let setting = SettingTable.all.first(where: { Self.flag(of: $0.key) == name }) {
+    if let setting = SettingTable.all.first(where: { Setting.flag(of: $0.key) == name }) {
       guard setting.isSecret else { return SettingError(unknown: name, nearest: setting.flag) }
       return SettingError(
         "\(name) is not a flag, since other users can see a process's arguments; "
@@ -105,8 +115,6 @@ public struct CommandLineSource: Sendable {
   public static let otherFlags = [
     "--config", "--print-config", "--help", "--help-all", "--version",
   ]
-
-  private static func flag(of key: String) -> String { "--" + key.replacing(".", with: "-") }
 
   /// Splits `--name=value` at the first equals sign.
   private static func split(_ argument: String) -> (name: String, value: String?) {

@@ -20,11 +20,27 @@ struct EnvironmentSource {
   /// The variables as a source of values. Commas separate the elements of lists.
   var layer: SettingLayer {
     var values: [String: [String]] = [:]
+    var names: [String: String] = [:]
     for setting in SettingTable.all {
-      guard let text = self.variables[setting.variable] else { continue }
+      // The current name takes precedence.
+      let keys = [setting.key] + setting.formerKeys
+      guard let name = keys.map(Setting.variable).first(where: { self.variables[$0] != nil }),
+        let text = self.variables[name]
+      else { continue }
       values[setting.key] = setting.kind.isList ? Self.elements(of: text) : [text]
+      names[setting.key] = name
     }
-    return SettingLayer(values: values) { .environment($0.variable) }
+    return SettingLayer(values: values) { [names] in
+      .environment(names[$0.key] ?? $0.variable)
+    }
+  }
+
+  /// The warnings of variables that have new names.
+  var warnings: [String] {
+    SettingTable.all.flatMap { setting in
+      setting.formerKeys.map(Setting.variable).filter { self.variables[$0] != nil }
+        .map { "\($0) is now \(setting.variable)" }
+    }
   }
 
   /// Splits a text at its commas, and removes space around the elements.
@@ -36,15 +52,19 @@ struct EnvironmentSource {
     }
   }
 
-  /// The errors of unknown variables.
+  /// The errors of unknown and removed variables.
   var errors: [SettingError] {
     self.variables.keys.filter { !Self.isKnown($0) }.sorted().map { name in
-      SettingError(unknown: name, nearest: Self.nearest(to: name))
+      if let removed = SettingTable.removed.first(where: { Setting.variable(of: $0.key) == name }) {
+        return SettingError(removed, named: name)
+      }
+      return SettingError(unknown: name, nearest: Self.nearest(to: name))
     }
   }
 
   private static func isKnown(_ name: String) -> Bool {
-    SettingTable.all.contains { $0.variable == name } || Self.others.contains(name)
+    SettingTable.all.contains { ([$0.key] + $0.formerKeys).map(Setting.variable).contains(name) }
+      || Self.others.contains(name)
       || Self.otherPrefixes.contains(where: name.hasPrefix) || Self.isServiceLink(name)
   }
 

@@ -8,6 +8,7 @@ import Yams
 struct FileSource {
   private var values: [String: [String]] = [:]
   private(set) var errors: [SettingError] = []
+  private(set) var warnings: [String] = []
   private var lines: [String: Int] = [:]
   private let path: String
 
@@ -58,7 +59,12 @@ struct FileSource {
       let key = (section.map { "\($0)." } ?? "") + name.string
       let line = name.mark?.line ?? 0
       if let setting = SettingTable.setting(key) {
+        if key != setting.key {
+          self.warnings.append("\(self.path):\(line): \(key) is now \(setting.key)")
+        }
         self.read(value, of: setting, line)
+      } else if let removed = SettingTable.removedSetting(key) {
+        self.addError(line, SettingError(removed, named: key).description)
       } else if SettingTable.isSection(key) {
         switch value {
         case .mapping(let mapping): self.read(mapping, in: key)

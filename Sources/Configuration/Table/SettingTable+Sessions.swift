@@ -1,4 +1,5 @@
 import Foundation
+import SidelightServer
 
 extension SettingTable {
   static let limits = Group(
@@ -27,31 +28,14 @@ extension SettingTable {
         "limits.max-frame-pixels", \.base.maxFramePixels, Format.count(1 ... 1 << 28, of: "pixels"),
         "Maximum number of pixels of a frame."),
       Setting(
-        "limits.max-plan-bytes", \.base.maxPlanBytes, Format.size(0 ... 1 << 40),
-        "Maximum memory of one compiled pipeline for one frame size, without frames."),
-      Setting(
-        "limits.max-total-plan-bytes", \.base.maxTotalPlanBytes, Format.size(0 ... 1 << 40),
-        "Maximum memory of the compiled pipelines of all sessions."),
-      Setting(
-        "limits.frames-in-flight", \.base.framesInFlight, Format.count(1 ... 64, of: "frames"),
-        change: .onReload,
+        "limits.frames-in-flight", \.base.framesInFlight,
+        Format.count(ServerConfiguration.framesInFlightRange, of: "frames"), change: .onReload,
         "Maximum number of frames in flight per session; applies to new sessions."),
-      Setting(
-        "limits.max-consecutive-errors", \.base.maxConsecutiveErrors,
-        Format.count(1 ... 1_000_000, of: "errors"), change: .onReload,
-        "Consecutive invalid frames and refused messages that a session tolerates."),
-      Setting(
-        "limits.custom-filter-timeout", \.base.customFilterTimeout,
-        Format.duration(.milliseconds(1) ... .seconds(3600)), change: .onReload,
-        "Maximum run time of a custom filter on frames without a budget."),
     ])
 
   static let resume = Group(
     title: "Resuming sessions",
     settings: [
-      Setting(
-        "resume.enabled", \.resumesSessions, Format.toggle,
-        "Allow clients to resume sessions after a lost connection."),
       Setting(
         "resume.keys", \.resumeKeys,
         Format.resumeKey.list(atLeast: 1).optional(none: "a random key"),
@@ -63,10 +47,6 @@ extension SettingTable {
       Setting(
         "resume.keys-file", \.resumeKeyFile, Format.resumeKeyFile.optional(none: "none"),
         change: .onReload, "File with resume keys, one per line; its contents are never shown."),
-      Setting(
-        "resume.token-lifetime", \.base.resumeTokenLifetime,
-        Format.duration(.seconds(10) ... .seconds(86400)), change: .onReload,
-        "Lifetime of resume tokens; clients get a new token after half of it."),
     ])
 
   static let assets = Group(
@@ -80,9 +60,6 @@ extension SettingTable {
         Format.count(0 ... 65536, of: "assets"), flag: "max-assets-per-caller",
         "Maximum number of assets per caller and its participants; 0 disables uploads."),
       Setting(
-        "assets.max", \.base.assets.maxAssets, Format.count(0 ... 1 << 20, of: "assets"),
-        flag: "max-assets", "Maximum number of assets of all callers."),
-      Setting(
         "assets.max-bytes-per-caller", \.base.assets.maxMemoryBytesPerCaller,
         Format.size(0 ... 1 << 40), flag: "max-asset-bytes-per-caller",
         "Maximum memory of the assets of one caller and its participants, decoded."),
@@ -92,9 +69,6 @@ extension SettingTable {
       Setting(
         "assets.max-file-bytes", \.base.assets.maxFileBytes, Format.size(0 ... 1 << 30),
         flag: "max-asset-file-bytes", "Maximum size of an uploaded file."),
-      Setting(
-        "assets.max-pixels", \.base.assets.maxPixels, Format.count(1 ... 1 << 28, of: "pixels"),
-        flag: "max-asset-pixels", "Maximum size of an uploaded image, as stated in its header."),
       Setting(
         "assets.upload-timeout", \.base.assets.uploadTimeout,
         Format.duration(.milliseconds(100) ... .seconds(3600)), flag: "asset-upload-timeout",
@@ -132,16 +106,9 @@ extension SettingTable {
         shared-memory.socket.
         """),
       Setting(
-        "shared-memory.token-lifetime", \.sharedMemory.tokenLifetime,
-        Format.duration(.milliseconds(100) ... .seconds(3600)),
-        "Time after the opening of a session in which its ring can be fetched."),
-      Setting(
-        "shared-memory.max-pending-connections", \.sharedMemory.maxPendingConnections,
-        Format.count(1 ... 1024, of: "connections"),
-        "Maximum number of descriptor connections that have not named their ring yet."),
-      Setting(
-        "shared-memory.companion-timeout", \.sharedMemory.descriptorSocketTimeout,
+        "shared-memory.descriptor-timeout", \.sharedMemory.descriptorSocketTimeout,
         Format.duration(.milliseconds(10) ... .seconds(60)),
+        formerly: ["shared-memory.companion-timeout"],
         "Maximum time for a descriptor connection to name its ring."),
     ])
 }

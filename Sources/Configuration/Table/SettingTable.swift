@@ -2,7 +2,8 @@
 ///
 /// Each setting is declared once, in its group. Flags, environment variables, files, help, the
 /// reference page and validation follow from the declaration. To add one, add a row for a property
-/// of ``ServeConfiguration`` or of a value that it holds, and run `make reference`.
+/// of ``ServeConfiguration`` or of a value that it holds, and run `make reference`. Properties that
+/// only the process uses are declared next to their rows.
 public enum SettingTable {
   /// A group of related settings.
   public struct Group: Sendable {
@@ -22,9 +23,13 @@ public enum SettingTable {
   /// The settings of all groups.
   public static let all = Self.groups.flatMap(\.settings)
 
-  private static let byKey = Dictionary(uniqueKeysWithValues: Self.all.map { ($0.key, $0) })
+  private static let byKey = Dictionary(
+    uniqueKeysWithValues: Self.all.flatMap { setting in
+      ([setting.key] + setting.formerKeys).map { ($0, setting) }
+    })
   private static let byFlag: [String: Setting] = Self.all.reduce(into: [:]) { flags, setting in
     if let flag = setting.flag { flags[flag] = setting }
+    for key in setting.formerKeys { flags[Setting.flag(of: key)] = setting }
     if let letter = setting.shortFlag { flags["-\(letter)"] = setting }
   }
   private static let sections = Set(
@@ -33,7 +38,7 @@ public enum SettingTable {
       return (1 ..< max(1, parts.count)).map { parts[..<$0].joined(separator: ".") }
     })
 
-  /// Returns the setting with a key.
+  /// Returns the setting with a key, also with an earlier one.
   public static func setting(_ key: String) -> Setting? { Self.byKey[key] }
 
   /// Returns the setting with a flag, including its dashes.

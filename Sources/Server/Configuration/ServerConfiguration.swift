@@ -38,9 +38,11 @@ public struct ServerConfiguration: Sendable, Hashable {
   ///   capacity, and another caller up to its fair share, because more is their own loss. `nil`
   ///   disables the limit.
   public var maxLoad: Double? = 2
-  /// - `framesInFlight` (count, default: 4, range: 1-64): the most frames of a session without an
+  /// - `framesInFlight` (count, default: 4, range: ``framesInFlightRange``): the most frames of a session without an
   ///   outcome. The default is one on the wire each way, one in the worker and one in the mailbox.
   public var framesInFlight = 4
+  /// The range of ``framesInFlight``: 1 to 64.
+  public static let framesInFlightRange = 1 ... 64
   /// - `maxConsecutiveErrors` (count, default: 30): the consecutive invalid frames and refused
   ///   messages after which a session ends.
   public var maxConsecutiveErrors = 30

@@ -78,7 +78,9 @@ private struct SessionLimits: Sendable {
   var admission: SessionRegistry.Limits
 
   init(_ configuration: ServerConfiguration) {
-    self.framesInFlight = min(max(1, configuration.framesInFlight), 64)
+    let range = ServerConfiguration.framesInFlightRange
+    self.framesInFlight = min(
+      max(range.lowerBound, configuration.framesInFlight), range.upperBound)
     self.customFilterTimeout = configuration.customFilterTimeout
     self.maxConsecutiveErrors = configuration.maxConsecutiveErrors
     self.admission = SessionRegistry.Limits(

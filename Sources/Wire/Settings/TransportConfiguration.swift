@@ -30,13 +30,17 @@ public struct TransportConfiguration: Sendable, Hashable {
     }
   }
 
-  /// - `maxMessageBytes` (bytes, default: 64 MiB, range: 64 KiB-1 GiB): the largest message in
+  /// - `maxMessageBytes` (bytes, default: 64 MiB, range: ``maxMessageBytesRange``): the largest message in
   ///   either direction. A 4K BGRA frame has 33 MB.
   public var maxMessageBytes = 64 << 20
-  /// - `streamWindowBytes` (bytes, default: 4 MiB, range: 64 KiB to 2 GiB - 1): HTTP/2's
+  /// The range of ``maxMessageBytes``: 64 KiB to 1 GiB.
+  public static let maxMessageBytesRange = 64 << 10 ... 1 << 30
+  /// - `streamWindowBytes` (bytes, default: 4 MiB, range: ``streamWindowBytesRange``): HTTP/2's
   ///   flow-control window of one stream. Below 1 MiB large frames wait for window updates; values
   ///   above 4 MiB gain nothing, and late frames accumulate.
   public var streamWindowBytes = 4 << 20
+  /// The range of ``streamWindowBytes``: 64 KiB to the largest window of RFC 9113, 2^31 - 1.
+  public static let streamWindowBytesRange = 64 << 10 ... 1 << 31 - 1
   /// - `http2FrameBytes` (bytes, default: 256 KiB, range: 16 KiB to 16 MiB - 1): the largest HTTP/2
   ///   frame.
   public var http2FrameBytes = 256 << 10
@@ -104,9 +108,9 @@ extension TransportConfiguration {
   ///
   /// - Throws: ``ConfigurationError`` that names the first setting that is out of its range.
   public func validate() throws(ConfigurationError) {
-    try check("maxMessageBytes", self.maxMessageBytes, 64 << 10 ... 1 << 30)
-    // RFC 9113, 6.5.2: the largest window is 2^31 - 1, the largest frame 2^24 - 1.
-    try check("streamWindowBytes", self.streamWindowBytes, 64 << 10 ... 1 << 31 - 1)
+    try check("maxMessageBytes", self.maxMessageBytes, Self.maxMessageBytesRange)
+    try check("streamWindowBytes", self.streamWindowBytes, Self.streamWindowBytesRange)
+    // RFC 9113, 6.5.2: the largest frame is 2^24 - 1.
     try check("http2FrameBytes", self.http2FrameBytes, 16 << 10 ... 1 << 24 - 1)
     try check("maxConcurrentStreams", self.maxConcurrentStreams, 1 ... 65536)
     try check("receiveBufferBytes", self.receiveBufferBytes, 4 << 10 ... 16 << 20)

@@ -67,6 +67,7 @@ struct ReloadService: Service, CustomStringConvertible {
   /// Applies the current settings of all sources, and returns the ones that apply from now on.
   private func reload(_ settings: Settings) async throws -> Settings {
     let newer = try self.read()
+    newer.logWarnings(to: self.logger)
     let reload = settings.reloading(newer)
     try await self.onReload(reload.settings.configuration)
     for setting in reload.awaitingRestart {
@@ -83,5 +84,14 @@ struct ReloadService: Service, CustomStringConvertible {
     let changed = reload.applied.map { "\($0.key)=\(reload.settings.displayText(of: $0))" }
     self.logger.notice("settings reloaded", metadata: ["changed": .array(changed.map { "\($0)" })])
     return reload.settings
+  }
+}
+
+extension Settings {
+  /// Logs the warnings of the sources.
+  func logWarnings(to logger: Logger) {
+    for warning in self.warnings {
+      logger.warning("setting has a new name", metadata: ["setting": "\(warning)"])
+    }
   }
 }

@@ -51,8 +51,8 @@ struct Serve: AsyncParsableCommand {
     case .version: throw CleanExit.message(SidelightVersion.current)
     case .helpAll: throw CleanExit.message(SettingsHelp.all)
     case .serve: return try self.load(commandLine)
-    case .printConfiguration: throw CleanExit.message(try self.load(commandLine).table)
-    case .printYAML: throw CleanExit.message(try self.load(commandLine).yaml)
+    case .printConfiguration: throw CleanExit.message(try self.loadToPrint(commandLine).table)
+    case .printYAML: throw CleanExit.message(try self.loadToPrint(commandLine).yaml)
     }
   }
 
@@ -82,9 +82,9 @@ struct Serve: AsyncParsableCommand {
     let folder = try worker == nil ? self.makeSocketFolder(for: settings) : nil
     defer { folder?.remove() }
     guard worker != nil || settings.configuration.workers == 0 else {
-      return try await Self.supervise(settings.configuration)
+      return try await Self.supervise(settings)
     }
-    settings.configuration.allocatorSettings.apply()
+    AllocatorSettings.frames.apply()
     ThreadCounts.ofThisProcess.apply(sharedAmong: worker?.count ?? 1)
     try await self.run(with: settings, as: worker)
   }
@@ -94,8 +94,8 @@ struct Serve: AsyncParsableCommand {
   /// - Parameter worker: The worker that this process is. `nil` if it is not a worker.
   func run(with settings: Settings, as worker: Worker?) async throws {
     let configuration = settings.configuration.adapted(to: worker)
-    let level = SharedLogLevel(configuration.logLevel)
-    let logger = Logger(label: "sidelight") { [format = configuration.logFormat] label in
+    let level = SharedLogLevel(configuration.log.level)
+    let logger = Logger(label: "sidelight") { [format = configuration.log.format] label in
       SharedLevelLogHandler(
         LineLogHandler.standardError(label: label, format: format), level: level)
     }
@@ -106,6 +106,8 @@ struct Serve: AsyncParsableCommand {
       ]
       .reduce(ReloadService.metricDescriptions) { $0.merging($1) { one, _ in one } })
     worker?.reportStarts(to: metrics)
+    // The supervisor logs them for its workers.
+    if worker == nil { settings.logWarnings(to: logger) }
     let tracing = Self.tracing(logger: logger, metrics: metrics)
     let authenticator: TokenAuthenticator? =
       if let tokens = configuration.tokens {
@@ -118,7 +120,7 @@ struct Serve: AsyncParsableCommand {
       logger.info(
         "filter not available", metadata: ["filter": "\(filter.name)", "reason": "\(reason)"])
     }
-    let studio = configuration.studio.map { studio in
+    let studio = configuration.studioConfiguration.map { studio in
       Studio(studio, acceptsBearerTokens: authenticator != nil) { url in
         FileDescriptorOutput.standardOutput.write("studio on \(url)\n")
       }
@@ -150,7 +152,7 @@ struct Serve: AsyncParsableCommand {
       try server.validate(configuration.server)
       try server.reloadCertificates(configuration.server.tls)
       if let rules { authenticator?.setRules(rules) }
-      level.level = configuration.logLevel
+      level.level = configuration.log.level
       server.reconfigure(configuration.server)
     }
     // Services end in reverse order: the exporter sends spans until none are created, and the admin
@@ -165,6 +167,14 @@ struct Serve: AsyncParsableCommand {
       services: services.compactMap(\.self).map { .init(service: $0) },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     try await ServiceGroup(configuration: group).run()
+  }
+
+  /// Loads the settings, and prints their warnings to standard error.
+  private func loadToPrint(_ commandLine: CommandLineSource) throws -> Settings {
+    let settings = try self.load(commandLine)
+    let warnings = settings.warnings.map { "Warning: \($0)\n" }.joined()
+    FileHandle.standardError.write(Data(warnings.utf8))
+    return settings
   }
 
   private func load(_ commandLine: CommandLineSource) throws -> Settings {
@@ -223,15 +233,17 @@ struct Serve: AsyncParsableCommand {
   /// Runs and supervises worker processes until they have drained.
   ///
   /// - Throws: `ExitCode` of a worker that failed to start or to drain.
-  private static func supervise(_ configuration: ServeConfiguration) async throws {
+  private static func supervise(_ settings: Settings) async throws {
+    let configuration = settings.configuration
     let server = configuration.server
+    let logger = Logger(label: "sidelight") { [log = configuration.log] label in
+      var handler = LineLogHandler.standardError(label: label, format: log.format)
+      handler.logLevel = log.level
+      return handler
+    }
+    settings.logWarnings(to: logger)
     var supervisor = Supervisor(
-      workers: configuration.workers, addresses: server.addresses,
-      logger: Logger(label: "sidelight") { [level = configuration.logLevel] label in
-        var handler = LineLogHandler.standardError(label: label, format: configuration.logFormat)
-        handler.logLevel = level
-        return handler
-      })
+      workers: configuration.workers, addresses: server.addresses, logger: logger)
     supervisor.unixSocketPermissions = server.unixSocketPermissions
     supervisor.shutdownGrace = configuration.shutdownGrace
     do {

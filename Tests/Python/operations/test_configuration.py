@@ -53,11 +53,11 @@ TYPES = [
     ("guards.keepalive-interval", "--guards-keepalive-interval", "500ms", "1min", "2s", "{}"),
     ("transport.max-message-bytes", "--max-message-bytes", "1MiB", "2MiB", "3MiB", "{}"),
     ("transport.profile", "--profile", "throughput", "latency", "throughput", "{}"),
-    ("resume.enabled", "--resume-enabled", "false", "true", "false", "{}"),
+    ("shared-memory.enabled", "--shared-memory", "false", "true", "false", "{}"),
     ("unix-socket.mode", "--unix-socket-mode", "660", "666", "777", "{}"),
     ("listen", "--listen", "127.0.0.1:1", "127.0.0.1:2", "unix:/tmp/3", "{}"),
     ("shared-memory.socket", "--shared-memory-socket", "/tmp/1", "/tmp/2", "/tmp/3", "{}"),
-    ("guards.off", "--guards-off", "keepalive", "pings", "drain", "{}"),
+    ("studio.hosts", "--studio-hosts", "one", "two", "three", "{}"),
 ]
 
 
@@ -85,6 +85,46 @@ def test_flags_override_variables_files_and_defaults(
     assert printed(environment=environment)[key] == (form.format(low), f"{file}:{line}")
 
 
+OLD, NEW = "shared-memory.companion-timeout", "shared-memory.descriptor-timeout"
+
+
+def test_a_former_name_still_works_with_a_warning(tmp_path):
+    file = tmp_path / "settings.yaml"
+    file.write_text("shared-memory: {companion-timeout: 3s}\n")
+    sources = [
+        (["--config", file], {}, f"{file}:1: {OLD} is now {NEW}", "3s"),
+        (
+            ["--shared-memory-companion-timeout", "4s"], {},
+            "--shared-memory-companion-timeout is now --shared-memory-descriptor-timeout", "4s",
+        ),
+        (
+            [], {"SIDELIGHT_SHARED_MEMORY_COMPANION_TIMEOUT": "5s"},
+            "SIDELIGHT_SHARED_MEMORY_COMPANION_TIMEOUT is now "
+            "SIDELIGHT_SHARED_MEMORY_DESCRIPTOR_TIMEOUT", "5s",
+        ),
+    ]  # fmt: skip
+    for arguments, environment, warning, value in sources:
+        assert printed(*arguments, environment=environment)[NEW][0] == value
+        finished = serve("--print-config", *arguments, environment=environment)
+        assert finished.stderr == f"Warning: {warning}\n"
+        with Server(*map(str, arguments), environment=environment) as server:
+            assert server.terminate() == 0, server.log
+            assert "setting has a new name" in server.log and warning in server.log
+    assert sidelight("settings", OLD).stdout.decode().startswith(NEW)
+
+
+def test_a_removed_name_is_refused_with_a_remedy(tmp_path):
+    file = tmp_path / "settings.yaml"
+    file.write_text("transport:\n  executor: concurrent\n")
+    assert faults("--max-assets", "5", "--config", file) == [
+        "--max-assets was removed; leave it out for its default; programs that embed the server "
+        "set AssetConfiguration.maxAssets",
+        f"{file}:2: transport.executor was removed; set transport.profile",
+    ]
+    said = sidelight("settings", "transport.executor", fails=True).stderr.decode()
+    assert "was removed; set transport.profile" in said
+
+
 def test_a_server_uses_its_settings(tmp_path):
     file = tmp_path / "settings.yaml"
     file.write_text("limits: {max-sessions: 11, frames-in-flight: 2}\ntransport: {profile: latency}\n")
@@ -109,7 +149,7 @@ def test_printed_yaml_can_be_read_again(tmp_path):
     values = {key: value for key, (value, _) in printed(*given).items()}
     again = printed("--config", file)
     assert {key: value for key, (value, _) in again.items()} == values
-    assert "--listen" in text and "transport.profile" in text  # Where values came from.
+    assert "--listen" in text and "--profile" in text  # Where values came from.
 
 
 def test_secrets_are_not_printed(tmp_path):
@@ -221,8 +261,8 @@ def test_variables_of_kubernetes_services_are_ignored():
 def test_short_and_long_help():
     short = serve("--help").stdout
     everything = serve("--help-all").stdout
-    assert "--max-sessions" in short and "--guards-ping-burst" not in short
-    assert "--max-sessions" in everything and "--guards-ping-burst" in everything
+    assert "--max-sessions" in short and "--guards-pings-per-second" not in short
+    assert "--max-sessions" in everything and "--guards-pings-per-second" in everything
     assert max(map(len, short.splitlines())) <= 90
 
 

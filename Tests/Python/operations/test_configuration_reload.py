@@ -137,7 +137,7 @@ def test_settings_that_require_a_restart_are_reported_and_not_applied(reloading,
     "text, complaint",
     [
         ("limits:\n  max-sessions: 50\n  max-load: many\n", ":3: limits.max-load is many"),
-        ("limits: {max-sessions: 50}\nguards: {ping-brust: 1}\n", "did you mean guards.ping-burst?"),
+        ("limits: {max-sessions: 50}\nguards: {pings-per-secnd: 1}\n", "did you mean guards.pings-per-second?"),
         ("limits: {max-sessions: 50", "invalid YAML"),
         (None, "No such file or directory"),
     ],

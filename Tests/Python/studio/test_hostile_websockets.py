@@ -37,7 +37,6 @@ def hostile_server():
         ("--guards-keepalive-interval", "300ms"),
         ("--guards-keepalive-timeout", "3s"),
         ("--guards-write-stall-timeout", "2s"),
-        ("--guards-linger-timeout", "500ms"),
     ]
     with Server(*[part for option in options for part in option]) as running:
         yield running
@@ -172,7 +171,7 @@ def test_a_flood_of_pings_is_disconnected():
     # A separate server: the limit applies to clients of gRPC too, and they send many.
     with Server(
         *("--studio", "127.0.0.1:0"),
-        *("--guards-ping-burst", "10", "--guards-pings-per-second", "1"),
+        *("--guards-pings-per-second", "2"),
     ) as server:
         page = Page(server.addresses["studio"])
         with WebBystander(page), page.raw(source=ATTACKER) as peer:
