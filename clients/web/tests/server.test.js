@@ -16,8 +16,9 @@ const skip = !existsSync(COMMAND) && "sidelight is not built";
 
 /** Starts a studio for a test, and returns it as a server. */
 async function startServer(context) {
-  // Frames take long on a busy machine.
-  const program = spawn(COMMAND, ["studio", "--port", "0", "--max-load", "0"],
+  // On a busy machine frames and handshakes take long.
+  const program = spawn(COMMAND,
+    ["studio", "--port", "0", "--max-load", "0", "--guards-preface-timeout", "60s"],
     { stdio: ["ignore", "pipe", "ignore"] });
   const exited = new Promise((resolve) => program.once("exit", resolve));
   context.after(async () => {
