@@ -1,5 +1,6 @@
 /** The parts of a browser that the client needs: timers, WebSockets, and a page. */
 import { decode, encode } from "../sidelight/codec.js";
+import "./custom-event.js";
 
 /** Timers that end when a test says so. */
 export class ManualTimers {
@@ -97,13 +98,6 @@ export function install(test, { random = 1, pageStatus = null } = {}) {
     fetch: async () => {
       if (pageStatus === null) throw new TypeError("the server does not answer");
       return { status: pageStatus };
-    },
-    // Node 18 has it behind a flag.
-    CustomEvent: globalThis.CustomEvent ?? class extends Event {
-      constructor(type, { detail }) {
-        super(type);
-        this.detail = detail;
-      }
     },
   };
   const before = Object.keys(given).map(

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { RpcError, connect } from "../sidelight/index.js";
+import "./custom-event.js";
 import { socketClass } from "./node-socket.js";
 
 const file = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
