@@ -12,95 +12,95 @@ static const unsigned char file_1[] = {
 };
 
 static const unsigned char file_2[] = {
-#embed "../Studio/Page/dom.js"
-};
-
-static const unsigned char file_3[] = {
 #embed "../Studio/Page/editor/controls.js"
 };
 
-static const unsigned char file_4[] = {
+static const unsigned char file_3[] = {
 #embed "../Studio/Page/editor/drag.js"
 };
 
-static const unsigned char file_5[] = {
+static const unsigned char file_4[] = {
 #embed "../Studio/Page/editor/highlight.js"
 };
 
-static const unsigned char file_6[] = {
+static const unsigned char file_5[] = {
 #embed "../Studio/Page/editor/plain-controls.js"
 };
 
-static const unsigned char file_7[] = {
+static const unsigned char file_6[] = {
 #embed "../Studio/Page/editor/slider-controls.js"
 };
 
-static const unsigned char file_8[] = {
+static const unsigned char file_7[] = {
 #embed "../Studio/Page/editor/stage-card.js"
 };
 
-static const unsigned char file_9[] = {
+static const unsigned char file_8[] = {
 #embed "../Studio/Page/editor/stage-list.js"
 };
 
-static const unsigned char file_10[] = {
+static const unsigned char file_9[] = {
 #embed "../Studio/Page/editor/text-editor.js"
 };
 
-static const unsigned char file_11[] = {
+static const unsigned char file_10[] = {
 #embed "../Studio/Page/gallery/gallery.js"
 };
 
-static const unsigned char file_12[] = {
+static const unsigned char file_11[] = {
 #embed "../Studio/Page/gallery/thumbnails.js"
 };
 
-static const unsigned char file_13[] = {
+static const unsigned char file_12[] = {
 #embed "../Studio/Page/icon.svg"
 };
 
-static const unsigned char file_14[] = {
+static const unsigned char file_13[] = {
 #embed "../Studio/Page/index.html"
 };
 
-static const unsigned char file_15[] = {
+static const unsigned char file_14[] = {
 #embed "../Studio/Page/main.js"
 };
 
-static const unsigned char file_16[] = {
+static const unsigned char file_15[] = {
 #embed "../Studio/Page/media/portrait.jpg"
 };
 
-static const unsigned char file_17[] = {
+static const unsigned char file_16[] = {
 #embed "../Studio/Page/metrics/chart.js"
 };
 
-static const unsigned char file_18[] = {
+static const unsigned char file_17[] = {
 #embed "../Studio/Page/metrics/drops.js"
 };
 
-static const unsigned char file_19[] = {
+static const unsigned char file_18[] = {
 #embed "../Studio/Page/metrics/passes.js"
 };
 
-static const unsigned char file_20[] = {
+static const unsigned char file_19[] = {
 #embed "../Studio/Page/metrics/slow-motion.js"
 };
 
-static const unsigned char file_21[] = {
+static const unsigned char file_20[] = {
 #embed "../Studio/Page/metrics/stage-times.js"
 };
 
-static const unsigned char file_22[] = {
+static const unsigned char file_21[] = {
 #embed "../Studio/Page/metrics/statistics.js"
 };
 
-static const unsigned char file_23[] = {
+static const unsigned char file_22[] = {
 #embed "../Studio/Page/metrics/window.js"
 };
 
-static const unsigned char file_24[] = {
+static const unsigned char file_23[] = {
 #embed "../Studio/Page/operators/operators.js"
+};
+
+static const unsigned char file_24[] = {
+#embed "../Studio/Page/own-sessions.js"
 };
 
 static const unsigned char file_25[] = {
@@ -144,163 +144,183 @@ static const unsigned char file_34[] = {
 };
 
 static const unsigned char file_35[] = {
-#embed "../Studio/Page/protocol/Generated/message-types.js"
+#embed "../Studio/Page/server.js"
 };
 
 static const unsigned char file_36[] = {
-#embed "../Studio/Page/protocol/Generated/messages.js"
-};
-
-static const unsigned char file_37[] = {
-#embed "../Studio/Page/protocol/call.js"
-};
-
-static const unsigned char file_38[] = {
-#embed "../Studio/Page/protocol/codec.js"
-};
-
-static const unsigned char file_39[] = {
-#embed "../Studio/Page/protocol/json.js"
-};
-
-static const unsigned char file_40[] = {
-#embed "../Studio/Page/protocol/services.js"
-};
-
-static const unsigned char file_41[] = {
-#embed "../Studio/Page/protocol/status.js"
-};
-
-static const unsigned char file_42[] = {
-#embed "../Studio/Page/protocol/wire.js"
-};
-
-static const unsigned char file_43[] = {
-#embed "../Studio/Page/session/connection.js"
-};
-
-static const unsigned char file_44[] = {
-#embed "../Studio/Page/session/next-event.js"
-};
-
-static const unsigned char file_45[] = {
-#embed "../Studio/Page/session/own-sessions.js"
-};
-
-static const unsigned char file_46[] = {
-#embed "../Studio/Page/session/session.js"
-};
-
-static const unsigned char file_47[] = {
 #embed "../Studio/Page/share/copy.js"
 };
 
-static const unsigned char file_48[] = {
+static const unsigned char file_37[] = {
 #embed "../Studio/Page/share/snippets.js"
 };
 
-static const unsigned char file_49[] = {
+static const unsigned char file_38[] = {
+#embed "../Studio/Page/shared/base.css"
+};
+
+static const unsigned char file_39[] = {
+#embed "../Studio/Page/shared/colors.js"
+};
+
+static const unsigned char file_40[] = {
+#embed "../Studio/Page/shared/dom.js"
+};
+
+static const unsigned char file_41[] = {
 #embed "../Studio/Page/shared/examples.js"
 };
 
-static const unsigned char file_50[] = {
+static const unsigned char file_42[] = {
 #embed "../Studio/Page/shared/hints.js"
 };
 
-static const unsigned char file_51[] = {
+static const unsigned char file_43[] = {
 #embed "../Studio/Page/shared/search.js"
 };
 
-static const unsigned char file_52[] = {
+static const unsigned char file_44[] = {
 #embed "../Studio/Page/shared/text.js"
 };
 
-static const unsigned char file_53[] = {
+static const unsigned char file_45[] = {
 #embed "../Studio/Page/shared/words.js"
 };
 
+static const unsigned char file_46[] = {
+#embed "../../clients/web/sidelight/Generated/message-types.js"
+};
+
+static const unsigned char file_47[] = {
+#embed "../../clients/web/sidelight/Generated/messages.js"
+};
+
+static const unsigned char file_48[] = {
+#embed "../../clients/web/sidelight/call.js"
+};
+
+static const unsigned char file_49[] = {
+#embed "../../clients/web/sidelight/codec.js"
+};
+
+static const unsigned char file_50[] = {
+#embed "../../clients/web/sidelight/connection.js"
+};
+
+static const unsigned char file_51[] = {
+#embed "../../clients/web/sidelight/index.js"
+};
+
+static const unsigned char file_52[] = {
+#embed "../../clients/web/sidelight/json.js"
+};
+
+static const unsigned char file_53[] = {
+#embed "../../clients/web/sidelight/next-event.js"
+};
+
 static const unsigned char file_54[] = {
-#embed "../Studio/Page/sources/picker.js"
+#embed "../../clients/web/sidelight/outcomes.js"
 };
 
 static const unsigned char file_55[] = {
-#embed "../Studio/Page/sources/source.js"
+#embed "../../clients/web/sidelight/server.js"
 };
 
 static const unsigned char file_56[] = {
-#embed "../Studio/Page/sources/still.js"
+#embed "../../clients/web/sidelight/session.js"
 };
 
 static const unsigned char file_57[] = {
-#embed "../Studio/Page/sources/video.js"
+#embed "../../clients/web/sidelight/status.js"
 };
 
 static const unsigned char file_58[] = {
-#embed "../Studio/Page/status.js"
+#embed "../../clients/web/sidelight/wire.js"
 };
 
 static const unsigned char file_59[] = {
-#embed "../Studio/Page/steps.js"
+#embed "../Studio/Page/sources/picker.js"
 };
 
 static const unsigned char file_60[] = {
-#embed "../Studio/Page/styles/base.css"
+#embed "../Studio/Page/sources/source.js"
 };
 
 static const unsigned char file_61[] = {
-#embed "../Studio/Page/styles/editor.css"
+#embed "../Studio/Page/sources/still.js"
 };
 
 static const unsigned char file_62[] = {
-#embed "../Studio/Page/styles/gallery.css"
+#embed "../Studio/Page/sources/video.js"
 };
 
 static const unsigned char file_63[] = {
-#embed "../Studio/Page/styles/layout.css"
+#embed "../Studio/Page/status.js"
 };
 
 static const unsigned char file_64[] = {
-#embed "../Studio/Page/styles/metrics.css"
+#embed "../Studio/Page/steps.js"
 };
 
 static const unsigned char file_65[] = {
-#embed "../Studio/Page/styles/operators.css"
+#embed "../Studio/Page/styles/base.css"
 };
 
 static const unsigned char file_66[] = {
-#embed "../Studio/Page/styles/picture.css"
+#embed "../Studio/Page/styles/editor.css"
 };
 
 static const unsigned char file_67[] = {
+#embed "../Studio/Page/styles/gallery.css"
+};
+
+static const unsigned char file_68[] = {
+#embed "../Studio/Page/styles/layout.css"
+};
+
+static const unsigned char file_69[] = {
+#embed "../Studio/Page/styles/metrics.css"
+};
+
+static const unsigned char file_70[] = {
+#embed "../Studio/Page/styles/operators.css"
+};
+
+static const unsigned char file_71[] = {
+#embed "../Studio/Page/styles/picture.css"
+};
+
+static const unsigned char file_72[] = {
 #embed "../Studio/Page/theme.js"
 };
 
 static const struct studio_file files[] = {
     {"assets/assets.js", file_0, sizeof file_0},
     {"boot.js", file_1, sizeof file_1},
-    {"dom.js", file_2, sizeof file_2},
-    {"editor/controls.js", file_3, sizeof file_3},
-    {"editor/drag.js", file_4, sizeof file_4},
-    {"editor/highlight.js", file_5, sizeof file_5},
-    {"editor/plain-controls.js", file_6, sizeof file_6},
-    {"editor/slider-controls.js", file_7, sizeof file_7},
-    {"editor/stage-card.js", file_8, sizeof file_8},
-    {"editor/stage-list.js", file_9, sizeof file_9},
-    {"editor/text-editor.js", file_10, sizeof file_10},
-    {"gallery/gallery.js", file_11, sizeof file_11},
-    {"gallery/thumbnails.js", file_12, sizeof file_12},
-    {"icon.svg", file_13, sizeof file_13},
-    {"index.html", file_14, sizeof file_14},
-    {"main.js", file_15, sizeof file_15},
-    {"media/portrait.jpg", file_16, sizeof file_16},
-    {"metrics/chart.js", file_17, sizeof file_17},
-    {"metrics/drops.js", file_18, sizeof file_18},
-    {"metrics/passes.js", file_19, sizeof file_19},
-    {"metrics/slow-motion.js", file_20, sizeof file_20},
-    {"metrics/stage-times.js", file_21, sizeof file_21},
-    {"metrics/statistics.js", file_22, sizeof file_22},
-    {"metrics/window.js", file_23, sizeof file_23},
-    {"operators/operators.js", file_24, sizeof file_24},
+    {"editor/controls.js", file_2, sizeof file_2},
+    {"editor/drag.js", file_3, sizeof file_3},
+    {"editor/highlight.js", file_4, sizeof file_4},
+    {"editor/plain-controls.js", file_5, sizeof file_5},
+    {"editor/slider-controls.js", file_6, sizeof file_6},
+    {"editor/stage-card.js", file_7, sizeof file_7},
+    {"editor/stage-list.js", file_8, sizeof file_8},
+    {"editor/text-editor.js", file_9, sizeof file_9},
+    {"gallery/gallery.js", file_10, sizeof file_10},
+    {"gallery/thumbnails.js", file_11, sizeof file_11},
+    {"icon.svg", file_12, sizeof file_12},
+    {"index.html", file_13, sizeof file_13},
+    {"main.js", file_14, sizeof file_14},
+    {"media/portrait.jpg", file_15, sizeof file_15},
+    {"metrics/chart.js", file_16, sizeof file_16},
+    {"metrics/drops.js", file_17, sizeof file_17},
+    {"metrics/passes.js", file_18, sizeof file_18},
+    {"metrics/slow-motion.js", file_19, sizeof file_19},
+    {"metrics/stage-times.js", file_20, sizeof file_20},
+    {"metrics/statistics.js", file_21, sizeof file_21},
+    {"metrics/window.js", file_22, sizeof file_22},
+    {"operators/operators.js", file_23, sizeof file_23},
+    {"own-sessions.js", file_24, sizeof file_24},
     {"picture/analyses.js", file_25, sizeof file_25},
     {"picture/capture.js", file_26, sizeof file_26},
     {"picture/encoder.js", file_27, sizeof file_27},
@@ -311,42 +331,47 @@ static const struct studio_file files[] = {
     {"pipeline/catalogue.js", file_32, sizeof file_32},
     {"pipeline/link.js", file_33, sizeof file_33},
     {"pipeline/selection.js", file_34, sizeof file_34},
-    {"protocol/Generated/message-types.js", file_35, sizeof file_35},
-    {"protocol/Generated/messages.js", file_36, sizeof file_36},
-    {"protocol/call.js", file_37, sizeof file_37},
-    {"protocol/codec.js", file_38, sizeof file_38},
-    {"protocol/json.js", file_39, sizeof file_39},
-    {"protocol/services.js", file_40, sizeof file_40},
-    {"protocol/status.js", file_41, sizeof file_41},
-    {"protocol/wire.js", file_42, sizeof file_42},
-    {"session/connection.js", file_43, sizeof file_43},
-    {"session/next-event.js", file_44, sizeof file_44},
-    {"session/own-sessions.js", file_45, sizeof file_45},
-    {"session/session.js", file_46, sizeof file_46},
-    {"share/copy.js", file_47, sizeof file_47},
-    {"share/snippets.js", file_48, sizeof file_48},
-    {"shared/examples.js", file_49, sizeof file_49},
-    {"shared/hints.js", file_50, sizeof file_50},
-    {"shared/search.js", file_51, sizeof file_51},
-    {"shared/text.js", file_52, sizeof file_52},
-    {"shared/words.js", file_53, sizeof file_53},
-    {"sources/picker.js", file_54, sizeof file_54},
-    {"sources/source.js", file_55, sizeof file_55},
-    {"sources/still.js", file_56, sizeof file_56},
-    {"sources/video.js", file_57, sizeof file_57},
-    {"status.js", file_58, sizeof file_58},
-    {"steps.js", file_59, sizeof file_59},
-    {"styles/base.css", file_60, sizeof file_60},
-    {"styles/editor.css", file_61, sizeof file_61},
-    {"styles/gallery.css", file_62, sizeof file_62},
-    {"styles/layout.css", file_63, sizeof file_63},
-    {"styles/metrics.css", file_64, sizeof file_64},
-    {"styles/operators.css", file_65, sizeof file_65},
-    {"styles/picture.css", file_66, sizeof file_66},
-    {"theme.js", file_67, sizeof file_67},
+    {"server.js", file_35, sizeof file_35},
+    {"share/copy.js", file_36, sizeof file_36},
+    {"share/snippets.js", file_37, sizeof file_37},
+    {"shared/base.css", file_38, sizeof file_38},
+    {"shared/colors.js", file_39, sizeof file_39},
+    {"shared/dom.js", file_40, sizeof file_40},
+    {"shared/examples.js", file_41, sizeof file_41},
+    {"shared/hints.js", file_42, sizeof file_42},
+    {"shared/search.js", file_43, sizeof file_43},
+    {"shared/text.js", file_44, sizeof file_44},
+    {"shared/words.js", file_45, sizeof file_45},
+    {"sidelight/Generated/message-types.js", file_46, sizeof file_46},
+    {"sidelight/Generated/messages.js", file_47, sizeof file_47},
+    {"sidelight/call.js", file_48, sizeof file_48},
+    {"sidelight/codec.js", file_49, sizeof file_49},
+    {"sidelight/connection.js", file_50, sizeof file_50},
+    {"sidelight/index.js", file_51, sizeof file_51},
+    {"sidelight/json.js", file_52, sizeof file_52},
+    {"sidelight/next-event.js", file_53, sizeof file_53},
+    {"sidelight/outcomes.js", file_54, sizeof file_54},
+    {"sidelight/server.js", file_55, sizeof file_55},
+    {"sidelight/session.js", file_56, sizeof file_56},
+    {"sidelight/status.js", file_57, sizeof file_57},
+    {"sidelight/wire.js", file_58, sizeof file_58},
+    {"sources/picker.js", file_59, sizeof file_59},
+    {"sources/source.js", file_60, sizeof file_60},
+    {"sources/still.js", file_61, sizeof file_61},
+    {"sources/video.js", file_62, sizeof file_62},
+    {"status.js", file_63, sizeof file_63},
+    {"steps.js", file_64, sizeof file_64},
+    {"styles/base.css", file_65, sizeof file_65},
+    {"styles/editor.css", file_66, sizeof file_66},
+    {"styles/gallery.css", file_67, sizeof file_67},
+    {"styles/layout.css", file_68, sizeof file_68},
+    {"styles/metrics.css", file_69, sizeof file_69},
+    {"styles/operators.css", file_70, sizeof file_70},
+    {"styles/picture.css", file_71, sizeof file_71},
+    {"theme.js", file_72, sizeof file_72},
     {0, 0, 0},
 };
 
 const struct studio_file *studio_files(void) { return files; }
 
-size_t studio_file_count(void) { return 68; }
+size_t studio_file_count(void) { return 73; }

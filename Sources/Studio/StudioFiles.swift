@@ -3,7 +3,7 @@ import Foundation
 
 /// The files of the studio's page by path.
 enum StudioFiles {
-  /// The files in the binary: of `Sources/Studio/Page`.
+  /// The files in the binary: `Sources/Studio/Page`, and `clients/web/sidelight` below `sidelight`.
   static let embedded: [String: [UInt8]] = {
     var files: [String: [UInt8]] = [:]
     for file in UnsafeBufferPointer(start: studio_files(), count: studio_file_count()) {
@@ -13,15 +13,16 @@ enum StudioFiles {
     return files
   }()
 
-  /// Reads a file from a folder, for developers of the page.
+  /// Reads a file from a folder, for developers of the page. Links in the folder are followed, such
+  /// as the page's link to `clients/web/sidelight`.
   ///
   /// - Parameters:
   ///   - path: The path below the folder.
   ///   - folder: The path of the folder.
   /// - Returns: `nil` if there is no such file below the folder.
   static func read(_ path: String, in folder: String) -> [UInt8]? {
-    let root = URL(filePath: folder, directoryHint: .isDirectory).resolvingSymlinksInPath()
-    let file = root.appending(path: path).standardizedFileURL.resolvingSymlinksInPath()
+    let root = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL
+    let file = root.appending(path: path).standardizedFileURL
     guard file.path.hasPrefix(root.path + "/"), let content = try? Data(contentsOf: file) else {
       return nil
     }

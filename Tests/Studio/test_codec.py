@@ -1,8 +1,10 @@
-"""The page's codec against protobuf for Python, with random messages of the contract."""
+"""The client of clients/web: its units, its types, and its codec against protobuf for Python, with
+random messages of the contract."""
 
 import json
 import os
 import random
+import shutil
 import string
 import subprocess
 import sys
@@ -13,9 +15,10 @@ from google.protobuf import json_format
 from google.protobuf.descriptor import FieldDescriptor as Field
 from google.protobuf.message import Message
 
-from studiotesting.studio import REPOSITORY
+from studiotesting.studio import REPOSITORY, binary
 
 UNIT = Path(__file__).parent / "unit"
+CLIENT = REPOSITORY / "clients/web"
 NODE = ["node", "--no-warnings", "--experimental-default-type=module"]
 MESSAGES = 300
 MOST_DEPTH = 6
@@ -75,13 +78,31 @@ def test_damaged_messages_are_refused_or_read_and_never_crash(contract):
     assert len(_convert(lines)) == len(lines)
 
 
-def test_the_units_of_the_page():
-    """The tests of the page's modules that need no browser, in Node."""
+@pytest.mark.parametrize("folder", [UNIT, CLIENT / "tests"])
+def test_modules_that_need_no_browser(folder):
+    """The tests of the page's modules, and of the client, in Node."""
     done = subprocess.run(
-        [*NODE, "--test", *sorted(map(str, UNIT.glob("*.test.js")))], capture_output=True,
-        text=True, timeout=120,
+        [*NODE, "--test", *sorted(map(str, folder.glob("*.test.js")))], capture_output=True,
+        text=True, timeout=120, env=os.environ | {"SIDELIGHT_BINARY": str(binary())},
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_client_has_types_for_typescript(tmp_path):
+    package = tmp_path / "node_modules/sidelight-web"
+    shutil.copytree(CLIENT / "sidelight", package / "sidelight")
+    shutil.copy(CLIENT / "package.json", package)
+    subprocess.run(
+        ["tsc", "--project", CLIENT, "--outDir", package / "types"], check=True, timeout=120)
+    example = Path(shutil.copy(CLIENT / "tests/example.mts", tmp_path))
+    compiled = [
+        "tsc", "--noEmit", "--strict", "--module", "node16", "--target", "es2022",
+        "--lib", "es2022,dom", example,
+    ]
+    done = subprocess.run(compiled, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout
+    example.write_text(example.read_text().replace('kind === "frame"', 'kind === "picture"'))
+    assert subprocess.run(compiled, capture_output=True, timeout=120).returncode != 0
 
 
 def test_the_generated_tables_are_those_of_the_contract(tmp_path):
@@ -90,13 +111,13 @@ def test_the_generated_tables_are_those_of_the_contract(tmp_path):
         env=os.environ | {"PYTHON": sys.executable},
     )
     for name in ("messages.js", "message-types.js"):
-        committed = REPOSITORY / "Sources/Studio/Page/protocol/Generated" / name
+        committed = CLIENT / "sidelight/Generated" / name
         assert (tmp_path / name).read_text() == committed.read_text(), "run dev/studio-protos"
 
 
 def _convert(lines: list[str]) -> list[str]:
     done = subprocess.run(
-        [*NODE, UNIT / "convert.js"], input="\n".join(lines) + "\n", capture_output=True,
+        [*NODE, CLIENT / "tests/convert.js"], input="\n".join(lines) + "\n", capture_output=True,
         text=True, timeout=120, check=True,
     )
     return done.stdout.splitlines()

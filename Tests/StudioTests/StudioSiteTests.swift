@@ -17,10 +17,15 @@ import Testing
 
     /// - Parameters:
     ///   - acceptsBearerTokens: Whether the server authenticates callers by tokens.
+    ///   - folder: A folder with the files of the page; `nil` uses those in the binary.
     ///   - opensPage: Whether the browser has exchanged the token for a cookie.
-    init(acceptsBearerTokens: Bool = false, hosts: [String] = [], opensPage: Bool = true) throws {
+    init(
+      acceptsBearerTokens: Bool = false, hosts: [String] = [], folder: String? = nil,
+      opensPage: Bool = true
+    ) throws {
       var configuration = Studio.Configuration(address: .tcp(host: "127.0.0.1", port: 8080))
       configuration.hosts = hosts
+      configuration.folder = folder
       self.studio = Studio(configuration, acceptsBearerTokens: acceptsBearerTokens) { _ in }
       if opensPage {
         let response = self.get("/?token=\(self.studio.token)")
@@ -132,19 +137,27 @@ import Testing
     }
   }
 
-  /// The files of the page by path, below the repository's root.
+  static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+  static let folder = StudioSiteTests.root.appending(path: "Sources/Studio/Page").path
+
+  /// The files of the page by path, with the client's modules.
   static let files: [String: [UInt8]] = {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let page = root.appending(path: "Sources/Studio/Page")
-    let paths = (try? FileManager.default.subpathsOfDirectory(atPath: page.path)) ?? []
-    return paths.reduce(into: [:]) { files, path in
-      files[path] = (try? Data(contentsOf: page.appending(path: path))).map { Array($0) }
+    var files: [String: [UInt8]] = [:]
+    for (folder, prefix) in [("Sources/Studio/Page", ""), ("clients/web/sidelight", "sidelight/")] {
+      let folder = StudioSiteTests.root.appending(path: folder)
+      for path in (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? [] {
+        files[prefix + path] = (try? Data(contentsOf: folder.appending(path: path)))
+          .map { Array($0) }
+      }
     }
+    return files
   }()
 
-  @Test func `each file of the page is in the binary`() throws {
-    let visitor = try Visitor()
+  @Test(arguments: [nil, StudioSiteTests.folder])
+  func `each file of the page is in the binary and in the folder`(_ folder: String?) throws {
+    let visitor = try Visitor(folder: folder)
+    #expect(Self.files["sidelight/index.js"] != nil)
     for (path, content) in Self.files {
       let response = visitor.get("/\(path)")
       #expect(response.status == 200, "run dev/studio-page: \(path) is missing")
@@ -157,6 +170,7 @@ import Testing
   @Test(arguments: ["/../Package.swift", "/nothing.js", "//", "/%2e%2e/secret"])
   func `a file that does not exist is not found`(_ path: String) throws {
     #expect(try Visitor().get(path).status == 404)
+    #expect(try Visitor(folder: Self.folder).get(path).status == 404)
   }
 
   @Test(arguments: ["/", "/info.json", "/nothing"])

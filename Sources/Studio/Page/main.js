@@ -4,7 +4,7 @@ import { assetFor, showGallery } from "./gallery/gallery.js";
 import { Assets, isTable } from "./assets/assets.js";
 import { Capture } from "./picture/capture.js";
 import { Catalogue } from "./pipeline/catalogue.js";
-import { Connection } from "./session/connection.js";
+import { Connection } from "./sidelight/index.js";
 import { Hints, showHints } from "./shared/hints.js";
 import { PictureMarks } from "./picture/region.js";
 import { Selection } from "./pipeline/selection.js";
@@ -14,7 +14,8 @@ import { Steps } from "./steps.js";
 import { StillSource } from "./sources/still.js";
 import { View } from "./picture/view.js";
 import { AnalysisLayer } from "./picture/analyses.js";
-import { announce, byId, words } from "./dom.js";
+import { announce, byId, words } from "./shared/dom.js";
+import { isSignedOut, server } from "./server.js";
 import { linkedText } from "./pipeline/link.js";
 import { showConnection, showProblem, showTabs } from "./status.js";
 import { showCopies } from "./share/copy.js";
@@ -40,8 +41,9 @@ async function start() {
   const statistics = new Statistics();
   const assets = new Assets();
   const connection = new Connection(
+    server,
     { label: "studio", allowUnmodified: true, dropPolicy: "NEWEST_WINS" },
-    () => selection.accepted);
+    () => selection.accepted, isSignedOut);
   const analyses = new AnalysisLayer(byId("analyses"));
   const hints = new Hints((shown) => showHints(byId("hints"), shown));
   const message = byId("screen-message");

@@ -1,13 +1,13 @@
 /**
  * The state of the connection, problems, and the tabs.
  *
- * @typedef {import("./session/connection.js").Connection} Connection
- * @typedef {import("./session/connection.js").ConnectionState} ConnectionState
- * @typedef {import("./protocol/status.js").RpcError} RpcError
+ * @typedef {import("./sidelight/connection.js").Connection} Connection
+ * @typedef {import("./sidelight/connection.js").ConnectionState} ConnectionState
+ * @typedef {import("./sidelight/index.js").RpcError} RpcError
  */
 
 import { Operators } from "./operators/operators.js";
-import { byId } from "./dom.js";
+import { byId } from "./shared/dom.js";
 
 /** @type {Record<ConnectionState, string>} */
 const STATES = {

@@ -1,6 +1,6 @@
 /** The hint of three steps for the first visit. */
 
-import { byId } from "./dom.js";
+import { byId } from "./shared/dom.js";
 
 const KEY = "sidelight-studio-steps";
 const STEPS = ["pick", "tune", "copy"];

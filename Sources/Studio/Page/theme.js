@@ -1,6 +1,6 @@
 /** The colours of the page: light, dark, or as the system. */
 
-import { byId, icon } from "./dom.js";
+import { byId, icon } from "./shared/dom.js";
 
 const KEY = "sidelight-studio-theme";
 /** @type {["system", "light", "dark"]} */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Hints } from "../../../Sources/Studio/Page/shared/hints.js";
-import { ManualTimers } from "./browser.js";
+import { ManualTimers } from "../../../clients/web/tests/browser.js";
 
 const WHOLE_FRAME_MS = 3000;
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Catalogue } from "../../../Sources/Studio/Page/pipeline/catalogue.js";
-import { encode } from "../../../Sources/Studio/Page/protocol/codec.js";
+import { encode } from "../../../clients/web/sidelight/codec.js";
 import { isFound } from "../../../Sources/Studio/Page/shared/search.js";
 import { words } from "../../../Sources/Studio/Page/shared/words.js";
-import { install } from "./browser.js";
+import { install } from "../../../clients/web/tests/browser.js";
 
 const FILTERS = [
   ["faceBlur", "blur", "Blurs faces."],

@@ -5,7 +5,8 @@
  * @typedef {import("./types.js").Value} Value
  */
 
-import { element, words } from "./dom.js";
+import { channelsOf, hexadecimal } from "../shared/colors.js";
+import { element, rounded, words } from "../shared/dom.js";
 import { quoted, unquoted } from "./pipeline.js";
 
 /**
@@ -97,12 +98,8 @@ function sliderRow(parameter, { id, axis, label, range, value, shown, onInput })
 function color(parameter, text, { prefix, change }) {
   const input = element("input", { id: `${prefix}-${parameter.name}`, type: "color",
     "data-parameter": parameter.name,
-    input: () => {
-      const [red, green, blue] = [1, 3, 5].map((start) =>
-        parseInt(input.value.slice(start, start + 2), 16) / 255);
-      change(input.value, { red, green, blue });
-    } });
-  input.value = hexadecimal(text);
+    input: () => change(input.value, channelsOf(input.value)) });
+  input.value = inputValue(text);
   return labelled(parameter, input);
 }
 
@@ -179,16 +176,9 @@ function withUnit(number, unit) {
   }
 }
 
-/** @param {number} number */
-function rounded(number) {
-  return Number(number.toPrecision(3));
-}
-
 /** @param {string} text `#ff8000`, `#ff800080` or `color(1, 0.5, 0)`. */
-function hexadecimal(text) {
+function inputValue(text) {
   if (text.startsWith("#")) return text.slice(0, 7);
   const channels = text.match(/-?[\d.]+(e-?\d+)?/g) ?? ["0", "0", "0"];
-  return `#${channels.slice(0, 3).map((channel) =>
-    Math.round(Math.min(1, Math.max(0, Number(channel))) * 255).toString(16).padStart(2, "0"))
-    .join("")}`;
+  return hexadecimal(channels.slice(0, 3).map(Number));
 }

@@ -7,7 +7,7 @@
  */
 
 import { pictureOf } from "./assets.js";
-import { byId, element, words } from "./dom.js";
+import { byId, element, words } from "../shared/dom.js";
 
 /**
  * An effect: a stage that its ID identifies.

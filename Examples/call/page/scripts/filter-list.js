@@ -12,7 +12,7 @@
 import { examples } from "../shared/examples.js";
 import { isFound } from "../shared/search.js";
 import { valueText } from "../shared/text.js";
-import { byId, element, words } from "./dom.js";
+import { byId, element, words } from "../shared/dom.js";
 import { format, quoted } from "./pipeline.js";
 import { stageOf } from "./selection.js";
 

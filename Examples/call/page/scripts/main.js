@@ -8,7 +8,7 @@ import { Assets } from "./assets.js";
 import { Call } from "./call.js";
 import { Catalogue } from "./catalogue.js";
 import { Hints, showHints } from "../shared/hints.js";
-import { byId, element } from "./dom.js";
+import { byId, element } from "../shared/dom.js";
 import { showEffects } from "./effects.js";
 import { showFilters } from "./filter-list.js";
 import { Selection } from "./selection.js";

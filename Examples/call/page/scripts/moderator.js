@@ -13,7 +13,7 @@
  * @property {number} dropped
  */
 
-import { byId, element, words } from "./dom.js";
+import { byId, element, words } from "../shared/dom.js";
 import { reasonOf } from "./responses.js";
 
 const RETRY_MS = 1000;

@@ -8,7 +8,7 @@
  */
 
 import { control } from "./controls.js";
-import { byId, element, words } from "./dom.js";
+import { byId, element, words } from "../shared/dom.js";
 import { unquoted } from "./pipeline.js";
 import { isRelevant } from "./relevance.js";
 
@@ -113,6 +113,6 @@ export function showStages(catalogue, selection, assets, frameSize) {
  * @param {() => void} click
  */
 function action(name, sign, label, disabled, click) {
-  return element("button", { class: "icon", "data-action": name, "aria-label": label,
+  return element("button", { class: "icon-button", "data-action": name, "aria-label": label,
     title: label, disabled, click }, sign);
 }

@@ -4,7 +4,7 @@
  * @typedef {import("./commands.js").Commands} Commands
  */
 
-import { byId, element } from "./dom.js";
+import { byId, element } from "../shared/dom.js";
 
 /** @type {[name: string, label: string, unit: string][]} */
 const ROWS = [

@@ -7,7 +7,7 @@
  */
 
 import { Refusal } from "./commands.js";
-import { byId, element } from "./dom.js";
+import { byId, element } from "../shared/dom.js";
 
 const CHECK_DELAY_MS = 300;
 /** The number of characters that are shown on each side of an error. */

@@ -4,7 +4,7 @@
  * @typedef {import("./types.js").Participant} Participant
  */
 
-import { byId, element, save } from "./dom.js";
+import { byId, element, save } from "../shared/dom.js";
 
 /** The tiles. The own tile is the first. */
 export class Tiles {
@@ -98,7 +98,7 @@ export class Tiles {
       element("div", { class: "caption" },
         element("span", { class: "person" }, label),
         element("span", { class: "paused" }, "Video paused"),
-        element("button", { class: "icon", "data-action": "snapshot", title: "Save this picture",
+        element("button", { class: "icon-button", "data-action": "snapshot", title: "Save this picture",
           "aria-label": `Save a picture of ${name}`, click: () => saveFrame(made, name) }, "⤓")));
     video(made).muted = true;
     this.#tiles.set(name, made);

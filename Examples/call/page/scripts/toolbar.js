@@ -5,7 +5,7 @@
  * @typedef {import("./tiles.js").Tiles} Tiles
  */
 
-import { byId, save } from "./dom.js";
+import { byId, save } from "../shared/dom.js";
 
 /**
  * Connects the buttons.

@@ -1,12 +1,12 @@
 /**
  * The files that pipelines can name: those of the server, and those that the user adds.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
+ * @typedef {import("../sidelight/Generated/message-types.js").Asset} Asset
  */
 
-import { byId, element } from "../dom.js";
-import { listAssets, putAsset } from "../protocol/services.js";
-import { RpcError } from "../protocol/status.js";
+import { byId, element } from "../shared/dom.js";
+import { server } from "../server.js";
+import { RpcError } from "../sidelight/index.js";
 
 /** The extensions of files that are assets; others are sources of frames. */
 const TABLE = /\.cube$/i;
@@ -45,7 +45,7 @@ export class Assets extends EventTarget {
 
   async load() {
     try {
-      this.list = await listAssets();
+      this.list = await server.listAssets();
     } catch (error) {
       this.#report(error);
     }
@@ -62,7 +62,7 @@ export class Assets extends EventTarget {
     this.#status.className = "hint";
     this.#status.textContent = `Adding ${file.name}…`;
     try {
-      const asset = await putAsset(assetName(file.name), file);
+      const asset = await server.putAsset(assetName(file.name), file);
       await this.load();
       this.#status.textContent = `${asset.name} is ready.`;
       return asset;

@@ -1,13 +1,13 @@
 /**
  * Controls for the parameters of a stage, from their descriptions.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
- * @typedef {import("../protocol/Generated/message-types.js").ParameterDescription
+ * @typedef {import("../sidelight/Generated/message-types.js").Asset} Asset
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterDescription
  * } ParameterDescription
- * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
  */
 
-import { element, iconButton, words } from "../dom.js";
+import { element, iconButton, words } from "../shared/dom.js";
 import { valueText } from "../shared/text.js";
 import { assetControl, choiceControl, colorControl, flagControl, textControl, vectorControl }
   from "./plain-controls.js";

@@ -3,7 +3,7 @@
  * list of stages.
  */
 
-import { element } from "../dom.js";
+import { element } from "../shared/dom.js";
 
 /** The movement from which a press is a drag, in pixels. */
 const THRESHOLD = 6;

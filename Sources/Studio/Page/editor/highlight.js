@@ -2,7 +2,7 @@
  * The colours of a pipeline's text, and the mark of an error.
  */
 
-import { element } from "../dom.js";
+import { element } from "../shared/dom.js";
 
 /** @type {[string, RegExp][]} The kinds of parts, the first that matches. */
 const PARTS = [

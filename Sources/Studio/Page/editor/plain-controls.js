@@ -1,12 +1,13 @@
 /**
  * Controls for colours, lists of numbers, switches, choices, files and texts.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
- * @typedef {import("../protocol/Generated/message-types.js").Color} Color
+ * @typedef {import("../sidelight/Generated/message-types.js").Asset} Asset
+ * @typedef {import("../sidelight/Generated/message-types.js").Color} Color
  * @typedef {import("./controls.js").ControlFactory} ControlFactory
  */
 
-import { element, rounded, words } from "../dom.js";
+import { channelsOf, hexadecimal } from "../shared/colors.js";
+import { element, rounded, words } from "../shared/dom.js";
 
 /** The filters whose assets are tables; all others use images. */
 const TABLE_FILTERS = ["colorCube"];
@@ -22,26 +23,18 @@ export function colorControl(parameter, value, id, change) {
     } });
 
   function send() {
-    const [red, green, blue] = [1, 3, 5].map((start) =>
-      parseInt(input.value.slice(start, start + 2), 16) / 255);
-    change({ color: { red, green, blue, ...(alpha === undefined ? {} : { alpha }) } });
+    change({ color: { ...channelsOf(input.value), ...(alpha === undefined ? {} : { alpha }) } });
   }
 
   /** @param {Color|undefined} color */
   function show(color) {
     alpha = color?.alpha;
-    input.value = hexadecimal(color);
+    const { red, green, blue } = color ?? { red: 0, green: 0, blue: 0 };
+    input.value = hexadecimal([red, green, blue]);
     opacity.value = String(alpha ?? 1);
   }
   show(value.color);
   return { elements: [input, opacity], show: (other) => show(other.color) };
-}
-
-/** @param {Color} [color] */
-function hexadecimal(color) {
-  const { red, green, blue } = color ?? { red: 0, green: 0, blue: 0 };
-  return `#${[red, green, blue].map((channel) =>
-    Math.round(Math.min(1, Math.max(0, channel)) * 255).toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** @type {ControlFactory} */

@@ -1,14 +1,14 @@
 /**
  * Sliders for numbers, lengths and points.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Length} Length
- * @typedef {import("../protocol/Generated/message-types.js").LengthUnit} LengthUnit
- * @typedef {import("../protocol/Generated/message-types.js").ParameterDescription
+ * @typedef {import("../sidelight/Generated/message-types.js").Length} Length
+ * @typedef {import("../sidelight/Generated/message-types.js").LengthUnit} LengthUnit
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterDescription
  * } ParameterDescription
  * @typedef {import("./controls.js").ControlFactory} ControlFactory
  */
 
-import { element, iconButton, rounded, words } from "../dom.js";
+import { element, iconButton, rounded, words } from "../shared/dom.js";
 
 /** The number of steps of a slider. */
 const STEPS = 200;
@@ -98,7 +98,7 @@ export function pointControl(parameter, value, id, change, context) {
     }),
   });
 
-  /** @param {import("../protocol/Generated/message-types.js").ParameterValue} other */
+  /** @param {import("../sidelight/Generated/message-types.js").ParameterValue} other */
   function show(other) {
     const { width, height } = context.frameSize();
     const [x = 0, y = 0] = other.vector?.values ?? [
@@ -173,7 +173,7 @@ function limitsOf({ limits }) {
 }
 
 /**
- * @param {import("../protocol/Generated/message-types.js").ParameterValue} value
+ * @param {import("../sidelight/Generated/message-types.js").ParameterValue} value
  * @returns {Length}
  */
 function lengthOf({ number, length }) {

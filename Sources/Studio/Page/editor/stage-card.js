@@ -1,14 +1,14 @@
 /**
  * A stage in the editor: its switch, position, mix, region and parameters.
  *
- * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
- * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/catalogue.js").Catalogue} Catalogue
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  * @typedef {import("./controls.js").Context} Context
  */
 
-import { element, icon, iconButton, rounded, words } from "../dom.js";
+import { element, icon, iconButton, rounded, words } from "../shared/dom.js";
 import { stageText, textOf } from "../shared/text.js";
 import { parameterRow } from "./controls.js";
 

@@ -4,7 +4,7 @@
  * @typedef {import("./stage-card.js").CardContext} CardContext
  */
 
-import { announce, byId, words } from "../dom.js";
+import { announce, byId, words } from "../shared/dom.js";
 import { makeDraggable } from "./drag.js";
 import { stageCard } from "./stage-card.js";
 

@@ -5,9 +5,9 @@
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 
-import { byId, element } from "../dom.js";
-import { checkPipeline } from "../protocol/services.js";
-import { RpcError } from "../protocol/status.js";
+import { byId, element } from "../shared/dom.js";
+import { server } from "../server.js";
+import { RpcError } from "../sidelight/index.js";
 import { excerpt, highlighted, indexOf, replacedAt } from "./highlight.js";
 
 const CHECK_DELAY_MS = 200;
@@ -50,7 +50,7 @@ export function showText(selection) {
     clearTimeout(timer);
     const text = input.value;
     try {
-      const { pipeline } = await checkPipeline({ text });
+      const { pipeline } = await server.checkPipeline({ text });
       if (text !== input.value) return false;
       hideError();
       isApplying = true;

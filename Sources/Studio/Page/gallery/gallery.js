@@ -1,15 +1,15 @@
 /**
  * All filters by category, each with its effect on the newest frame.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Asset} Asset
- * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
- * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../sidelight/Generated/message-types.js").Asset} Asset
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../sidelight/Generated/message-types.js").Pipeline} Pipeline
  * @typedef {import("../pipeline/catalogue.js").Catalogue} Catalogue
  * @typedef {import("../pipeline/catalogue.js").KnownFilter} KnownFilter
  */
 
 import { makeDraggable } from "../editor/drag.js";
-import { byId, element, words } from "../dom.js";
+import { byId, element, words } from "../shared/dom.js";
 import { isFound } from "../shared/search.js";
 import { ThumbnailSession } from "./thumbnails.js";
 

@@ -1,13 +1,14 @@
 /**
  * Small filtered pictures, one filter after the other, in a separate session.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
- * @typedef {import("../protocol/status.js").RpcError} RpcError
+ * @typedef {import("../sidelight/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../sidelight/index.js").RpcError} RpcError
+ * @typedef {import("../sidelight/index.js").Session} Session
  */
 
-import { nextEvent } from "../session/next-event.js";
-import { rememberOwnSession } from "../session/own-sessions.js";
-import { Session } from "../session/session.js";
+import { rememberOwnSession } from "../own-sessions.js";
+import { server } from "../server.js";
+import { nextEvent } from "../sidelight/index.js";
 
 const REOPEN_MS = 3000;
 
@@ -51,7 +52,7 @@ export class ThumbnailSession {
   async #open() {
     if (this.#session) return this.#session;
     if (performance.now() - this.#closedMs < REOPEN_MS) return null;
-    const session = new Session({ label: "studio, gallery", allowUnmodified: true });
+    const session = server.open({ label: "studio, gallery", allowUnmodified: true });
     session.addEventListener("end", () => {
       this.#session = null;
       this.#closedMs = performance.now();

@@ -1,13 +1,13 @@
 /**
  * The passes that the pipeline compiles to, with the time of each stage.
  *
- * @typedef {import("../protocol/Generated/message-types.js").CompiledPass} CompiledPass
- * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
+ * @typedef {import("../sidelight/Generated/message-types.js").CompiledPass} CompiledPass
+ * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 
-import { byId, element, rounded } from "../dom.js";
-import { checkPipeline } from "../protocol/services.js";
+import { byId, element, rounded } from "../shared/dom.js";
+import { server } from "../server.js";
 import { StageTimer } from "./stage-times.js";
 
 /** The time without changes after which the stages are measured. */
@@ -31,7 +31,7 @@ export function showPasses(selection, frameSize, frame) {
   async function update() {
     const { pipeline } = selection;
     try {
-      const { passes } = await checkPipeline({ pipeline, format: "I420", ...frameSize() });
+      const { passes } = await server.checkPipeline({ pipeline, format: "I420", ...frameSize() });
       show(grouped(passes, pipeline.stages), null);
       const measured = await timer.measure(structuredClone(pipeline), await frame());
       if (!measured || pipeline !== selection.pipeline) return;

@@ -2,11 +2,11 @@
  * Slow motion: heavy stages behind those of the user, which overload the session. They change the
  * colours by less than a bit of the picture.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
+ * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 
-import { byId } from "../dom.js";
+import { byId } from "../shared/dom.js";
 
 /**
  * A kernel that computes this number of sines in turn for each channel: half of the time that the

@@ -3,13 +3,14 @@
  * is the difference between the pipelines that end after it and before it. They are measured in a
  * separate session, one frame at a time.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
- * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
+ * @typedef {import("../sidelight/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
+ * @typedef {import("../sidelight/index.js").Session} Session
  */
 
-import { nextEvent } from "../session/next-event.js";
-import { rememberOwnSession } from "../session/own-sessions.js";
-import { Session } from "../session/session.js";
+import { rememberOwnSession } from "../own-sessions.js";
+import { server } from "../server.js";
+import { nextEvent } from "../sidelight/index.js";
 
 /** The frames of each measurement, of which the quickest counts. */
 const FRAMES = 4;
@@ -85,7 +86,7 @@ export class StageTimer {
   /** @returns {Promise<Session>} */
   async #open() {
     if (this.#session?.opened) return this.#session;
-    const session = new Session({ label: "studio, measuring", dropPolicy: "NEVER_DROP" });
+    const session = server.open({ label: "studio, measuring", dropPolicy: "NEVER_DROP" });
     session.addEventListener("end", () => { this.#session = null; });
     this.#session = session;
     await nextEvent(session, ["opened"]);

@@ -1,11 +1,11 @@
 /**
  * Latency, frame rate and dropped frames, as they happen.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Dropped} Dropped
+ * @typedef {import("../sidelight/Generated/message-types.js").Dropped} Dropped
  * @typedef {import("../picture/view.js").Shown} Shown
  */
 
-import { byId, element } from "../dom.js";
+import { byId, element } from "../shared/dom.js";
 import { Chart } from "./chart.js";
 import { reasonText } from "./drops.js";
 import { TimeWindow } from "./window.js";

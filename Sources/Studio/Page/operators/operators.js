@@ -1,14 +1,14 @@
 /**
  * The sessions of the server, for operators: their pipelines and latencies, and overrides.
  *
- * @typedef {import("../protocol/Generated/message-types.js").SessionInfo} SessionInfo
- * @typedef {import("../protocol/call.js").Call} Call
+ * @typedef {import("../sidelight/Generated/message-types.js").SessionInfo} SessionInfo
+ * @typedef {import("../sidelight/call.js").Call} Call
  */
 
-import { announce, byId, element } from "../dom.js";
-import { ownSessions } from "../session/own-sessions.js";
-import { overrideSession, watchSessions } from "../protocol/services.js";
-import { RpcError } from "../protocol/status.js";
+import { announce, byId, element } from "../shared/dom.js";
+import { ownSessions } from "../own-sessions.js";
+import { server } from "../server.js";
+import { RpcError } from "../sidelight/index.js";
 
 const RETRY_MS = 2000;
 /** The durations of overrides, in seconds. */
@@ -38,7 +38,7 @@ export class Operators {
   }
 
   #start() {
-    this.#watch = watchSessions((sessions) => this.#update(sessions), (error) => {
+    this.#watch = server.watchSessions((sessions) => this.#update(sessions), (error) => {
       this.#watch = null;
       this.#status.textContent = error ? error.sentence : "";
       if (this.#isShown) setTimeout(() => this.#isShown && !this.#watch && this.#start(), RETRY_MS);
@@ -109,7 +109,7 @@ function sessionCard({ sessionId, label }) {
   async function send(request, message) {
     problem.hidden = true;
     try {
-      await overrideSession(request);
+      await server.overrideSession(request);
       announce(message);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;

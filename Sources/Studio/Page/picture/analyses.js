@@ -1,10 +1,10 @@
 /**
  * The results of analyses, drawn over the picture: objects, lists of numbers, numbers and texts.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Analysis} Analysis
+ * @typedef {import("../sidelight/Generated/message-types.js").Analysis} Analysis
  */
 
-import { words as spoken } from "../dom.js";
+import { words as spoken } from "../shared/dom.js";
 
 /** The time for which a result is shown, unless a newer one comes, in milliseconds. */
 const LIFETIME_MS = 1000;

@@ -1,6 +1,6 @@
 /** Files of the picture: a still, and a recording of ten seconds. */
 
-import { byId, element, save } from "../dom.js";
+import { byId, element, save } from "../shared/dom.js";
 
 const SECONDS = 10;
 const FRAMES_PER_SECOND = 30;

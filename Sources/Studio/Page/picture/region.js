@@ -1,12 +1,12 @@
 /**
  * The region of a stage, drawn in the picture, and positions that are picked there.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Region} Region
- * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
+ * @typedef {import("../sidelight/Generated/message-types.js").Region} Region
+ * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 
-import { announce, byId } from "../dom.js";
+import { announce, byId } from "../shared/dom.js";
 
 const KEY_STEP = 0.02;
 /** The smallest width and height of a region, as a part of the picture. */

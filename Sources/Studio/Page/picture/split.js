@@ -4,7 +4,7 @@
  * @typedef {import("./view.js").View} View
  */
 
-import { byId } from "../dom.js";
+import { byId } from "../shared/dom.js";
 
 const KEY_STEP = 0.02;
 

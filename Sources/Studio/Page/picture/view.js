@@ -1,7 +1,7 @@
 /**
  * The canvas with the filtered picture, and the unfiltered one on the left of a line.
  *
- * @typedef {import("../protocol/Generated/message-types.js").FilteredFrame} FilteredFrame
+ * @typedef {import("../sidelight/Generated/message-types.js").FilteredFrame} FilteredFrame
  * @typedef {import("./capture.js").Frame} Frame
  */
 

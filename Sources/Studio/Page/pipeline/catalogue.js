@@ -1,14 +1,14 @@
 /**
  * The filters of the server.
  *
- * @typedef {import("../protocol/Generated/message-types.js").FilterDescription} FilterDescription
- * @typedef {import("../protocol/Generated/message-types.js").ParameterDescription
+ * @typedef {import("../sidelight/Generated/message-types.js").FilterDescription} FilterDescription
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterDescription
  * } ParameterDescription
- * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
  */
 
-import { checkPipeline, listFilters } from "../protocol/services.js";
-import { RpcError } from "../protocol/status.js";
+import { server } from "../server.js";
+import { RpcError } from "../sidelight/index.js";
 import { examples } from "../shared/examples.js";
 
 /** The order of the categories; others follow. */
@@ -39,7 +39,7 @@ export class Catalogue {
   }
 
   static async load() {
-    const filters = await listFilters();
+    const filters = await server.listFilters();
     const listed = new Set(filters.map(({ name }) => name));
     const missing = await Promise.all(Object.entries(OPTIONAL)
       .filter(([name]) => !listed.has(name))
@@ -97,7 +97,7 @@ export class Catalogue {
  */
 async function reasonOf(name) {
   try {
-    await checkPipeline({ text: name });
+    await server.checkPipeline({ text: name });
   } catch (error) {
     if (error instanceof RpcError && error.code === "FAILED_PRECONDITION") {
       return error.sentence.replace(/^the filter .*? is not available: /, "");

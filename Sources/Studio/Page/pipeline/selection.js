@@ -1,14 +1,14 @@
 /**
  * The pipeline that the user edits, and its changes at the server.
  *
- * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
- * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
- * @typedef {import("../protocol/Generated/message-types.js").Region} Region
- * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
- * @typedef {import("../session/connection.js").Connection} Connection
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../sidelight/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../sidelight/Generated/message-types.js").Region} Region
+ * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
+ * @typedef {import("../sidelight/connection.js").Connection} Connection
  */
 
-import { RpcError } from "../protocol/status.js";
+import { RpcError } from "../sidelight/index.js";
 import { stageText, textOf } from "../shared/text.js";
 
 /** The texts of earlier pipelines that `undo` knows. */

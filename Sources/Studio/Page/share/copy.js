@@ -4,7 +4,7 @@
  * @typedef {import("../pipeline/selection.js").Selection} Selection
  */
 
-import { byId, element } from "../dom.js";
+import { byId, element } from "../shared/dom.js";
 import { linkTo } from "../pipeline/link.js";
 import { LANGUAGES } from "./snippets.js";
 

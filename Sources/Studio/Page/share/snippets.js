@@ -1,11 +1,11 @@
 /**
  * Programs and commands that use a pipeline.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../sidelight/Generated/message-types.js").Pipeline} Pipeline
  */
 
 import { textOf } from "../shared/text.js";
-import { toJson } from "../protocol/json.js";
+import { toJson } from "../sidelight/index.js";
 
 /**
  * @typedef {object} Language

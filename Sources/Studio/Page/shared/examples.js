@@ -1,7 +1,7 @@
 /**
  * Parameters that show the effect of a filter whose defaults do not, or hardly.
  *
- * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
  */
 
 /** @param {number} value @returns {ParameterValue} */

@@ -2,13 +2,13 @@
  * The text form of pipelines, as the server prints it. The server parses texts; see
  * `FrameFilter.CheckPipeline`.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Color} Color
- * @typedef {import("../protocol/Generated/message-types.js").Length} Length
- * @typedef {import("../protocol/Generated/message-types.js").ParameterValue} ParameterValue
- * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
- * @typedef {import("../protocol/Generated/message-types.js").Point} Point
- * @typedef {import("../protocol/Generated/message-types.js").Region} Region
- * @typedef {import("../protocol/Generated/message-types.js").Stage} Stage
+ * @typedef {import("../sidelight/Generated/message-types.js").Color} Color
+ * @typedef {import("../sidelight/Generated/message-types.js").Length} Length
+ * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("../sidelight/Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("../sidelight/Generated/message-types.js").Point} Point
+ * @typedef {import("../sidelight/Generated/message-types.js").Region} Region
+ * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage
  */
 
 const WORD = /^[A-Za-z_][A-Za-z0-9_.-]*$/;

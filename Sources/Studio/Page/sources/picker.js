@@ -5,7 +5,7 @@
  * @typedef {import("./source.js").Source} Source
  */
 
-import { byId } from "../dom.js";
+import { byId } from "../shared/dom.js";
 import { StillSource } from "./still.js";
 import { CameraSource, VideoFileSource } from "./video.js";
 

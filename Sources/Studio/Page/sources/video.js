@@ -5,7 +5,7 @@
  * @typedef {import("./source.js").Source} Source
  */
 
-import { element } from "../dom.js";
+import { element } from "../shared/dom.js";
 
 /** @implements {Source} */
 class VideoSource {

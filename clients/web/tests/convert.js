@@ -2,8 +2,8 @@
 // serialized again, and in protobuf's JSON mapping; or `error MESSAGE`. For test_codec.py.
 import { createInterface } from "node:readline";
 
-import { CodecError, decode, encode } from "../../../Sources/Studio/Page/protocol/codec.js";
-import { toJson } from "../../../Sources/Studio/Page/protocol/json.js";
+import { CodecError, decode, encode } from "../sidelight/codec.js";
+import { toJson } from "../sidelight/json.js";
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [type, hex = ""] = line.split(" ");

@@ -1,6 +1,6 @@
 /** Short forms for the document. */
 
-export { words } from "./shared/words.js";
+export { words } from "./words.js";
 
 /**
  * Returns the element with an ID.

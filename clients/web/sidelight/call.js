@@ -4,6 +4,8 @@ import { decode, encode } from "./codec.js";
 import { codeName, decodeStatus, RpcError } from "./status.js";
 
 const SUBPROTOCOL = "sidelight.v1";
+/** The state of a WebSocket that is open. */
+const OPEN = 1;
 /** The text message by which the client ends its side. */
 const END = "end";
 /** Close codes are this number plus the number of the status code. */
@@ -15,6 +17,13 @@ const NORMAL_CLOSE_CODE = 1000;
  * @property {string} name Such as `FrameFilter/Process`.
  * @property {string} request The full name of the request message.
  * @property {string} response The full name of the response message.
+ */
+
+/**
+ * @typedef {object} Endpoint The way to a server.
+ * @property {string|URL} [url] The server's address; the page's if it is absent.
+ * @property {string} [token] The token that authenticates the caller.
+ * @property {typeof WebSocket} [WebSocket] The class of sockets, where the platform has none.
  */
 
 /** A call. The callbacks run until the end, which `onEnd` reports once. */
@@ -29,17 +38,19 @@ export class Call {
   #isEnding = false;
 
   /**
+   * @param {Endpoint} endpoint
    * @param {Method} method
    * @param {(message: any) => void} onMessage
    * @param {(error: RpcError|null) => void} onEnd Called once, with `null` after an OK status.
    */
-  constructor(method, onMessage, onEnd) {
+  constructor({ url: base = location.href, token, WebSocket: Socket = WebSocket }, method, onMessage, onEnd) {
     this.#method = method;
     this.onMessage = onMessage;
     this.onEnd = onEnd;
-    const url = new URL(`/sidelight.v1.${method.name}`, location.href);
-    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-    this.#socket = new WebSocket(url, SUBPROTOCOL);
+    const url = new URL(`/sidelight.v1.${method.name}`, base);
+    url.protocol = url.protocol.replace("http", "ws");
+    // Pages cannot set headers of a WebSocket.
+    this.#socket = new Socket(url, token ? [SUBPROTOCOL, `bearer.${token}`] : SUBPROTOCOL);
     this.#socket.binaryType = "arraybuffer";
     this.#socket.onopen = () => this.#flush();
     this.#socket.onmessage = (event) => this.#receive(event.data);
@@ -59,13 +70,14 @@ export class Call {
   send(message) {
     const bytes = encode(this.#method.request, message);
     if (this.#waiting) this.#waiting.push(bytes);
-    else if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(bytes);
+    else if (this.#socket.readyState === OPEN) this.#socket.send(bytes);
   }
 
-  /** Ends the client's side. */
+  /** Ends the client's side. Does nothing if called again. */
   halfClose() {
+    if (this.#isEnding) return;
     this.#isEnding = true;
-    if (!this.#waiting && this.#socket.readyState === WebSocket.OPEN) this.#socket.send(END);
+    if (!this.#waiting && this.#socket.readyState === OPEN) this.#socket.send(END);
   }
 
   /** Ends the call at once. `onEnd` is not called. */
@@ -108,27 +120,6 @@ export class Call {
     this.#hasEnded = true;
     this.onEnd(error);
   }
-}
-
-/**
- * Sends requests and returns the response of a method with one.
- *
- * @param {Method} method
- * @param {...object} requests
- * @returns {Promise<any>}
- */
-export function request(method, ...requests) {
-  return new Promise((resolve, reject) => {
-    /** @type {any} */
-    let response = null;
-    const call = new Call(method, (message) => { response = message; }, (error) => {
-      if (error) reject(error);
-      else if (response) resolve(response);
-      else reject(new RpcError("INTERNAL", `${method.name} ended without a response.`));
-    });
-    for (const each of requests) call.send(each);
-    call.halfClose();
-  });
 }
 
 /** @param {string} json `{"code", "message", "details"}`. @returns {RpcError} */

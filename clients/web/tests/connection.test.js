@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Connection } from "../../../Sources/Studio/Page/session/connection.js";
+import { Connection, connect } from "../sidelight/index.js";
 import { TestSocket, install } from "./browser.js";
 
 const INVALID_ARGUMENT = 3, UNAVAILABLE = 14, UNAUTHENTICATED = 16;
@@ -10,7 +10,9 @@ const PIPELINE = { stages: [{ filter: { name: "sepiaTone" } }] };
 const FIRST_MS = 250, STABLE_MS = 5000;
 
 function open() {
-  const connection = new Connection({ label: "test" }, () => PIPELINE);
+  const connection = new Connection(
+    connect(), { label: "test" }, () => PIPELINE,
+    async () => [401, 403].includes((await fetch("info.json").catch(() => ({}))).status));
   connection.open();
   return connection;
 }

@@ -1,5 +1,6 @@
-/** The parts of a browser that a connection needs: timers, WebSockets, and a page. */
-import { decode, encode } from "../../../Sources/Studio/Page/protocol/codec.js";
+/** The parts of a browser that the client needs: timers, WebSockets, and a page. */
+import { decode, encode } from "../sidelight/codec.js";
+import "./custom-event.js";
 
 /** Timers that end when a test says so. */
 export class ManualTimers {
@@ -44,8 +45,9 @@ export class TestSocket {
   /** The messages of the client. */
   received = [];
 
-  constructor(url) {
+  constructor(url, protocols) {
     this.url = url;
+    this.protocols = protocols;
     TestSocket.all.push(this);
   }
 
@@ -91,18 +93,11 @@ export class TestSocket {
 export function install(test, { random = 1, pageStatus = null } = {}) {
   const timers = new ManualTimers();
   const given = {
-    window: { setTimeout: timers.set }, clearTimeout: timers.clear, WebSocket: TestSocket,
+    setTimeout: timers.set, clearTimeout: timers.clear, WebSocket: TestSocket,
     location: { href: "http://127.0.0.1:8080/", protocol: "http:" },
     fetch: async () => {
       if (pageStatus === null) throw new TypeError("the server does not answer");
       return { status: pageStatus };
-    },
-    // Node 18 has it behind a flag.
-    CustomEvent: globalThis.CustomEvent ?? class extends Event {
-      constructor(type, { detail }) {
-        super(type);
-        this.detail = detail;
-      }
     },
   };
   const before = Object.keys(given).map(

@@ -1,12 +1,14 @@
 /**
  * A session that is opened again when its connection is lost.
  *
- * @typedef {import("../protocol/Generated/message-types.js").Open} Open
- * @typedef {import("../protocol/Generated/message-types.js").Pipeline} Pipeline
- * @typedef {import("../protocol/status.js").RpcError} RpcError
+ * @typedef {import("./Generated/message-types.js").Open} Open
+ * @typedef {import("./Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("./server.js").Server} Server
+ * @typedef {import("./session.js").Session} Session
+ * @typedef {import("./status.js").RpcError} RpcError
  */
 
-import { Session } from "./session.js";
+import { sourceOf } from "./session.js";
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 4000;
@@ -34,30 +36,40 @@ export class Connection extends EventTarget {
   /** @type {ConnectionState} */
   state = "connecting";
   #delayMs = FIRST_DELAY_MS;
-  #timer = 0;
-  #stableTimer = 0;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  #timer;
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  #stableTimer;
   #isClosed = false;
   /** @type {Uint8Array} The newest token that restores the session. */
   #resumeToken = new Uint8Array(0);
+  #server;
   #options;
   #pipeline;
+  #isSignedOut;
 
   /**
+   * @param {Server} server
    * @param {Partial<Open>} options
-   * @param {() => Pipeline} pipeline The pipeline of a session that cannot be resumed.
+   * @param {() => string|Pipeline} pipeline Returns the pipeline of a session that cannot be
+   *   resumed.
+   * @param {() => Promise<boolean>} [isSignedOut] Returns whether the server no longer knows the
+   *   caller. Browsers do not tell why a WebSocket was refused.
    */
-  constructor(options, pipeline) {
+  constructor(server, options, pipeline, isSignedOut = async () => false) {
     super();
+    this.#server = server;
     this.#options = options;
     this.#pipeline = pipeline;
+    this.#isSignedOut = isSignedOut;
   }
 
   /** Opens the session. Call this once. */
   open() {
-    const session = new Session({
+    const session = this.#server.open({
       ...this.#options,
       ...(this.#resumeToken.length
-        ? { resumeToken: this.#resumeToken } : { pipeline: this.#pipeline() }),
+        ? { resumeToken: this.#resumeToken } : sourceOf(this.#pipeline())),
     });
     this.session = session;
     for (const type of EVENTS) {
@@ -66,7 +78,7 @@ export class Connection extends EventTarget {
         if (detail.resumeToken?.length) this.#resumeToken = detail.resumeToken.slice();
         if (type === "opened") {
           clearTimeout(this.#stableTimer);
-          this.#stableTimer = window.setTimeout(() => {
+          this.#stableTimer = setTimeout(() => {
             this.#delayMs = FIRST_DELAY_MS;
           }, STABLE_MS);
           this.#change("open", null);
@@ -92,7 +104,7 @@ export class Connection extends EventTarget {
     if (session !== this.session) return;
     this.session = null;
     clearTimeout(this.#stableTimer);
-    const signedOut = error?.code === "UNAUTHENTICATED" || await isSignedOut();
+    const signedOut = error?.code === "UNAUTHENTICATED" || await this.#isSignedOut();
     if (this.#isClosed) return;
     if (signedOut) {
       return this.#change("signed-out", error);
@@ -103,7 +115,7 @@ export class Connection extends EventTarget {
       this.#resumeToken = new Uint8Array(0);
     }
     this.#change("lost", error);
-    this.#timer = window.setTimeout(() => this.open(), this.#delayMs * (0.5 + Math.random() / 2));
+    this.#timer = setTimeout(() => this.open(), this.#delayMs * (0.5 + Math.random() / 2));
     this.#delayMs = Math.min(2 * this.#delayMs, MAX_DELAY_MS);
   }
 
@@ -111,15 +123,5 @@ export class Connection extends EventTarget {
   #change(state, error) {
     this.state = state;
     this.dispatchEvent(new CustomEvent("connection", { detail: { state, error } }));
-  }
-}
-
-/** Returns whether the server no longer knows the page. */
-async function isSignedOut() {
-  try {
-    const { status } = await fetch("info.json", { cache: "no-store" });
-    return status === 401 || status === 403;
-  } catch {
-    return false;
   }
 }

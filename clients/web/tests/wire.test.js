@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { CodecError, decode, encode } from "../../../Sources/Studio/Page/protocol/codec.js";
+import { CodecError, decode, encode } from "../sidelight/codec.js";
 
 const bytes = (...values) => new Uint8Array(values);
 

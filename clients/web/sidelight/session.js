@@ -1,0 +1,322 @@
+/**
+ * A session at the server: frames go in, outcomes come out, and the pipeline changes in between.
+ *
+ * @typedef {import("./Generated/message-types.js").Accepted} Accepted
+ * @typedef {import("./Generated/message-types.js").Dropped} Dropped
+ * @typedef {import("./Generated/message-types.js").Image} Image
+ * @typedef {import("./Generated/message-types.js").Open} Open
+ * @typedef {import("./Generated/message-types.js").Opened} Opened
+ * @typedef {import("./Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("./Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("./call.js").Endpoint} Endpoint
+ * @typedef {import("./call.js").Method} Method
+ */
+
+import { Call } from "./call.js";
+import { Outcomes } from "./outcomes.js";
+import { RpcError } from "./status.js";
+
+/** @type {Method} */
+const PROCESS = {
+  name: "FrameFilter/Process",
+  request: "sidelight.v1.ClientMessage",
+  response: "sidelight.v1.ServerMessage",
+};
+/** The size of unsent messages at which no further frame is sent, in bytes. */
+const MAX_BUFFERED_BYTES = 1 << 20;
+
+/**
+ * @typedef {object} FrameToSend
+ * @property {Uint8Array} [jpeg] The picture as JPEG.
+ * @property {Partial<Image>} [image] The picture in another format.
+ * @property {number} [sequence] The frame's number, higher than earlier ones; the next one if it is
+ *   absent.
+ * @property {number} [capturedMs] The capture time, on the clock of `performance.now()`; now if it
+ *   is absent.
+ * @property {number} [budgetMs] The time in which the frame must be filtered.
+ *
+ * @typedef {number|boolean|string|number[]|ParameterValue} Value The value of a parameter: numbers,
+ *   flags, texts and vectors as themselves.
+ *
+ * @typedef {ByName<ByName<Value>>} Changes The values of parameters, by stage and parameter.
+ */
+
+/**
+ * @template T
+ * @typedef {Map<string, T>|Record<string, T>} ByName
+ */
+
+/**
+ * A session over one connection. Dispatches, with a message of the server as `detail`:
+ * `opened`, `frame`, `dropped`, `analysis`, `applied`, `accepted`, `stats`, `state`, `advice`; with
+ * `{requestId, error}`: `refused`; and with an {@link RpcError} or `null`, once: `end`.
+ */
+export class Session extends EventTarget {
+  #call;
+  #requestId = 0;
+  /** @type {Map<number, {resolve: (accepted: Accepted) => void, reject: (error: Error) => void}>} */
+  #requests = new Map();
+  /** @type {Set<number>} The frames without an outcome. */
+  #inFlight = new Set();
+  #sequence = 0;
+  /** @type {object|null} The newest frame, while the server accepts none. */
+  #waiting = null;
+  #isFinished = false;
+  /** @type {Outcomes|null} */
+  #outcomes = null;
+  /** @type {RpcError|null|undefined} The reason of the end; `undefined` before. */
+  #ended;
+  /** @type {Opened|null} */
+  opened = null;
+
+  /** @param {Endpoint} endpoint @param {Partial<Open>} options */
+  constructor(endpoint, options) {
+    super();
+    this.#call = new Call(endpoint, PROCESS, (message) => this.#receive(message), (error) => {
+      this.#end(error);
+      this.#dispatch("end", error);
+    });
+    this.#call.send({ open: options });
+  }
+
+  /** The number of frames without an outcome. */
+  get inFlight() {
+    return this.#inFlight.size;
+  }
+
+  /** Whether the server accepts a frame now. */
+  get hasCredit() {
+    return this.opened !== null
+      && this.#inFlight.size + (this.#outcomes?.unreadCount ?? 0) < this.opened.framesInFlight
+      && this.#call.bufferedBytes < MAX_BUFFERED_BYTES;
+  }
+
+  /**
+   * Sends a frame, or keeps it until the server accepts one. A newer frame replaces a kept one,
+   * whose outcome is `dropped`. Does nothing after {@link finish} and after the end.
+   *
+   * @param {FrameToSend} frame
+   * @returns {number} The frame's sequence.
+   */
+  send({ jpeg, image = { format: "JPEG", inline: jpeg }, sequence = this.#sequence + 1,
+    capturedMs = performance.now(), budgetMs }) {
+    if (this.#isFinished || this.#ended !== undefined) return sequence;
+    this.#dropWaiting();
+    this.#sequence = sequence;
+    this.#waiting = {
+      sequence, image,
+      captureTimeNs: Math.round(capturedMs * 1e6),
+      budgetUs: budgetMs === undefined ? undefined : Math.round(budgetMs * 1000),
+    };
+    this.#proceed();
+    return sequence;
+  }
+
+  /**
+   * Returns the outcomes from now on, each frame's in the order of the server's answers. They end
+   * with the session, and throw the {@link RpcError} that ends it. While outcomes are not read, the
+   * session sends no frames.
+   *
+   * @returns {Outcomes}
+   */
+  outcomes() {
+    if (this.#outcomes && !this.#outcomes.hasEnded) {
+      throw new Error("the session's outcomes are read by another loop");
+    }
+    this.#outcomes = new Outcomes(() => this.#proceed());
+    if (this.#ended !== undefined) this.#outcomes.end(this.#ended);
+    return this.#outcomes;
+  }
+
+  /**
+   * Replaces the pipeline. Throws an {@link RpcError} if the server refuses it; the earlier pipeline
+   * then stays.
+   *
+   * @param {string|Pipeline} pipeline The pipeline or its text.
+   */
+  select(pipeline) {
+    return this.#request("select", sourceOf(pipeline));
+  }
+
+  /**
+   * Changes parameters: `update({ tone: { intensity: 0.5 } })` of the pipeline `tone: sepiaTone`.
+   *
+   * @param {Changes} changes
+   */
+  update(changes) {
+    const stages = [...mapOf(changes)].map(([stage, values]) => ({
+      stage,
+      parameters: new Map(
+        [...mapOf(values)].map(([name, value]) => [name, parameterValue(value)])),
+    }));
+    return this.#request("update", { stages });
+  }
+
+  /**
+   * Activates or deactivates a stage.
+   *
+   * @param {string} stage
+   * @param {boolean} isActive
+   */
+  activate(stage, isActive) {
+    return this.#request("activate", { stages: new Map([[stage, isActive]]) });
+  }
+
+  /**
+   * Pauses filtering. The event `state` follows.
+   *
+   * @param {{passThrough?: boolean}} options `passThrough` returns frames unfiltered; without it
+   *   they are dropped.
+   */
+  pause({ passThrough = false } = {}) {
+    this.#call.send({ pause: { passThrough } });
+  }
+
+  /** Filters again after {@link pause}. */
+  resume() {
+    this.#call.send({ resume: {} });
+  }
+
+  /** Ends the client's side. The outcomes of the frames that were sent follow, then the end. */
+  finish() {
+    this.#isFinished = true;
+    this.#proceed();
+  }
+
+  /** Ends the session at once. There are no events afterwards. */
+  close() {
+    this.#call.cancel();
+    this.#end(null);
+  }
+
+  /** Sends the frame that waits, if the server accepts one; then the end of the client's side. */
+  #proceed() {
+    if (this.#waiting && this.hasCredit) {
+      this.#inFlight.add(this.#sequence);
+      this.#call.send({ frame: this.#waiting });
+      this.#waiting = null;
+    }
+    if (this.#isFinished && !this.#waiting) this.#call.halfClose();
+  }
+
+  #dropWaiting() {
+    if (!this.#waiting) return;
+    this.#waiting = null;
+    this.#take("dropped", {
+      firstSequence: this.#sequence, lastSequence: this.#sequence, count: 1,
+      reason: "SUPERSEDED", stage: "UNSPECIFIED", lateUs: 0,
+    });
+  }
+
+  /**
+   * @param {string} kind
+   * @param {object} content
+   * @returns {Promise<Accepted>}
+   */
+  #request(kind, content) {
+    const requestId = (this.#requestId += 1);
+    this.#call.send({ [kind]: { ...content, requestId } });
+    const answer = new Promise((resolve, reject) => {
+      if (this.#ended === undefined) this.#requests.set(requestId, { resolve, reject });
+      else reject(endError(this.#ended));
+    });
+    // Callers may listen to the event `refused` instead.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  /** @param {any} message */
+  #receive(message) {
+    const [kind] = Object.keys(message);
+    if (!kind) return;
+    const content = message[kind];
+    if (kind === "opened") this.opened = content;
+    else if (kind === "frame") this.#inFlight.delete(Number(content.sequence));
+    else if (kind === "dropped") this.#forget(content);
+    if (kind === "error") {
+      const error = RpcError.of(content.status);
+      const requestId = Number(content.requestId);
+      this.#answer(requestId)?.reject(error);
+      this.#dispatch("refused", { requestId, error });
+    } else {
+      if (kind === "accepted") this.#answer(Number(content.requestId))?.resolve(content);
+      this.#take(kind, content);
+    }
+    this.#proceed();
+  }
+
+  /**
+   * Passes a message on.
+   *
+   * @param {string} kind
+   * @param {any} content
+   */
+  #take(kind, content) {
+    if (kind === "frame" || kind === "dropped") this.#outcomes?.push({ kind, ...content });
+    this.#dispatch(kind, content);
+  }
+
+  /** @param {number} requestId */
+  #answer(requestId) {
+    const request = this.#requests.get(requestId);
+    this.#requests.delete(requestId);
+    return request;
+  }
+
+  /** @param {Dropped} dropped */
+  #forget({ firstSequence, lastSequence }) {
+    for (const sequence of this.#inFlight) {
+      if (sequence >= firstSequence && sequence <= lastSequence) this.#inFlight.delete(sequence);
+    }
+  }
+
+  /** @param {RpcError|null} error */
+  #end(error) {
+    if (this.#ended !== undefined) return;
+    this.#ended = error;
+    this.opened = null;
+    this.#waiting = null;
+    this.#outcomes?.end(error);
+    for (const { reject } of this.#requests.values()) reject(endError(error));
+    this.#requests.clear();
+  }
+
+  /** @param {string} type @param {unknown} detail */
+  #dispatch(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}
+
+/**
+ * Returns the fields of a pipeline or its text.
+ *
+ * @param {string|Pipeline} pipeline
+ */
+export function sourceOf(pipeline) {
+  return typeof pipeline === "string" ? { pipelineText: pipeline } : { pipeline };
+}
+
+/** @param {RpcError|null} error */
+function endError(error) {
+  return error ?? new RpcError("CANCELLED", "The session has ended.");
+}
+
+/**
+ * @template T
+ * @param {ByName<T>} values
+ * @returns {Map<string, T>}
+ */
+function mapOf(values) {
+  return values instanceof Map ? values : new Map(Object.entries(values));
+}
+
+/** @param {Value} value @returns {ParameterValue} */
+function parameterValue(value) {
+  if (Array.isArray(value)) return { vector: { values: value } };
+  switch (typeof value) {
+    case "number": return { number: value };
+    case "boolean": return { flag: value };
+    case "string": return { text: value };
+    default: return value;
+  }
+}
