@@ -51,7 +51,7 @@ stress: ## Run the stress test: every attack next to 100 sessions, 10 minutes (A
 model-test: ## Send a million frames of a random client, and compare the server with a model
 	@dev/model-test
 
-soak-test: ## Run a server at 70 % load for MINUTES=10, and write docs/benchmarks/soak.md
+soak-test: ## Run a server at 70 % load for MINUTES=10, and write Benchmarks/Results/soak.md
 	@dev/soak-test $(or $(MINUTES),10) $(ARGUMENTS)
 
 slo: ## Measure each service-level objective, and write the table in docs/design/reliability.md (ARGUMENTS=--quick: 6 minutes)
@@ -66,25 +66,25 @@ tsan: ## Run the tests of server and client library, and the model-based test, u
 asan: ## Run the tests of pixels, files, messages and sessions under AddressSanitizer
 	@dev/asan
 
-bench-kernels: ## Compare the filters with memcpy, OpenCV, ffmpeg, vips and libyuv: docs/benchmarks/kernels.md
+bench-kernels: ## Compare the filters with memcpy, OpenCV, ffmpeg, vips and libyuv: Benchmarks/Results/kernels.md
 	@dev/bench-kernels
 
-bench-realtime: ## Measure sessions, overload, a noisy neighbour, pings: docs/benchmarks/realtime.md (ARGUMENTS=--quick: three minutes; --pin: a processor each)
+bench-realtime: ## Measure sessions, overload, a noisy neighbour, pings: Benchmarks/Results/realtime.md (ARGUMENTS=--quick: three minutes; --pin: a processor each)
 	@dev/bench-realtime $(ARGUMENTS)
 
-bench-wire: ## Compare TCP, Unix sockets and shared memory with C++ gRPC and others: docs/benchmarks/wire.md (ARGUMENTS=--quick: a minute; "--pin apart": a processor each)
+bench-wire: ## Compare TCP, Unix sockets and shared memory with C++ gRPC and others: Benchmarks/Results/wire.md (ARGUMENTS=--quick: a minute; "--pin apart": a processor each)
 	@dev/bench-wire $(ARGUMENTS)
 
-bench-vision: ## Measure the filters of faces and backgrounds next to OpenCV, MediaPipe and ffmpeg: docs/benchmarks/vision.md
+bench-vision: ## Measure the filters of faces and backgrounds next to OpenCV, MediaPipe and ffmpeg: Benchmarks/Results/vision.md
 	@dev/bench-vision $(ARGUMENTS)
 
-bench-call: ## Measure video calls between two browsers, with and without Sidelight: docs/benchmarks/calls.md
+bench-call: ## Measure video calls between two browsers, with and without Sidelight: Benchmarks/Results/calls.md
 	@dev/bench-call $(ARGUMENTS)
 
-bench-capacity: ## Measure what sessions cost, next to ffmpeg: docs/benchmarks/capacity.md (ARGUMENTS=--quick)
+bench-capacity: ## Measure what sessions cost, next to ffmpeg: Benchmarks/Results/capacity.md (ARGUMENTS=--quick)
 	@dev/bench-capacity $(ARGUMENTS)
 
-bench-studio: ## Measure the studio from camera to screen, and the first minute: docs/benchmarks/studio.md (ARGUMENTS=--quick: a minute)
+bench-studio: ## Measure the studio from camera to screen, and the first minute: Benchmarks/Results/studio.md (ARGUMENTS=--quick: a minute)
 	@dev/bench-studio $(ARGUMENTS)
 
 vision-sheets: ## Draw what the filters of faces and backgrounds do to moving scenes: out/vision

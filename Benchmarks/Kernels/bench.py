@@ -2,7 +2,7 @@
 
 KERNELS is the program of the Swift package, PEERS the folder of the compiled peers. ROW selects rows by
 a part of their keys. Without it all rows are measured, and the report is written to
-docs/benchmarks/kernels.md, or with SIDELIGHT_ISA=NAME to docs/benchmarks/kernels-NAME.md."""
+Benchmarks/Results/kernels.md, or with SIDELIGHT_ISA=NAME to Benchmarks/Results/kernels-NAME.md."""
 
 import datetime
 import os
@@ -123,7 +123,7 @@ def main() -> None:
         compiler=compiler, rounds=ROUNDS, threads=THREADS)
     instructions = os.environ.get("SIDELIGHT_ISA")
     page = f"kernels-{instructions}.md" if instructions else "kernels.md"
-    (ROOT / "docs/benchmarks" / page).write_text(intro + "\n" + text)
+    (ROOT / "Benchmarks/Results" / page).write_text(intro + "\n" + text)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 VISION is the program of the Swift package, MEDIAPIPE the Python in which MediaPipe is installed,
 SIDELIGHT the command for the sessions. Parts: faces, privacy, mattes, sessions. Without parts all
-are measured, and the report is written to docs/benchmarks/vision.md."""
+are measured, and the report is written to Benchmarks/Results/vision.md."""
 
 import argparse
 import datetime
@@ -70,7 +70,7 @@ def main() -> None:
     introduction = (HERE / "introduction.md").read_text().format(
         date=datetime.date.today().isoformat(), machine=about, versions="; ".join(versions),
         compiler=compiler)
-    (ROOT / "docs/benchmarks/vision.md").write_text(introduction + "\n" + text)
+    (ROOT / "Benchmarks/Results/vision.md").write_text(introduction + "\n" + text)
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
         "<!-- Written by `make gallery` from the files in dev/pictures. Do not edit. -->\n"
         + (HERE / "head.md").read_text()
         + "\n"
-        + " · ".join([*(link for _, link, _ in drawn), "[Review](#review)"])
+        + " · ".join([*(link for _, link, _ in drawn), "[Notes](#notes)"])
         + "\n\n"
         + "\n".join(f"## {title}\n\n" + "\n".join(parts) for title, _, parts in drawn)
         + "\n"

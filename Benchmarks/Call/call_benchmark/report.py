@@ -1,4 +1,4 @@
-"""The page `docs/benchmarks/calls.md`."""
+"""The page `Benchmarks/Results/calls.md`."""
 
 from dataclasses import dataclass
 from pathlib import Path

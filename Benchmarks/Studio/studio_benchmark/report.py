@@ -1,4 +1,4 @@
-"""The page `docs/benchmarks/studio.md`."""
+"""The page `Benchmarks/Results/studio.md`."""
 
 from dataclasses import dataclass
 from statistics import median

@@ -12,7 +12,7 @@ package struct ThreadCounts: Sendable, Hashable {
     self.eventLoops = eventLoops
   }
 
-  /// Chooses the numbers (decision 40 has the measurements).
+  /// Chooses the numbers (decision 49 has the measurements).
   ///
   /// A compute thread per processor. A quota counts rounded down: threads that together use more
   /// than it are stopped for the rest of the period of usually 100 ms, and the event loops with

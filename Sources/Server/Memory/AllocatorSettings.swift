@@ -11,7 +11,7 @@ import Synchronization
 /// By default glibc returns each buffer to the kernel and faults in fresh pages for the next one:
 /// 450 to 1,550 page faults a frame. With buffers that stay on the heap, frames of 1 to 8 MB are
 /// two to three times as fast; the server returns the free memory when no frames arrive
-/// (`docs/decisions/0010-allocator.md` has the figures).
+/// (`docs/decisions/0052-memory.md` has the figures).
 ///
 /// The settings concern the whole process, so `sidelight serve` applies them; a program that embeds
 /// a server may do so itself.

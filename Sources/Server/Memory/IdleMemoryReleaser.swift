@@ -4,8 +4,8 @@ import SidelightKernels
 import SidelightWire
 
 /// Releases unused memory to the system at regular checks: frame buffers that were idle since the
-/// last check, and free memory of the heap. `docs/decisions/0010-allocator.md` says why free memory
-/// is kept at all, `docs/decisions/0027-memory-released-under-load.md` when it is released.
+/// last check, and free memory of the heap. `docs/decisions/0052-memory.md` says why free memory
+/// is kept at all, and when it is released.
 package struct IdleMemoryReleaser: Sendable {
   let engine: Engine
   /// The time between two checks.
