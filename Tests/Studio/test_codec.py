@@ -86,12 +86,12 @@ def test_the_units_of_the_page():
 
 def test_the_generated_tables_are_those_of_the_contract(tmp_path):
     subprocess.run(
-        [REPOSITORY / "dev/studio-protos", tmp_path], check=True, timeout=120,
+        [REPOSITORY / "dev/protos", tmp_path, "page"], check=True, timeout=120,
         env=os.environ | {"PYTHON": sys.executable},
     )
     for name in ("messages.js", "message-types.js"):
-        committed = REPOSITORY / "Sources/Studio/Page/protocol/Generated" / name
-        assert (tmp_path / name).read_text() == committed.read_text(), "run dev/studio-protos"
+        path = Path("Sources/Studio/Page/protocol/Generated", name)
+        assert (tmp_path / path).read_text() == (REPOSITORY / path).read_text(), "run make protos"
 
 
 def _convert(lines: list[str]) -> list[str]:

@@ -38,7 +38,7 @@ def _curve(settings: Settings) -> Row:
     limit = "90 %; 2 times"
     if not REALTIME.exists():
         return Row(
-            5, objective, "", limit, None, "bench-realtime is not built: `make bench-realtime`"
+            5, objective, "", limit, None, "bench-realtime is not built: `make bench PART=realtime`"
         )
     folder = settings.scratch / "realtime"
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,8 @@ def _curve(settings: Settings) -> Row:
             f"window {window}: goodput {goodput[window, 4.0]:.0f} % of the peak, p99 "
             f"{p99[window, 4.0]:.0f} ms, {ratio:.1f} times that at {unloaded[1]:g}x"
         )
-    return Row(5, objective, "; ".join(figures), limit, holds, "`make bench-overload`")
+    how = '`make bench PART=realtime ARGUMENTS="--only overload"`'
+    return Row(5, objective, "; ".join(figures), limit, holds, how)
 
 
 def _refusals(settings: Settings) -> Row:

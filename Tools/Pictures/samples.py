@@ -1,6 +1,6 @@
 """Draws the stickers and backgrounds of Examples/media.
 
-    dev/python dev/pictures/samples.py FOLDER
+    dev/python Tools/Pictures/samples.py FOLDER
 """
 
 import sys

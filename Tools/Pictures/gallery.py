@@ -161,7 +161,7 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
     ]
     (docs / "reference").mkdir(exist_ok=True)
     (docs / "reference/gallery.md").write_text(
-        "<!-- Written by `make gallery` from the files in dev/pictures. Do not edit. -->\n"
+        "<!-- Written by `make gallery` from the files in Tools/Pictures. Do not edit. -->\n"
         + (HERE / "head.md").read_text()
         + "\n"
         + " · ".join([*(link for _, link, _ in drawn), "[Review](#review)"])

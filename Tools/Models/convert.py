@@ -1,6 +1,6 @@
 """Converts small float TFLite models to ONNX that OpenCV 4.6 reads.
 
-    dev/python dev/model_converter WHEEL OUTPUT
+    dev/python Tools/Models WHEEL OUTPUT
 
 The wheel of MediaPipe is read as a zip: nothing of it is installed or run. For each model of MODELS
 the folder OUTPUT gets NAME.onnx, and NAME.json, which describes it to Sidelight.

@@ -1,4 +1,4 @@
-// Reports the slow path of Synchronization.Mutex to ThreadSanitizer; preloaded by dev/tsan. The fast path
+// Reports the slow path of Synchronization.Mutex to ThreadSanitizer; preloaded by `dev/test tsan`. The fast path
 // is compiled into our code, where the sanitizer sees it. The slow path is in a library that is not
 // instrumented, so a thread that waited for a lock would seem to hold none.
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 """Draws docs/images/assets.jpg: a sticker and a colour table that were uploaded to a running server.
 
-    SIDELIGHT_TEST_MEDIA=FOLDER dev/python dev/pictures/assets.py OUTPUT.jpg
+    SIDELIGHT_TEST_MEDIA=FOLDER dev/python Tools/Pictures/assets.py OUTPUT.jpg
 """
 
 import io
