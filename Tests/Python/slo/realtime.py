@@ -19,7 +19,7 @@ from sidelight_testing.contract import error_details, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.load import Load, percentile
 from sidelight_testing.raw import PROCESS, RawPeer
-from sidelight_testing.server import Server, binary
+from sidelight_testing.server import Server, binary, connect
 from sidelight_testing.session import Session, pipeline
 
 from .row import REALTIME, Row, Settings
@@ -122,7 +122,7 @@ def _refused_raw(address: str, count: int) -> list[float]:
 def _refused(address: str, count: int) -> list[float]:
     """Returns the same, measured by grpcio."""
     took = []
-    with grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
+    with connect(address) as channel:
         stub = service.FrameFilterStub(channel)
         for _ in range(count):
             start = time.perf_counter()
@@ -145,7 +145,7 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
     depths, started, late_us = set(), [], [0]
 
     def run(address: str) -> None:
-        with grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
+        with connect(address) as channel:
             stub = service.FrameFilterStub(channel)
             picture = images.noise("I420", 320, 180)
             with Session(stub, pipeline=pipeline(*EXPENSIVE), budget_us=BUDGET_US) as session:
