@@ -54,7 +54,7 @@ let package = Package(
       name: "Vision",
       description: "SidelightVision, faces and models (needs Debian's packages of OpenCV 4)"),
     // It includes the packages of Admin and Identity, and does not enable their traits: each trait is
-    // an option of the compiler, and an equal and short list lets `dev/build-nested` reuse modules.
+    // an option of the compiler, and an equal and short list lets `dev/build` reuse modules.
     .trait(
       name: "Command",
       description:
@@ -289,7 +289,7 @@ let package = Package(
     .target(
       name: "SidelightIdentity",
       dependencies: [
-        "SidelightServer", "SidelightTransport", grpcCore, logging,
+        "SidelightServer", "SidelightTransport", "SidelightKernels", grpcCore, logging,
         .product(name: "JWTKit", package: "jwt-kit", condition: identity),
       ],
       path: "Sources/Identity",

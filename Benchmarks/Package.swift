@@ -2,8 +2,8 @@
 import PackageDescription
 
 /// The Swift programs of the benchmarks. They are separate from the product, so that its users do not
-/// build them, and they see only what its users see. `dev/bench-kernels`, `dev/bench-realtime`,
-/// `dev/bench-vision` and `dev/bench-wire` build and start them.
+/// build them, and they see only what its users see. `dev/bench kernels`, `dev/bench realtime`,
+/// `dev/bench vision` and `dev/bench wire` build and start them.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),

@@ -1,5 +1,5 @@
 """Measures the cost of sessions, the first frame, the start and the program's size, and writes
-capacity.md. `dev/bench-capacity` runs it."""
+capacity.md. `dev/bench capacity` runs it."""
 
 import argparse
 import math
@@ -198,7 +198,7 @@ def main() -> int:
     sections = [PARTS[part](capacity) for part in PARTS
                 if not arguments.only or part in arguments.only]
     options = " ".join(word for word in sys.argv[1:] if word == "--quick")
-    command = "make bench-capacity" + (f' ARGUMENTS="{options}"' if options else "")
+    command = "make bench PART=capacity" + (f' ARGUMENTS="{options}"' if options else "")
     page = "\n".join([
         (HERE / "introduction.md").read_text(),
         f"Written by `{command}`, {date.today()}, in {time.monotonic() - begin:.0f} s. {machine()}; "

@@ -25,7 +25,7 @@ WORK = [
 ]
 FPS = 30
 WIDTH, HEIGHT = 1280, 720
-SPLIT = Path(__file__).parents[2] / "dev/split-debug"
+SPLIT = Path(__file__).parents[2] / "deploy/split-debug"
 
 
 class Missing(Exception):
@@ -64,7 +64,7 @@ class Load:
 
 
 class Programs:
-    """The programs that dev/bench-capacity built."""
+    """The programs that dev/bench capacity built."""
 
     def __init__(self, sidelight: Path, wire: Path):
         self.sidelight, self.wire = sidelight, wire

@@ -1,4 +1,4 @@
-"""Compares the filter engine with its peers: `bench.py KERNELS PEERS [ROW ...]`, run by dev/bench-kernels.
+"""Compares the filter engine with its peers: `bench.py KERNELS PEERS [ROW ...]`, run by dev/bench kernels.
 
 KERNELS is the program of the Swift package, PEERS the folder of the compiled peers. ROW selects rows by
 a part of their keys. Without it all rows are measured, and the report is written to

@@ -1,5 +1,5 @@
 """Measures the filters of faces and backgrounds: `bench.py VISION MEDIAPIPE [--server SIDELIGHT]
-[PART ...]`, run by dev/bench-vision.
+[PART ...]`, run by dev/bench vision.
 
 VISION is the program of the Swift package, MEDIAPIPE the Python in which MediaPipe is installed,
 SIDELIGHT the command for the sessions. Parts: faces, privacy, mattes, sessions. Without parts all

@@ -1,4 +1,4 @@
-"""Draws contact sheets of what the filters do: `sheets.py VISION FOLDER`, run by dev/bench-vision."""
+"""Draws contact sheets of what the filters do: `sheets.py VISION FOLDER`, run by dev/bench vision."""
 
 import sys
 import tempfile

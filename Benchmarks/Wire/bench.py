@@ -1,4 +1,4 @@
-"""Compares the transports with their peers; dev/bench-wire calls this with the programs that it built."""
+"""Compares the transports with their peers; dev/bench wire calls this with the programs that it built."""
 
 import argparse
 import datetime
@@ -83,7 +83,7 @@ def main() -> None:
     selection += [word for part in options.only or [] for word in ("--only", part)]
     selection += ["--pin", options.pin] if options.pin else []
     selection += ["--seconds", f"{options.seconds:g}"] if options.seconds else []
-    command = "make bench-wire" + (f' ARGUMENTS="{" ".join(selection)}"' if selection else "")
+    command = "make bench PART=wire" + (f' ARGUMENTS="{" ".join(selection)}"' if selection else "")
     plots = report.plots()
     text = (HERE / "introduction.md").read_text().format(
         command=command, date=datetime.date.today().isoformat(), machine=machine(), load=load,

@@ -1,5 +1,5 @@
 """Counts the work for a frame on both sides of a connection: system calls, context switches, jobs of tasks,
-allocations, and copies in the process by address. dev/frame-cost calls this with the programs that it built.
+allocations, and copies in the process by address. dev/bench frame-cost calls this with the programs that it built.
 
 Counts depend on the code, not on the load of the machine, so two versions can be compared on a busy one. Needs
 Linux, root, and perf with user-space probes."""

@@ -70,7 +70,7 @@ class Result:
 
 
 class Driver:
-    """Runs cells, with the programs that dev/bench-wire built."""
+    """Runs cells, with the programs that dev/bench wire built."""
 
     def __init__(self, sidelight: Path, wire: Path, peers: Path, python: str, warm_up: float,
                  seconds: float, pin: str | None = None):

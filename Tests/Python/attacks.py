@@ -24,6 +24,7 @@ from sidelight_testing.contract import image as image_messages
 from sidelight_testing.contract import session as messages
 from sidelight_testing.floods import FLOODS, Flood, Flooder
 from sidelight_testing.raw import INFO, PROCESS, RawPeer, frame, message
+from sidelight_testing.server import connect
 from sidelight_testing.session import Session, pipeline
 from sidelight_testing.websocket import Page
 from upload_attacks import UploadAttacks
@@ -223,8 +224,7 @@ class Attacker:
     @contextlib.contextmanager
     def _stub(self) -> Iterator[service.FrameFilterStub]:
         """A client on a separate connection."""
-        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1)]
-        with grpc.insecure_channel(self._address, options) as channel:
+        with connect(self._address, ("grpc.max_receive_message_length", -1)) as channel:
             yield service.FrameFilterStub(channel)
 
     def _session(self, said: list[dict], **fields: object) -> None:

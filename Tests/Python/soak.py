@@ -1,6 +1,6 @@
 """The soak test: a server at 70 % load for a long time must not change.
 
-    `dev/soak-test [MINUTES] [--load 0.7] [--json FILE] [--report FILE]`
+    `dev/bench soak [MINUTES] [--load 0.7] [--json FILE] [--report FILE]`
 
 Fails if resident memory rises, descriptors leak, latencies drift, or a frame has no outcome.
 """
@@ -182,7 +182,7 @@ def report(result: SoakTest) -> str:
     verdict = "; ".join(result.failures) if result.failures else "every limit is met"
     return f"""# Soak test: a server at {100 * result.asked_load:.0f} % load for {result.minutes:g} minutes
 
-Written by `make soak-test`. {Machine(**result.machine)}
+Written by `make bench PART=soak`. {Machine(**result.machine)}
 
 {result.sessions} sessions, each with a separate connection, send {SIZE[0]}x{SIZE[1]} I420 frames through
 `{", ".join(FILTERS)}` at {result.rate:.1f} a second each, open loop, under the policy "never drop". That is {100 * result.asked_load:.0f} % of

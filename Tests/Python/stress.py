@@ -1,6 +1,6 @@
 """The stress test: many sessions run while every attack of the tests is repeated.
 
-    `dev/stress [--sessions 100] [--minutes 10] [--rate 5] [--json FILE]`
+    `dev/test stress [--sessions 100] [--minutes 10] [--rate 5] [--json FILE]`
 
 Fails if the server ends, if a session loses a frame, or if 30 seconds afterwards the server's
 memory is more than 20 % above the baseline. The baseline is measured while the sessions run, and

@@ -15,6 +15,7 @@ from sidelight_testing.broken_uploads import BROKEN_UPLOADS, PUT_ASSET, TABLE, c
 from sidelight_testing.contract import assets as messages
 from sidelight_testing.contract import assets_service, service
 from sidelight_testing.raw import RawPeer, message
+from sidelight_testing.server import connect
 from sidelight_testing.session import Session, pipeline
 
 # A separate address: the memory of stalled uploads is counted by address, and would keep the other
@@ -101,9 +102,7 @@ class UploadAttacks:
     @contextlib.contextmanager
     def _channel(self) -> Iterator[grpc.Channel]:
         """A separate connection. Assets put over it are deleted."""
-        with grpc.insecure_channel(
-            self._address, [("grpc.use_local_subchannel_pool", 1)]
-        ) as channel:
+        with connect(self._address) as channel:
             try:
                 yield channel
             finally:

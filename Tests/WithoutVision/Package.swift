@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Tests of the package without the trait Vision: `dev/test-without-vision`. A build of the root
+// Tests of the package without the trait Vision: `dev/test without-vision`. A build of the root
 // package has one set of traits, so the other one needs a package of its user's.
 let package = Package(
   name: "without-vision",

@@ -1,6 +1,6 @@
-"""Measures calls between browsers, filtered by Sidelight; dev/bench-call calls this.
+"""Measures calls between browsers, filtered by Sidelight; dev/bench call calls this.
 
-`dev/bench-call [--quick] [--seconds N] [--runs N] [--soak MINUTES] [--only PART]...`
+`dev/bench call [--quick] [--seconds N] [--runs N] [--soak MINUTES] [--only PART]...`
 """
 
 import argparse
@@ -85,7 +85,7 @@ def main() -> int:
         comparison = compare(arguments, camera)
         soaked = soak.run(arguments.soak or 1, camera) if "soak" in arguments.only else None
     given = " ".join(each for each in sys.argv[1:] if not each.startswith("--output"))
-    command = "make bench-call" + (f' ARGUMENTS="{given}"' if given else "")
+    command = "make bench PART=call" + (f' ARGUMENTS="{given}"' if given else "")
     former = arguments.output.read_text() if arguments.output.is_file() else ""
     report.write(
         arguments.output, report.page(comparison, soaked, machine, command, PIPELINE, former)

@@ -1,6 +1,6 @@
-"""Measures the studio in Chromium; dev/bench-studio calls this.
+"""Measures the studio in Chromium; dev/bench studio calls this.
 
-`dev/bench-studio [--quick] [--seconds N] [--runs N] [--only PART]...`
+`dev/bench studio [--quick] [--seconds N] [--runs N] [--only PART]...`
 """
 
 import argparse
@@ -79,7 +79,7 @@ def main() -> int:
         results = measure_latency(seconds, runs, camera) if "latency" in only else {}
         minutes = measure_first_minute(runs, camera) if "first-minute" in only else []
     given = " ".join(each for each in sys.argv[1:] if not each.startswith("--output"))
-    command = "make bench-studio" + (f' ARGUMENTS="{given}"' if given else "")
+    command = "make bench PART=studio" + (f' ARGUMENTS="{given}"' if given else "")
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(report.page(results, minutes, machine, command))
     print(arguments.output)

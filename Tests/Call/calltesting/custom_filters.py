@@ -14,10 +14,10 @@ class CustomFilters(Program):
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-call-")
         self.address = f"unix:{self._folder.name}/sidelight.sock"
-        # dev/examples builds it next to the command.
+        # dev/build examples builds it next to the command.
         program = binary().parent / "CustomFilters"
         if not program.is_file():
-            raise FileNotFoundError(f"{program} is not built; run dev/examples")
+            raise FileNotFoundError(f"{program} is not built; run dev/build examples")
         super().__init__(program, self.address)
 
     def __enter__(self) -> Self:

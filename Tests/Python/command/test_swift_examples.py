@@ -32,10 +32,10 @@ WIDTH, HEIGHT = 45, 28
 
 
 def program(name: str) -> Path:
-    """The program that dev/examples built, next to the command."""
+    """The program that dev/build examples built, next to the command."""
     path = binary().parent / name
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is not built; run dev/examples")
+        raise FileNotFoundError(f"{path} is not built; run dev/build examples")
     return path
 
 

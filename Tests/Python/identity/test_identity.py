@@ -17,7 +17,7 @@ from sidelight_testing.command import sidelight
 from sidelight_testing.contract import error_details, frame_filter, service
 from sidelight_testing.contract import sessions, sessions_service
 from sidelight_testing.process import resident_bytes
-from sidelight_testing.server import Server, binary
+from sidelight_testing.server import Server, binary, connect
 from sidelight_testing.session import Session
 from sidelight_testing.tokens import Issuer, encoded
 
@@ -44,8 +44,7 @@ def guarded(issuer):
 
 @pytest.fixture
 def guarded_channel(guarded):
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(guarded.addresses["tcp"], options) as channel:
+    with connect(guarded.addresses["tcp"]) as channel:
         yield channel
 
 

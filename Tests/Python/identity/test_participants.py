@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from sidelight_testing import assets, images
+from sidelight_testing.answers import refusal
 from sidelight_testing.contract import assets as asset_messages
 from sidelight_testing.contract import assets_service, frame_filter, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.contract import sessions, sessions_service
-from sidelight_testing.server import Server
+from sidelight_testing.server import Server, connect
 from sidelight_testing.session import Session, pipeline
 
 SECONDS = 30
@@ -35,8 +36,7 @@ RED, BLUE = (
 
 @pytest.fixture
 def connection(server):
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+    with connect(server.addresses["tcp"]) as channel:
         yield channel
 
 
@@ -66,14 +66,6 @@ def open_session(stub, participant: str, **fields: object) -> Session:
     return Session(
         stub, seconds=SECONDS, participant=participant, **{"drop_policy": NEVER_DROP} | fields
     )
-
-
-def refusal(call) -> tuple[grpc.StatusCode, str]:
-    """The code and the sentence with which a call is refused."""
-    with pytest.raises(grpc.RpcError) as caught:
-        call()
-    assert len(caught.value.details()) < 1000
-    return caught.value.code(), caught.value.details()
 
 
 def color(stub, participant: str) -> list[int]:
@@ -180,8 +172,7 @@ def limited():
 
 @pytest.fixture
 def limited_connection(limited):
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(limited.addresses["tcp"], options) as channel:
+    with connect(limited.addresses["tcp"]) as channel:
         yield channel
 
 

@@ -8,9 +8,10 @@ import grpc
 import pytest
 
 from sidelight_testing import images
+from sidelight_testing.answers import refusal
 from sidelight_testing.contract import frame_filter, service, sessions, sessions_service
 from sidelight_testing.contract import session as messages
-from sidelight_testing.server import Server, binary
+from sidelight_testing.server import Server, binary, connect
 from sidelight_testing.session import Session, pipeline
 from sidelight_testing.tokens import Issuer
 
@@ -50,17 +51,8 @@ def ruled(settings):
 
 @pytest.fixture
 def ruled_stub(ruled):
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(ruled.addresses["tcp"], options) as channel:
+    with connect(ruled.addresses["tcp"]) as channel:
         yield service.FrameFilterStub(channel)
-
-
-def refusal(call) -> tuple[grpc.StatusCode, str]:
-    """The code and the sentence with which a call is refused."""
-    with pytest.raises(grpc.RpcError) as caught:
-        call()
-    assert len(caught.value.details()) < 1000
-    return caught.value.code(), caught.value.details()
 
 
 def names(stub, participant: str = "", **options: object) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from grpc_status import rpc_status
 from sidelight_testing import images
 from sidelight_testing.contract import error_details, frame_filter, service
-from sidelight_testing.server import Server
+from sidelight_testing.server import Server, connect
 from sidelight_testing.session import Session
 
 RATE = 20
@@ -24,8 +24,7 @@ def limited():
 
 @pytest.fixture
 def limited_stub(limited):
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(limited.addresses["tcp"], options) as channel:
+    with connect(limited.addresses["tcp"]) as channel:
         yield service.FrameFilterStub(channel)
 
 

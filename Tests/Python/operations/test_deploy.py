@@ -28,7 +28,7 @@ UNIT = DEPLOY / "systemd/sidelight.service"
 DOCKERFILE = DEPLOY / "Dockerfile"
 MANIFEST = DEPLOY / "kubernetes/sidelight.yaml"
 ENVOY_MESSAGES = REPOSITORY / ".venv/envoy"
-# Where dev/static puts it.
+# Where dev/build --static puts it.
 STATIC_BINARY = Path(
     os.environ.get("SIDELIGHT_STATIC_BINARY", REPOSITORY / ".build-static/release/sidelight")
 )
@@ -81,9 +81,9 @@ def test_the_unit_waits_longer_than_the_server_takes_to_drain(tmp_path):
 
 def test_the_image_is_built_as_the_static_binary_is():
     text = DOCKERFILE.read_text()
-    flags = "-c release --static-swift-stdlib"
-    assert f"swift build {flags} --product sidelight" in text
-    assert f"options=({flags} " in (REPOSITORY / "dev/static").read_text()
+    assert "swift build -c release --static-swift-stdlib --product sidelight" in text
+    script = (REPOSITORY / "dev/build").read_text()
+    assert "options=(-c release " in script and "options=(--static-swift-stdlib " in script
     # Whatever is copied is let in.
     allowed = (REPOSITORY / ".dockerignore").read_text().splitlines()
     for source in re.findall(r"^COPY (?!--from)(\S+) ", text, re.MULTILINE):
@@ -131,7 +131,7 @@ def test_the_image_starts_the_server(tmp_path):
 
 
 needs_static_binary = pytest.mark.skipif(
-    not STATIC_BINARY.is_file(), reason=f"{STATIC_BINARY.name} is not built by dev/static"
+    not STATIC_BINARY.is_file(), reason=f"{STATIC_BINARY.name} is not built by dev/build --static"
 )
 
 

@@ -17,6 +17,7 @@ from sidelight_testing.contract import service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.process import descriptor_count, resident_bytes
 from sidelight_testing.raw import INFO, PROCESS, RawPeer, frame, message
+from sidelight_testing.server import connect
 from sidelight_testing.session import Session
 
 pytest_plugins = ["sidelight_testing.under_attack"]
@@ -118,8 +119,7 @@ def test_resets_within_a_message_after_the_status_do_not_count(hostile_server, b
 
 
 def test_grpcio_is_refused_many_times_on_one_connection(hostile_server, bystander):
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(hostile_server.addresses["tcp"], options) as channel:
+    with connect(hostile_server.addresses["tcp"]) as channel:
         stub = service.FrameFilterStub(channel)
         for _ in range(400):
             with Session(stub, opens=False) as refused:

@@ -14,7 +14,7 @@ from sidelight_testing.command import sidelight
 from sidelight_testing.contract import assets as messages
 from sidelight_testing.contract import assets_service, error_details, frame_filter, service
 from sidelight_testing.process import resident_bytes, wait_for_memory
-from sidelight_testing.server import Server
+from sidelight_testing.server import Server, connect
 
 RED = np.full((4, 4, 4), (255, 0, 0, 255), dtype=np.uint8)
 
@@ -22,8 +22,7 @@ RED = np.full((4, 4, 4), (255, 0, 0, 255), dtype=np.uint8)
 @pytest.fixture
 def asset_stub(server):
     """A caller on a separate connection, whose assets are deleted afterwards."""
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+    with connect(server.addresses["tcp"]) as channel:
         stub = assets_service.AssetsStub(channel)
         yield stub
         for name in names(stub):

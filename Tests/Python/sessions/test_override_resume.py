@@ -11,6 +11,7 @@ from google.protobuf import duration_pb2
 from sidelight_testing import images
 from sidelight_testing.contract import service, sessions, sessions_service
 from sidelight_testing.contract import session as messages
+from sidelight_testing.server import connect
 from sidelight_testing.session import Session, pipeline
 
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
@@ -54,8 +55,7 @@ class Connection:
         self._fields = fields
 
     def __enter__(self) -> "Connection":
-        options = [("grpc.use_local_subchannel_pool", 1)]
-        self._channel = grpc.insecure_channel(self._server.addresses["tcp"], options)
+        self._channel = connect(self._server.addresses["tcp"])
         stub = service.FrameFilterStub(self._channel)
         self.session = Session(stub, seconds=SECONDS, drop_policy=NEVER_DROP, **self._fields)
         self.first_token = self.session.opened.resume_token

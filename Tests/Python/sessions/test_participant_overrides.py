@@ -8,6 +8,7 @@ import pytest
 from sidelight_testing import images
 from sidelight_testing.contract import service, sessions, sessions_service
 from sidelight_testing.contract import session as messages
+from sidelight_testing.server import connect
 from sidelight_testing.session import Session, pipeline
 
 SECONDS = 30
@@ -19,8 +20,7 @@ INVERTED = 255 - images.rgb(PICTURE)
 
 @pytest.fixture
 def connection(server):
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+    with connect(server.addresses["tcp"]) as channel:
         yield channel
 
 

@@ -22,7 +22,7 @@ from sidelight_testing import images
 from sidelight_testing.contract import GENERATED, REPOSITORY, TESTS, frame_filter, service
 from sidelight_testing.contract import image as image_messages
 from sidelight_testing.contract import session as messages
-from sidelight_testing.server import Server, binary
+from sidelight_testing.server import Server, binary, connect
 from sidelight_testing.session import Session, pipeline
 
 if not hasattr(socket, "recv_fds") or sys.platform != "linux":
@@ -53,8 +53,7 @@ def sharing():
 
 @pytest.fixture
 def sharing_stub(sharing):
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(sharing.addresses["tcp"], options) as channel:
+    with connect(sharing.addresses["tcp"]) as channel:
         yield service.FrameFilterStub(channel)
 
 

@@ -15,7 +15,7 @@ from sidelight_testing import assets, images, portraits
 from sidelight_testing.contract import REPOSITORY, assets_service, error_details, service
 from sidelight_testing.contract import assets as asset_messages
 from sidelight_testing.contract import session as messages
-from sidelight_testing.server import Server
+from sidelight_testing.server import Server, connect
 from sidelight_testing.session import Session, pipeline
 
 MEDIA = REPOSITORY / "Examples/media"
@@ -204,8 +204,7 @@ def test_a_pipeline_that_would_show_a_face_is_refused_with_the_field(stub, visio
 def rooms(server):
     """The pictures of a room and of another one, uploaded for the time of a test."""
     folder = {"room": "office.jpg", "beach": "gradient.jpg"}
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+    with connect(server.addresses["tcp"]) as channel:
         stub = assets_service.AssetsStub(channel)
         for name, file in folder.items():
             assets.put(stub, name, (MEDIA / file).read_bytes())

@@ -1,12 +1,21 @@
 """Sizes and field violations of a server's answers."""
 
 import grpc
+import pytest
 
 from .contract import error_details
 from .session import Session
 
 # The maximum size of an answer to long strings, which the server does not repeat.
 MAX_ANSWER_BYTES = 8 << 10
+
+
+def refusal(call) -> tuple[grpc.StatusCode, str]:
+    """The code and the sentence with which a call is refused."""
+    with pytest.raises(grpc.RpcError) as caught:
+        call()
+    assert len(caught.value.details()) < 1000
+    return caught.value.code(), caught.value.details()
 
 
 def violation(status) -> error_details.BadRequest.FieldViolation:

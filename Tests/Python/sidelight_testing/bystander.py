@@ -3,11 +3,11 @@
 import threading
 from typing import Self
 
-import grpc
 
 from . import images
 from .contract import frame_filter, service
 from .contract import session as messages
+from .server import connect
 from .session import Session, pipeline
 
 # Within this nothing is left of a peer that has gone.
@@ -19,8 +19,7 @@ class Bystander:
     other, and misses none."""
 
     def __init__(self, server) -> None:
-        options = [("grpc.use_local_subchannel_pool", 1)]
-        self._channel = grpc.insecure_channel(server.addresses["tcp"], options)
+        self._channel = connect(server.addresses["tcp"])
         self._stub = service.FrameFilterStub(self._channel)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run)

@@ -12,7 +12,7 @@ SOURCES = [
     "*.md", "clients/python/src/*.py", "clients/python/examples/*.py", "clients/cpp/include/*.hpp",
     "Examples/*.py", "Examples/*.go", "Examples/*.cpp", "Examples/call/page/*.html",
     "Sources/Studio/Page/*.html", "Sources/Studio/Page/*.js", "dev/demo",
-    "dev/pictures/settings.txt",
+    "Tools/Pictures/settings.txt",
 ]
 # Records, which do not change, and a page with the defaults of all filters.
 LEFT_OUT = ("docs/decisions/", "Benchmarks/Results/", "docs/reference/filters.md", "CHANGELOG.md")

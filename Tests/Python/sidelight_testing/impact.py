@@ -13,7 +13,7 @@ import grpc
 from .contract import frame_filter, service
 from .load import Load
 from .process import resident_bytes
-from .server import Server
+from .server import Server, connect
 
 BYSTANDERS = 10
 FRAMES_PER_SECOND = 10
@@ -110,8 +110,7 @@ class Impact:
             self._load = stack.enter_context(load)
             self._infos = []
             for _ in range(2):
-                options = [("grpc.use_local_subchannel_pool", 1)]
-                channel = stack.enter_context(grpc.insecure_channel(address, options))
+                channel = stack.enter_context(connect(address))
                 stub = service.FrameFilterStub(channel)
                 self._info(stub)
                 self._infos.append(

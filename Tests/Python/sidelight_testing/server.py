@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Self
 
+import grpc
+
 from .contract import REPOSITORY
 from .programs import Program
 
@@ -21,6 +23,11 @@ def binary() -> Path:
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not built; run dev/build, or set SIDELIGHT_BINARY")
     return path
+
+
+def connect(address: str, *options: tuple[str, int]) -> grpc.Channel:
+    """A channel with a separate connection, so that tests do not affect each other."""
+    return grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1), *options])
 
 
 class Server:

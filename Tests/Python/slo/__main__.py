@@ -1,6 +1,6 @@
 """Measures each service-level objective, and writes the table into docs/design/reliability.md.
 
-`dev/slo [--quick] [--minutes 10] [--only ROW]... [--output FILE]`
+`dev/bench slo [--quick] [--minutes 10] [--only ROW]... [--output FILE]`
 """
 
 import argparse
@@ -98,7 +98,7 @@ def main() -> int:
         [f"--minutes {arguments.minutes:g}"] if arguments.minutes else []
     )
     given += [f"--only {row}" for row in arguments.only]
-    command = "make slo" + (f' ARGUMENTS="{" ".join(given)}"' if given else "")
+    command = "make bench PART=slo" + (f' ARGUMENTS="{" ".join(given)}"' if given else "")
     text = table(rows, machine, command)
     if arguments.output or arguments.only:
         if arguments.output:

@@ -92,7 +92,7 @@ def identity(settings: Settings) -> Row:
 
 
 def soak(settings: Settings) -> Row:
-    """Row 15: a short form of `make soak-test`."""
+    """Row 15: a short form of `make bench PART=soak`."""
     minutes = settings.either(0.25, 2)
     with Server() as server:
         found = soak_test.run_soak_test(server, minutes)
@@ -106,5 +106,5 @@ def soak(settings: Settings) -> Row:
         f"1 MiB/h beyond two standard errors; {soak_test.MAX_DESCRIPTORS}; "
         f"{soak_test.MAX_DRIFT:g} times",
         not found.failures,
-        "a short form of `make soak-test`",
+        "a short form of `make bench PART=soak`",
     )

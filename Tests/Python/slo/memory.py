@@ -7,14 +7,13 @@ import threading
 import time
 from pathlib import Path
 
-import grpc
 
 from sidelight_testing import images
 from sidelight_testing.contract import service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.process import resident_bytes
 from sidelight_testing.raw import PROCESS, RawPeer, message
-from sidelight_testing.server import Server
+from sidelight_testing.server import Server, connect
 from sidelight_testing.session import pipeline
 
 from .row import Row, Settings
@@ -144,8 +143,7 @@ def hold(server: Server, seconds: float) -> int:
                 # As much of an announced message as the first windows accept.
                 peer.data(message(b"\0" * 60_000, length=MESSAGE - 1))
                 continue
-            options = [("grpc.use_local_subchannel_pool", 1)]
-            channel = stack.enter_context(grpc.insecure_channel(address, options))
+            channel = stack.enter_context(connect(address))
             interval = 1 / 30 if index % 3 == 0 else 0
             # Neither of the two reads.
             calls.append(service.FrameFilterStub(channel).Process(frames(interval)))

@@ -37,7 +37,7 @@ def one_outcome_a_frame(settings: Settings) -> Row:
         f"{frames:,} frames of random clients{kinds}: {misses}",
         limit,
         holds,
-        f"`dev/model-test {frames}`",
+        f"`dev/test model {frames}`",
     )
 
 
@@ -47,7 +47,7 @@ def no_input_stops_it(settings: Settings) -> list[Row]:
     with Server("--shared-memory") as server:
         found = stress.run_stress_test(server, sessions=60, minutes=minutes, rate=2)
     hurt = [each for each in found.failures if "memory" not in each]
-    how = f'`make stress ARGUMENTS="--sessions 60 --rate 2 --minutes {minutes:g}"`'
+    how = f'`make test PART=stress ARGUMENTS="--sessions 60 --rate 2 --minutes {minutes:g}"`'
     inputs = f"{found.attacks:,} attacks of {found.kinds} kinds next to 60 sessions: "
     inputs += (
         "; ".join(hurt)

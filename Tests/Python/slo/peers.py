@@ -165,7 +165,7 @@ def pings(settings: Settings) -> Row:
         "no GOAWAY, no frame lost",
         holds,
         "a raw client that pings as grpc-go does; "
-        "`dev/slo --minutes 10` takes ten minutes",
+        "`dev/bench slo --minutes 10` takes ten minutes",
     )
 
 

@@ -19,7 +19,7 @@ from sidelight_testing.contract import error_details, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.load import Load, percentile
 from sidelight_testing.raw import PROCESS, RawPeer
-from sidelight_testing.server import Server, binary
+from sidelight_testing.server import Server, binary, connect
 from sidelight_testing.session import Session, pipeline
 
 from .row import REALTIME, Row, Settings
@@ -38,7 +38,7 @@ def _curve(settings: Settings) -> Row:
     limit = "90 %; 2 times"
     if not REALTIME.exists():
         return Row(
-            5, objective, "", limit, None, "bench-realtime is not built: `make bench-realtime`"
+            5, objective, "", limit, None, "bench-realtime is not built: `make bench PART=realtime`"
         )
     folder = settings.scratch / "realtime"
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,8 @@ def _curve(settings: Settings) -> Row:
             f"window {window}: goodput {goodput[window, 4.0]:.0f} % of the peak, p99 "
             f"{p99[window, 4.0]:.0f} ms, {ratio:.1f} times that at {unloaded[1]:g}x"
         )
-    return Row(5, objective, "; ".join(figures), limit, holds, "`make bench-overload`")
+    how = '`make bench PART=realtime ARGUMENTS="--only overload"`'
+    return Row(5, objective, "; ".join(figures), limit, holds, how)
 
 
 def _refusals(settings: Settings) -> Row:
@@ -121,7 +122,7 @@ def _refused_raw(address: str, count: int) -> list[float]:
 def _refused(address: str, count: int) -> list[float]:
     """Returns the same, measured by grpcio."""
     took = []
-    with grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
+    with connect(address) as channel:
         stub = service.FrameFilterStub(channel)
         for _ in range(count):
             start = time.perf_counter()
@@ -144,7 +145,7 @@ def nothing_after_its_deadline(settings: Settings) -> Row:
     depths, started, late_us = set(), [], [0]
 
     def run(address: str) -> None:
-        with grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
+        with connect(address) as channel:
             stub = service.FrameFilterStub(channel)
             picture = images.noise("I420", 320, 180)
             with Session(stub, pipeline=pipeline(*EXPENSIVE), budget_us=BUDGET_US) as session:

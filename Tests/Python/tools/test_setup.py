@@ -76,7 +76,7 @@ def contact_sheet(folder, videos, captions) -> PIL.Image.Image:
     environment = path_with_other_programs(folder, "convert", "magick", "montage")
     sheet = folder / "sheet.png"
     subprocess.run(
-        [REPOSITORY / "dev/contact-sheet", sheet, "2", *videos, "--", *captions],
+        [REPOSITORY / "Tools/Pictures/contact-sheet", sheet, "2", *videos, "--", *captions],
         env=environment, check=True, timeout=120,
     )
     with PIL.Image.open(sheet) as picture:

@@ -1,4 +1,4 @@
-"""The comparisons and checks of `make bench-wire`, without a server."""
+"""The comparisons and checks of `make bench PART=wire`, without a server."""
 
 import sys
 

@@ -9,7 +9,7 @@ import Testing
 import Tracing
 
 /// Measures the cost of a frame's trace and its times, compared with its pixels:
-/// `dev/bench-telemetry` prints it. It asserts nothing, as a busy machine must not fail a test.
+/// `dev/bench telemetry` prints it. It asserts nothing, as a busy machine must not fail a test.
 @Suite(
   .serialized, .enabled(if: ProcessInfo.processInfo.environment["SIDELIGHT_BENCH_TELEMETRY"] != nil)
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from calltesting import camera
 from calltesting.devtools import DevTools, Page
+from calltesting.participant import click, enter
 
 OBSERVER = resources.files(__package__) / "observer.js"
 WIDTH, HEIGHT = 1500, 1000
@@ -131,22 +132,11 @@ class StudioPage:
 
     def enter(self, selector: str, value: str) -> None:
         """Changes the value of a control."""
-        self.until("(s) => document.querySelector(s)", selector)
-        self.run(
-            """(selector, value) => {
-                const control = document.querySelector(selector);
-                control.value = value;
-                for (const type of ["input", "change"]) {
-                    control.dispatchEvent(new Event(type, { bubbles: true }));
-                }
-            }""",
-            selector, value,
-        )
+        enter(self.page, selector, value)
 
     def click(self, selector: str) -> None:
         """Clicks an element, once it is there."""
-        self.until("(s) => document.querySelector(s)", selector)
-        self.run("(s) => document.querySelector(s).click()", selector)
+        click(self.page, selector)
 
     def place(self, selector: str, x: float = 0.5, y: float = 0.5) -> tuple[float, float]:
         """Returns a place of an element in the window: parts of its width and height."""

@@ -1,6 +1,5 @@
 """A `sidelight studio` process, and a way to it that can be cut."""
 
-import os
 import socket
 import socketserver
 import threading
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from calltesting.programs import Program
+from calltesting.programs import Program, binary
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PAGE = REPOSITORY / "Sources/Studio/Page"
@@ -46,14 +45,6 @@ class Studio(Program):
     def port(self) -> int:
         """The port of the page."""
         return urlsplit(self.url).port or 80
-
-
-def binary() -> Path:
-    """The built command: `SIDELIGHT_BINARY`, or where a release build puts it."""
-    path = Path(os.environ.get("SIDELIGHT_BINARY", REPOSITORY / ".build/release/sidelight"))
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is not built; run dev/build, or set SIDELIGHT_BINARY")
-    return path
 
 
 class Proxy:

@@ -4,7 +4,7 @@ and the Swift client.
     python round_trip.py --sidelight PATH [--wire PATH] [--seconds 2] [--rounds 5]
 
 Prints a Markdown table. `--sidelight` is the server's command; `--wire` is the program of the
-transport benchmark, which contains the Swift client (`dev/build-nested Benchmarks wire` builds and
+transport benchmark, which contains the Swift client (`dev/build wire` builds and
 prints it). One frame is in flight at a time. Clients take turns, each in a new process with a new
 server, and figures are medians over the rounds. Run it on a machine that does nothing else.
 

@@ -20,7 +20,7 @@ struct Settings: Sendable {
   var parts = Set(Part.allCases)
   /// Whether to measure fewer figures.
   var isQuick = false
-  /// Whether the server has processor 0 to itself. `dev/bench-realtime` starts this program on
+  /// Whether the server has processor 0 to itself. `dev/bench realtime` starts this program on
   /// processor 1 then.
   var isPinned = false
   /// The options that select measurements, as in the arguments.

@@ -55,7 +55,7 @@ struct Report: Sendable {
 
   private var command: String {
     let selection = self.settings.selection.joined(separator: " ")
-    return "make bench-realtime" + (selection.isEmpty ? "" : " ARGUMENTS=\"\(selection)\"")
+    return "make bench PART=realtime" + (selection.isEmpty ? "" : " ARGUMENTS=\"\(selection)\"")
   }
 
   private func markdown(_ section: Section) -> String {

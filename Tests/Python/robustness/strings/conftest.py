@@ -4,7 +4,7 @@ import grpc
 import pytest
 
 from sidelight_testing.contract import service, sessions_service
-from sidelight_testing.server import Server
+from sidelight_testing.server import Server, connect
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +18,7 @@ def server():
 @pytest.fixture
 def channel(server):
     """A connection that accepts answers of any size; the tests check the sizes."""
-    options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1)]
-    with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
+    with connect(server.addresses["tcp"], ("grpc.max_receive_message_length", -1)) as channel:
         yield channel
 
 

@@ -16,12 +16,6 @@ from av import VideoFrame
 
 # Of video range, so that their sum is 16 + 235.
 DARK, BRIGHT = 60, 191
-SECONDS = 60
-
-
-def run(test):
-    """Runs an asynchronous test with a time limit."""
-    return asyncio.run(asyncio.wait_for(test, SECONDS))
 
 
 def grey(luma: int, pts: int = 0, width: int = 64, height: int = 48) -> VideoFrame:

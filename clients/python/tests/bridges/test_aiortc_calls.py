@@ -7,6 +7,7 @@ import os
 import signal
 
 import pytest
+from support.asynchronous import run
 from support.running_server import RunningServer
 
 pytest.importorskip("aiortc")
@@ -16,7 +17,7 @@ from aiortc import RTCPeerConnection
 import sidelight.aio
 from sidelight.aiortc import FilteredTrack
 
-from .aiortc_support import BRIGHT, DARK, Camera, eventually, luma, run, until
+from .aiortc_support import BRIGHT, DARK, Camera, eventually, luma, until
 
 
 async def connect(offering: RTCPeerConnection, answering: RTCPeerConnection) -> None:

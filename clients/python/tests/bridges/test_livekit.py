@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from support.asynchronous import in_session, run
 
 pytest.importorskip("livekit.rtc")
 
@@ -14,7 +15,6 @@ import sidelight.aio
 from sidelight.images import Image, PixelFormat
 from sidelight.livekit import VideoProcessor, image, video_frame
 
-SECONDS = 60
 TYPES = {
     rtc.VideoBufferType.I420: "i420",
     rtc.VideoBufferType.NV12: "nv12",
@@ -22,11 +22,6 @@ TYPES = {
     rtc.VideoBufferType.BGRA: "bgra",
     rtc.VideoBufferType.RGB24: "rgb",
 }
-
-
-def run(test):
-    """Runs an asynchronous test with a time limit."""
-    return asyncio.run(asyncio.wait_for(test, SECONDS))
 
 
 def grey(luma, width=64, height=48):
@@ -75,50 +70,41 @@ def test_grey_images_are_refused():
         video_frame(Image("gray", 2, 2, b"1234"))
 
 
-def test_events_keep_timestamps_and_rotations(running_server):
-    async def test():
-        async with sidelight.aio.connect(running_server.unix) as server:
-            async with server.session("colorInvert") as session:
-                queue: asyncio.Queue = asyncio.Queue()
-                processor = VideoProcessor(session)
-                output = processor.process(stream(queue))
-                for timestamp, rotation in ((5, 0), (10_000_005, 1), (20_000_000, 3)):
-                    queue.put_nowait(event(60, timestamp, rotation))
-                    result = await output.__anext__()
-                    assert (result.timestamp_us, result.rotation) == (timestamp, rotation)
-                    assert result.frame.data[0] == 191
-                queue.put_nowait(None)
-                with pytest.raises(StopAsyncIteration):
-                    await output.__anext__()
-                stats = processor.stats
-                assert (stats.received, stats.filtered, stats.delivered) == (3, 3, 3)
-
-    run(test())
+@in_session
+async def test_events_keep_timestamps_and_rotations(session):
+    queue: asyncio.Queue = asyncio.Queue()
+    processor = VideoProcessor(session)
+    output = processor.process(stream(queue))
+    for timestamp, rotation in ((5, 0), (10_000_005, 1), (20_000_000, 3)):
+        queue.put_nowait(event(60, timestamp, rotation))
+        result = await output.__anext__()
+        assert (result.timestamp_us, result.rotation) == (timestamp, rotation)
+        assert result.frame.data[0] == 191
+    queue.put_nowait(None)
+    with pytest.raises(StopAsyncIteration):
+        await output.__anext__()
+    stats = processor.stats
+    assert (stats.received, stats.filtered, stats.delivered) == (3, 3, 3)
 
 
-def test_nothing_queues_in_front_of_a_slow_reader(running_server):
+@in_session
+async def test_nothing_queues_in_front_of_a_slow_reader(session):
     """The reader asks after 300 frames, and gets the newest."""
-
-    async def test():
-        async with sidelight.aio.connect(running_server.unix) as server:
-            async with server.session("colorInvert") as session:
-                queue: asyncio.Queue = asyncio.Queue()
-                processor = VideoProcessor(session)
-                output = processor.process(stream(queue))
-                queue.put_nowait(event(60, 0))
-                assert (await output.__anext__()).timestamp_us == 0
-                for timestamp in range(1, 301):
-                    queue.put_nowait(event(60, timestamp))
-                newest = await output.__anext__()
-                while newest.timestamp_us != 300:
-                    newest = await output.__anext__()
-                assert queue.empty()
-                stats = processor.stats
-                assert stats.received == 301 and stats.skipped > 250
-                await output.aclose()
-                assert session.is_connected
-
-    run(test())
+    queue: asyncio.Queue = asyncio.Queue()
+    processor = VideoProcessor(session)
+    output = processor.process(stream(queue))
+    queue.put_nowait(event(60, 0))
+    assert (await output.__anext__()).timestamp_us == 0
+    for timestamp in range(1, 301):
+        queue.put_nowait(event(60, timestamp))
+    newest = await output.__anext__()
+    while newest.timestamp_us != 300:
+        newest = await output.__anext__()
+    assert queue.empty()
+    stats = processor.stats
+    assert stats.received == 301 and stats.skipped > 250
+    await output.aclose()
+    assert session.is_connected
 
 
 def test_a_track_is_filtered_into_a_source(running_server):

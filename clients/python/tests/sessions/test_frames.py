@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from support.pictures import RAW_FORMATS, padded_image, random_image
+from support.steps import total
 
 from sidelight import (
     Dropped,
@@ -22,16 +23,6 @@ INVERT = Stage("colorInvert")
 
 def inverted(data):
     return bytes(255 - each for each in data)
-
-
-def total(counts):
-    return (
-        counts.filtered
-        + counts.passed_through
-        + counts.degraded
-        + sum(counts.dropped.values())
-        + counts.in_flight
-    )
 
 
 @pytest.mark.parametrize("shared_memory", ["auto", False])
