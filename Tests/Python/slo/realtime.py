@@ -29,7 +29,7 @@ BUDGET_US = 60_000
 
 
 def overload(settings: Settings) -> list[Row]:
-    """Row 5: the overload curve of bench-realtime, and the time of a refusal."""
+    """Row 5: the overload curve of `dev/bench realtime`, and the time of a refusal."""
     return [_curve(settings), _refusals(settings)]
 
 
@@ -38,7 +38,7 @@ def _curve(settings: Settings) -> Row:
     limit = "90 %; 2 times"
     if not REALTIME.exists():
         return Row(
-            5, objective, "", limit, None, "bench-realtime is not built: `make bench PART=realtime`"
+            5, objective, "", limit, None, "the benchmark is not built: `make bench PART=realtime`"
         )
     folder = settings.scratch / "realtime"
     folder.mkdir(parents=True, exist_ok=True)
