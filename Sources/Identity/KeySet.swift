@@ -166,7 +166,7 @@ private struct KeySetEntry: Decodable {
 public struct KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file.
   public let file: String
-  /// The error, as a clause with the file as its subject. It contains nothing of a key but its ID.
+  /// The error, as a clause with the file as its subject. It includes only the IDs of keys.
   public let reason: String
 
   /// The file and the reason.

@@ -11,8 +11,8 @@ package final class Studio: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// The TCP address of the page.
     package var address: Address
-    /// The names under which the page may be requested, in addition to those of the loopback
-    /// interface and the address.
+    /// The names under which the page may be requested, in addition to the loopback interface and
+    /// the address.
     package var hosts: [String] = []
     /// A folder with the files of the page; `nil` uses those in the binary.
     package var folder: String?

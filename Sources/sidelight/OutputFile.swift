@@ -119,7 +119,7 @@ final class OutputFile: Sendable {
     }
   }
 
-  /// Removes the temporary file. Does nothing after ``commit()``.
+  /// Removes the temporary file. Has no effect after ``commit()``.
   func discard() {
     self.state.withLock { state in
       guard case .temporary(let temporary) = state else { return }

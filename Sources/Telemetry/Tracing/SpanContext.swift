@@ -107,7 +107,7 @@ extension ServiceContext {
   }
 }
 
-/// A class instance fits into the context's storage; a value would be boxed again on each copy.
+/// A class instance fits into the context's storage; every copy of a value would box it again.
 private final class SpanContextBox: Sendable {
   let value: SpanContext
 

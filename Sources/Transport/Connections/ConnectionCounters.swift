@@ -11,7 +11,7 @@ package final class ConnectionCounters: Sendable {
     package var open = 0
     /// Connections that have ended, by the reason.
     package var ended: [ConnectionEnd: UInt64] = [:]
-    /// The actions of each guard; guards that have never acted are left out.
+    /// The number of actions per guard, without guards that have never acted.
     package var guards: [Guard: Int] = [:]
   }
 

@@ -16,7 +16,7 @@ package struct Dialer: Sendable {
   private let loops: EventLoops
   /// The large messages of all calls.
   private let messages = OutboundMessageStore()
-  /// The connections that sessions share; `nil` if each has its own.
+  /// The connections that sessions share; `nil` gives every session its own.
   private var shared: SharedConnections?
 
   /// Runs `body` with a dialer; its threads and shared connections end when `body` returns.
@@ -24,7 +24,7 @@ package struct Dialer: Sendable {
   /// - Parameters:
   ///   - transport: The settings of connections.
   ///   - tls: The TLS of TCP connections; `nil` disables it.
-  ///   - interceptors: The interceptors of each call.
+  ///   - interceptors: The interceptors of calls.
   ///   - isConnectionError: Whether the connection may be the cause of a call's error. The connection
   ///     then takes no more calls.
   /// - Throws: `ConfigurationError`.

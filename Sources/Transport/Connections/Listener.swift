@@ -144,7 +144,7 @@ package final class Listener: Sendable {
         }
       }
       group.addTask {
-        // If there is none, `serve` throws the reason.
+        // If it is `nil`, `serve` throws the reason.
         guard let bound = await listeningAddress() else { return }
         if let ipv4 = bound.ipv4 {
           self.bound.succeed(.tcp(host: ipv4.host, port: ipv4.port))

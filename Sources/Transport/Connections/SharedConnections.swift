@@ -2,8 +2,8 @@ import GRPCCore
 import SidelightWire
 import Synchronization
 
-/// The connections that a client's sessions share. Each session opens a connection, up to a limit for
-/// each address; beyond it, a session shares the connection with the fewest sessions.
+/// The connections that a client's sessions share. A session opens a connection, up to a limit per
+/// address; beyond it, a session shares the connection with the fewest sessions.
 ///
 /// A connection is open while a session uses it. A connection on which a session has failed takes
 /// no more sessions; the next attempt gets a new one.

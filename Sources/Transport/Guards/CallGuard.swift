@@ -5,11 +5,12 @@ import NIOHPACK
 import NIOHTTP2
 import SidelightWire
 
-/// The handler between HTTP/2 and gRPC on each call of a server: refuses messages that are too
-/// long, too complex or truncated, and ends the call at its deadline.
+/// The handler between HTTP/2 and gRPC on a server's call: refuses messages that are too long, too
+/// complex or truncated, and ends the call at its deadline.
 ///
-/// It writes the status of a call that is refused, by itself or by the event of a ``CallRefusal``. The
-/// call's handler is cancelled, and everything that the handler still writes is discarded.
+/// It writes the status of a call that it refuses, or that another handler refuses by sending a
+/// ``CallRefusal`` event. The call's handler is cancelled, and everything that the handler still
+/// writes is discarded.
 final class CallGuard: ChannelDuplexHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = InboundCallPart
@@ -175,7 +176,7 @@ final class CallGuard: ChannelDuplexHandler {
     context.fireChannelRead(data)
   }
 
-  /// Reserves the bytes of a message, and releases those of the previous one.
+  /// Reserves the bytes of a message, and releases the bytes of the previous message.
   ///
   /// - Returns: Whether the budget had enough.
   private func reserve(_ length: Int) -> Bool {
@@ -250,7 +251,7 @@ struct CallLimits: Sendable {
 package enum CallDeadline {
   /// Reads a header's value: one to eight digits and a unit, as in gRPC's protocol over HTTP/2.
   ///
-  /// - Returns: `nil` for anything else: such a call has no deadline.
+  /// - Returns: `nil` for anything else, which means that the call has no deadline.
   package static func duration(header value: String) -> Duration? {
     let digits = value.utf8.dropLast()
     guard (1 ... 8).contains(digits.count), digits.allSatisfy({ (0x30 ... 0x39).contains($0) }),

@@ -113,7 +113,7 @@ package final class Guards: Sendable {
     return handlers
   }
 
-  /// Adds the handlers of a call, guards and those that pass messages on. It must be called on the
+  /// Adds a call's handlers: guards, and handlers that pass messages on. It must be called on the
   /// call's event loop, when gRPC's own handlers are in place.
   ///
   /// - Parameters:
@@ -124,7 +124,7 @@ package final class Guards: Sendable {
   ) throws {
     let connection = channel.parent ?? channel
     let address = connection.peerAddress
-    // There is none if the guard is not active.
+    // The handler is absent if the guard is inactive.
     let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
     let writer = CallWriter(
       CallWriter.Limits(

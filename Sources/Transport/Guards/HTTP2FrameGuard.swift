@@ -4,18 +4,18 @@ import SidelightWire
 /// The handler below HTTP/2 on a connection that sees frames before the packages above do.
 ///
 /// It answers PINGs (``Guard/pings``): the limit of the packages above, 200 in 30 seconds, cannot
-/// be set from outside, and grpc-go sends one for each burst of data that it receives. PINGs beyond
-/// a budget are left to that limit.
+/// be set from outside, and grpc-go sends one per burst of data that it receives. PINGs beyond a
+/// budget are left to that limit.
 ///
-/// It closes connections that abandon one call after the other (``Guard/resets``), before the limit
-/// of the packages above is reached, which leaves memory behind. A reset of a call that already has
-/// its whole response abandons nothing: clients of gRPC send one if a call ends before they have
-/// closed their side, as when it is refused. It ends the stream without counting, here or above.
+/// It closes connections that repeatedly abandon calls (``Guard/resets``), before they reach the
+/// limit of the packages above, which leaks memory. Resetting a call that already has its whole
+/// response doesn't count as abandoning it, here or above: gRPC clients send such a reset if a
+/// call, for example a refused one, ends before they have closed their side.
 ///
 /// It also completes a read when a connection closes in the midst of it. HTTP/2 keeps a list of the
-/// streams that have read until the read is complete. A closed socket does not report that any
-/// more, and the list would keep the streams, the connection and its buffers, half a megabyte in
-/// all, for ever.
+/// streams that have read until the read is complete. A closed socket no longer reports completion,
+/// and the list would keep the streams, the connection and its buffers, a total of half a megabyte,
+/// for ever.
 final class HTTP2FrameGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -33,7 +33,7 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   private var isReading = false
 
   /// - Parameters:
-  ///   - pings: The PINGs that are answered; `nil` answers none.
+  ///   - pings: The PINGs that are answered; `nil` disables answering.
   ///   - resets: The calls that may be abandoned; `nil` disables the limit.
   ///   - counters: Counts the PINGs beyond the budget.
   init(pings: RateBudget?, resets: RateBudget?, counters: ConnectionCounters) {
@@ -263,7 +263,7 @@ enum HTTP2PingFrame {
     bytes.writeMultipleIntegers(UInt8(0), UInt16(8), UInt8(6), flags, UInt32(0), opaque)
   }
 
-  /// The frame by itself.
+  /// The frame's own bytes.
   var bytes: ByteBuffer {
     var bytes = ByteBuffer()
     self.write(to: &bytes)

@@ -19,7 +19,7 @@ package final class LateFrameGuard: ChannelInboundHandler {
 
   /// - Parameters:
   ///   - decoding: The observer of the same connection, next below HTTP/2.
-  ///   - onLate: Called for each error that is ignored, on the connection's event loop.
+  ///   - onLate: Called for every ignored error, on the connection's event loop.
   package init(_ decoding: DecodingObserver, onLate: @escaping (any Channel) -> Void = { _ in }) {
     self.decoding = decoding
     self.onLate = onLate
@@ -51,8 +51,8 @@ package final class LateFrameGuard: ChannelInboundHandler {
 /// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
 /// at any other time they are about frames to be written. It is next below HTTP/2.
 ///
-/// It also completes each read before the next one begins. HTTP/2 copies the bytes that it reads to
-/// a buffer, and passes on slices of it, which calls get when the read is complete. A buffer with
+/// It also completes a read before the next one begins. HTTP/2 copies the bytes that it reads to a
+/// buffer, and passes on slices of it, which calls get when the read is complete. A buffer with
 /// slices in use is copied as a whole when HTTP/2 writes to it (`docs/design/upstream.md`, 3): as
 /// many bytes again as are read, if several reads follow each other.
 package final class DecodingObserver: ChannelInboundHandler {
@@ -91,8 +91,8 @@ package final class DecodingObserver: ChannelInboundHandler {
 
 /// Keeps WINDOW_UPDATE frames from gRPC. It is above HTTP/2 on a connection.
 ///
-/// HTTP/2 has handled them. gRPC would only discard them, in a task on another thread, which is
-/// woken for each frame.
+/// HTTP/2 has handled them. gRPC would only discard them, in a task on another thread, which every
+/// frame wakes.
 package final class WindowUpdateFilter: ChannelInboundHandler {
   package typealias InboundIn = HTTP2Frame
   package typealias InboundOut = HTTP2Frame

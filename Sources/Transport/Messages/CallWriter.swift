@@ -2,15 +2,15 @@ import NIOCore
 import NIOHTTP2
 import SidelightWire
 
-/// The handler next to HTTP/2 on a call: writes everything in order, through the one queue of the
-/// stream.
+/// The handler next to HTTP/2 on a call: writes everything in order, using the stream's single
+/// queue.
 ///
 /// A write may come in the midst of another: when a part of a message fills the stream, gRPC's
 /// handler is notified at once, writes its next bytes, and flushes. Such writes wait in the queue.
 ///
-/// On a server it is also the guard that resets a call whose peer takes nothing that is written to
-/// it (``Guard/callStall``), and one that has its status and whose client does not close its side
-/// (``Guard/linger``). It is next to HTTP/2, so that it also sees the writes of other guards.
+/// On a server it is also the guard that resets a call whose peer stops reading
+/// (``Guard/callStall``), and a call that has its status but whose client does not close its side
+/// (``Guard/linger``). Being next to HTTP/2, it also sees the writes of other guards.
 final class CallWriter: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload
@@ -33,11 +33,12 @@ final class CallWriter: ChannelDuplexHandler {
     }
   }
 
-  /// The bytes that are written at a time, so that a slow peer differs from one that takes nothing.
+  /// The maximum bytes per write. Writing in parts distinguishes a slow peer from one that has
+  /// stopped reading.
   private static let maxPartBytes = 1 << 20
 
   private let limits: Limits?
-  /// Whether the guard resets a call whose peer takes nothing.
+  /// Whether the guard resets a call whose peer stops reading.
   private let detectsStalls: Bool
   private var waiting = CircularBuffer<
     (payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>?)
@@ -104,8 +105,8 @@ final class CallWriter: ChannelDuplexHandler {
 
   // MARK: The queue
 
-  /// Appends bytes of a message; where the peer is watched, in parts, noting when the peer has
-  /// taken each.
+  /// Appends bytes of a message. If the peer is watched, splits them into parts and records when
+  /// the peer has taken a part.
   private func append(
     _ bytes: ByteBuffer, endStream: Bool, promise: EventLoopPromise<Void>?,
     eventLoop: any EventLoop
@@ -149,7 +150,7 @@ final class CallWriter: ChannelDuplexHandler {
     }
   }
 
-  // MARK: Peers that take nothing
+  // MARK: Stalled peers
 
   private func checkProgress(_ limits: Limits, context: ChannelHandlerContext) {
     self.stall.start(in: self.stallDetector.interval, on: context.eventLoop) {

@@ -2,13 +2,13 @@ import GRPCCore
 package import NIOCore
 import NIOHTTP2
 
-/// The prefix that gRPC puts before each message: one byte of flags and four of length
-/// (Length-Prefixed-Message: github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+/// The prefix of a gRPC message: one byte of flags and four of length (Length-Prefixed-Message:
+/// github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 package struct MessagePrefix: Sendable, Hashable {
   /// The bytes of a prefix.
   package static let byteCount = 5
 
-  /// 1 if the message is compressed; other values have no meaning.
+  /// 1 if the message is compressed; other values are undefined.
   package var flags: UInt8
   /// The bytes of the message, without its prefix.
   package var length: Int
@@ -16,7 +16,7 @@ package struct MessagePrefix: Sendable, Hashable {
 
 /// The part of one message that lies in a piece of a call's bytes.
 package struct MessageSegment: Sendable, Hashable {
-  /// The bytes of the segment, those of the prefix included.
+  /// The bytes of the segment, including its prefix bytes.
   package var byteCount = 0
   /// The bytes of the segment that belong to the message's prefix. The content follows them.
   package var prefixByteCount = 0
@@ -57,8 +57,8 @@ package struct MessageCursor: Sendable {
   ///   - bytes: The next bytes of the stream.
   ///   - limit: The weight at which to stop, at the end of a message.
   ///   - bytesPerWeight: The divisor of a message's length.
-  /// - Returns: The segments of the messages, which follow each other without gaps, and the weight
-  ///   of the messages that begin in them.
+  /// - Returns: The contiguous segments of the messages, and the weight of the messages that begin
+  ///   in them.
   package mutating func segments(
     of bytes: ByteBuffer, weight limit: Int = .max, bytesPerWeight: Int = .max
   ) -> (segments: [MessageSegment], weight: Int) {
@@ -105,7 +105,7 @@ struct MessageBytes {
   var bytes: ByteBuffer
   /// The segments of the bytes, without gaps.
   var segments: [MessageSegment]
-  /// Whether the peer sends nothing after them.
+  /// Whether these are the peer's last bytes.
   var endStream: Bool
 
   /// The end of the peer's messages.

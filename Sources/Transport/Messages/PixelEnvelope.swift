@@ -86,7 +86,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     }
   }
 
-  /// Returns the whole message, or its handle. Nothing may be written any more.
+  /// Returns the whole message, or its handle. Callers must not write to it afterwards.
   ///
   /// - Parameter messages: The store of the call; `nil` copies the message.
   func serialized<Bytes: GRPCContiguousBytes>(
@@ -97,7 +97,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   }
 }
 
-/// A message that has no image, or unknown fields on the path to its pixels.
+/// An error about a message without an image, or with unknown fields on the path to its pixels.
 package struct PixelEnvelopeError: Error {}
 
 extension PixelEnvelope<Sidelight_V1_ServerMessage> {
@@ -121,7 +121,7 @@ extension PixelEnvelope<Sidelight_V1_ServerMessage> {
   /// Sets the frame's timing, in microseconds.
   package func setTiming(_ timing: Sidelight_V1_FrameTiming) {
     guard let location = self.timing else { return }
-    // Each number follows a tag of one byte.
+    // A number follows a tag of one byte.
     self.patch(timing.queueUs, at: location + 1)
     self.patch(timing.processUs, at: location + 7)
     self.patch(timing.totalUs, at: location + 13)

@@ -23,14 +23,14 @@ package struct ReceivedMessage<Message: PixelMessage>: Sendable {
 
 /// The deserializer of messages that carry pixels. It does not copy the pixels.
 ///
-/// The generated code decodes everything but the pixels: it gets the message without them, so that
-/// it applies every rule of protobuf. A message whose pixels cannot be located by walking over its
+/// The generated code decodes everything but the pixels: it gets the message without them, and
+/// applies every rule of protobuf. A message whose pixels cannot be located by walking over its
 /// fields (it is malformed, or has a field on the path more than once) is decoded whole.
 package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeserializer {
   private let maxBytesWithoutPixels: Int
 
-  /// - Parameter maxBytesWithoutPixels: The most bytes of a message without its pixels. A message
-  ///   whose pixels cannot be located may have no more in all.
+  /// - Parameter maxBytesWithoutPixels: The maximum size of a message without its pixels, in bytes.
+  ///   It applies to the whole message if its pixels cannot be located.
   package init(maxBytesWithoutPixels: Int = .max) {
     self.maxBytesWithoutPixels = maxBytesWithoutPixels
   }

@@ -34,8 +34,8 @@ extension PixelBuffer {
     self.init(buffer.bytes, of: buffer)
   }
 
-  /// Whether the transport sends the bytes from where they lie. Few bytes are copied, and so are
-  /// those that would keep much other memory alive.
+  /// Whether the transport sends the bytes without copying them. Small buffers are copied, and so
+  /// are buffers that would keep much other memory alive.
   package var isTransportable: Bool { self.transportBytes != nil }
 
   /// The same bytes, if the transport can send them from where they lie and that is worthwhile.
@@ -102,10 +102,9 @@ package enum GRPCBytes {
 
 /// A byte buffer whose bytes are written through a pointer, by any thread, before it is sent.
 ///
-/// NIO lends a pointer into a `ByteBuffer` only for the length of a closure, unless the buffer's
-/// storage is retained for as long as the pointer is used. This type retains it. The bytes do not
-/// move: nothing changes the buffer itself, and a copy of it gets separate storage when it is
-/// changed.
+/// NIO lends a pointer into a `ByteBuffer` only for the duration of a closure, unless the buffer's
+/// storage is retained while the pointer is used. This type retains it. The bytes do not move: the
+/// buffer itself isn't modified, and a modified copy of it gets separate storage.
 @safe
 struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who writes, and when
   /// The bytes as the transport sends them. Its readable bytes are ``bytes``.

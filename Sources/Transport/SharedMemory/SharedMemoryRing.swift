@@ -16,8 +16,8 @@ package import SidelightWire
 /// process does; a read returns the last write of the other side. ``SlotTable`` says which side
 /// may read or write a slot.
 ///
-/// The mapping ends with the last reference to the ring: that of its session, or of a buffer in one
-/// of its slots.
+/// The mapping ends with the last reference to the ring, which a session or a buffer in one of its
+/// slots holds.
 package final class SharedMemoryRing: @unchecked Sendable {  // one side at a time writes a slot
   /// The division of the memory into slots.
   package let layout: RingLayout
@@ -27,9 +27,9 @@ package final class SharedMemoryRing: @unchecked Sendable {  // one side at a ti
   /// Whether this system shares memory in this way: Linux does.
   package static var isSupported: Bool { csm_is_available() != 0 }
 
-  /// Creates the memory of a ring: zeroed, and sealed so that its size cannot change.
+  /// Creates a ring's memory: zeroed, and sealed to prevent changes of its size.
   ///
-  /// - Throws: ``SharedMemoryError`` if the system has no memory.
+  /// - Throws: ``SharedMemoryError`` if the system cannot provide the memory.
   package static func makeMemory(_ layout: RingLayout) throws(SharedMemoryError) -> OwnedDescriptor
   {
     let descriptor = csm_create(layout.byteCount)

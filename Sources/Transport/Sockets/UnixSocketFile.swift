@@ -11,9 +11,9 @@ import SidelightWire
 
 /// The file of a Unix socket that listens.
 ///
-/// A file that a dead server has left is replaced; a file that a server listens on, or that is not
-/// a socket, is not. Two servers that start at once take turns through a lock on the folder, so
-/// that neither takes the other's new socket for a stale one.
+/// A file that a dead server has left is replaced, unlike a file that a server listens on, or that
+/// is not a socket. Two servers that start at once take turns using a lock on the folder, which
+/// prevents one from treating the other's new socket as stale.
 struct UnixSocketFile: Sendable {
   /// The identity of a file, in case another replaces it.
   private struct Identity: Hashable {
@@ -21,7 +21,7 @@ struct UnixSocketFile: Sendable {
     var inode: UInt64 = 0
     var isSocket = false
 
-    /// - Returns: `nil` if there is no file.
+    /// - Returns: `nil` if the file doesn't exist.
     /// - Throws: ``ListeningError`` if the file cannot be identified.
     init?(_ path: String) throws(ListeningError) {
       let result = csm_identify(path, &self.device, &self.inode)

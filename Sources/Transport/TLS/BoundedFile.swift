@@ -13,8 +13,8 @@ package enum BoundedFile {
 
   /// Reads a file.
   ///
-  /// - Throws: ``BoundedFileError`` if it cannot be read, is no regular file, is empty, or too
-  ///   large.
+  /// - Throws: ``BoundedFileError`` if the file is unreadable, isn't a regular file, is empty, or
+  ///   too large.
   package static func contents(of path: String) throws(BoundedFileError) -> [UInt8] {
     let attributes: [FileAttributeKey: Any]
     do {

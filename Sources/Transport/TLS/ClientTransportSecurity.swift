@@ -72,7 +72,7 @@ extension String {
   }
 }
 
-/// Closes a connection whose server has no certificate for the requested name.
+/// Closes a connection whose server's certificate doesn't include the requested name.
 ///
 /// NIOSSL also accepts a certificate for the IP address of the connection, whatever the name: an
 /// attacker who can make a name resolve to its own machine, and has a certificate for that

@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The factory of listeners with TLS. Each connection uses the certificates that the store has when
-/// it begins.
+/// The factory of listeners with TLS. A connection uses the certificates that the store has when it
+/// begins.
 ///
 /// gRPC's own listener makes its TLS context once, and can replace its certificate and key later,
 /// but not the authorities of clients.

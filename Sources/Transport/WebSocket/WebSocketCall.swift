@@ -10,7 +10,7 @@ struct WebSocketCall {
   let descriptor: MethodDescriptor
   /// The metadata of the call.
   let metadata: Metadata
-  /// The time until the call's deadline; `nil` if it has none.
+  /// The time until the call's deadline; `nil` disables the deadline.
   let timeout: Duration?
   /// The connection and channel of the call.
   let origin: CallOrigin
@@ -71,7 +71,7 @@ struct CallEnd: Encodable {
   let code: Int
   /// The message of the status.
   let message: String
-  /// `google.rpc.Status`, serialized, in Base64; empty if the status has no details.
+  /// `google.rpc.Status`, serialized, in Base64; empty for a status without details.
   let details: String
 
   init(code: Int, message: String, _ metadata: Metadata) {
@@ -140,7 +140,7 @@ final class WriteStallDetector {
 
   /// Notes bytes that are about to be written.
   ///
-  /// - Parameter onStall: Called when the client has taken nothing for too long.
+  /// - Parameter onStall: Called when the client has been stalled for too long.
   func write(_ count: Int, on eventLoop: any EventLoop, onStall: @escaping () -> Void) {
     if !self.isWaiting { self.detector.begin(at: .now()) }
     self.written += count

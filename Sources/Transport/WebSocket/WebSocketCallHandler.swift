@@ -3,9 +3,9 @@ import NIOCore
 import SidelightKernels
 import SidelightWire
 
-/// The handler between the socket of a WebSocket and its call: each binary message is a message of
-/// the call, the text message `end` ends the client's side, and the status becomes a text message
-/// and a close frame (`docs/reference/websocket.md`).
+/// The handler between a WebSocket's socket and its call: a binary message is a message of the
+/// call, the text message `end` ends the client's side, and the status becomes a text message and a
+/// close frame (`docs/reference/websocket.md`).
 ///
 /// It applies the limits of ``CallGuard``, and delivers messages in batches as ``MessageReader``
 /// does. It reads no more while messages wait, and so does the kernel's buffer fill.
@@ -23,8 +23,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     case closing
   }
 
-  /// The weight of a batch: a frame counts 1, a message 1 and 1 more for each ``bytesPerWeight``
-  /// bytes.
+  /// The weight of a batch: a frame counts 1, a message 1 and 1 more per ``bytesPerWeight`` bytes.
   private static let batchWeight = 16
   private static let bytesPerWeight = 512
   /// The size from which messages count against the budget of unfinished ones.
@@ -93,7 +92,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   func channelReadComplete(context: ChannelHandlerContext) {
     if self.waiting.isEmpty { self.renewBudget() }
     context.fireChannelReadComplete()
-    // The handler above asks for nothing when its input is over; a close frame may still come.
+    // The handler above stops reading when its input is over; a close frame may still come.
     if self.isInputOver || self.phase == .closing { self.requestMore(context: context) }
   }
 
@@ -189,7 +188,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
   }
 
-  /// Reserves the bytes of a message, and releases those of the previous one.
+  /// Reserves the bytes of a message, and releases the bytes of the previous message.
   ///
   /// - Returns: Whether the budget had enough.
   private func reserve(_ length: Int) -> Bool {

@@ -4,7 +4,8 @@ import SidelightWire
 /// A writer of the frames of a server: messages of the call, its status, the close frame, and
 /// answers to pings. It must be used on the channel's event loop.
 final class WebSocketWriter {
-  /// The bytes that are written at a time, so that a slow peer differs from one that takes nothing.
+  /// The maximum bytes per write. Writing in parts distinguishes a slow client from one that has
+  /// stopped reading.
   private static let maxPartBytes = 1 << 20
 
   private let store: OutboundMessageStore
@@ -24,7 +25,7 @@ final class WebSocketWriter {
   /// Whether the client has not taken all messages.
   var isWaiting: Bool { self.stall.isWaiting }
 
-  /// Ends the detection of a client that takes nothing.
+  /// Stops the detection of a stalled client.
   func cancel() { self.stall.cancel() }
 
   /// Answers a ping. A client that takes no bytes gets the answer to its last one.
@@ -81,7 +82,7 @@ final class WebSocketWriter {
     context.writeAndFlush(Self.wrap(WebSocketFrameHead.close(code, reason)), promise: nil)
   }
 
-  /// Writes bytes in parts, noting when the client has taken each.
+  /// Writes bytes in parts, recording when the client has taken a part.
   private func writeParts(
     of bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
   ) {

@@ -32,7 +32,7 @@ struct Serve: AsyncParsableCommand {
     completion: .list(SettingTable.all.compactMap(\.flag) + CommandLineSource.otherFlags))
   var arguments: [String] = []
 
-  /// The defaults that differ from those of the settings, by key.
+  /// The defaults of this command that differ from the settings' defaults, by key.
   var defaults: [String: [String]] = [:]
   /// The folder of the default socket. It is made if the server listens in it.
   var socketFolder: PrivateFolder?
@@ -155,8 +155,8 @@ struct Serve: AsyncParsableCommand {
       level.level = configuration.log.level
       server.reconfigure(configuration.server)
     }
-    // Services end in reverse order: the exporter sends spans until none are created, and the admin
-    // server answers probes while the server drains.
+    // Services end in reverse order: the exporter sends spans until the services that create them
+    // have ended, and the admin server answers probes while the server drains.
     let services: [(any Service)?] = [
       watchdog, tracing?.exporter, admin, reload, server,
       Announcement(server: server, admin: admin, isWorker: worker != nil),
