@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The Swift programs of the benchmarks. They are separate from the product, so that its users do not
-/// build them, and they see only what its users see. `dev/bench kernels`, `dev/bench realtime`,
+/// The Swift programs of the benchmarks. They are separate from the product: its users do not build
+/// them, and they see only what its users see. `dev/bench kernels`, `dev/bench realtime`,
 /// `dev/bench vision` and `dev/bench wire` build and start them.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),

@@ -22,7 +22,7 @@ import Testing
       (.half, .every(columns: 2, rows: 1), .i420), (.quarter, .every(columns: 2, rows: 2), .i420),
     ] {
       let file = try ImageEncoder(.jpeg(subsampling: subsampling)).encode(frame)
-      // Cut off right after the frame header: nothing beyond it is looked at.
+      // Cut off right after the frame header: later bytes are not read.
       let start = try #require(file.indices.first { file[$0] == 0xFF && file[$0 + 1] == 0xC0 })
       let header = try self.codec.header(of: Array(file[..<(start + 19)]))
       #expect(header.size == frame.size)
@@ -90,7 +90,7 @@ import Testing
       let after = Result { try used.decode(bare) }
       switch (fresh, after) {
       case (.success(let fresh), .success(let after)):
-        // Without Huffman tables those of the standard hold, as motion JPEG has it.
+        // Without Huffman tables the standard's tables apply, as in motion JPEG.
         #expect(kind == 0xC4)
         #expect(Scene.packed(fresh) == Scene.packed(after))
         #expect(Scene.packed(after) == Scene.packed(try used.decode(file)))
@@ -116,7 +116,7 @@ import Testing
             }
             #expect(file == expected[index])
             #expect(try codec.decode(file).size == frames[index].size)
-            // A failure in between leaves nothing behind.
+            // A failure in between doesn't affect later files.
             #expect(throws: CodecError.self) { try codec.decode(file.dropLast(3)) }
           }
         }

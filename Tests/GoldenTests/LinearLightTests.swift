@@ -21,7 +21,7 @@ import Testing
 
   private static let blur = Stage.filter("gaussianBlur", ["radius": .number(3)])
 
-  /// Filters whose results lie between those of their inputs.
+  /// Filters whose results lie between their inputs.
   static let averages: [Pipeline] = [
     Self.linear(Self.blur),
     Self.linear(.filter("gaussianBlur", ["radius": .number(12)])),

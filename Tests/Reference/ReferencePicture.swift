@@ -108,7 +108,7 @@ package struct ReferencePicture: Sendable {
     }
   }
 
-  /// Returns the picture in another encoding: composited on black if the encoding has no alpha.
+  /// Returns the picture in another encoding: composited on black for an encoding without alpha.
   package func converted(to encoding: FrameEncoding) -> ReferencePicture {
     var copy = self
     copy.geometry.format = encoding.format

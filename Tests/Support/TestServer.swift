@@ -8,7 +8,7 @@ package import Tracing
 ///
 /// - Parameters:
 ///   - configuration: The settings. The server listens on `addresses`, waits longer for slow peers,
-///     and uses the TLS of `TestSecurity.current` if there is none in `configuration`.
+///     and uses the TLS of `TestSecurity.current` unless `configuration` has TLS.
 ///   - clock: The clock of sessions. `nil` is the system's, with a limit of 600 s for custom
 ///     filters.
 ///   - logger: The logger. `nil` discards messages.

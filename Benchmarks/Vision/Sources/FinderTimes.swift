@@ -3,7 +3,7 @@ import SidelightKernels
 import SidelightVision
 import Synchronization
 
-/// The time of each search for faces.
+/// The times of searches for faces.
 final class FinderTimes: Sendable {
   private let looks = Mutex<[Double]>([])
 

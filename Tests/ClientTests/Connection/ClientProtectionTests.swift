@@ -6,7 +6,8 @@ import SidelightServer
 import SidelightTestSupport
 import Testing
 
-/// Tests of the pictures that replace frames of a protecting pipeline while there is no server.
+/// Tests of the pictures that replace frames of a protecting pipeline while the server is
+/// unavailable.
 @Suite(.timeLimit(.minutes(5))) struct `Protection without a connection` {
   /// A filter that has the name of one that hides faces.
   struct HidingFilter: CatalogueFilter {

@@ -28,7 +28,7 @@ import Testing
         for await _ in gate.entered { break }
         first.drain()
         #expect(try await received.state() == .draining)
-        // The old server takes no more, and there is no new one yet.
+        // The old server takes no more frames, and the new one doesn't exist yet.
         await session.send(VideoFrame(shot))
         gate.open(for: 2)
         #expect(try await received.filtered()?.sequence == 1)

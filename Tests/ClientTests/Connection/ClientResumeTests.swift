@@ -85,7 +85,7 @@ import Testing
         _ = try await session.ping()
         await first.kill()
         let delay = try #require(try await received.interrupted())
-        // Asked for while there is no connection: it changes what was asked for before.
+        // A request without a connection: it changes the earlier request.
         let last = session.activate(["0": true])
         let conditional = session.select([], ifRevision: 1)
         let refused = try await received.rejected()

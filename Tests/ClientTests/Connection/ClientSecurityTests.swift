@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import X509
 
-/// The client library and its server, which know each other.
+/// The client library and its server, which trust one another.
 @Suite(.timeLimit(.minutes(5))) struct ClientSecurityTests {
   let files: CertificateFolder
   let authority: TestAuthority

@@ -9,7 +9,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Servers that take a call and say nothing, or nothing more: where packets vanish, no error comes.
+/// Servers that take a call and stay silent, or become silent: lost packets don't cause an error.
 @Suite(.timeLimit(.minutes(5))) struct ClientSilenceTests {
   /// Takes sessions, and is silent from the start or from their opening on.
   struct SilentService: RegistrableRPCService {

@@ -8,7 +8,8 @@ import Testing
 
 /// Tests of messages about a call that ends before the client can send them.
 @Suite(.timeLimit(.minutes(5))) struct ClientLateFrameTests {
-  /// The client's window, and beyond what waits to be written it says nothing more of a call.
+  /// The client's window. With more bytes waiting to be written, the client stops sending frames of
+  /// a call.
   private static let windowBytes = 64 << 10
 
   /// Most of the window and not all of it, whatever is done to it: noise, which no file makes smaller.
@@ -25,7 +26,7 @@ import Testing
   {
     let (gate, still) = (Gate(), try Self.still())
     var configuration = ServerConfiguration()
-    // All of the frame may be written, and waits for nothing but the socket.
+    // All of the frame may be written, and waits only for the socket.
     configuration.transport.streamWindowBytes = 64 << 20
     try await withServer(configuration, catalogue: gate.catalogue) { _, server in
       // The still passes, and the first of the frame.
@@ -33,7 +34,7 @@ import Testing
         var transport = TransportConfiguration()
         transport.connections = 1
         transport.streamWindowBytes = Self.windowBytes
-        // Half of the answer is there before the end of it, by itself.
+        // Half of the answer arrives before its end.
         transport.receiveBufferBytes = 4 << 10
         try await SidelightClient.connect(to: proxy.address, transport: transport) { client in
           try await client.withSession { session in

@@ -1,7 +1,7 @@
 import SidelightClient
 import Testing
 
-/// Each transition of the client's window, without tasks or time.
+/// All transitions of the client's window, without tasks or time.
 @Suite struct SendWindowTests {
   typealias Window = SendWindow<UInt64, String>
 

@@ -103,7 +103,7 @@ import Testing
     pool.shutdown()
   }
 
-  /// Notes with which rows each pixel is computed, and so on whose threads.
+  /// Records the instruction sets that compute pixels, which shows whose threads run.
   private struct RecordingFilter: Filter, ColorKernel {
     final class Notes: Sendable {
       let seen = Mutex<Set<InstructionSet>>([])

@@ -30,7 +30,7 @@ import Testing
     FrameGeometry(format: format, size: Self.size, color: color)
   }
 
-  /// Everything that says nothing where the picture says nothing.
+  /// Filters that keep a flat picture.
   static let flatKeeping: Pipeline = [
     .filter("gaussianBlur", ["radius": .number(0.4)]),
     .filter("gaussianBlur", ["radius": .number(3)]), .filter("gaussianBlur"),
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// Settings that change nothing, filter by filter.
+  /// Settings without effect, by filter.
   static let identities: Pipeline = [
     .filter("sepiaTone", ["intensity": .number(0)]), .filter("colorMatrix"),
     .filter("colorControls"), .filter("hueAdjust"),

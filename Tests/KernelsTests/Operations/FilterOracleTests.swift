@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Each filter on each format against the naive reference in double precision.
+/// All filters on all formats against the naive reference in double precision.
 @Suite("Filters and the reference") struct FilterOracleTests {
   static let pipelines: [Pipeline] = [
     [.filter("sepiaTone")],

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Each neighbourhood filter, on each format, against the naive reference.
+/// All neighbourhood filters, on all formats, against the naive reference.
 @Suite struct `Neighbourhood filters and the reference` {
   static let emboss = ParameterValue.vector([0, 1, 0, -1, 0, 1, 0, -1, 0])
   static let uneven = ParameterValue.vector((0 ..< 25).map { Double($0 * 7 % 11 - 4) / 20 })

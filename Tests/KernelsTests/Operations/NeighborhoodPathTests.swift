@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Filters select C rows by radius, weights, depth and size: each choice against the naive
+/// Filters select C rows by radius, weights, depth and size: all choices against the naive
 /// reference.
 @Suite struct `Code paths of neighbourhood filters` {
   static let formats: [PixelFormat] = [.bgra8, .rgb24, .gray8, .nv12]

@@ -1,7 +1,7 @@
 import SidelightKernels
 
 extension Frame {
-  /// The samples of each plane, without padding.
+  /// The samples by plane, without padding.
   var samples: [[UInt8]] {
     (0 ..< self.format.planeCount).map { plane in
       (0 ..< self.format.rowCount(plane: plane, height: self.size.height)).flatMap { y in

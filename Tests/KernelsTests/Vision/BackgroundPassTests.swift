@@ -57,7 +57,7 @@ import Testing
           padding: .ragged)
         let drawing = Self.matte(frame) { _, _ in 1 }
         let blurred = try await Self.run(Self.stages[2], on: frame, drawing, bench)
-        // A fourth byte that is ignored shows nothing.
+        // An ignored fourth byte has no effect.
         let kept = Self.samples(frame)
         #expect(blurred.samples == kept, "\(size) \(color)")
         let replaced = try await Self.run(Self.stages[0], on: frame, drawing, bench)

@@ -34,7 +34,7 @@ struct FaceCoverBench {
     return try self.plan(filter, parameters, geometry).sceneStages[0].request
   }
 
-  /// Runs a filter on a frame. Without a drawing there is no scene.
+  /// Runs a filter on a frame. `nil` as the drawing omits the scene.
   func run(
     _ filter: String, _ parameters: [String: ParameterValue] = [:], on frame: Frame,
     _ drawing: (any Sendable)?, map: AffineMap = .identity

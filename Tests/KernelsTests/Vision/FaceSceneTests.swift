@@ -7,7 +7,7 @@ import Testing
 @Suite struct `The scene of a stream` {
   struct Broken: Error {}
 
-  /// A place of the faces in each frame.
+  /// The places of the faces by frame.
   typealias Truth = @Sendable (Int) -> [FaceBox]
 
   final class Log: Sendable {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Moves each point with the nearest face, or throws.
+  /// Moves points with the nearest face, or throws.
   struct Flow: PointTracker {
     let truth: Truth
     var fails = false

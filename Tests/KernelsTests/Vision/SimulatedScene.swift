@@ -19,7 +19,7 @@ struct SimulatedScene {
   }
 
   enum Finder {
-    /// Finds each face with a probability.
+    /// Finds faces with a probability.
     case finds(Double)
     /// Throws, or does not return in time.
     case fails
@@ -37,7 +37,7 @@ struct SimulatedScene {
 
   let width: Int
   let height: Int
-  /// The faces of each frame, in an order that is the same in every frame; `nil` if one is absent.
+  /// The faces by frame, in an order that is the same in every frame; `nil` for an absent face.
   let faces: (Int) -> [Face?]
   var finder: (Int) -> Finder = { _ in .finds(1) }
   /// The number of frames after which a full search returns; 0 is at once.

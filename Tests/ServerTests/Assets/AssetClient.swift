@@ -10,7 +10,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// A caller of `sidelight.v1.Assets`, made of nothing but generated code.
+/// A caller of `sidelight.v1.Assets` that uses only generated code.
 struct AssetClient: Sendable {
   typealias Request = Sidelight_V1_PutAssetRequest
 
@@ -44,7 +44,7 @@ struct AssetClient: Sendable {
     return try await self.send([header, .chunk(file)])
   }
 
-  /// Begins an upload that does not go on by itself.
+  /// Begins an upload that stays open until `end` finishes.
   ///
   /// - Returns: How it failed; `nil` if it did not.
   func begin(_ messages: [Request], until end: AsyncStream<Never>) async -> (any Error)? {

@@ -4,7 +4,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// A session of generated code, in which a test sends and receives one message at a time.
+/// A session of generated code, in which a test sends and receives individual messages.
 final class InteractiveSession: @unchecked Sendable {  // one task uses it at a time
   let opened: Sidelight_V1_Opened
   private var answers: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>.AsyncIterator

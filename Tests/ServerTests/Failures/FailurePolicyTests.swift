@@ -121,7 +121,7 @@ import Testing
     #expect(info.metadata == ["filters": "broken", "stages": stage])
   }
 
-  /// A renderer of texts that finds each text too large.
+  /// A renderer of texts that rejects all texts as too large.
   struct StrictRenderer: TextRenderer {
     func unavailability(of font: BundledFont) -> String? { nil }
 
@@ -212,7 +212,7 @@ import Testing
             try await writer.write(.frame(sequence, Self.image))
             await iterator.next()
           }
-          // Others notice nothing.
+          // Other sessions are unaffected.
           let others = try await stub.converse([
             .open([.filter("colorInvert")]), .frame(1, Self.image),
           ])

@@ -46,7 +46,7 @@ import Testing
             }
           }
         }
-        // The third has its turn when that of another is over.
+        // The third frame runs when another frame's turn is over.
         async let _ = clock.tick(by: FrameScheduler.unknownTurnLimit)
         var entered = gate.entered.makeAsyncIterator()
         for _ in 1 ... 3 { await entered.next() }
@@ -96,7 +96,7 @@ import Testing
             .frame(3, Self.image) { $0.captureTimeNs = TransitionClient.captureTime(1) },
           ])
       }
-      // The third frame is the first whose later pipeline has no custom filter.
+      // The third frame is the first whose later pipeline doesn't have a custom filter.
       gate.open(for: 2)
       var entered = gate.entered.makeAsyncIterator()
       for _ in 1 ... 3 { await entered.next() }

@@ -25,7 +25,7 @@ import Testing
   }
 
   static let health = Method(description: "grpc.health.v1.Health/Check") {
-    // Of these there are no generated clients.
+    // Services without generated clients.
     try await $0.unary(
       request: ClientRequest(message: Grpc_Health_V1_HealthCheckRequest(), metadata: $1),
       descriptor: Grpc_Health_V1_Health.Method.Check.descriptor,
@@ -233,7 +233,7 @@ import Testing
           try await Self.refusal(Self.methods[0], $0, [:])
         }
         #expect(byUnix?.code == code)
-        // An address proves nothing.
+        // An address isn't proof of identity.
         let byTCP = try await withConnection(try await server.listeningAddresses[1]) {
           try await Self.refusal(Self.methods[0], $0, [:])
         }

@@ -156,7 +156,7 @@ import X509
 
   @Test func `only the preface guard closes a connection without a handshake`() async throws {
     defer { self.files.remove() }
-    // Nothing at all, and the head of a record whose rest never comes.
+    // An empty opening, and the head of a record whose rest never comes.
     for opening in [[], [22, 3, 1, 2, 0, 1]] as [[UInt8]] {
       let isStopped = try await self.isClosed(
         opening, guards: Set(Guard.allCases), within: .seconds(60))

@@ -15,7 +15,7 @@ extension FilterCatalogue {
   }
 }
 
-/// Adds a number to every sample, so that an output shows the revision that filtered it.
+/// Adds a number to every sample: an output shows the revision that filtered it.
 struct ShiftFilter: CatalogueFilter {
   static let description = FilterDescription(
     name: "shift", summary: "Adds to every sample.", category: .custom, reach: .frame,

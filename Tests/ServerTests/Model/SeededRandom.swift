@@ -23,7 +23,7 @@ struct SeededRandom: RandomNumberGenerator {
     Int.random(in: range, using: &self)
   }
 
-  /// One of several, each as likely as the others.
+  /// Returns one of several elements with equal probability.
   mutating func pick<Element>(_ first: Element, _ others: Element...) -> Element {
     let index = self.number(0 ... others.count)
     return index == 0 ? first : others[index - 1]

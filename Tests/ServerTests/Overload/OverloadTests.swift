@@ -6,8 +6,8 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Frames that arrive faster than they are filtered. A gate holds the pipeline, so that nothing
-/// depends on the speed of the machine.
+/// Frames that arrive faster than they are filtered. A gate holds the pipeline, which makes the
+/// tests independent of the machine's speed.
 @Suite(.timeLimit(.minutes(5))) struct OverloadTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
 

@@ -33,7 +33,7 @@ import Tracing
     let images = try JPEGSubsampling.allCases.map {
       try Sidelight_V1_Image.jpeg(64, 48, subsampling: $0)
     }
-    // A quality says how to encode, and nothing is encoded.
+    // The quality is only a setting of the encoder, which isn't used.
     for quality in [0, 30] as [UInt32] {
       let frames = try await self.converse(
         [.open { $0.output.jpegQuality = quality }]

@@ -9,7 +9,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// `Apply` and `Process` give the same bytes for every filter, also for those that change from
+/// `Apply` and `Process` give the same bytes for every filter, also for filters that change from
 /// frame to frame.
 @Suite(.timeLimit(.minutes(10))) struct StillFrameIndexTests {
   /// The built-in catalogue, with the images and the table that its filters may name.

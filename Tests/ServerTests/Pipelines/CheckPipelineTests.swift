@@ -45,7 +45,7 @@ import Testing
   /// Small requests that compile to many passes with long descriptions.
   static let pipelines: [Pipeline] = {
     func nested(_ stages: [Stage]) -> Stage {
-      // Mixed in and confined to a region at each of eight levels.
+      // Mixed in and confined to a region at all eight levels.
       (2 ..< Pipeline.maxDepth).reduce(Stage(.pipeline(Pipeline(stages: stages)))) { inner, _ in
         Stage(
           .pipeline([inner]), mix: 0.123456789012345,

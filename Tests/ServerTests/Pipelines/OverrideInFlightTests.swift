@@ -108,7 +108,7 @@ import Testing
         #expect(drops.map(\.0) == [2, 3, 4, 5])
         #expect(drops.map(\.1) == [.outputSuperseded, .superseded, .superseded, .superseded])
         #expect(answers.finalStats?.outcomes == 9)
-        // Pixel by pixel: each was made with one pipeline, the one of its revision.
+        // Pixel by pixel: a frame was filtered with a single pipeline, the one of its revision.
         for frame in answers.frames {
           let pipeline: Pipeline
           switch (frame.revision, frame.disposition) {

@@ -11,7 +11,7 @@ import Testing
 
 /// Frames with a picture in alpha, which no search for faces sees.
 @Suite(.timeLimit(.minutes(5))) struct `Pictures in alpha` {
-  /// A finder that sees a face in the upper left quarter of each picture.
+  /// A finder that sees a face in the upper left quarter of every picture.
   private struct Finder: FaceFinder {
     func faces(in picture: LumaPicture) -> [DetectedFace] {
       [DetectedFace(center: PicturePoint(x: 20, y: 20), size: 24)]

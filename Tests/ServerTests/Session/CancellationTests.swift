@@ -28,7 +28,7 @@ import Testing
         Thread.detachNewThread {
           let pool = HeldPool()
           let connections = (0 ..< 8).map { _ in HeldPool.connect(host, port) }
-          // Event loops have their own threads: all were accepted, and none was handled yet.
+          // Event loops have their own threads: all calls were accepted, but not handled yet.
           serving.cancel()
           pool.release()
           for connection in connections { try? connection.closeFuture.wait() }
@@ -50,8 +50,8 @@ private struct HeldPool: Sendable {
   init() {
     let (permits, held) = (self.permits, DispatchSemaphore(value: 0))
     for _ in 0 ..< self.count {
-      // Detached: each task blocks a thread of the pool until `release()`, and has no parent that
-      // could wait for it.
+      // Detached: every task blocks a thread of the pool until `release()`, and doesn't have a
+      // parent that could wait for it.
       Task.detached {
         held.signal()
         Self.wait(for: permits)

@@ -122,7 +122,7 @@ import Tracing
           Self.send(flood, on: flooder)
           flooder.ping()
           _ = await flooder.next(where: \.isPingAnswer)
-          // All of it has arrived, and nothing of it was handled.
+          // All of it has arrived, but none was handled.
           #expect(counter.frames == 0)
           door.finish()
           for await _ in counter.started { break }
@@ -207,7 +207,7 @@ import Tracing
       try await withConnection(address) { client in
         let operators = Sidelight_V1_Sessions.Client(wrapping: client)
         let states = try await withRawPeer(address) { peer in
-          // A window of nothing for what the server sends.
+          // An empty window for the server's data.
           var settings = ByteBuffer()
           settings.writeMultipleIntegers(UInt16(4), UInt32(0))
           peer.send(ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))

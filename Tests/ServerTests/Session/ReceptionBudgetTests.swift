@@ -8,8 +8,8 @@ import Testing
 
 /// Frames that are received and then displaced by newer ones.
 @Suite(.timeLimit(.minutes(5))) struct ReceptionBudgetTests {
-  /// The number of frames of a mebibyte that are displaced for each that is filtered, if as many are
-  /// as the budget allows.
+  /// The number of displaced frames of a mebibyte per filtered frame, if as many are displaced as
+  /// the budget allows.
   static func displaced(work: Duration?) -> Double {
     var budget = ReceptionBudget()
     var displaced = 0

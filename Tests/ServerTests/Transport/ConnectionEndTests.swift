@@ -46,7 +46,7 @@ import Testing
         peer.send(RawPeer.preface)
         _ = await peer.next { _ in true }
         running.drain()
-        // Messages that came before the answer to this are served, and there are none.
+        // Messages that came before the answer to this are served; the client has not sent any.
         let ping = await peer.next { $0.isPing && !$0.isKeepalive }
         peer.send(RawPeer.frame(6, flags: 1, stream: 0, ping?.payload ?? ByteBuffer()))
         await peer.end()

@@ -1,8 +1,8 @@
 extension Participant {
   /// Decides what to send when, and records the results. It never waits.
   ///
-  /// The rules are those of the client library: a frame waits for a credit, a newer one replaces it, and each
-  /// outcome returns a credit.
+  /// The rules are the client library's: a frame waits for a credit, a newer one replaces it, and
+  /// every outcome returns a credit.
   struct StateMachine: ~Copyable {
     /// Something to send.
     enum Item: Sendable, Equatable {
@@ -52,7 +52,7 @@ extension Participant {
       self.pings.append(UInt64(self.pongs.count))
     }
 
-    /// There are no more frames and pings.
+    /// Ends the frames and pings.
     mutating func finish() {
       self.isOpen = false
     }

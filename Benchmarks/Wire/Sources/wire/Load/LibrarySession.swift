@@ -63,7 +63,7 @@ struct LibrarySession: Sendable {
 
   private func pace(_ session: FilterSession, _ ready: Frame?, _ rate: Double) async throws {
     let interval = Duration.seconds(1) / rate
-    // Sessions start one after the other within an interval, or they would all send at once.
+    // Sessions start at different times within an interval, to avoid sending simultaneously.
     var due = ContinuousClock.now + interval * self.phase
     while !self.barrier.isOver {
       try await Task.sleep(until: due, tolerance: .zero)
