@@ -135,8 +135,8 @@ private struct KeySetEntry: Decodable {
     return (kid, jwk, algorithm)
   }
 
-  /// Returns the algorithm: the stated one if it fits the type of the key, else the only one that
-  /// fits.
+  /// Returns the algorithm: the stated one if it fits the type of the key, otherwise the only one
+  /// that fits.
   private func algorithm() throws(Rejection) -> JWK.Algorithm {
     let candidates: [JWK.Algorithm] =
       switch (self.kty, self.curve) {

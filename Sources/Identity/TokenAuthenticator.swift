@@ -75,7 +75,7 @@ public final class TokenAuthenticator: Authenticator {
     guard let key = rules.keys[header.keyID] else {
       throw AuthenticationFailure(.invalid, "key '\(header.keyID)' is unknown")
     }
-    // A key has one algorithm, whatever the token states.
+    // A key has one algorithm, regardless of the token.
     guard header.algorithm == key.algorithm else {
       throw AuthenticationFailure(
         .invalid,

@@ -36,7 +36,7 @@ package final class Studio: Sendable {
   /// - Parameters:
   ///   - configuration: The address and the names of the page.
   ///   - acceptsBearerTokens: Whether the server authenticates callers by tokens.
-  ///   - announce: Called with the URL of the page whenever there is a new one-time token.
+  ///   - announce: Called with the URL of the page whenever a new one-time token is valid.
   package init(
     _ configuration: Configuration, acceptsBearerTokens: Bool,
     announce: @escaping @Sendable (String) -> Void

@@ -150,7 +150,7 @@ package struct WorkerInheritance: Codable, Hashable {
 }
 
 /// The connection of a worker to its supervisor. Reports that the server listens, and sends SIGTERM
-/// to this process when the supervisor has ended, whatever the cause.
+/// to this process when the supervisor has ended, regardless of the cause.
 ///
 /// Run it in the same service group as the server, with graceful shutdown on SIGTERM.
 public struct WorkerLink: Service, CustomStringConvertible {

@@ -69,7 +69,7 @@ import Testing
     let grey = Scene.packed(try self.codec.decode(file, as: .gray8))
     #expect(Array(planes.prefix(grey.count)) == grey)
     #expect(planes.dropFirst(grey.count).allSatisfy { $0 == 128 })
-    // The decoded geometry is the one that the header declares.
+    // The header declares the decoded geometry.
     for file in [file, JPEGSamples.rgb, JPEGSamples.rows] {
       #expect(try self.codec.decode(file).geometry == self.codec.header(of: file).geometry)
     }

@@ -50,7 +50,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
     try ImageDecoder(pool: BufferPool()).decode(try Self.read(self.path))
   }
 
-  /// Makes the picture.
+  /// Creates the picture.
   func commit() throws {
     try Self.write(try ImageEncoder(format: .png).encode(try self.reference()), to: self.path)
   }

@@ -136,7 +136,7 @@ struct WebPeer: Sendable {
 
   /// Receives more bytes.
   ///
-  /// - Returns: Whether there were any.
+  /// - Returns: Whether bytes arrived before the end.
   private func more() async throws -> Bool {
     // A connection that the server resets has ended too.
     guard var bytes = try? await self.input.iterator.next() else { return false }

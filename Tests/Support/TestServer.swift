@@ -45,8 +45,8 @@ package func withServer<Result: Sendable>(
 }
 
 extension GuardConfiguration {
-  /// Extends the timeouts that a test has not set. On a busy machine a client may get no processor
-  /// for seconds, and must not count as silent, dead or stalled.
+  /// Extends the timeouts that a test has not set. On a busy machine a client may wait for a
+  /// processor for seconds, and must not count as silent, dead or stalled.
   package mutating func extendTimeouts() {
     let usual = GuardConfiguration()
     if self.prefaceTimeout == usual.prefaceTimeout { self.prefaceTimeout = .seconds(600) }

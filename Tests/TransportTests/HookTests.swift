@@ -87,7 +87,7 @@ import Testing
           }
         })
       try await withGRPCClient(transport: transport) { client in
-        // No service is there: the call itself is refused.
+        // The server doesn't have the service: the call itself is refused.
         let error = await #expect(throws: RPCError.self) {
           _ = try await Sidelight_V1_FrameFilter.Client(wrapping: client).listFilters(.init())
         }

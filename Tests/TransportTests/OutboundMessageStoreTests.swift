@@ -175,7 +175,7 @@ import SidelightWire
     #expect(eager.writesAtFlush.first == sent.count)
   }
 
-  /// Writes something from above in the midst of the first write, and flushes; and counts.
+  /// Writes something from above during the first write, and flushes; and counts.
   private final class WriteOnWrite: ChannelOutboundHandler {
     typealias OutboundIn = HTTP2Frame.FramePayload
 

@@ -77,7 +77,7 @@ extension OTLPConfiguration {
     if let endpointName, let text = variables[endpointName] {
       let isInsecure = variables.firstSet("INSECURE").map { variables.flag($0) } ?? false
       guard let endpoint = OTLPEndpoint(text, isInsecure: isInsecure) else {
-        // No spans are better than spans at the wrong collector.
+        // Dropping spans is better than sending them to the wrong collector.
         warn("\(endpointName) is not a URL such as http://localhost:4317; no spans are sent")
         return nil
       }

@@ -78,7 +78,7 @@ public final class OTLPTracer: Tracer {
 public indirect enum Sampler: Sendable, Hashable {
   /// All traces.
   case always
-  /// No traces.
+  /// Doesn't sample traces.
   case never
   /// Samples a fraction of traces (0 to 1) by trace ID, consistently across services: traces whose
   /// last 64 bits are below `ratio * 2^64`, as in the SDKs for Go and Python. OpenTelemetry does

@@ -64,8 +64,7 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   /// Records an error that ends the connection, or is about to.
   func record(_ error: any Error) {
     let reason = ConnectionEnd(error)
-    // Of HTTP/2's errors the last one has the cause; those before it say that it could not be
-    // reported.
+    // The last of HTTP/2's errors has the cause; earlier ones say that it could not be reported.
     if reason == .http2, self.end?.reason == .http2 { self.end = nil }
     self.record(reason, "\(error)")
   }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The properties of a connection that its calls may know.
 package struct Connection: Sendable {
-  /// The number of the connection within its listener. No other connection gets it.
+  /// The unique number of the connection within its listener.
   let number: UInt64
   /// The process at the other end; for Unix sockets only.
   package let credentials: PeerCredentials?
@@ -75,7 +75,7 @@ final class ConnectionTable: Sendable {
     for channel in channels {
       let aborted = channel.eventLoop.makePromise(of: Void.self)
       channel.triggerUserOutboundEvent(AbortConnection(), promise: aborted)
-      // No handler takes that before the guards are in place.
+      // The event fails while the guards are not yet in place.
       aborted.futureResult.whenFailure { _ in channel.close(promise: nil) }
     }
     EventLoopFuture.andAllComplete(
@@ -90,7 +90,7 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Adds the call of a stream, until the stream closes, and makes the call carry its number.
+  /// Adds the call of a stream, until the stream closes, and adds the call's number to its headers.
   ///
   /// - Parameter cancellation: Cancels the call's handler.
   func add(

@@ -26,7 +26,7 @@ package struct Dialer: Sendable {
   ///   - tls: The TLS of TCP connections; `nil` disables it.
   ///   - interceptors: The interceptors of calls.
   ///   - isConnectionError: Whether the connection may be the cause of a call's error. The connection
-  ///     then takes no more calls.
+  ///     is then not used for further calls.
   /// - Throws: `ConfigurationError`.
   package static func withDialer<Result: Sendable>(
     _ transport: TransportConfiguration, tls: ClientTLS?,

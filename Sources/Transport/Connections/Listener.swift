@@ -198,8 +198,8 @@ package final class Listener: Sendable {
       config.connection.flushCoalescing = transport.flushCoalescing.map {
         .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
       }
-      // NIO lets 128 connections wait: the option is for a socket that it binds after this, and on
-      // one that it was given it listens already.
+      // NIO lets 128 connections wait: its option applies to a socket that it binds after this, but
+      // a socket that it was given listens already.
       config.channelDebuggingCallbacks.onBindTCPListener = { channel in
         if let descriptor { _ = BoundSocket.startListening(descriptor) }
         return channel.setOption(.backlog, value: BoundSocket.backlog)

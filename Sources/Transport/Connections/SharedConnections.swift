@@ -5,8 +5,8 @@ import Synchronization
 /// The connections that a client's sessions share. A session opens a connection, up to a limit per
 /// address; beyond it, a session shares the connection with the fewest sessions.
 ///
-/// A connection is open while a session uses it. A connection on which a session has failed takes
-/// no more sessions; the next attempt gets a new one.
+/// A connection is open while a session uses it. A connection on which a session has failed is not
+/// used for further sessions; the next attempt gets a new one.
 final class SharedConnections: Sendable {
   /// A connection and its event loop.
   struct Connection: Sendable {

@@ -17,7 +17,7 @@ extension ChannelHandlerContext {
 
 /// Closes a connection at once if too many are open (``Guard/connectionCap``).
 ///
-/// It does so when the channel becomes active: until then only the listener knows the channel.
+/// The check runs when the channel becomes active: until then only the listener knows the channel.
 final class ConnectionCap: ChannelInboundHandler {
   typealias InboundIn = Any
 

@@ -20,7 +20,7 @@ package final class Guards: Sendable {
 
   /// - Parameters:
   ///   - configuration: The limits on peers.
-  ///   - maxMessageBytes: The most bytes of a message.
+  ///   - maxMessageBytes: The maximum size of a message in bytes.
   ///   - counters: Counts the actions of the guards.
   package init(
     configuration: GuardConfiguration, maxMessageBytes: Int, counters: ConnectionCounters

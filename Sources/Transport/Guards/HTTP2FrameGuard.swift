@@ -12,7 +12,7 @@ import SidelightWire
 /// response doesn't count as abandoning it, here or above: gRPC clients send such a reset if a
 /// call, for example a refused one, ends before they have closed their side.
 ///
-/// It also completes a read when a connection closes in the midst of it. HTTP/2 keeps a list of the
+/// It also completes a read when a connection closes during the read. HTTP/2 keeps a list of the
 /// streams that have read until the read is complete. A closed socket no longer reports completion,
 /// and the list would keep the streams, the connection and its buffers, a total of half a megabyte,
 /// for ever.
@@ -44,7 +44,7 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     self.isReading = true
-    // A handler above may close the connection in the midst of this.
+    // A handler above may close the connection during this loop.
     for part in self.scanner.scan(self.unwrapInboundIn(data)) where context.channel.isActive {
       switch part {
       case .bytes(let bytes): context.fireChannelRead(self.wrapInboundOut(bytes))
@@ -117,8 +117,8 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   }
 }
 
-/// Finds the PINGs that ask for an answer, and the resets of streams, in a client's bytes, in
-/// whatever pieces they arrive.
+/// Finds the PINGs that ask for an answer, and the resets of streams, in a client's bytes, which
+/// may arrive in pieces of any size.
 package struct HTTP2FrameScanner {
   /// A part of the bytes, in order.
   package enum Part: Hashable {
@@ -199,8 +199,8 @@ package struct HTTP2FrameScanner {
     return parts
   }
 
-  /// Completes the held bytes until their kind of frame is known, and the frame itself if it is one
-  /// that is held back.
+  /// Completes the held bytes until their kind of frame is known, and the whole frame if its kind
+  /// is held back.
   private mutating func complete(from bytes: inout ByteBuffer, into parts: inout [Part]) {
     while self.held.readableBytes > 0, bytes.readableBytes > 0 {
       let length = Self.kind(of: self.held, at: self.held.readerIndex)?.heldBytes ?? Self.headBytes

@@ -7,8 +7,8 @@ package import NIOHTTP2
 /// While more is to be written than the socket takes, HTTP/2 holds back control frames, for example
 /// the window updates of a call. If the peer has ended its side of that call meanwhile, or has
 /// abandoned it, HTTP/2 reports its own frame as an error, and gRPC's handler closes the connection
-/// for it, with every call on it (`docs/design/upstream.md`, 10). The frame is of no use any more,
-/// and no byte of it was written, so the error can be ignored.
+/// for it, with every call on it (`docs/design/upstream.md`, 10). The frame has become useless
+/// without being written, so the error can be ignored.
 ///
 /// Errors of the peer pass here too, with the same types. They are found while input is decoded.
 package final class LateFrameGuard: ChannelInboundHandler {
@@ -77,7 +77,7 @@ package final class DecodingObserver: ChannelInboundHandler {
   }
 
   package func channelWritabilityChanged(context: ChannelHandlerContext) {
-    // This may happen in the midst of decoding, and frames that waited are written now.
+    // This may happen during decoding, and writes the frames that waited.
     self.setDecoding(false) { context.fireChannelWritabilityChanged() }
   }
 

@@ -25,14 +25,14 @@ package struct MessageScanner: Sendable {
   /// The bytes of the message that have not been received.
   package private(set) var remaining = 0
 
-  /// Whether a message has begun and not ended.
+  /// Whether the scanner is within a message.
   package private(set) var isWithinMessage = false
 
   /// - Parameters:
-  ///   - maxBytes: The most bytes of a message; `.max` disables the limit.
+  ///   - maxBytes: The maximum size of a message in bytes; `.max` disables the limit.
   ///   - mayBeCompressed: Whether flags are ignored.
   ///   - shape: The shape of the messages; `nil` disables the count of fields.
-  ///   - maxFields: The most fields of a message.
+  ///   - maxFields: The maximum number of fields per message.
   package init(maxBytes: Int, mayBeCompressed: Bool, shape: MessageShape?, maxFields: Int) {
     self.maxBytes = maxBytes
     self.mayBeCompressed = mayBeCompressed

@@ -5,8 +5,8 @@ import SidelightWire
 /// The handler next to HTTP/2 on a call: writes everything in order, using the stream's single
 /// queue.
 ///
-/// A write may come in the midst of another: when a part of a message fills the stream, gRPC's
-/// handler is notified at once, writes its next bytes, and flushes. Such writes wait in the queue.
+/// A write may come during another one: when a part of a message fills the stream, gRPC's handler
+/// is notified at once, writes its next bytes, and flushes. Such writes wait in the queue.
 ///
 /// On a server it is also the guard that resets a call whose peer stops reading
 /// (``Guard/callStall``), and a call that has its status but whose client does not close its side
@@ -129,8 +129,7 @@ final class CallWriter: ChannelDuplexHandler {
     } while rest.readableBytes > 0
   }
 
-  /// Writes everything that waits, and then flushes. A call in the midst of another returns at
-  /// once.
+  /// Writes everything that waits, and then flushes. A nested call returns at once.
   private func writeWaiting(context: ChannelHandlerContext) {
     if !self.isWriting {
       self.isWriting = true

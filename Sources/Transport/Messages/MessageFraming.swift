@@ -45,7 +45,7 @@ package struct MessageCursor: Sendable {
 
   package init() {}
 
-  /// Whether a message has begun and not ended.
+  /// Whether the position is within a message.
   package var isWithinMessage: Bool { self.remaining > 0 || self.partialPrefix.count > 0 }
 
   /// Moves over bytes until messages of a given weight have ended.
@@ -129,10 +129,10 @@ enum OutboundCallPart {
 
 /// A message behind its prefix, in the buffers that it lies in.
 package struct FramedMessage: Sendable {
-  /// The size from which pixels are sent from where they lie, in a separate write. Fewer are
+  /// The size from which pixels are sent without copying, in a separate write. Fewer pixels are
   /// copied to the rest of their message, which takes less time.
   static let minStoredByteCount = 64 << 10
-  /// The size from which a message in one buffer is sent from where it lies. Smaller ones are
+  /// The size from which a message in one buffer is sent without copying. Smaller messages are
   /// copied, and share a write with others.
   private static let minSingleByteCount = 4 << 10
 
@@ -149,7 +149,7 @@ package struct FramedMessage: Sendable {
     self.pieces.reduce(-MessagePrefix.byteCount) { $0 + $1.readableBytes }
   }
 
-  /// Whether it takes less time to send the message from where it lies than to copy it.
+  /// Whether sending the message without copying takes less time than copying it.
   var isWorthStoring: Bool {
     self.byteCount
       >= (self.pieces.count == 1 ? Self.minSingleByteCount : Self.minStoredByteCount)

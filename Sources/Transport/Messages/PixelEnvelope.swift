@@ -32,7 +32,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     try self.init(PixelTemplate(message, pixelByteCount: pixelByteCount))
   }
 
-  /// Encodes a message around pixels that the transport can send from where they lie.
+  /// Encodes a message around pixels that the transport can send without copying.
   ///
   /// - Returns: `nil` if the pixels have to be copied.
   /// - Throws: As ``init(_:pixelByteCount:)``.
@@ -166,7 +166,8 @@ private struct PixelTemplate {
     self.pixelByteCount = pixelByteCount
   }
 
-  /// The most bytes by which the lengths of the fields around the pixels grow with the pixels.
+  /// The maximum number of bytes by which the lengths of the fields around the pixels grow with the
+  /// pixels.
   private static let maxLengthGrowth = 3 * 9
 
   /// Encodes a filtered frame, with a timing that has the maximum encoded length.

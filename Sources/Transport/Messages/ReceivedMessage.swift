@@ -35,7 +35,7 @@ package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeseri
     self.maxBytesWithoutPixels = maxBytesWithoutPixels
   }
 
-  /// - Throws: `RPCError` with INVALID_ARGUMENT for bytes that are not such a message, with
+  /// - Throws: `RPCError` with INVALID_ARGUMENT for bytes that cannot be decoded, with
   ///   RESOURCE_EXHAUSTED for a message with too many bytes besides its pixels.
   package func deserialize<Bytes: GRPCContiguousBytes>(
     _ serialized: Bytes

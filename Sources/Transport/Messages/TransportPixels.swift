@@ -27,8 +27,7 @@ extension PixelBuffer {
     self.init(buffer.bytes, of: buffer)
   }
 
-  /// Memory for pixels that the transport can send from where they lie. It is not filled with
-  /// zeros.
+  /// Memory for pixels that the transport can send without copying. It is not filled with zeros.
   package convenience init(transportable byteCount: Int) {
     let buffer = WritableByteBuffer(unwritten: byteCount)
     self.init(buffer.bytes, of: buffer)
@@ -38,7 +37,7 @@ extension PixelBuffer {
   /// are buffers that would keep much other memory alive.
   package var isTransportable: Bool { self.transportBytes != nil }
 
-  /// The same bytes, if the transport can send them from where they lie and that is worthwhile.
+  /// The same bytes, if the transport can send them without copying and that is worthwhile.
   package var transportBytes: ByteBuffer? {
     guard self.byteCount >= FramedMessage.minStoredByteCount else { return nil }
     return switch self.origin {
@@ -114,8 +113,8 @@ struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who write
   /// The owner of the memory.
   private let storage: AnyObject
 
-  /// Makes a buffer of bytes that are written later. They are not filled with zeros: that pass over
-  /// memory would cost half of what a copy costs.
+  /// Creates a buffer of bytes that are written later. They are not filled with zeros: that pass
+  /// over memory would cost half as much as a copy.
   init(unwritten byteCount: Int) {
     var buffer = ByteBuffer()
     buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) { _ in byteCount }
@@ -125,7 +124,7 @@ struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who write
     self.buffer = buffer
   }
 
-  /// Makes a buffer that holds a copy of bytes.
+  /// Creates a buffer that holds a copy of bytes.
   init(_ bytes: some Collection<UInt8>) {
     self.init(unwritten: bytes.count)
     self.bytes.copyBytes(from: bytes)

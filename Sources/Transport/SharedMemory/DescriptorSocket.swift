@@ -36,7 +36,7 @@ package enum DescriptorSocket {
     return user
   }
 
-  /// Answers, with the memory of a ring if there is one.
+  /// Sends an answer, optionally with the memory of a ring.
   package static func answer(
     _ answer: DescriptorAnswer, _ memory: OwnedDescriptor? = nil, on connection: OwnedDescriptor
   ) throws(SharedMemoryError) {

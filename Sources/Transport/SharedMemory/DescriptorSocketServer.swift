@@ -182,8 +182,8 @@ private struct DescriptorSocketLoop: Sendable {
       }
       return true
     } catch {
-      // Most likely no descriptor is free. No event reports that one is, and the connection that
-      // waits would wake the loop at once, so the loop does not accept for a while.
+      // Usually all descriptors are in use. A free descriptor isn't an event, and the waiting
+      // connection would wake the loop at once, so the loop does not accept for a while.
       self.logger.warning(
         "descriptor socket: connection not accepted", metadata: ["error": "\(error)"])
       return false
@@ -219,15 +219,15 @@ private struct DescriptorSocketLoop: Sendable {
   }
 }
 
-/// The path of a descriptor socket, and the folder that was made for it.
+/// The path of a descriptor socket, and the folder that was created for it.
 private struct DescriptorSocketLocation: Sendable {
   /// The socket's path.
   let path: String
-  /// The folder that was made for the socket, if any.
+  /// The folder that was created for the socket, if any.
   private let folder: String?
 
-  /// - Parameter path: The path; `nil` makes a new folder that only this user can enter.
-  /// - Throws: ``SharedMemoryError`` if the folder cannot be made.
+  /// - Parameter path: The path; `nil` creates a new folder that only this user can enter.
+  /// - Throws: ``SharedMemoryError`` if the folder cannot be created.
   init(_ path: String?) throws(SharedMemoryError) {
     if let path {
       self.path = path
@@ -246,7 +246,7 @@ private struct DescriptorSocketLocation: Sendable {
     self.path = "\(folder)/ring.sock"
   }
 
-  /// Removes the folder that was made for the socket.
+  /// Removes the folder that was created for the socket.
   func removeFolder() {
     if let folder { rmdir(folder) }
   }

@@ -12,9 +12,9 @@ package import SidelightWire
 
 /// Slots of memory that a server and one of its clients both map.
 ///
-/// The memory can neither shrink nor grow, so reading and writing a slot is safe whatever the other
-/// process does; a read returns the last write of the other side. ``SlotTable`` says which side
-/// may read or write a slot.
+/// The memory can neither shrink nor grow, which keeps reading and writing a slot safe regardless
+/// of the other process; a read returns the last write of the other side. ``SlotTable`` says which
+/// side may read or write a slot.
 ///
 /// The mapping ends with the last reference to the ring, which a session or a buffer in one of its
 /// slots holds.
@@ -76,8 +76,8 @@ package final class SharedMemoryRing: @unchecked Sendable {  // one side at a ti
   /// Returns the first bytes of a slot, as memory for a frame. The mapping lasts as long as the
   /// buffer.
   ///
-  /// - Parameter release: Called when no frame refers to the buffer any more, on any thread.
-  /// - Precondition: The slot exists and has as many bytes.
+  /// - Parameter release: Called when the last frame has released the buffer, on any thread.
+  /// - Precondition: The slot exists and has at least `byteCount` bytes.
   package func buffer(
     slot: Int, byteCount: Int, release: @escaping @Sendable () -> Void = {}
   ) -> PixelBuffer {

@@ -57,7 +57,7 @@ struct UnixSocketFile: Sendable {
     do {
       let isBound = Self.withSocketAddress(name) { bind(descriptor, $0, $1) } == 0
       guard isBound else { throw ListeningError(errno: errno, call: "bind", address) }
-      // No process can connect before `listen`, so no connection is made with other permissions.
+      // Processes can connect only after `listen`, when the permissions are set.
       guard chmod(path, mode_t(permissions)) == 0, listen(descriptor, 1024) == 0 else {
         let error = ListeningError(errno: errno, call: "listen", address)
         unlink(path)
@@ -125,7 +125,8 @@ struct UnixSocketFile: Sendable {
         guard errno == EWOULDBLOCK || errno == EINTR else {
           throw ListeningError(errno: errno, call: "flock \(folder)", address)
         }
-        // A lock that blocks would hold a thread of the pool, and no event reports a free lock.
+        // A blocking lock would hold a thread of the pool, and its release isn't reported as an
+        // event.
         try await Task.sleep(for: .milliseconds(20))
       }
       throw ListeningError(.other, address, "another process keeps a lock on \(folder)")

@@ -8,7 +8,7 @@ package struct BoundedFileError: Error, Sendable, Hashable {
 
 /// Small files with certificates and keys. A wrong path must not read a large file.
 package enum BoundedFile {
-  /// The most bytes of a file.
+  /// The maximum size of a file in bytes.
   package static let limit = 1 << 20
 
   /// Reads a file.

@@ -32,7 +32,7 @@ struct TLSListenerFactory: HTTP2ServerTransport.ListenerFactory {
       .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
     let configure = { @Sendable (channel: any Channel) in
       channel.eventLoop.makeCompletedFuture {
-        // There is a context from the beginning, and only another context replaces it.
+        // The store has a context from the beginning, which only another context replaces.
         guard let context = self.certificates.context else {
           throw ChannelError.ioOnClosedChannel
         }

@@ -26,11 +26,11 @@ struct WebSocketLimits {
   var configuration: GuardConfiguration
   /// The limits on the messages of the method.
   var messages: CallLimits
-  /// The most bytes of a message of any method.
+  /// The maximum size of any method's messages in bytes.
   var maxTransportBytes: Int
   /// The ticks of the server's event loops; `nil` delivers messages as they arrive.
   var ticks: EventLoopTicks?
-  /// The budget for bytes of messages that have begun and not ended; `nil` disables it.
+  /// The budget for the bytes of unfinished messages; `nil` disables it.
   var unfinished: AddressBudget?
   /// The pings that the client may send; `nil` disables the limit.
   var pings: RateBudget?
@@ -39,7 +39,7 @@ struct WebSocketLimits {
   /// Counts the actions of the guards.
   var counters: ConnectionCounters
 
-  /// The most bytes of a message.
+  /// The maximum size of a message in bytes.
   var maxBytes: Int { self.messages.maxBytes }
 
   /// The time in which the client must take written bytes; `nil` disables the limit.

@@ -65,9 +65,9 @@ package struct WebSocketViolation: Error, Sendable, Hashable {
 
 /// The head of a frame.
 struct WebSocketFrameHead {
-  /// The most bytes of a head: 2, a length of 8, and a masking key of 4.
+  /// The maximum size of a head in bytes: 2, a length of 8, and a masking key of 4.
   static let maxByteCount = 14
-  /// The most bytes in a control frame.
+  /// The maximum number of bytes in a control frame.
   static let maxControlBytes = 125
 
   var opcode: WebSocketOpcode

@@ -5,7 +5,7 @@ import SidelightWire
 /// if it doesn't answer (``Guard/keepalive``). Any bytes count as an answer.
 ///
 /// A connection that the server does not read at the moment, because the call takes no messages,
-/// counts as not silent: its answer could not be seen.
+/// counts as not silent: the server could not see its answer.
 final class WebSocketKeepalive: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = IOData

@@ -23,9 +23,9 @@ package enum WebSocketEvent: Equatable {
 package struct WebSocketReader {
   /// The limits on a client.
   package struct Limits: Sendable {
-    /// The most bytes of a message.
+    /// The maximum size of a message in bytes.
     package var maxMessageBytes: Int
-    /// The most frames of a message.
+    /// The maximum number of frames per message.
     package var maxFragments = 16384
 
     package init(maxMessageBytes: Int) {
@@ -67,7 +67,7 @@ package struct WebSocketReader {
     self.headBytes.reserveCapacity(WebSocketFrameHead.maxByteCount)
   }
 
-  /// Whether the content of a frame has begun and not ended.
+  /// Whether the reader is within a frame's content.
   package var isWithinFrame: Bool { self.frame != nil }
 
   /// Discards the content of binary messages from now on, and frees the stored content. The frames
@@ -209,7 +209,7 @@ package struct WebSocketReader {
 
   // MARK: Content
 
-  /// Reads as much of a frame's content as there is.
+  /// Reads the available part of a frame's content.
   private mutating func readContent(of frame: WebSocketFrameHead, from bytes: inout ByteBuffer) {
     let count = min(frame.length - self.position, bytes.readableBytes)
     guard count > 0, let content = bytes.readSlice(length: count) else { return }
@@ -229,7 +229,7 @@ package struct WebSocketReader {
     self.position += count
   }
 
-  /// Returns the event of a complete frame; `nil` for one that does not end its message.
+  /// Returns the event of a complete frame; `nil` unless the frame ends its message.
   private mutating func end(
     _ frame: WebSocketFrameHead
   ) throws(WebSocketViolation) -> WebSocketEvent? {

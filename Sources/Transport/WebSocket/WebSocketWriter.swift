@@ -10,7 +10,7 @@ final class WebSocketWriter {
 
   private let store: OutboundMessageStore
   private let stall: WriteStallDetector
-  /// The answer to the last ping, while the client takes no bytes.
+  /// The answer to the last ping, while the connection isn't writable.
   private var waitingPong: ByteBuffer?
 
   /// - Parameters:
@@ -28,7 +28,7 @@ final class WebSocketWriter {
   /// Stops the detection of a stalled client.
   func cancel() { self.stall.cancel() }
 
-  /// Answers a ping. A client that takes no bytes gets the answer to its last one.
+  /// Answers a ping. While the connection isn't writable, only the last ping is kept for an answer.
   func answer(_ content: ByteBuffer, context: ChannelHandlerContext) {
     guard context.channel.isWritable else { return self.waitingPong = content }
     var pong = ByteBuffer()
@@ -37,7 +37,7 @@ final class WebSocketWriter {
     context.writeAndFlush(Self.wrap(pong), promise: nil)
   }
 
-  /// Answers the last ping that came while the client took no bytes, if there was one.
+  /// Answers the last ping that came while the connection wasn't writable, if any.
   func answerWaitingPing(context: ChannelHandlerContext) {
     if let content = self.waitingPong.take() { self.answer(content, context: context) }
   }
@@ -61,7 +61,7 @@ final class WebSocketWriter {
           of: piece, context: context, promise: index == pieces.count - 1 ? promise : nil)
       }
     } catch {
-      // No message is better than a wrong one.
+      // Closing the call is better than sending a wrong message.
       promise?.fail(error)
       context.close(promise: nil)
     }

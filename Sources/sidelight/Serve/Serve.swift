@@ -34,7 +34,7 @@ struct Serve: AsyncParsableCommand {
 
   /// The defaults of this command that differ from the settings' defaults, by key.
   var defaults: [String: [String]] = [:]
-  /// The folder of the default socket. It is made if the server listens in it.
+  /// The folder of the default socket. It is created if the server listens in it.
   var socketFolder: PrivateFolder?
 
   private enum CodingKeys: CodingKey {
@@ -63,7 +63,7 @@ struct Serve: AsyncParsableCommand {
     try await self.run(with: settings, as: nil)
   }
 
-  /// Makes the folder of the default socket, if the server listens in it.
+  /// Creates the folder of the default socket, if the server listens in it.
   private func makeSocketFolder(for settings: Settings) throws -> PrivateFolder? {
     guard let folder = self.socketFolder,
       settings.configuration.server.addresses.contains(.unix(path: folder.socket))
@@ -143,7 +143,7 @@ struct Serve: AsyncParsableCommand {
       }, metrics: metrics, logger: logger
     ) { configuration in
       let configuration = configuration.adapted(to: worker)
-      // Steps that can fail come first, those with effects last.
+      // Steps that can fail come first, steps with effects last.
       guard configuration.hasSameAccessControl(as: settings.configuration) else {
         throw EndpointToggleError()
       }

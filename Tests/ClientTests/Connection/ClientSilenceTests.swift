@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// A server that is silent, and one that is not.
+  /// A silent server, and one that answers.
   static func withServers(
     opens: Bool, _ body: @Sendable ([Address], _ heard: AsyncStream<Never>) async throws -> Void
   ) async throws {

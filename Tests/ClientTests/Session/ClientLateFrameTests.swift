@@ -12,7 +12,7 @@ import Testing
   /// a call.
   private static let windowBytes = 64 << 10
 
-  /// Most of the window and not all of it, whatever is done to it: noise, which no file makes smaller.
+  /// Most of the window, but less than all of it: noise, which image files cannot compress.
   private static func still() throws -> [UInt8] {
     let file = try ImageEncoder(.png()).encode(
       try Sidelight_V1_Image.noise(.rgb24, 136, 136).makeFrame())

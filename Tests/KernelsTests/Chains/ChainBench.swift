@@ -87,7 +87,7 @@ struct ChainBench: Sendable {
     func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel { pixel }
   }
 
-  /// The seeds of a batch; only the one that SIDELIGHT_CHAIN names if it is set.
+  /// The seeds of a batch; only the seed in SIDELIGHT_CHAIN if it is set.
   static func seeds(batch: Int, of count: Int) -> [UInt64] {
     if let named = unsafe getenv("SIDELIGHT_CHAIN") {
       return batch == 0 ? [UInt64(unsafe String(cString: named)) ?? 0] : []

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Black and white in the range of the format, through whatever leaves greys alone.
+  /// Black and white in the range of the format, through filters that keep greys.
   @Test(arguments: Self.machines, [PixelFormat.i420, .nv12, .bgra8, .gray8])
   func `filters that keep greys keep black and white`(
     _ machine: InstructionSet, _ format: PixelFormat

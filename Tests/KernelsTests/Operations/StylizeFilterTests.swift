@@ -31,7 +31,7 @@ import Testing
       Pipeline(stages: [around] + pipeline.stages + [around]), format)
   }
 
-  /// A flat field of luma, and of colour where there is some.
+  /// A flat field of luma, and of colour in formats with colour.
   private static func flat(_ format: PixelFormat, _ value: UInt8) throws -> Frame {
     try TestFrame.make(
       FrameGeometry(

@@ -137,7 +137,7 @@ import Testing
     }
     for y in 0 ..< height {
       for x in 0 ..< width {
-        // Neutral chroma stays neutral, whatever the weights' sum.
+        // Neutral chroma stays neutral, regardless of the weights' sum.
         var value = 128 * (1 - total)
         for dy in -sum.reach ... sum.reach {
           for dx in -sum.reach ... sum.reach {

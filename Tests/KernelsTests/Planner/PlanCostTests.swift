@@ -75,7 +75,7 @@ import Testing
 
   struct NoImage: Error {}
 
-  /// Other parameters make a new plan, in microseconds; its costly parts are reused.
+  /// Other parameters create a new plan, in microseconds; its costly parts are reused.
   @Test func `a change of opacity does not resample an image`() async throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)

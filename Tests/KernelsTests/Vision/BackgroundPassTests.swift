@@ -210,7 +210,7 @@ import Testing
         let hidden = try await Self.run(stage, on: frame, drawing, bench)
         let shown = try await Self.run(stage, on: frame, Self.matte(frame) { _, _ in 0 }, bench)
         if index < 2 { #expect(hidden.samples == shown.samples) }
-        // No stripe is left of the frame.
+        // The result doesn't contain a stripe of the frame.
         let row = hidden.samples[0].prefix(320)
         let step = format.hasAlpha ? 4 : format == .rgb24 ? 3 : 1
         if index == 2 {

@@ -155,7 +155,7 @@ import Testing
     #expect(figures.exposed > 5, "\(figures)")
   }
 
-  /// Finders that work, then do not, and one that finds half.
+  /// Finders that stop working, and a finder that finds half of the faces.
   @Test(arguments: ["never", "fails", "hangs", "half", "stops", "fails later", "hangs later"])
   func `a finder that fails shows no face`(_ kind: String) {
     let finder = { (frame: Int) -> SimulatedScene.Finder in

@@ -137,7 +137,7 @@ import Testing
         await started.next()
         await clock.awaited(within: .milliseconds(20))
         clock.advance(by: .milliseconds(20))
-        // The first had both threads, alone as it was; from then on there are others.
+        // The first session had both threads while it was alone; from then on it shares them.
         try await scheduler.withTurn(session: .max, deadline: .zero) { _, _ in }
         try await expectEventually("others stand in") {
           compute.currentThreadCount == 2 + 2 + session

@@ -308,7 +308,7 @@ extension RawPeer {
     return frame.status.map(Outcome.status) ?? (frame.isReset ? .reset : .none)
   }
 
-  /// Makes a call that gets its status immediately, and that the client does not end.
+  /// Starts a call that gets its status immediately, and that the client does not end.
   fileprivate func beginLingering() {
     self.call(Attack.process)
     self.data(RawPeer.message([]))

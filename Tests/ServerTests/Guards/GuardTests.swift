@@ -33,7 +33,7 @@ import Testing
   /// - Returns: Whether the guard has stopped the attack; `nil` if neither that nor harm shows.
   private static func isStopped(_ attack: Attack) async throws -> Bool? {
     var configuration = ServerConfiguration()
-    // On a slow machine no other guard may act.
+    // Other guards must not act on a slow machine.
     configuration.guards.prefaceTimeout = Self.timeout
     configuration.guards.keepaliveInterval = Self.timeout
     configuration.guards.writeStallTimeout = Self.timeout

@@ -299,7 +299,7 @@ import X509
     try await withServer(configuration) { _, address in
       try await Self.expect(served: true, address, .trusting(self.authority, showing: good))
       try await Self.expect(served: false, address, .trusting(self.authority, showing: forged))
-      // The handshake is all right, but the caller is unknown.
+      // The handshake succeeds, but the caller is unknown.
       let error = await #expect(throws: RPCError.self) {
         try await withStub(address, security: .trusting(self.authority)) {
           _ = try await $0.getServerInfo(.init())

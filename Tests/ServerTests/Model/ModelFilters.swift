@@ -2,7 +2,7 @@ import SidelightKernelLanguage
 import SidelightKernels
 
 extension FilterCatalogue {
-  /// The built-in filters, and those whose results the model knows exactly.
+  /// The built-in filters, and the filters whose results the model knows exactly.
   static var model: FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(ShiftFilter.self)

@@ -14,7 +14,7 @@ struct SeededRandom: RandomNumberGenerator {
     return mixed ^ mixed >> 31
   }
 
-  /// Whether something happens that does so this often, 0-1.
+  /// Returns `true` with a probability of 0-1.
   mutating func chance(_ probability: Double) -> Bool {
     Double.random(in: 0 ..< 1, using: &self) < probability
   }

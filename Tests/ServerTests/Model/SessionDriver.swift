@@ -94,7 +94,7 @@ final class SessionDriver: Sendable {
     try self.model.withLock { try $0.endWell(after: seconds) }
   }
 
-  /// Checks that the error of a call is the one that the client provoked.
+  /// Checks that the client provoked the error of a call.
   private func check(_ error: RPCError) throws {
     let expected: RPCError.Code? =
       if self.model.withLock({ $0.hasTooManyErrors }) {

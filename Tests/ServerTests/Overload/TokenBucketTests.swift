@@ -73,7 +73,7 @@ import Testing
       clock.advance(by: .milliseconds(10))
     }
     #expect(limiters.count < 3000)
-    // A participant that is still there is not given a second limiter.
+    // A participant whose limiter is in use keeps it.
     let again = limiters.limiter(of: CallerIdentity(caller: "holder", participant: "ana"))
     #expect(again === held)
   }

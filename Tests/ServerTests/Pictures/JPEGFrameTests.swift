@@ -82,7 +82,7 @@ import Tracing
     }
     let answers = try await self.converse([open, .frame(1, image), .frame(2, image)])
     let frame = try #require(answers.frames.first)
-    // No stage is active, and yet these are not the bytes that came.
+    // All stages are inactive, and yet the bytes differ from the received ones.
     #expect(frame.disposition == .filtered)
     let source = try image.makeFrame()
     let encoding = format == .gray8 ? nil : FrameEncoding(format: .i420, color: .jpeg)

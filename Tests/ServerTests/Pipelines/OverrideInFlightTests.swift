@@ -60,7 +60,7 @@ import Testing
       }
       await entered.next()
       gate.open(for: 2)
-      // The third comes in when the second is made.
+      // The third frame enters when the second is filtered.
       await entered.next()
       await entered.next()
       try await writer.write(.with { $0.ping.id = 1 })

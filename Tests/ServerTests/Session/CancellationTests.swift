@@ -43,7 +43,7 @@ import Testing
 /// The threads of the default executor, all of them blocked.
 private struct HeldPool: Sendable {
   private let permits = DispatchSemaphore(value: 0)
-  /// More than there are threads.
+  /// More than the number of threads.
   private let count = 4 * ProcessInfo.processInfo.activeProcessorCount
 
   /// Returns when all are blocked.

@@ -9,8 +9,9 @@ import Synchronization
 import Testing
 import Tracing
 
-/// Clients that send thousands of small messages. Whatever they send, the event loop serves its
-/// other connections, the session's memory is bounded, and a cancelled session stops at once.
+/// Clients that send thousands of small messages. Regardless of their messages, the event loop
+/// serves its other connections, the session's memory is bounded, and a cancelled session stops at
+/// once.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct ControlFloodTests {
   static let pixel = Sidelight_V1_Image.with {
     $0.format = .gray8
@@ -19,7 +20,7 @@ import Tracing
     $0.inline = .init([0])
   }
 
-  /// A tracer that counts frames, and notes how many there were when another call began.
+  /// A tracer that counts frames, and records their number when another call began.
   final class FrameCounter: Tracer {
     private let state = Mutex<(frames: Int, framesBeforeInfo: Int?)>((0, nil))
     /// Ticks when some frames have arrived: a pipeline was compiled for the first, on another
@@ -77,7 +78,7 @@ import Tracing
     }
   }
 
-  /// Messages in gRPC's framing, one behind the other.
+  /// Consecutive messages in gRPC's framing.
   static func framed(_ messages: [Sidelight_V1_ClientMessage]) throws -> ByteBuffer {
     var bytes = ByteBuffer()
     for message in messages {

@@ -57,7 +57,7 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.framesInFlight = 16
     let image = Sidelight_V1_Image.noise(.gray8, 1024, 1024)
-    // On the manual clock frames take no time, so only a tenth of their reception is allowed.
+    // On the manual clock frames take zero time: only a tenth of their reception is allowed.
     let frames = try await withServer(
       configuration, catalogue: gate.catalogue, clock: ManualClock().sessionClock
     ) { _, address in

@@ -89,7 +89,7 @@ import Testing
   @Test func `a connection reset that a write detects is counted as a socket error`() async throws {
     let log = GateLog()
     var configuration = ServerConfiguration()
-    // An event loop that no other connection waits for.
+    // An event loop that other connections do not use.
     configuration.transport.eventLoops = 1
     try await withServer(configuration, logger: Logger(label: "test") { _ in log }) {
       server, address in

@@ -2,7 +2,7 @@ import SidelightClient
 
 /// The picture of all frames of a load.
 enum Picture {
-  /// Makes a gradient with a little noise, because flat pictures favour compression; rows don't
+  /// Creates a gradient with a little noise, because flat pictures favour compression; rows don't
   /// have padding, as on the wire.
   static func make(_ geometry: FrameGeometry, pool: BufferPool) throws -> Frame {
     var noise: UInt32 = 1
