@@ -67,8 +67,8 @@ let package = Package(
       name: "realtime", dependencies: ["BenchmarkClient", "BenchmarkSupport", grpcCore],
       path: "Realtime/Sources", swiftSettings: settings),
 
-    // The cost of carrying frames. The generated code is compiled here again, as a client without the
-    // library has it, because the product does not export its own.
+    // The cost of carrying frames. The generated code is compiled here again, as a client without
+    // the library has it, because the product does not export its own.
     .target(
       name: "Contract", dependencies: [grpcCore, grpcProtobuf, protobuf],
       path: "Wire/Sources/Contract"),

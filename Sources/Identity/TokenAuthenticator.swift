@@ -104,8 +104,8 @@ public struct TokenConfiguration: Sendable, Hashable {
   /// - `keys` (path, required): a file with a JSON Web Key Set (RFC 7517), at most 1 MiB and 64
   ///   keys.
   public var keys: String
-  /// - `leeway` (duration, default: 60 s, range: ``leewayRange``): the tolerated clock skew between this
-  ///   server and the issuer. It extends the validity of tokens at both ends.
+  /// - `leeway` (duration, default: 60 s, range: ``leewayRange``): the tolerated clock skew between
+  ///   this server and the issuer. It extends the validity of tokens at both ends.
   public var leeway = Duration.seconds(60)
   /// The range of ``leeway``: 0 to 300 s.
   public static let leewayRange: ClosedRange<Duration> = .zero ... .seconds(300)

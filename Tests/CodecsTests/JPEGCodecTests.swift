@@ -161,7 +161,7 @@ import Testing
     #expect(self.pool.statistics.misses == taken.misses)
     let other = #expect(throws: CodecError.self) { try self.codec.decode(most) }
     #expect(other?.code == .corrupt)
-    // Where a picture is as large as one may be, a scan costs more.
+    // For a picture of the maximum size a scan costs more.
     let tight = JPEGCodec(pool: self.pool, limits: ImageLimits(maxPixels: 19 * 13))
     _ = try tight.decode(file)
     let large = #expect(throws: CodecError.self) { try tight.decode(most) }

@@ -51,7 +51,7 @@ enum Scene {
     }
   }
 
-  /// The bytes of a frame without padding: planes one after another.
+  /// The bytes of a frame without padding, plane by plane.
   static func packed(_ frame: Frame) -> [UInt8] {
     var result: [UInt8] = []
     for plane in 0 ..< frame.format.planeCount {

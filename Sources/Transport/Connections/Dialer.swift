@@ -25,8 +25,8 @@ package struct Dialer: Sendable {
   ///   - transport: The settings of connections.
   ///   - tls: The TLS of TCP connections; `nil` disables it.
   ///   - interceptors: The interceptors of calls.
-  ///   - isConnectionError: Whether the connection may be the cause of a call's error. The connection
-  ///     is then not used for further calls.
+  ///   - isConnectionError: Whether the connection may be the cause of a call's error. The
+  ///     connection is then not used for further calls.
   /// - Throws: `ConfigurationError`.
   package static func withDialer<Result: Sendable>(
     _ transport: TransportConfiguration, tls: ClientTLS?,

@@ -60,7 +60,7 @@ final class SharedConnections: Sendable {
     }
   }
 
-  /// Opens no more connections.
+  /// Stops opening connections.
   func finish() {
     self.started.continuation.finish()
   }

@@ -87,8 +87,8 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
 /// doesn't answer (``Guard/keepalive``). The transport would begin a graceful close, and wait for
 /// ever for the peer to take part.
 ///
-/// Any bytes count as an answer, so the answer to the PING passes: the packages above ignore answers
-/// to PINGs that they did not send.
+/// Any bytes count as an answer, so the answer to the PING passes: the packages above ignore
+/// answers to PINGs that they did not send.
 final class KeepaliveGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = IOData

@@ -29,7 +29,7 @@ final class EventLoopTick {
   /// Calls `body` once, after the next poll. The order of calls is kept.
   func afterPoll(_ body: @escaping () -> Void) {
     self.waiting.append(body)
-    // One byte serves all that wait.
+    // One byte serves all waiting closures.
     if self.waiting.count == 1 { self.sendByte() }
   }
 

@@ -6,8 +6,8 @@ import Synchronization
 /// All guards of a server, and their positions in the pipelines. A server's listeners share it, and
 /// so its budgets.
 package final class Guards: Sendable {
-  /// The calls that a connection may abandon before they have their status. They stay below HTTP/2's own limit, 200 in 30
-  /// seconds.
+  /// The calls that a connection may abandon before they have their status. They stay below
+  /// HTTP/2's own limit, 200 in 30 seconds.
   private static let (resetBurst, resetsPerSecond) = (150, 1.5)
 
   private let settings: Mutex<GuardConfiguration>
@@ -152,8 +152,8 @@ package final class Guards: Sendable {
     self.isActive(.preface) ? self.configuration.prefaceTimeout : nil
   }
 
-  /// Adds the guards of a connection that begins with HTTP, next to its socket. It must be called on
-  /// the connection's event loop, before the connection is active.
+  /// Adds the guards of a connection that begins with HTTP, next to its socket. It must be called
+  /// on the connection's event loop, before the connection is active.
   ///
   /// - Parameter peer: The peer, for the log.
   func protect(webConnection channel: any Channel, of peer: String) throws {

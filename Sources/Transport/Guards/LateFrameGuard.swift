@@ -1,8 +1,8 @@
 package import NIOCore
 package import NIOHTTP2
 
-/// Ignores the errors of frames that waited to be written until their call was over. It is next above
-/// HTTP/2, on either side of a connection.
+/// Ignores the errors of frames that waited to be written until their call was over. It is next
+/// above HTTP/2, on either side of a connection.
 ///
 /// While more is to be written than the socket takes, HTTP/2 holds back control frames, for example
 /// the window updates of a call. If the peer has ended its side of that call meanwhile, or has
@@ -48,8 +48,8 @@ package final class LateFrameGuard: ChannelInboundHandler {
   }
 }
 
-/// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
-/// at any other time they are about frames to be written. It is next below HTTP/2.
+/// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the
+/// peer's; at any other time they are about frames to be written. It is next below HTTP/2.
 ///
 /// It also completes a read before the next one begins. HTTP/2 copies the bytes that it reads to a
 /// buffer, and passes on slices of it, which calls get when the read is complete. A buffer with

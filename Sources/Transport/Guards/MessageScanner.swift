@@ -51,7 +51,7 @@ package struct MessageScanner: Sendable {
     var index = 0
     for segment in segments {
       if segment.completesPrefix, let prefix = segment.prefix {
-        // A message that is refused here is not followed.
+        // The scanner doesn't follow a refused message.
         self.isWithinMessage = false
         guard prefix.flags == 0 || self.mayBeCompressed else { return .compressed }
         guard prefix.length <= self.maxBytes else { return .tooLong(prefix.length) }

@@ -83,7 +83,7 @@ package struct StallDetector: Sendable {
 struct EventLoopTimer {
   private var scheduled: Scheduled<Void>?
 
-  /// Calls `body` once, and not the closure of the call before.
+  /// Calls `body` once. Replaces the closure of the previous call.
   mutating func start(
     in duration: Duration, on eventLoop: any EventLoop, _ body: @escaping () -> Void
   ) {

@@ -17,7 +17,7 @@ final class CallWriter: ChannelDuplexHandler {
   typealias OutboundIn = OutboundCallPart
   typealias OutboundOut = HTTP2Frame.FramePayload
 
-  /// The limits on a peer that does not take what is written, on a server.
+  /// The limits on a server's peer that stops reading.
   struct Limits {
     /// The time that the peer may take, and the active guards.
     var configuration: GuardConfiguration
@@ -185,7 +185,7 @@ final class CallWriter: ChannelDuplexHandler {
   /// the client before it has read the status, and replace it.
   private func awaitEnd(_ limits: Limits, context: ChannelHandlerContext) {
     self.linger.start(in: limits.configuration.lingerTimeout, on: context.eventLoop) {
-      // A peer that still takes what was written before the status is the other guard's concern.
+      // The other guard handles a peer that still takes bytes from before the status.
       guard self.taken == self.written else { return self.awaitEnd(limits, context: context) }
       limits.counters.record(.linger, against: limits.address)
       context.close(promise: nil)

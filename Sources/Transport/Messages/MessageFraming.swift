@@ -121,13 +121,13 @@ enum InboundCallPart {
 
 /// A value that passes between this module's handlers on a call's channel, from gRPC to HTTP/2.
 enum OutboundCallPart {
-  /// Bytes of messages in the buffers that they lie in, in this order.
+  /// Bytes of messages, in their original buffers and in this order.
   case messages([ByteBuffer], endStream: Bool)
   /// Headers, a reset, and everything else of HTTP/2.
   case other(HTTP2Frame.FramePayload)
 }
 
-/// A message behind its prefix, in the buffers that it lies in.
+/// A message and its prefix, in their original buffers.
 package struct FramedMessage: Sendable {
   /// The size from which pixels are sent without copying, in a separate write. Fewer pixels are
   /// copied to the rest of their message, which takes less time.

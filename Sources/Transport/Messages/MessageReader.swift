@@ -39,7 +39,7 @@ final class MessageReader: ChannelDuplexHandler {
   private var cursor = MessageCursor()
   /// The weight that may still be delivered before the next poll.
   private var budget = MessageReader.batchWeight
-  /// Whether the handlers above have asked for more.
+  /// Whether the handlers above have requested a read.
   private var isReadPending = false
   private var isTickRequested = false
   /// Whether the counters include this call.

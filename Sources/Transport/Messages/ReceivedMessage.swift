@@ -5,7 +5,7 @@ package import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-/// A received message and, separately, its pixels, which stay where the transport put them.
+/// A received message and, separately, its pixels, which remain in the transport's buffer.
 package struct ReceivedMessage<Message: PixelMessage>: Sendable {
   /// The message. If it has pixels, its image has an empty `inline`.
   package var message: Message

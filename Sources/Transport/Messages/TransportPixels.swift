@@ -71,7 +71,7 @@ private struct ReceivedBytes: @unchecked Sendable {  // only read
     self.storage = storage
   }
 
-  /// The pixels, unless most of the memory that they would keep alive belongs to other things.
+  /// The pixels, unless most of the memory that they would keep alive belongs to other data.
   var transportBytes: ByteBuffer? {
     guard self.range.count >= self.message.readableBytes / 2 else { return nil }
     return self.message.getSlice(

@@ -1,8 +1,8 @@
 /// The owners of a ring's slots, as the server sees them. A pure state machine.
 ///
-/// An input slot belongs to the client, to the server when a frame names the slot, and to the client
-/// again when that frame's outcome is decided. An output slot is free, is written by the server,
-/// belongs to the client when an outcome names the slot, and is free again when the client
+/// An input slot belongs to the client, to the server when a frame names the slot, and to the
+/// client again when that frame's outcome is decided. An output slot is free, is written by the
+/// server, belongs to the client when an outcome names the slot, and is free again when the client
 /// acknowledges the outcome; or directly after it was written, if the picture is not sent.
 package struct SlotTable: Sendable {
   private enum Output: Hashable {

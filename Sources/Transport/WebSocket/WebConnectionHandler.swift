@@ -117,7 +117,7 @@ final class WebConnectionHandler: ChannelInboundHandler, RemovableChannelHandler
     with response: WebResponse, isHead: Bool = false, context: ChannelHandlerContext
   ) {
     self.phase = .responding
-    // A client that does not take the response is another guard's concern.
+    // Another guard handles a client that doesn't read the response.
     self.timer.cancel()
     var headers = HTTPHeaders(response.headers)
     headers.replaceOrAdd(name: "content-length", value: String(response.body.count))

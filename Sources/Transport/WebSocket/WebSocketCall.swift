@@ -138,7 +138,7 @@ final class WriteStallDetector {
   /// Whether the client has not taken everything.
   var isWaiting: Bool { self.taken != self.written }
 
-  /// Notes bytes that are about to be written.
+  /// Records bytes that are about to be written.
   ///
   /// - Parameter onStall: Called when the client has been stalled for too long.
   func write(_ count: Int, on eventLoop: any EventLoop, onStall: @escaping () -> Void) {

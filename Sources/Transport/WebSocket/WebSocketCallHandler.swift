@@ -8,7 +8,7 @@ import SidelightWire
 /// close frame (`docs/reference/websocket.md`).
 ///
 /// It applies the limits of ``CallGuard``, and delivers messages in batches as ``MessageReader``
-/// does. It reads no more while messages wait, and so does the kernel's buffer fill.
+/// does. While messages wait it stops reading, and the kernel's buffer fills.
 final class WebSocketCallHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = RPCRequestPart<CallBytes>
@@ -39,10 +39,10 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   private var waiting: CircularBuffer<ByteBuffer> = []
   /// The weight that may still be delivered before the next poll.
   private var budget: Int
-  /// Whether more was asked for while bytes wait.
+  /// Whether a read was requested while bytes wait.
   private var isReadPending = false
   private var isTickRequested = false
-  /// Whether the client sends no more messages.
+  /// Whether the client's messages have ended.
   private var isInputOver = false
   /// The bytes that are reserved in the budget of unfinished messages.
   private var reserved = 0
@@ -314,14 +314,14 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
 
   private func awaitClose(context: ChannelHandlerContext) {
     self.linger.start(in: self.limits.configuration.lingerTimeout, on: context.eventLoop) {
-      // A client that still takes what was written before is the other guard's concern.
+      // The other guard handles a client that still takes bytes from before the close frame.
       guard !self.writer.isWaiting else { return self.awaitClose(context: context) }
       self.limits.counters.record(.linger, against: self.limits.address)
       context.close(promise: nil)
     }
   }
 
-  /// Reads what the client sends after the close frame, up to its own.
+  /// Discards the client's bytes after the close frame, up to the client's own close frame.
   private func discard(context: ChannelHandlerContext) {
     while var bytes = self.waiting.popFirst() {
       self.discardLimit -= bytes.readableBytes

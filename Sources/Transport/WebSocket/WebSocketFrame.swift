@@ -40,8 +40,8 @@ package struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     code == 0 ? .normal : Self(rawValue: 4000 + UInt16(clamping: code))
   }
 
-  /// Whether a close frame may carry the code: 1004 to 1006 and 1015 never travel, and no code
-  /// below 1000 or above 4999 has a meaning.
+  /// Whether a close frame may carry the code: 1004 to 1006 and 1015 are never sent, and codes
+  /// below 1000 or above 4999 are undefined.
   var isValid: Bool {
     switch self.rawValue {
     case 1000 ... 1003, 1007 ... 1014, 3000 ... 4999: true

@@ -6,7 +6,7 @@ package enum WebSocketEvent: Equatable {
   case frame(messageBytes: Int)
   /// A binary message is complete.
   case message(ByteBuffer)
-  /// The text message `end`: the client sends no more messages.
+  /// The text message `end`, which ends the client's messages.
   case end
   /// A ping, with the content of its answer.
   case ping(ByteBuffer)
@@ -58,7 +58,7 @@ package struct WebSocketReader {
   /// The content of a control frame.
   private var control = ByteBuffer()
   private var hasEnded = false
-  /// Whether the content of binary messages is not stored.
+  /// Whether the content of binary messages is discarded.
   private var discardsMessages = false
 
   /// - Parameter limits: The limits on the client.

@@ -14,7 +14,7 @@ import Testing
   /// Takes sessions, and is silent from the start or from their opening on.
   struct SilentService: RegistrableRPCService {
     let opens: Bool
-    /// Ends when a frame has come; where it does not open sessions, when `open` has.
+    /// Ends when a frame has arrived or, if sessions are not opened, when `open` has.
     let heard: AsyncStream<Never>.Continuation
 
     func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {

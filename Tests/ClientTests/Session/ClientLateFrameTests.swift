@@ -43,7 +43,8 @@ import Testing
             let frame = try Sidelight_V1_Image.noise(.gray8, 4096, 4096).makeFrame()
             await session.send(VideoFrame(frame))
             for await _ in proxy.held { break }
-            // The client would grant more for the answer, and cannot say so before it is complete.
+            // The client would grant more for the answer, but can send the grant only when the
+            // answer is complete.
             gate.open(for: 1)
             #expect(try await answer.count > Self.windowBytes / 2)
             proxy.release()

@@ -27,7 +27,7 @@ import Testing
     return sent
   }
 
-  /// Offers a frame, and says in words what came of it.
+  /// Offers a frame, and describes the result in words.
   static func offer(_ window: inout Window) -> String {
     switch window.offer({ $0 }) {
     case .accept(let sequence, nil): "accepted \(sequence)"

@@ -87,7 +87,7 @@ struct StageRecipe {
     "lumaKey": StageRecipe(
       ranges: ["low": 0 ... 0.3, "high": 0.5 ... 0.9], isDiscontinuous: true, gain: 4),
     "motionBlur": StageRecipe(ranges: ["radius": 0 ... 10]),
-    // A few levels decide what counts as noise.
+    // A few levels separate noise from detail.
     "noiseReduction": StageRecipe(
       ranges: ["noiseLevel": 0.03 ... 0.1, "sharpness": 0 ... 0.4], gain: 3),
     "overlay": StageRecipe(

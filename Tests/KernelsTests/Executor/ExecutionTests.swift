@@ -14,7 +14,7 @@ import Testing
 @Suite struct `The executor` {
   static let geometry = FrameGeometry(format: .rgb24, size: FrameSize(width: 20, height: 10))
 
-  /// Notes the passes, and stops before the given one.
+  /// Records the passes, and stops before the given one.
   final class Recorder: PassObserver {
     struct Stop: Error {}
     let names = Mutex<[String]>([])

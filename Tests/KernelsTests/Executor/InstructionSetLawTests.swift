@@ -106,7 +106,7 @@ import Testing
   func `inverting twice and rotating hue by pi twice restore the frame`(
     _ machine: InstructionSet, _ format: PixelFormat
   ) async throws {
-    // Values from which neither step leaves what bytes can hold.
+    // Values with which both steps stay in the range of bytes.
     let frame = try TestFrame.make(
       Self.geometry(format, ColorDescription(range: .full, alpha: .opaque)), padding: .ragged
     ) { plane, x, y, channel in

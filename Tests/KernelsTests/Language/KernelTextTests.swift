@@ -2,7 +2,7 @@ import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 
-/// The text of kernels: what is accepted, and where errors are.
+/// The text of kernels: accepted texts, and positions of errors.
 @Suite struct `Kernels as text` {
   struct Invalid: Sendable, CustomTestStringConvertible {
     let text: String

@@ -22,7 +22,7 @@ import Testing
   ]
 
   static let pointwise: [Pipeline] = [
-    // The first two leave in the corners what only the third brings back into 16 bits.
+    // The values that the first two leave in the corners exceed 16 bits until the third.
     [
       .filter("vignette", ["intensity": .number(-1)]),
       .filter("vignette", ["intensity": .number(-1)]),

@@ -55,8 +55,8 @@ import Testing
     try await Self.compare(pipeline, format, tolerance: 1)
   }
 
-  /// Wide Gaussians work on a reduced picture, which costs them a level; and what is magnified is
-  /// magnified with its error.
+  /// Wide Gaussians work on a reduced picture, which costs them a level; magnifying filters magnify
+  /// the error too.
   static let wide: [Pipeline] = [
     [.filter("unsharpMask", ["radius": .number(40)])],
     [.filter("sharpenLuminance", ["radius": .number(12), "sharpness": .number(1)])],

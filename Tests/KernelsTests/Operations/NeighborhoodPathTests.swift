@@ -44,8 +44,8 @@ import Testing
     try await FormatSweep.compare([stage], format)
   }
 
-  /// Not with alpha, where what is magnified so comes with the rounding of a picture that was
-  /// multiplied by it.
+  /// Not with alpha, where magnification includes the rounding of a picture that was multiplied by
+  /// it.
   @Test(arguments: [PixelFormat.rgb24, .gray8, .nv12])
   func `weights that are too large for integers equal the reference`(
     _ format: PixelFormat

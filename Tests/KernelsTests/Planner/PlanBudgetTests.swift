@@ -4,7 +4,7 @@ import Testing
 
 /// The limits of the memory of plans, singly and together.
 @Suite struct PlanBudgetTests {
-  /// A field that no grid but one of every pixel follows: 4 bytes a pixel.
+  /// A field that only a grid of every pixel can follow: 4 bytes a pixel.
   struct Steep: CatalogueFilter {
     static let description = FilterDescription(
       name: "steep", summary: "A steep field.", category: .effect, reach: .pixel,

@@ -32,7 +32,7 @@ import Testing
       .filter(
         "blendWithMask", ["maskImage": .text("large"), "backgroundImage": .text("source")]),
     ],
-    // Mixed with what was before it, and within a rectangle.
+    // Mixed with the picture before it, and within a rectangle.
     [
       .filter("hueAdjust", ["angle": .number(1)]),
       Stage(

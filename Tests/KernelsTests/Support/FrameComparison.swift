@@ -14,7 +14,7 @@ extension Frame {
 
   /// The greatest difference of any sample from those expected, in levels.
   ///
-  /// Straight colour is weighed by alpha: what cannot be seen cannot be wrong.
+  /// Straight colour is weighed by alpha: invisible pixels cannot be wrong.
   func worstDifference(from expected: [[UInt8]]) -> Double {
     let actual = self.samples
     let weighs = self.format.hasAlpha && self.color.alpha == .straight

@@ -380,7 +380,7 @@ import Testing
     var bench = Bench()
     bench.bench.catalogue.register(`Pipelines with scene filters`.Mislabelled.self)
     let frame = try Self.frame(.bgra8, 320, 180)
-    // The rules refuse filters that say what they do.
+    // The rules refuse the filter if its description is correct.
     let plan = try bench.bench.catalogue.resolve([.filter("mislabelled"), .filter(filter)])
       .plan(for: frame.geometry)
     func run(_ coverage: FaceCoverage) async throws -> [[UInt8]] {
@@ -464,7 +464,7 @@ import Testing
 }
 
 extension Array {
-  /// The results of an asynchronous function, one after another.
+  /// The results of an asynchronous function, in sequence.
   fileprivate func asyncMap<Result>(
     _ transform: (Element) async throws -> Result
   ) async rethrows -> [Result] {

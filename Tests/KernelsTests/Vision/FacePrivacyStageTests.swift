@@ -23,7 +23,7 @@ import Testing
   struct Figures {
     /// Frames that show more than 10 % of a face.
     var exposed = 0
-    /// The same, if what is tracked is covered without the rules.
+    /// The same, if tracked faces are covered without the rules.
     var exposedWithoutRules = 0
     var whole = 0
   }

@@ -212,7 +212,7 @@ import Testing
     let isTurned = turns % 2 == 1
     #expect(picture.width == (isTurned ? height : width))
     #expect(picture.height == (isTurned ? width : height))
-    // Where the square is displayed: mirrored first, then turned clockwise.
+    // The displayed position of the square: mirrored first, then turned clockwise.
     let bright = picture.samples.indices.filter { picture.samples[$0] > 128 }
     #expect(bright.count == 100)
     let xs = bright.map { $0 % picture.width }

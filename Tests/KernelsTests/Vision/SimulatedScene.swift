@@ -14,7 +14,7 @@ struct SimulatedScene {
     var isDetectable = true
     /// Whether optical flow can follow it into this frame.
     var isFollowable = true
-    /// Where optical flow goes instead, for example with a hand; in pixels per frame.
+    /// The movement of optical flow instead, for example with a hand; in pixels per frame.
     var drag: PicturePoint?
   }
 

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Cuts, and what no search has seen.
+/// Cuts, and content that searches have not seen.
 @Suite struct `Unsearched content` {
   /// Noise on a slope, and a bright square.
   static func picture(
@@ -65,7 +65,7 @@ import Testing
     var content = UnsearchedContent()
     var frame = 0
 
-    /// Adds a frame. Returns what was not searched.
+    /// Adds a frame. Returns the unsearched content.
     mutating func add(
       _ picture: LumaPicture, motion: ContentMotion? = nil, searched: [FullSearch]? = nil
     ) -> [UnsearchedContent.Region] {

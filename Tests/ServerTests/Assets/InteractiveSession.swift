@@ -25,7 +25,7 @@ final class InteractiveSession: @unchecked Sendable {  // one task uses it at a 
 
   func send(_ message: Sidelight_V1_ClientMessage) { self.continuation.yield(message) }
 
-  /// Sends a frame, and returns the first pixel of what comes back.
+  /// Sends a frame, and returns the first pixel of the result.
   func color(of image: Sidelight_V1_Image = AssetTests.gray) async throws -> [UInt8] {
     self.sequence += 1
     self.send(.frame(self.sequence, image))

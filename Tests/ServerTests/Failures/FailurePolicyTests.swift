@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// How far neighbouring samples are apart, on average: noise is far, a blur is near.
+  /// The mean difference of neighbouring samples: high for noise, low for a blur.
   static func roughness(_ image: Sidelight_V1_Image) -> Double {
     let bytes = [UInt8](image.inline)
     let steps = stride(from: 0, to: bytes.count - 4, by: 4).map {

@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// A scheduler of two threads whose work is held, and what it is held by.
+  /// Runs `body` with a scheduler of two threads whose work is held, its pool and its clock.
   static func withHeldWork(
     turns: Int, _ body: (FrameScheduler, ComputePool, ManualClock) async throws -> Void
   ) async throws {

@@ -83,7 +83,7 @@ import Testing
     },
   ]
 
-  /// How a call ends, with the reason that the server gives: `nil` if it went well.
+  /// Returns the end of a call, with the server's reason; `nil` for success.
   static func refusal(
     _ method: Method, _ connection: Connection, _ metadata: Metadata
   ) async throws -> (code: RPCError.Code, reason: String?)? {
@@ -276,7 +276,7 @@ import Testing
   }
 }
 
-/// Keeps what is logged.
+/// Keeps the log entries.
 final class CollectedLog: LogHandler {
   private let collected = Mutex<[String]>([])
 

@@ -22,7 +22,7 @@ import Testing
     return configuration
   }
 
-  /// How the frames ended.
+  /// The outcomes of the frames.
   private static func outcomes(_ answers: [Sidelight_V1_ServerMessage]) -> [Bool] {
     answers.flatMap { message -> [Bool] in
       switch message.kind {

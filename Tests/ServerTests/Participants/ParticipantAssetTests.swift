@@ -115,7 +115,7 @@ import Testing
         let open = ParticipantTests.open("ana")
         try await SessionListTests.withSessions([open], client.stub) { _ in
           clock.advance(by: .seconds(601))
-          // The session of the participant is one of its caller.
+          // The participant's session belongs to its caller.
           let names = try await ["ana", "ben", ""].mapInTurn {
             try await client.names(participant: $0)
           }

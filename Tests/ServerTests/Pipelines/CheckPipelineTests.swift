@@ -7,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// How large the answer to `CheckPipeline` is.
+/// The size of the answer to `CheckPipeline`.
 @Suite(.timeLimit(.minutes(5))) struct CheckPipelineTests {
   static let passes = (0 ..< 50).map { number in
     PassDescription(

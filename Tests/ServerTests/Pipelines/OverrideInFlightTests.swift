@@ -101,7 +101,7 @@ import Testing
         #expect(answers.frames.map(\.revision) == [1, 2, 2, 2, 2])
         #expect(answers.applied.map(\.revision) == [1, 2])
         #expect(answers.applied.map(\.firstSequence) == [1, 6])
-        // How many of them share a notice depends on when the writer comes by.
+        // The number of drops per notice depends on the writer's timing.
         let drops = answers.drops.flatMap { drop in
           (drop.firstSequence ... drop.lastSequence).map { ($0, drop.reason) }
         }

@@ -96,7 +96,8 @@ import Testing
     }
     let first = try #require(answers.frames.first)
     #expect(try Self.detail(first.image, channel: 0) < 2, "the whole frame is covered")
-    // Later only the face is: what alpha showed is in the colours, where it is searched.
+    // Later only the face is covered: the content that alpha showed is in the colours, which are
+    // searched.
     let last = try #require(answers.frames.last)
     if alpha == .straight { #expect(try Self.detail(last.image, channel: 0) > 10) }
   }

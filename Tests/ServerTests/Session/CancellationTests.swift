@@ -13,7 +13,7 @@ import Testing
   func `a server that is cancelled before it handles accepted connections ends without an error`()
     async
   {
-    // A separate process: all threads of the pool are held, and a process is what may end.
+    // A separate process: the test holds all threads of the pool, and the process may end.
     await #expect(processExitsWith: .success) {
       var configuration = ServerConfiguration()
       configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
@@ -40,7 +40,7 @@ import Testing
   }
 }
 
-/// The threads of the default executor, all of them blocked.
+/// The blocked threads of the default executor.
 private struct HeldPool: Sendable {
   private let permits = DispatchSemaphore(value: 0)
   /// More than the number of threads.
@@ -67,7 +67,7 @@ private struct HeldPool: Sendable {
 
   private static func wait(for permit: DispatchSemaphore) { permit.wait() }
 
-  /// Connects, and waits for what a server says first.
+  /// Connects, and waits for a server's first bytes.
   static func connect(_ host: String, _ port: Int) -> any Channel {
     let loop = MultiThreadedEventLoopGroup.singleton.any()
     let greeted = loop.makePromise(of: Void.self)

@@ -135,7 +135,7 @@ import Testing
           .open { $0.resumeToken = token }, .frame(1, Self.image),
         ])
         #expect(second.first?.opened.revision == 2)
-        // A canonical form stays what it is: the next token has the same size.
+        // A canonical form stays the same: the next token has the same size.
         #expect(second.first?.opened.resumeToken.count == token.count)
       }
     }

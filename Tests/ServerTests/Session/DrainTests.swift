@@ -69,8 +69,8 @@ import Tracing
             let error = await #expect(throws: RPCError.self) {
               try await stub.process(options: largeMessages) { writer in
                 try await writer.write(.open([.filter("sepiaTone")]))
-                // More than all buffers hold: NIO keeps ten messages for a client that does not read.
-                // A write fails once the call has ended.
+                // More than all buffers hold: NIO keeps ten messages for a client that does not
+                // read. A write fails once the call has ended.
                 for sequence: UInt64 in 1 ... 24 {
                   try? await writer.write(.frame(sequence, image))
                 }

@@ -1,5 +1,5 @@
 extension Participant {
-  /// Decides what to send when, and records the results. It never waits.
+  /// Decides when to send a frame or a ping, and records the results. It never waits.
   ///
   /// The rules are the client library's: a frame waits for a credit, a newer one replaces it, and
   /// every outcome returns a credit.
@@ -57,7 +57,7 @@ extension Participant {
       self.isOpen = false
     }
 
-    /// Returns what to send now.
+    /// Returns the next item to send now.
     mutating func next(at now: ContinuousClock.Instant) -> Next {
       if !self.pings.isEmpty { return .send(.ping(id: self.pings.removeFirst())) }
       if case .closedLoop = self.load.pace, self.isOpen, self.hasCredit { self.offer(at: now) }
@@ -90,8 +90,8 @@ extension Participant {
       }
     }
 
-    /// Whether a frame may be sent: within the server's grant and, if frames may be dropped, within what
-    /// shortens the wait for the next picture.
+    /// Whether a frame may be sent: within the server's grant and, if frames may be dropped, within
+    /// the limit that shortens the wait for the next picture.
     private var hasCredit: Bool {
       guard self.load.honoursWindow else { return self.isGranted }
       let isClosedLoop = if case .closedLoop = self.load.pace { true } else { false }

@@ -2,8 +2,8 @@ import BenchmarkClient
 import BenchmarkSupport
 import Foundation
 
-/// A participant that only pings, in a separate process, as another caller of a busy server does. The
-/// busy threads of the sender do not affect it.
+/// A participant that only pings, in a separate process, as another caller of a busy server does.
+/// The busy threads of the sender do not affect it.
 struct PingProcess: Sendable {
   /// The process ended without printing times.
   struct Failed: Error, CustomStringConvertible {

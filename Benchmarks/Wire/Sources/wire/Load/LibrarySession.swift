@@ -94,8 +94,8 @@ struct LibrarySession: Sendable {
     return layout?.byteCount ?? self.picture.layout.byteCount
   }
 
-  /// Returns the picture in a slot. It is written when the slot is first used, as a camera would write it; later
-  /// uses find it there, like inline pictures.
+  /// Returns the picture in a slot. It is written when the slot is first used, as a camera would
+  /// write it; later uses find it there, like inline pictures.
   private func picture(in session: FilterSession) throws -> Frame {
     var frame = try session.makeFrame(self.options.geometry)
     let address = frame.withMutableRow(0) { row in
