@@ -4,7 +4,7 @@ public import Logging
 @_exported public import SidelightServer
 import Synchronization
 
-/// Authenticates callers by JSON Web Tokens, with keys from a file.
+/// Authenticates callers using JSON Web Tokens and keys from a file.
 ///
 /// A token is valid if a key of the set signed it using the key's algorithm, if it has the
 /// configured issuer and audience, and if the time is between its `nbf` and `exp`. All keys are

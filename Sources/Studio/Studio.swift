@@ -2,7 +2,7 @@ import ServiceLifecycle
 package import SidelightServer
 import SidelightTransport
 
-/// A web page that filters the camera, a video or a still with a server's filters, and WebSockets
+/// A web page that filters the camera, a video or a still using a server's filters, and WebSockets
 /// that carry calls (`docs/reference/websocket.md`).
 ///
 /// Pass its ``endpoint`` to the server, and call ``run(with:)`` while the server runs.
@@ -35,7 +35,7 @@ package final class Studio: Sendable {
 
   /// - Parameters:
   ///   - configuration: The address and the names of the page.
-  ///   - acceptsBearerTokens: Whether the server authenticates callers by tokens.
+  ///   - acceptsBearerTokens: Whether the server authenticates callers using tokens.
   ///   - announce: Called with the URL of the page whenever a new one-time token is valid.
   package init(
     _ configuration: Configuration, acceptsBearerTokens: Bool,

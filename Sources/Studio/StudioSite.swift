@@ -10,7 +10,7 @@ import Synchronization
 ///   this machine (DNS rebinding).
 /// - A page needs the cookie of a session, or a one-time token.
 /// - A WebSocket needs the cookie, and the origin of the page. Where the server authenticates
-///   callers by tokens, a bearer token replaces the cookie; without an `Origin` header, which
+///   callers using tokens, a bearer token replaces the cookie; without an `Origin` header, which
 ///   browsers always send, only a bearer token is accepted.
 final class StudioSite: WebSite {
   /// The facts about the server that the page shows.
@@ -35,7 +35,7 @@ final class StudioSite: WebSite {
   /// - Parameters:
   ///   - hosts: The names under which the page may be requested, in lower case, in addition to
   ///     the names of the loopback interface.
-  ///   - acceptsBearerTokens: Whether the server authenticates callers by tokens.
+  ///   - acceptsBearerTokens: Whether the server authenticates callers using tokens.
   ///   - folder: A folder with the files of the page; `nil` uses those in the binary.
   ///   - access: The tokens and sessions.
   ///   - onRedeem: Called when a token was used and a new token is valid.

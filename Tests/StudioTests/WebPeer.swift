@@ -86,7 +86,7 @@ struct WebPeer: Sendable {
     return String(decoding: head, as: UTF8.self)
   }
 
-  /// Opens a WebSocket for a call, with the rights of a bearer token.
+  /// Opens a WebSocket for a call, using the rights of a bearer token.
   func open(_ path: String = "/sidelight.v1.FrameFilter/Process") async throws -> Int {
     try await self.request(
       path,

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightText
 import Testing
 
-/// Texts drawn with the fonts of Debian's packages fonts-dejavu-core, fonts-inter and
+/// Texts drawn using the fonts of Debian's packages fonts-dejavu-core, fonts-inter and
 /// fonts-noto-core.
 @Suite("Drawn texts") struct TextRendererTests {
   private let renderer = FontRenderer()

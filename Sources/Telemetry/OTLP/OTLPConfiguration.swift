@@ -106,7 +106,7 @@ extension OTLPConfiguration {
   }
 }
 
-/// Reads variables by the rules of OpenTelemetry.
+/// Reads variables using OpenTelemetry's rules.
 private struct EnvironmentReader {
   let environment: [String: String]
   let warn: (String) -> Void

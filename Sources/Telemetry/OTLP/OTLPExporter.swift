@@ -59,7 +59,7 @@ public final class OTLPExporter: Service {
     }
   }
 
-  /// Sends spans with a function until graceful shutdown begins or the task is cancelled.
+  /// Sends spans using a function until graceful shutdown begins or the task is cancelled.
   package func run(_ send: @escaping Send) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {

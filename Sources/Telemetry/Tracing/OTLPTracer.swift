@@ -100,7 +100,7 @@ public indirect enum Sampler: Sendable, Hashable {
   }
 }
 
-/// Generates IDs of traces and spans with SplitMix64 from a random seed, without system calls.
+/// Generates IDs of traces and spans using SplitMix64 from a random seed, without system calls.
 /// Collisions between servers are as rare as for random IDs.
 private final class IdentifierSource: Sendable {
   private let state: Atomic<UInt64>

@@ -99,7 +99,7 @@ package enum GRPCBytes {
   }
 }
 
-/// A byte buffer whose bytes are written through a pointer, by any thread, before it is sent.
+/// A byte buffer whose bytes are written using a pointer, by any thread, before it is sent.
 ///
 /// NIO lends a pointer into a `ByteBuffer` only for the duration of a closure, unless the buffer's
 /// storage is retained while the pointer is used. This type retains it. The bytes do not move: the

@@ -89,7 +89,7 @@ struct Serve: AsyncParsableCommand {
     try await self.run(with: settings, as: worker)
   }
 
-  /// Runs the server with the given settings.
+  /// Runs the server using the given settings.
   ///
   /// - Parameter worker: The worker that this process is. `nil` if it is not a worker.
   func run(with settings: Settings, as worker: Worker?) async throws {
@@ -257,7 +257,7 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Returns the server configuration of a worker, with the sockets of its supervisor.
+  /// Returns the server configuration of a worker, using its supervisor's sockets.
   private static func server(
     _ configuration: ServeConfiguration, _ worker: Worker?
   ) -> ServerConfiguration {

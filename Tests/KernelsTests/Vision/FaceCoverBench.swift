@@ -1,7 +1,7 @@
 import SidelightKernels
 
-/// Runs `faceBlur` and `facePixellate` on frames with a given decision, and computes the cells by
-/// their definition.
+/// Runs `faceBlur` and `facePixellate` on frames with a given decision, and computes the cells
+/// using their definition.
 struct FaceCoverBench {
   static let filters = ["faceBlur", "facePixellate"]
 

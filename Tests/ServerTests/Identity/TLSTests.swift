@@ -229,7 +229,7 @@ import X509
     }
   }
 
-  /// Opens a session with one certificate, and asks with another whose it is.
+  /// Returns a session's peer, as an operator with another certificate sees it.
   private func peer(
     of participant: TestAuthority.Identity, seenBy operator: TestAuthority.Identity,
     at address: Address

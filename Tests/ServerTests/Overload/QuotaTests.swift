@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Tests of the limits on one caller, by a clock that the tests move.
+/// Tests of the limits on one caller, using a clock that the tests move.
 @Suite(.timeLimit(.minutes(5))) struct QuotaTests {
   let clock = ManualClock()
 

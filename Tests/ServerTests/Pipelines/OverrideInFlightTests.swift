@@ -9,7 +9,7 @@ import SwiftProtobuf
 import Testing
 
 /// An operator's pipeline that overtakes frames wherever they are: in the outcome queue, in the
-/// worker, in the mailbox. Every later picture is filtered with it alone.
+/// worker, in the mailbox. Every later picture is filtered using this pipeline only.
 @Suite(.timeLimit(.minutes(5))) struct OverrideInFlightTests {
   struct Broken: Error {}
 
@@ -108,7 +108,7 @@ import Testing
         #expect(drops.map(\.0) == [2, 3, 4, 5])
         #expect(drops.map(\.1) == [.outputSuperseded, .superseded, .superseded, .superseded])
         #expect(answers.finalStats?.outcomes == 9)
-        // Pixel by pixel: a frame was filtered with a single pipeline, the one of its revision.
+        // Pixel by pixel: a frame was filtered using a single pipeline, the one of its revision.
         for frame in answers.frames {
           let pipeline: Pipeline
           switch (frame.revision, frame.disposition) {
