@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The Swift programs of the benchmarks. They are separate from the product, so that its users do not
-/// build them, and they see only what its users see. `dev/bench kernels`, `dev/bench realtime`,
+/// The Swift programs of the benchmarks. They are separate from the product: its users do not build
+/// them, and they see only what its users see. `dev/bench kernels`, `dev/bench realtime`,
 /// `dev/bench vision` and `dev/bench wire` build and start them.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -67,8 +67,8 @@ let package = Package(
       name: "realtime", dependencies: ["BenchmarkClient", "BenchmarkSupport", grpcCore],
       path: "Realtime/Sources", swiftSettings: settings),
 
-    // The cost of carrying frames. The generated code is compiled here again, as a client without the
-    // library has it, because the product does not export its own.
+    // The cost of carrying frames. The generated code is compiled here again, as a client without
+    // the library has it, because the product does not export its own.
     .target(
       name: "Contract", dependencies: [grpcCore, grpcProtobuf, protobuf],
       path: "Wire/Sources/Contract"),

@@ -20,8 +20,7 @@ public import SidelightServer
 /// | `/status.json` | ``ServerStatus``, as JSON |
 /// | `/` | a page that shows the status |
 ///
-/// List it before the server in a `ServiceGroup`, so that it still responds while the server
-/// drains.
+/// List it before the server in a `ServiceGroup`, to let it respond while the server drains.
 public final class AdminServer: Service {
   private let address: Address
   private let server: SidelightServer

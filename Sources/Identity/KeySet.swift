@@ -135,8 +135,8 @@ private struct KeySetEntry: Decodable {
     return (kid, jwk, algorithm)
   }
 
-  /// Returns the algorithm: the stated one if it fits the type of the key, else the only one that
-  /// fits.
+  /// Returns the algorithm: the stated one if it fits the type of the key, otherwise the only one
+  /// that fits.
   private func algorithm() throws(Rejection) -> JWK.Algorithm {
     let candidates: [JWK.Algorithm] =
       switch (self.kty, self.curve) {
@@ -166,7 +166,7 @@ private struct KeySetEntry: Decodable {
 public struct KeySetError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file.
   public let file: String
-  /// The error, as a clause with the file as its subject. It contains nothing of a key but its ID.
+  /// The error, as a clause with the file as its subject. It includes only the IDs of keys.
   public let reason: String
 
   /// The file and the reason.

@@ -53,7 +53,8 @@ struct TokenClaims: JWTPayload {
   /// token permits all.
   var filters: Texts?
 
-  /// Does nothing: validation depends on the time and the configuration; see ``principal(by:at:)``.
+  /// Has no effect: validation depends on the time and the configuration; see
+  /// ``principal(by:at:)``.
   func verify(using algorithm: some JWTAlgorithm) async throws {}
 
   /// Validates the claims, and returns the principal with its scopes.

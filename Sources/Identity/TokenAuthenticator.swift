@@ -4,11 +4,11 @@ public import Logging
 @_exported public import SidelightServer
 import Synchronization
 
-/// Authenticates callers by JSON Web Tokens, with keys from a file.
+/// Authenticates callers using JSON Web Tokens and keys from a file.
 ///
-/// A token is valid if a key of the set signed it with the algorithm of the key, if it has the
-/// configured issuer and audience, and if the time is between its `nbf` and `exp`. Keys are
-/// asymmetric only, so that a server that verifies tokens cannot issue any.
+/// A token is valid if a key of the set signed it using the key's algorithm, if it has the
+/// configured issuer and audience, and if the time is between its `nbf` and `exp`. All keys are
+/// asymmetric: a server that verifies tokens cannot issue them.
 public final class TokenAuthenticator: Authenticator {
   /// A configuration and the keys that were read for it. A reload replaces them.
   public struct Rules: Sendable {
@@ -24,14 +24,14 @@ public final class TokenAuthenticator: Authenticator {
   /// - Parameters:
   ///   - configuration: The requirements on tokens.
   ///   - logger: The logger for keys that are read or skipped.
-  /// - Throws: `ConfigurationError` if a setting is out of range, ``KeySetError`` if there are no
-  ///   valid keys. A server should not start without them.
+  /// - Throws: `ConfigurationError` if a setting is out of range, ``KeySetError`` if the file has
+  ///   no valid keys. A server should not start without them.
   public init(_ configuration: TokenConfiguration, logger: Logger) async throws {
     self.rules = Mutex(try await Self.read(configuration, logger: logger))
     self.logger = logger
   }
 
-  /// Reads keys without using them yet, so that a caller can validate other files first.
+  /// Reads keys without using them yet, which allows a caller to validate other files first.
   ///
   /// - Throws: As ``init(_:logger:)``.
   public func read(_ configuration: TokenConfiguration) async throws -> Rules {
@@ -48,7 +48,7 @@ public final class TokenAuthenticator: Authenticator {
   /// expire, even if their keys are removed.
   ///
   /// - Parameter configuration: The requirements on tokens. `nil` keeps the current ones.
-  /// - Throws: As ``init(_:logger:)``. Then nothing changes.
+  /// - Throws: As ``init(_:logger:)``. The current keys and requirements then remain in use.
   public func reload(_ configuration: TokenConfiguration? = nil) async throws {
     self.setRules(
       try await self.read(configuration ?? self.rules.withLock { $0.configuration }))
@@ -75,7 +75,7 @@ public final class TokenAuthenticator: Authenticator {
     guard let key = rules.keys[header.keyID] else {
       throw AuthenticationFailure(.invalid, "key '\(header.keyID)' is unknown")
     }
-    // A key has one algorithm, whatever the token states.
+    // A key has one algorithm, regardless of the token.
     guard header.algorithm == key.algorithm else {
       throw AuthenticationFailure(
         .invalid,
@@ -104,8 +104,8 @@ public struct TokenConfiguration: Sendable, Hashable {
   /// - `keys` (path, required): a file with a JSON Web Key Set (RFC 7517), at most 1 MiB and 64
   ///   keys.
   public var keys: String
-  /// - `leeway` (duration, default: 60 s, range: ``leewayRange``): the tolerated clock skew between this
-  ///   server and the issuer. It extends the validity of tokens at both ends.
+  /// - `leeway` (duration, default: 60 s, range: ``leewayRange``): the tolerated clock skew between
+  ///   this server and the issuer. It extends the validity of tokens at both ends.
   public var leeway = Duration.seconds(60)
   /// The range of ``leeway``: 0 to 300 s.
   public static let leewayRange: ClosedRange<Duration> = .zero ... .seconds(300)

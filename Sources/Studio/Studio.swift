@@ -2,7 +2,7 @@ import ServiceLifecycle
 package import SidelightServer
 import SidelightTransport
 
-/// A web page that filters the camera, a video or a still with a server's filters, and WebSockets
+/// A web page that filters the camera, a video or a still using a server's filters, and WebSockets
 /// that carry calls (`docs/reference/websocket.md`).
 ///
 /// Pass its ``endpoint`` to the server, and call ``run(with:)`` while the server runs.
@@ -11,8 +11,8 @@ package final class Studio: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// The TCP address of the page.
     package var address: Address
-    /// The names under which the page may be requested, in addition to those of the loopback
-    /// interface and the address.
+    /// The names under which the page may be requested, in addition to the loopback interface and
+    /// the address.
     package var hosts: [String] = []
     /// A folder with the files of the page; `nil` uses those in the binary.
     package var folder: String?
@@ -35,8 +35,8 @@ package final class Studio: Sendable {
 
   /// - Parameters:
   ///   - configuration: The address and the names of the page.
-  ///   - acceptsBearerTokens: Whether the server authenticates callers by tokens.
-  ///   - announce: Called with the URL of the page whenever there is a new one-time token.
+  ///   - acceptsBearerTokens: Whether the server authenticates callers using tokens.
+  ///   - announce: Called with the URL of the page whenever a new one-time token is valid.
   package init(
     _ configuration: Configuration, acceptsBearerTokens: Bool,
     announce: @escaping @Sendable (String) -> Void

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Tokens and sessions are 128 random bits. They are compared in constant time.
 final class StudioAccess: Sendable {
-  /// The sessions at a time; the oldest one ends when there are more.
+  /// The maximum number of open sessions. A further session ends the oldest one.
   private static let maxSessions = 64
 
   private struct State {

@@ -19,7 +19,7 @@ enum StudioFiles {
   /// - Parameters:
   ///   - path: The path below the folder.
   ///   - folder: The path of the folder.
-  /// - Returns: `nil` if there is no such file below the folder.
+  /// - Returns: `nil` if the file doesn't exist below the folder.
   static func read(_ path: String, in folder: String) -> [UInt8]? {
     let root = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL
     let file = root.appending(path: path).standardizedFileURL

@@ -6,11 +6,11 @@ import Synchronization
 /// The HTTP side of the studio: its page, the exchange of tokens for cookies, and the rules about
 /// who may open a WebSocket.
 ///
-/// - A request must name a host of the page, so that a name of a foreign site that resolves to this
-///   machine reaches nothing (DNS rebinding).
+/// - A request must name a host of the page, which blocks names of foreign sites that resolve to
+///   this machine (DNS rebinding).
 /// - A page needs the cookie of a session, or a one-time token.
 /// - A WebSocket needs the cookie, and the origin of the page. Where the server authenticates
-///   callers by tokens, a bearer token replaces the cookie; without an `Origin` header, which
+///   callers using tokens, a bearer token replaces the cookie; without an `Origin` header, which
 ///   browsers always send, only a bearer token is accepted.
 final class StudioSite: WebSite {
   /// The facts about the server that the page shows.
@@ -34,11 +34,11 @@ final class StudioSite: WebSite {
 
   /// - Parameters:
   ///   - hosts: The names under which the page may be requested, in lower case, in addition to
-  ///     those of the loopback interface.
-  ///   - acceptsBearerTokens: Whether the server authenticates callers by tokens.
+  ///     the names of the loopback interface.
+  ///   - acceptsBearerTokens: Whether the server authenticates callers using tokens.
   ///   - folder: A folder with the files of the page; `nil` uses those in the binary.
   ///   - access: The tokens and sessions.
-  ///   - onRedeem: Called when a token was used, and another one is valid.
+  ///   - onRedeem: Called when a token was used and a new token is valid.
   init(
     hosts: [String], acceptsBearerTokens: Bool, folder: String?, access: StudioAccess,
     onRedeem: @escaping @Sendable () -> Void
@@ -60,7 +60,7 @@ final class StudioSite: WebSite {
     guard request.method == "GET" || request.method == "HEAD" else {
       return Self.text(405, "The studio answers GET and HEAD.", [("allow", "GET, HEAD")])
     }
-    // HEAD changes nothing: a program that previews links must not use up the token.
+    // HEAD leaves the token valid: a program that previews links must not use it up.
     if request.method == "GET", request.path == "/", let token = request.parameter("token") {
       return self.redeem(token, request, host)
     }

@@ -7,7 +7,7 @@
 #endif
 
 /// The control socket between a supervisor and one worker. The supervisor sends a secret, the
-/// worker reports that it is ready, and each detects the end of the other, whatever its cause.
+/// worker reports that it is ready, and both detect the other's end, regardless of the cause.
 struct ControlSocket: Sendable {
   /// The length of the secret in bytes.
   static let secretBytes = 32

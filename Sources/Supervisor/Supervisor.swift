@@ -72,7 +72,7 @@ public struct Supervisor: Sendable {
   public func run(
     onListening: @escaping @Sendable ([Address]) -> Void = { _ in }
   ) async throws {
-    // Trapped first, so that no signal ends the process before it can remove its socket files.
+    // Trapped first, to keep signals from ending the process before it can remove its socket files.
     let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     var sockets: [ListeningSocket] = []
     defer { for socket in sockets { socket.removeFile() } }

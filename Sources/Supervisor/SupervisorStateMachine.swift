@@ -80,7 +80,7 @@ package struct SupervisorStateMachine {
     self.backoffs = Array(repeating: backoff, count: workers)
   }
 
-  /// Starts only the first worker, so that errors in the settings are reported once.
+  /// Starts only the first worker, to report errors in the settings once.
   package mutating func start() -> [Action] { [self.startWorker(0)] }
 
   /// Handles an event.
@@ -197,7 +197,7 @@ package struct SupervisorStateMachine {
     case (.ending, .signalled(let signal)): signal == SIGTERM
     case (_, .exited(let status)): status == 0
     case (_, .signalled): false
-    // There was nothing to drain.
+    // The worker has not started, and doesn't need to drain.
     case (_, .notStarted): true
     }
   }
@@ -218,11 +218,11 @@ package struct SupervisorStateMachine {
   }
 }
 
-/// The delay before a worker that ended is restarted: none, unless it ends repeatedly.
+/// The delay before a worker that ended is restarted; zero unless it ends repeatedly.
 ///
 /// A run of at least ``minUptime`` resets the delay. After the first short run the worker is
-/// restarted at once; after the second the delay is ``initialDelay``, which doubles with each
-/// further one up to ``maxDelay``.
+/// restarted at once; after the second the delay is ``initialDelay``, which doubles with every
+/// further short run up to ``maxDelay``.
 public struct RestartBackoff: Sendable, Hashable {
   /// - `minUptime` (duration, default: 10 s): the minimum time of service after which an end does
   ///   not count as part of a crash loop.

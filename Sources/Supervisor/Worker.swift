@@ -23,14 +23,14 @@ public struct Worker: Sendable {
   public let addresses: [Address]
   /// The listening sockets, one per address.
   public let descriptors: [Int32]
-  /// The key for resume tokens that all workers of a supervisor share, so that a session can resume
-  /// on another worker. To resume on other servers too, configure keys that all of them share.
+  /// The key for resume tokens that all workers of a supervisor share, which lets a session resume
+  /// on another worker. To resume on other servers too, configure a key that all of them share.
   public let resumeKey: ResumeKey
   let control: ControlSocket
 
   /// Takes over the sockets that the supervisor passed to this process. Call it first, and once: it
-  /// removes the variable from the environment, so that programs that this one starts are not
-  /// workers.
+  /// removes the variable from the environment, to prevent programs that this process starts from
+  /// becoming workers.
   ///
   /// - Returns: `nil` if this process is not a worker.
   /// - Throws: ``WorkerSetupError`` if the environment names a supervisor that does not exist.
@@ -150,7 +150,7 @@ package struct WorkerInheritance: Codable, Hashable {
 }
 
 /// The connection of a worker to its supervisor. Reports that the server listens, and sends SIGTERM
-/// to this process when the supervisor has ended, whatever the cause.
+/// to this process when the supervisor has ended, regardless of the cause.
 ///
 /// Run it in the same service group as the server, with graceful shutdown on SIGTERM.
 public struct WorkerLink: Service, CustomStringConvertible {
@@ -180,7 +180,8 @@ public struct WorkerLink: Service, CustomStringConvertible {
     await cancelWhenGracefulShutdown {
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          // The supervisor sends nothing else: this returns when it ends, or when the watch stops.
+          // The supervisor doesn't send more data: this returns when it ends, or when the watch
+          // stops.
           Thread.detachNewThread {
             _ = control.receiveBytes(1)
             continuation.resume()

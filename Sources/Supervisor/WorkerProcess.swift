@@ -28,7 +28,7 @@ struct WorkerProcess {
   /// - Parameters:
   ///   - inheritance: The data for the worker. This function sets the control socket.
   ///   - secret: The secret that all workers share.
-  ///   - onEvent: Called on a dedicated thread with each event; ``Event/ended`` is the last one.
+  ///   - onEvent: Called on a dedicated thread with every event; ``Event/ended`` is the last one.
   /// - Throws: ``SystemCallError``.
   init(
     _ program: Program, _ inheritance: WorkerInheritance, secret: [UInt8],

@@ -12,10 +12,11 @@ import UnixSignals
 
 /// A file that gets its name when it is complete.
 ///
-/// Until ``commit()`` the contents are in a temporary file in the same folder, and the name has the
-/// contents that it had before. In a folder where no file can be created, and for a file that is a
-/// mount point, as in containers, the contents are copied to the file at the end instead. Pipes,
-/// terminals and devices, and the files behind `-`, `/dev/stdout` and `/dev/fd`, are written directly.
+/// Until ``commit()`` the contents are in a temporary file in the same folder, and the name keeps
+/// its earlier contents. In a folder that doesn't allow new files, and for a file that is a mount
+/// point, as in containers, the contents are copied to the file at the end instead. Pipes,
+/// terminals and devices, and the files behind `-`, `/dev/stdout` and `/dev/fd`, are written
+/// directly.
 final class OutputFile: Sendable {
   private struct Temporary {
     /// The path of the temporary file.
@@ -119,7 +120,7 @@ final class OutputFile: Sendable {
     }
   }
 
-  /// Removes the temporary file. Does nothing after ``commit()``.
+  /// Removes the temporary file. Has no effect after ``commit()``.
   func discard() {
     self.state.withLock { state in
       guard case .temporary(let temporary) = state else { return }
@@ -128,8 +129,8 @@ final class OutputFile: Sendable {
     }
   }
 
-  /// Writes a file with a closure. If the closure throws, or at SIGINT, SIGTERM and SIGHUP, the
-  /// name keeps the contents that it had before. The signals end the process.
+  /// Writes a file using a closure. If the closure throws, or at SIGINT, SIGTERM and SIGHUP, the
+  /// name keeps its earlier contents. The signals end the process.
   ///
   /// - Parameters:
   ///   - path: The path; `-` is standard output.
@@ -166,8 +167,8 @@ final class OutputFile: Sendable {
 
 /// The file that a path leads to.
 struct FileLocation {
-  /// The path of the regular file to replace, or of the one to make, at the end of all symbolic
-  /// links; `nil` for pipes, devices and open descriptors, which cannot be replaced.
+  /// The path of the regular file to replace or to create, at the end of all symbolic links; `nil`
+  /// for pipes, devices and open descriptors, which cannot be replaced.
   let target: String?
   /// The file's type and permissions; `nil` if it does not exist.
   let mode: mode_t?

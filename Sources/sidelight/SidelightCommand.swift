@@ -3,7 +3,7 @@ import GRPCCore
 import SidelightKernels
 import SidelightServer
 
-/// The `sidelight` command. Each subcommand has a file.
+/// The `sidelight` command. Every subcommand has its own file.
 @main
 struct SidelightCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -27,10 +27,9 @@ struct SidelightCommand: AsyncParsableCommand {
 }
 
 extension SidelightCommand {
-  /// Runs the subcommand as ArgumentParser does, but `serve` and
-  /// `studio` on the main thread, so that it can
-  /// apply the allocator's settings before a second thread starts: the C library fixes the number
-  /// of heaps at the first allocation of a second thread.
+  /// Runs the subcommand as ArgumentParser does, but runs `serve` and `studio` on the main thread
+  /// to apply the allocator's settings before a second thread starts: the C library fixes the
+  /// number of heaps at the first allocation of a second thread.
   @MainActor
   static func main() async {
     do {

@@ -30,7 +30,7 @@ import Testing
     #######.#.#####.#.###
     """.split(separator: "\n").map { line in line.map { $0 == "#" } }
 
-  /// The seven modules of each digit on the left side of an EAN-13 code, odd parity.
+  /// The seven modules of the digits on the left side of an EAN-13 code, odd parity.
   static let digits = [
     "0001101", "0011001", "0010011", "0111101", "0100011", "0110001", "0101111", "0111011",
     "0110111", "0001011",

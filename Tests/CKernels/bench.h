@@ -64,7 +64,8 @@ void expect_equal(const char *row, const void *expected, const void *actual, ptr
 
 #define EXACT ((tolerance){0, 0})
 #define WITHIN(difference) ((tolerance){difference, 1})
-// Equal but for numbers that lie between two, which a fused multiplication rounds to the other one.
+// Equal except for numbers that lie between two, which a fused multiplication rounds to the other
+// one.
 #define ROUNDED ((tolerance){1, .01})
 
 typedef struct test_case {

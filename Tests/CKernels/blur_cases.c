@@ -269,7 +269,7 @@ static void zoom(run *run) {
       record("zoom_blur_u8", NUMBER_I16, out, n * step, WITHIN(8));
       const ptrdiff_t block = run->rows->zoom_block;
       if (step != 4 || n <= 16) continue;
-      // Where positions are of no use, the row is called with none.
+      // Where positions are unused, the row is called without them.
       int32_t *first = allocate(run, (size_t)(n / 8 + 1) * count * 4, 4);
       uint32_t *pixels = allocate(run, (size_t)(n + 16) * count * 4, 4);
       sl_zoom_positions positions = {first, pixels};

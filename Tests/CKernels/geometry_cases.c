@@ -151,7 +151,7 @@ static void remap_read(run *run) {
   int16_t *out = OUT_I16(n);
   CALL(run, scale_sums, sums, .05f, n, out);
   record("scale_sums", NUMBER_I16, out, n, EXACT);
-  // Prefetching has no result; it must not fault.
+  // Prefetching doesn't have a result; it must not fault.
   CALL(run, prefetch_row, sums, out, n * 2);
 }
 

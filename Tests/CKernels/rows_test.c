@@ -134,7 +134,7 @@ static void compare(const results *results, const uint8_t *expected, int exact) 
       if (left == right) continue;
       double difference = fabs(left - right);
       if (r->number == NUMBER_FLOAT && fabs(left) > 1) difference /= fabs(left);
-      // Also where one of the two is not a number.
+      // Also if one of the two isn't a number.
       if (!(difference <= finding->tolerance.max_difference)) finding->beyond++;
       if (!(difference <= finding->max_difference)) finding->max_difference = difference;
       finding->different++;

@@ -24,7 +24,7 @@ import Testing
     for (format, file) in try Self.files() {
       for count in 0 ..< file.count {
         let code = self.error(Array(file.prefix(count)))?.code
-        // Too short to tell what it is: 8 bytes of signature, or 3.
+        // Too short to identify the format: 8 bytes of signature, or 3.
         let isUnknown = count < (format == .png ? 8 : 3)
         #expect(code == (isUnknown ? .unknownFormat : .truncated), "\(format), \(count) bytes")
       }

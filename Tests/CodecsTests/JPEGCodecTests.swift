@@ -22,7 +22,7 @@ import Testing
       (.half, .every(columns: 2, rows: 1), .i420), (.quarter, .every(columns: 2, rows: 2), .i420),
     ] {
       let file = try ImageEncoder(.jpeg(subsampling: subsampling)).encode(frame)
-      // Cut off right after the frame header: nothing beyond it is looked at.
+      // Cut off right after the frame header: later bytes are not read.
       let start = try #require(file.indices.first { file[$0] == 0xFF && file[$0 + 1] == 0xC0 })
       let header = try self.codec.header(of: Array(file[..<(start + 19)]))
       #expect(header.size == frame.size)
@@ -69,7 +69,7 @@ import Testing
     let grey = Scene.packed(try self.codec.decode(file, as: .gray8))
     #expect(Array(planes.prefix(grey.count)) == grey)
     #expect(planes.dropFirst(grey.count).allSatisfy { $0 == 128 })
-    // The decoded geometry is the one that the header declares.
+    // The header declares the decoded geometry.
     for file in [file, JPEGSamples.rgb, JPEGSamples.rows] {
       #expect(try self.codec.decode(file).geometry == self.codec.header(of: file).geometry)
     }
@@ -90,7 +90,7 @@ import Testing
       let after = Result { try used.decode(bare) }
       switch (fresh, after) {
       case (.success(let fresh), .success(let after)):
-        // Without Huffman tables those of the standard hold, as motion JPEG has it.
+        // Without Huffman tables the standard's tables apply, as in motion JPEG.
         #expect(kind == 0xC4)
         #expect(Scene.packed(fresh) == Scene.packed(after))
         #expect(Scene.packed(after) == Scene.packed(try used.decode(file)))
@@ -116,7 +116,7 @@ import Testing
             }
             #expect(file == expected[index])
             #expect(try codec.decode(file).size == frames[index].size)
-            // A failure in between leaves nothing behind.
+            // A failure in between doesn't affect later files.
             #expect(throws: CodecError.self) { try codec.decode(file.dropLast(3)) }
           }
         }
@@ -161,7 +161,7 @@ import Testing
     #expect(self.pool.statistics.misses == taken.misses)
     let other = #expect(throws: CodecError.self) { try self.codec.decode(most) }
     #expect(other?.code == .corrupt)
-    // Where a picture is as large as one may be, a scan costs more.
+    // For a picture of the maximum size a scan costs more.
     let tight = JPEGCodec(pool: self.pool, limits: ImageLimits(maxPixels: 19 * 13))
     _ = try tight.decode(file)
     let large = #expect(throws: CodecError.self) { try tight.decode(most) }

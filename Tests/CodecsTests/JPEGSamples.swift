@@ -1,9 +1,9 @@
 import Foundation
 
-/// Files of kinds that this product does not write: 19x13 pixels of slopes, red 40 + 7 x, green 200 - 8 y,
-/// blue 60 + 3 x + 3 y, at quality 92, by libjpeg-turbo 2.1.5.
+/// Files of kinds that this product does not write: 19x13 pixels of slopes, red 40 + 7 x, green 200
+/// - 8 y, blue 60 + 3 x + 3 y, at quality 92, by libjpeg-turbo 2.1.5.
 enum JPEGSamples {
-  /// 4:4:0: a chroma sample for two pixels below each other.
+  /// 4:4:0: a chroma sample for two pixels, one below the other.
   static let rows = Self.bytes(
     """
     /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMCAgICAgMCAgIDAwMDBAYEBAQEBAgGBgUGCQgKCgkICQkKDA8MCgsOCwkJ

@@ -95,7 +95,7 @@ import Testing
       }
     }
     #expect(back.count == given.count)
-    // Nothing but the transform's rounding: had the noise gone through RGB, it would be clipped.
+    // Only the transform's rounding: had the noise gone through RGB, it would be clipped.
     #expect(zip(back, given).allSatisfy { abs(Int($0) - Int($1)) <= 3 })
   }
 

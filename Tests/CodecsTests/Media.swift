@@ -3,7 +3,7 @@ import Foundation
 /// Real pictures, where the environment names a folder that has them.
 enum Media {
   static let folder = ProcessInfo.processInfo.environment["SIDELIGHT_TEST_MEDIA"].flatMap {
-    // As everywhere: what is empty is not set.
+    // As everywhere: empty means not set.
     $0.isEmpty ? nil : $0
   }
 

@@ -7,7 +7,7 @@ struct PNGBuilder {
   var colorType: UInt8
   /// Chunks between the header and the samples.
   var chunks: [(type: String, data: [UInt8])] = []
-  /// The bytes of each row, without the filter byte.
+  /// The bytes of the rows, without the filter byte.
   var rows: [[UInt8]]
 
   var file: [UInt8] {

@@ -8,7 +8,7 @@ enum Scene {
   static let sizes = [(1, 1), (1, 7), (2, 2), (3, 5), (17, 9), (64, 33), (127, 2)]
     .map { FrameSize(width: $0.0, height: $0.1) }
 
-  /// A frame with a sample for each plane, row and byte of the row.
+  /// A frame with a sample per plane, row and byte of the row.
   static func frame(
     _ format: PixelFormat, _ size: FrameSize, color: ColorDescription = ColorDescription(),
     _ sample: (_ plane: Int, _ row: Int, _ column: Int) -> UInt8
@@ -51,7 +51,7 @@ enum Scene {
     }
   }
 
-  /// The bytes of a frame without padding: planes one after another.
+  /// The bytes of a frame without padding, plane by plane.
   static func packed(_ frame: Frame) -> [UInt8] {
     var result: [UInt8] = []
     for plane in 0 ..< frame.format.planeCount {

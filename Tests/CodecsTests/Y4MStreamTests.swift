@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// Three frames of 3 x 3, the bytes 0 ... 16 each: nine of luma, four each of chroma. The second
-  /// has parameters.
+  /// Three frames of 3 x 3, with the bytes 0 ... 16: nine of luma, four per chroma plane. The
+  /// second has parameters.
   static func stream(_ tags: String = "") -> [UInt8] {
     let samples = Array(0 ..< 17 as Range<UInt8>)
     return Array("YUV4MPEG2 W3 H3 F25:1 Ip C420jpeg\(tags)\n".utf8) + Array("FRAME\n".utf8)

@@ -27,7 +27,7 @@ import Testing
           }
         }
       }
-      // Half a level of rounding, and what 16 fractional bits leave.
+      // Half a level of rounding, and the error of 16 fractional bits.
       #expect(worst <= 0.51)
     }
   }

@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `a file that grows when it is parsed is refused before parsing`() throws {
-    // Nine levels of nine, the last as a key: 387 million nodes, and each would be hashed.
+    // Nine levels of nine, the last as a key: 387 million nodes, all of which would be hashed.
     var bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
     for level in 1 ... 8 {
       let below = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")

@@ -8,7 +8,7 @@ import Testing
     var testDescription: String { self.key }
   }
 
-  /// A setting of each format, with a text for the file, the variable and the flag.
+  /// A setting per format, with a text for the file, the variable and the flag.
   static let cases = [
     Case(key: "limits.max-sessions", texts: ["7", "8", "9"]),
     Case(key: "limits.max-load", texts: ["0.5", "3", "0"]),

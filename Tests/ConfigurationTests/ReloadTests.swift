@@ -17,7 +17,7 @@ import Testing
     #expect(configuration.server.guards == Settings.defaults.configuration.server.guards)
     #expect(configuration.log.level == .debug)
     #expect(configuration.server.transport.maxMessageBytes == 64 << 20)
-    // A change that waits for a restart is reported at each reload, until it is undone.
+    // A change that waits for a restart is reported at every reload, until it is undone.
     #expect(reload.settings.reloading(new).applied.isEmpty)
     #expect(
       reload.settings.reloading(new).awaitingRestart.map(\.key) == ["transport.max-message-bytes"])

@@ -25,7 +25,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
   /// The light on the scene: factors of red, green and blue.
   var light = SIMD3<Double>.one
 
-  /// The built-in filters, and those that draw texts with the fonts of Debian's packages.
+  /// The built-in filters, and the filters that draw texts using the fonts of Debian's packages.
   static let catalogue: FilterCatalogue = {
     var catalogue = FilterCatalogue.builtIn
     catalogue.registerText()
@@ -50,7 +50,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
     try ImageDecoder(pool: BufferPool()).decode(try Self.read(self.path))
   }
 
-  /// Makes the picture.
+  /// Creates the picture.
   func commit() throws {
     try Self.write(try ImageEncoder(format: .png).encode(try self.reference()), to: self.path)
   }

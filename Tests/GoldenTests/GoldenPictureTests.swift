@@ -9,7 +9,8 @@ import Testing
   import Darwin
 #endif
 
-/// Compares the settings of the guides with committed pictures, which `dev/pictures goldens` writes.
+/// Compares the settings of the guides with committed pictures, which `dev/pictures goldens`
+/// writes.
 @Suite struct `Golden pictures` {
   /// Whether the pictures are written instead of compared.
   static let writesPictures = unsafe getenv("SIDELIGHT_GOLDENS") != nil

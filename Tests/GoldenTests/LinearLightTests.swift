@@ -21,7 +21,7 @@ import Testing
 
   private static let blur = Stage.filter("gaussianBlur", ["radius": .number(3)])
 
-  /// Filters whose results lie between those of their inputs.
+  /// Filters whose results lie between their inputs.
   static let averages: [Pipeline] = [
     Self.linear(Self.blur),
     Self.linear(.filter("gaussianBlur", ["radius": .number(12)])),
@@ -44,7 +44,7 @@ import Testing
     ],
   ]
 
-  /// Filters that exaggerate, and so magnify what is rounded.
+  /// Filters that exaggerate, and so magnify rounding errors.
   static let others: [Pipeline] = [
     Self.linear(.filter("unsharpMask", ["radius": .number(2)])),
     Self.linear(.filter("bloom", ["radius": .number(3), "intensity": .number(1)])),
@@ -90,7 +90,8 @@ import Testing
     }
   }
 
-  /// The mean magnitude of the second difference along rows: how much neighbours alternate.
+  /// The mean magnitude of the second difference along rows, which measures the alternation of
+  /// neighbours.
   private static func combs(_ luma: [UInt8], width: Int) -> Double {
     var sum = 0
     for index in luma.indices where (1 ..< width - 1).contains(index % width) {

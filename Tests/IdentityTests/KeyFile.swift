@@ -13,7 +13,7 @@ struct KeyFile {
     try Data(text.utf8).write(to: URL(fileURLWithPath: self.path))
   }
 
-  /// Writes a set of keys, each with changes to its fields. `NSNull` removes a field.
+  /// Writes a set of keys with changes to their fields. `NSNull` removes a field.
   func write(_ keys: [(id: String, key: SigningKey, changes: [String: Any])]) throws {
     let entries = try keys.map { entry in
       let fields: [String: Any] = try entry.key.publicFields()

@@ -5,7 +5,7 @@ import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 
-/// Runs a server that requires tokens, with the clock of these tests, and a generated client.
+/// Runs a server that requires tokens, using these tests' clock, and a generated client.
 func withServer<Result: Sendable>(
   _ authenticator: any Authenticator, _ body: @Sendable (Stub) async throws -> Result
 ) async throws -> Result {
@@ -17,7 +17,7 @@ func withServer<Result: Sendable>(
 }
 
 extension Stub {
-  /// Calls the server with a token. Returns the code and reason of the error, if any.
+  /// Calls the server using a token. Returns the code and reason of the error, if any.
   func refusal(_ token: String) async throws -> (code: RPCError.Code, reason: String?)? {
     do {
       _ = try await self.checkPipeline(

@@ -2,8 +2,8 @@ import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 
-/// The typed functions of `Stage`, which are generated from the catalogue. VisionTests has those of
-/// the filters of SidelightVision.
+/// The typed functions of `Stage`, which are generated from the catalogue. VisionTests has the
+/// typed functions of SidelightVision.
 @Suite("Typed filters") struct TypedFilterTests {
   /// Every filter, with all its parameters.
   private static let stages: [Stage] = [

@@ -1,9 +1,9 @@
 package import SidelightKernels
 
-/// An interpreter of pipelines, one node at a time and in double precision: the definition with
-/// which compiled plans are compared.
+/// An interpreter of pipelines, node by node and in double precision: the definition with which
+/// compiled plans are compared.
 ///
-/// Nothing is folded, fused, divided into bands or approximated. It is slow.
+/// It doesn't fold, fuse, approximate or divide into bands. It is slow.
 package struct ReferenceInterpreter {
   private let time: FrameTime
   private let details: FrameDetails
@@ -27,8 +27,8 @@ package struct ReferenceInterpreter {
     return copy.apply(pipeline.shape.nodes(for: unshaped.geometry), to: unshaped)
   }
 
-  /// Converts a picture to another space. In linear light a picture of a YUV format has no planes
-  /// of luma and chroma: its neighbourhoods are of red, green and blue.
+  /// Converts a picture to another space. In linear light a picture of a YUV format doesn't have
+  /// planes of luma and chroma: its neighbourhoods are of red, green and blue.
   private func convert(
     _ picture: ReferencePicture, from outer: WorkingSpace, to inner: WorkingSpace
   ) -> ReferencePicture {
@@ -88,7 +88,7 @@ package struct ReferenceInterpreter {
     }
   }
 
-  /// Whether each pixel of a stage's result depends on the same pixel only.
+  /// Whether the pixels of a stage's result depend only on the same pixel of its input.
   private static func isPointwise(
     _ stage: ResolvedStage, _ geometry: FrameGeometry, _ space: WorkingSpace
   ) -> Bool {
@@ -147,7 +147,7 @@ package struct ReferenceInterpreter {
     return current
   }
 
-  /// Applies the nodes of an operation that adapts to the source frame, as a picture by itself. It
+  /// Applies the nodes of an operation that adapts to the source frame, as a separate picture. It
   /// works on gamma-encoded colour, and on the samples of frames unless it is a matrix.
   private func apply(
     _ operation: any AdaptiveOperation, to picture: ReferencePicture, in space: WorkingSpace
@@ -277,7 +277,7 @@ package struct ReferenceInterpreter {
         continue
       }
       let (from, to) = (before.pixels[index], after.pixels[index])
-      // Premultiplied, so that invisible colours have no effect.
+      // Premultiplied, which removes the effect of invisible colours.
       let alpha = from.w + (to.w - from.w) * amount
       var color = from * from.w + (to * to.w - from * from.w) * amount
       color = alpha > 0 ? color / alpha : .zero
@@ -308,7 +308,7 @@ extension ReferencePicture {
       planes: planes, geometry: self.geometry, isPremultiplied: isPremultiplied)
   }
 
-  /// Replaces each pixel by a function of it and its position. An opaque picture stays opaque.
+  /// Replaces every pixel by a function of it and its position. An opaque picture stays opaque.
   mutating func mapPixels(
     _ body: (SIMD4<Double>, _ x: Int, _ y: Int) -> SIMD4<Double>
   ) {

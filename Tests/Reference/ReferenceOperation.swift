@@ -6,7 +6,7 @@ package protocol ReferenceOperation: NeighborhoodOperation {
   /// Applies the operation to one plane by its definition: naive, in double precision.
   func reference(_ plane: ReferencePlane) -> ReferencePlane
   /// Applies the operation to all planes of a picture by its definition. The default applies it to
-  /// each plane independently.
+  /// every plane independently.
   func reference(
     _ planes: [ReferencePlane], of geometry: FrameGeometry
   ) -> [ReferencePlane]

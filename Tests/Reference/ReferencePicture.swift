@@ -40,7 +40,7 @@ package struct ReferencePicture: Sendable {
   /// - Parameters:
   ///   - planes: The planes, in the order of the format.
   ///   - geometry: The encoding.
-  ///   - isPremultiplied: Whether colour is multiplied by alpha, where there is alpha.
+  ///   - isPremultiplied: Whether colour is multiplied by alpha in formats with alpha.
   package init(planes: [ReferencePlane], geometry: FrameGeometry, isPremultiplied: Bool) {
     self.geometry = geometry
     self.pixels = []
@@ -74,7 +74,7 @@ package struct ReferencePicture: Sendable {
 
   /// Returns code values, neither rounded nor clamped.
   ///
-  /// - Parameter isPremultiplied: Whether to multiply colour by alpha, where there is alpha.
+  /// - Parameter isPremultiplied: Whether to multiply colour by alpha in formats with alpha.
   package func planes(isPremultiplied: Bool) -> [ReferencePlane] {
     let (width, height) = (self.geometry.size.width, self.geometry.size.height)
     let multiplies = isPremultiplied && self.hasAlpha
@@ -108,7 +108,7 @@ package struct ReferencePicture: Sendable {
     }
   }
 
-  /// Returns the picture in another encoding: composited on black if the encoding has no alpha.
+  /// Returns the picture in another encoding: composited on black for an encoding without alpha.
   package func converted(to encoding: FrameEncoding) -> ReferencePicture {
     var copy = self
     copy.geometry.format = encoding.format

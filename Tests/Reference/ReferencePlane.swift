@@ -9,7 +9,7 @@ package struct ReferencePlane: Sendable, Hashable {
   package let height: Int
   /// Channels per pixel.
   package let step: Int
-  /// The plane's pixels per pixel of the frame along each axis: 1, or 1/2 for chroma.
+  /// The plane's pixels per pixel of the frame along both axes: 1, or 1/2 for chroma.
   package let scale: Double
   /// Row by row, pixel by pixel, channel by channel.
   package var samples: [Double]
@@ -51,8 +51,8 @@ package struct ReferencePlane: Sendable, Hashable {
 }
 
 extension ReferencePlane {
-  /// Returns a plane of the frame's size from one of half the size: each pixel gets the sample that
-  /// it shares.
+  /// Returns a plane of the frame's size from a plane of half the size: every pixel gets the sample
+  /// that it shares.
   package func spread(over size: FrameSize) -> ReferencePlane {
     var result = ReferencePlane(
       width: size.width, height: size.height, step: self.step, scale: 1,
@@ -80,7 +80,7 @@ extension ReferencePlane {
 
 extension ReferencePlane {
   /// The plane with alpha limited to 0 ... 255 and premultiplied colour to -alpha ... 2 alpha;
-  /// unchanged if the format has no alpha or ignores it.
+  /// unchanged if the format doesn't have alpha or ignores it.
   func boundedByAlpha(of geometry: FrameGeometry) -> ReferencePlane {
     guard geometry.format.hasAlpha, geometry.color.alpha != .opaque else { return self }
     return self.map { x, y, channel in

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The manifest of `dev/test asan vision`: the modules of the root package that VisionTests need, always
-// with Vision. Tests/Sanitizers/run copies it next to links to the sources.
+// The manifest of `dev/test asan vision`: the modules of the root package that VisionTests need,
+// always with Vision. Tests/Sanitizers/run copies it next to links to the sources.
 let strictMemory: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),

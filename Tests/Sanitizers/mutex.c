@@ -1,6 +1,7 @@
-// Reports the slow path of Synchronization.Mutex to ThreadSanitizer; preloaded by `dev/test tsan`. The fast path
-// is compiled into our code, where the sanitizer sees it. The slow path is in a library that is not
-// instrumented, so a thread that waited for a lock would seem to hold none.
+// Reports the slow path of Synchronization.Mutex to ThreadSanitizer; preloaded by `dev/test tsan`.
+// The fast path is compiled into our code, where the sanitizer sees it. The slow path is in a
+// library that is not instrumented: without this report a thread that waited for a lock would not
+// seem to hold it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

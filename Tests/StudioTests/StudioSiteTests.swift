@@ -16,7 +16,7 @@ import Testing
     var authority = StudioSiteTests.authority
 
     /// - Parameters:
-    ///   - acceptsBearerTokens: Whether the server authenticates callers by tokens.
+    ///   - acceptsBearerTokens: Whether the server authenticates callers using tokens.
     ///   - folder: A folder with the files of the page; `nil` uses those in the binary.
     ///   - opensPage: Whether the browser has exchanged the token for a cookie.
     init(

@@ -4,8 +4,8 @@ import SidelightServer
 import SidelightWire
 import SwiftProtobuf
 
-/// A connection to a studio that sends bytes as a test states them, and parses frames of the server
-/// one byte at a time, as RFC 6455 describes them.
+/// A connection to a studio that sends bytes as a test states them, and parses the server's frames
+/// byte by byte, as RFC 6455 describes them.
 struct WebPeer: Sendable {
   /// A frame of the server.
   struct Frame: Hashable, Sendable {
@@ -86,7 +86,7 @@ struct WebPeer: Sendable {
     return String(decoding: head, as: UTF8.self)
   }
 
-  /// Opens a WebSocket for a call, with the rights of a bearer token.
+  /// Opens a WebSocket for a call, using the rights of a bearer token.
   func open(_ path: String = "/sidelight.v1.FrameFilter/Process") async throws -> Int {
     try await self.request(
       path,
@@ -120,7 +120,7 @@ struct WebPeer: Sendable {
 
   /// Reads to the end of the connection.
   ///
-  /// - Returns: The code of the close frame; `nil` if there is none.
+  /// - Returns: The code of the close frame; `nil` if the connection ended without one.
   func closeCode() async throws -> Int? {
     var code: Int?
     while let frame = try await self.frame() { code = frame.closeCode ?? code }
@@ -136,7 +136,7 @@ struct WebPeer: Sendable {
 
   /// Receives more bytes.
   ///
-  /// - Returns: Whether there were any.
+  /// - Returns: Whether bytes arrived before the end.
   private func more() async throws -> Bool {
     // A connection that the server resets has ended too.
     guard var bytes = try? await self.input.iterator.next() else { return false }

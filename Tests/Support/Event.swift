@@ -20,7 +20,7 @@ package final class Event: Sendable {
     self.continuation.finish()
   }
 
-  /// Returns when it has happened, or the task is cancelled. One task may wait at a time.
+  /// Returns when it has happened, or the task is cancelled. Only one task may wait.
   package func wait() async {
     for await _ in self.stream {}
   }

@@ -1,6 +1,6 @@
 package import Testing
 
-/// Polls until a condition holds that no event reports; fails when it takes too long.
+/// Polls until a condition holds that cannot be observed by an event; fails when it takes too long.
 package func expectEventually(
   _ what: Comment, within limit: Duration = .seconds(60),
   sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool

@@ -2,9 +2,9 @@ import Foundation
 package import SidelightKernels
 import Synchronization
 
-/// A filter that holds each frame until the test releases it, and reports when it receives one.
+/// A filter that holds every frame until the test releases it, and reports when it receives one.
 package final class Gate: Sendable {
-  /// The received frames, with an element for each.
+  /// An element per received frame.
   package let entered: AsyncStream<Void>
   private let entering: AsyncStream<Void>.Continuation
   private let permits = DispatchSemaphore(value: 0)

@@ -31,7 +31,7 @@ package func withOperators<Result: Sendable>(
 /// - Parameters:
 ///   - address: The address of the server.
 ///   - transport: The settings, of which the size of the window is used.
-///   - security: The client's TLS. `nil` uses that of `TestSecurity.current`, or none.
+///   - security: The client's TLS. `nil` uses `TestSecurity.current`'s TLS, if any.
 ///   - body: Receives the connection.
 package func withConnection<Result: Sendable>(
   _ address: Address, transport: TransportConfiguration = TransportConfiguration(),

@@ -109,7 +109,7 @@ package final class ManualClock: Sendable {
     let number = self.state.withLock { $0.number() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // The tasks that continue now: watchers of such a wait, or one that would have waited.
+        // The tasks that continue now: watchers of such a wait, or a task that would have waited.
         let ready: [CheckedContinuation<Void, Never>] = self.state.withLock { state in
           guard !Task.isCancelled, duration > .zero else { return [continuation] }
           state.waiters[number] = (state.now + duration, continuation)

@@ -15,7 +15,7 @@ extension Frame {
 }
 
 extension Sidelight_V1_Image {
-  /// Returns noise that depends on `seed` alone, with `padding` bytes after each row.
+  /// Returns noise that depends on `seed` alone, with `padding` bytes after every row.
   package static func noise(
     _ format: PixelFormat, _ width: Int, _ height: Int, padding: Int = 0, seed: UInt64 = 1
   ) -> Self {

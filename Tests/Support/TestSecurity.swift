@@ -5,7 +5,7 @@ package import SidelightServer
 
 /// TLS for a test: servers and clients that are created while it is current use it.
 package struct TestSecurity: Sendable {
-  /// The TLS of the running test. `nil` is none.
+  /// The TLS of the running test; `nil` disables TLS.
   @TaskLocal package static var current: TestSecurity?
 
   /// The files of the server.
@@ -68,7 +68,7 @@ package struct CertificateFolder {
 }
 
 extension HTTP2ClientTransport.Posix.TransportSecurity {
-  /// Returns the TLS of a client that trusts an authority and has a certificate or none.
+  /// Returns the TLS of a client that trusts an authority, optionally with a certificate.
   package static func trusting(
     _ authority: TestAuthority, showing identity: TestAuthority.Identity? = nil
   ) -> Self {

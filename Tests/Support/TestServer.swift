@@ -8,7 +8,7 @@ package import Tracing
 ///
 /// - Parameters:
 ///   - configuration: The settings. The server listens on `addresses`, waits longer for slow peers,
-///     and uses the TLS of `TestSecurity.current` if there is none in `configuration`.
+///     and uses the TLS of `TestSecurity.current` unless `configuration` has TLS.
 ///   - clock: The clock of sessions. `nil` is the system's, with a limit of 600 s for custom
 ///     filters.
 ///   - logger: The logger. `nil` discards messages.
@@ -45,8 +45,8 @@ package func withServer<Result: Sendable>(
 }
 
 extension GuardConfiguration {
-  /// Extends the timeouts that a test has not set. On a busy machine a client may get no processor
-  /// for seconds, and must not count as silent, dead or stalled.
+  /// Extends the timeouts that a test has not set. On a busy machine a client may wait for a
+  /// processor for seconds, and must not count as silent, dead or stalled.
   package mutating func extendTimeouts() {
     let usual = GuardConfiguration()
     if self.prefaceTimeout == usual.prefaceTimeout { self.prefaceTimeout = .seconds(600) }

@@ -37,7 +37,7 @@ import Testing
       Counter(label: "calls_total", dimensions: [("caller", "\(caller)")], factory: registry)
         .increment(by: 2)
     }
-    // One that is known already stays itself.
+    // A known caller keeps its own series.
     Counter(label: "calls_total", dimensions: [("caller", "0")], factory: registry).increment()
     let lines = registry.text.split(separator: "\n").map(String.init)
     #expect(

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightText
 import Testing
 
-/// Texts drawn with the fonts of Debian's packages fonts-dejavu-core, fonts-inter and
+/// Texts drawn using the fonts of Debian's packages fonts-dejavu-core, fonts-inter and
 /// fonts-noto-core.
 @Suite("Drawn texts") struct TextRendererTests {
   private let renderer = FontRenderer()
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `Arabic letters join`() throws {
-    // Each letter alone, separated by a character that prevents joining, is wider than the word.
+    // The letters alone, separated by a character that prevents joining, are wider than the word.
     let joined = try #require(try self.renderer.render(Self.request("ههه")))
     let separate = try #require(try self.renderer.render(Self.request("ه\u{200C}ه\u{200C}ه")))
     #expect(joined.pixels != separate.pixels)

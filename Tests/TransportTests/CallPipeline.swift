@@ -22,7 +22,7 @@ final class CallPipeline {
   }
 
   deinit {
-    // A channel and its pipeline keep each other alive until the channel is closed.
+    // A channel and its pipeline keep one another alive until the channel is closed.
     _ = try? self.channel.finish(acceptAlreadyClosed: true)
   }
 

@@ -13,10 +13,10 @@ import Synchronization
 import Testing
 
 /// The hooks of this module into grpc-swift, grpc-swift-nio-transport, swift-nio-http2 and
-/// swift-nio. Each test is named after one hook, so that a version which breaks it fails with its
+/// swift-nio. The tests are named after the hooks: a version which breaks a hook fails with its
 /// name.
 ///
-/// The guards' own hooks have an attack each in `GuardTests`; errors of HTTP/2 are in
+/// The guards' own hooks are attacked in `GuardTests`; errors of HTTP/2 are in
 /// `LateFrameGuardTests`.
 @Suite(.timeLimit(.minutes(1))) struct HookTests {
   typealias Client = Sidelight_V1_ClientMessage
@@ -87,7 +87,7 @@ import Testing
           }
         })
       try await withGRPCClient(transport: transport) { client in
-        // No service is there: the call itself is refused.
+        // The server doesn't have the service: the call itself is refused.
         let error = await #expect(throws: RPCError.self) {
           _ = try await Sidelight_V1_FrameFilter.Client(wrapping: client).listFilters(.init())
         }
@@ -190,7 +190,7 @@ import Testing
 
   /// Makes one call over a real connection, with this module on both sides.
   ///
-  /// - Parameter pixels: The pixels of the one frame that is sent; none sends no frame.
+  /// - Parameter pixels: The pixels of the frame to send; an empty array sends no frame.
   /// - Returns: The messages of the handler.
   @discardableResult
   private static func withCall(

@@ -7,12 +7,12 @@ import Testing
 
 /// Which of HTTP/2's errors are about frames that came too late.
 @Suite struct LateFrameGuardTests {
-  /// Replaces HTTP/2: reports an error about whatever it reads.
+  /// Replaces HTTP/2: reports an error about everything that it reads.
   private final class ErrorReporter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let error: any Error
-    /// Whether the connection can be written again in the midst of a read.
+    /// Whether the connection becomes writable again during a read.
     private let becomesWritable: Bool
 
     init(_ error: any Error, becomesWritable: Bool) {

@@ -75,7 +75,7 @@ import Testing
     #expect(segments.count(where: \.isFirst) == lengths.count)
     #expect(segments.count(where: \.isLast) == lengths.count)
     #expect(segments.reduce(0) { $0 + $1.prefixByteCount } == 5 * lengths.count)
-    // A segment without a complete prefix has no content.
+    // A segment without a complete prefix doesn't have content.
     #expect(segments.allSatisfy { $0.prefix != nil || $0.byteCount == $0.prefixByteCount })
   }
 }

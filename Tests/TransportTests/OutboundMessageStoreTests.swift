@@ -164,7 +164,7 @@ import SidelightWire
     let pipeline = try CallPipeline()
     let messages = pipeline.store.makeCallMessages()
     let (envelope, expected) = try Self.message()
-    // gRPC writes the end of the call, and flushes, where the stream has no room any more.
+    // gRPC writes the end of the call, and flushes, when the stream is full.
     let eager = WriteOnWrite(
       .data(.init(data: .byteBuffer(ByteBuffer(bytes: framed([9]))), endStream: true)))
     try pipeline.channel.pipeline.syncOperations.addHandler(eager, position: .first)
@@ -175,7 +175,7 @@ import SidelightWire
     #expect(eager.writesAtFlush.first == sent.count)
   }
 
-  /// Writes something from above in the midst of the first write, and flushes; and counts.
+  /// Writes something from above during the first write, and flushes; and counts.
   private final class WriteOnWrite: ChannelOutboundHandler {
     typealias OutboundIn = HTTP2Frame.FramePayload
 

@@ -124,7 +124,7 @@ extension GRPCContiguousBytes {
   fileprivate var contents: [UInt8] { self.withUnsafeBytes { [UInt8]($0) } }
 }
 
-/// Memory that is written through a pointer and sent as it is.
+/// Memory that is written using a pointer and sent as it is.
 @Suite struct WritableByteBufferTests {
   @Test func `later writes reach the transport, from the same memory`() throws {
     let pixels = PixelBuffer(transportable: 200_000)

@@ -116,7 +116,7 @@ import SidelightWire
     #expect(try [UInt8](#require(received.pixels).bytes) == [1, 2, 3])
   }
 
-  /// Bytes that lie elsewhere each time one looks.
+  /// Bytes that move between accesses.
   private struct MovingBytes: GRPCContiguousBytes {
     private var bytes: [UInt8]
 

@@ -44,7 +44,7 @@
             in: scene, color: nil,
             search: FaceSearch(window: window, angle: angle, sizes: 36 ... 90))
           // Of 224 turned pictures of the portrait, three have a false box at the person's
-          // shoulder, with the least support that a box can have.
+          // shoulder, with the minimum support of a box.
           let certain = found.filter { $0.confidence > 0.2 }
           #expect(certain.count == 1, "\(degrees) degrees, \(window as Any): \(found)")
           let face = try #require(certain.first)

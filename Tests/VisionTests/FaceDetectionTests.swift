@@ -308,7 +308,7 @@ import Testing
       }
     }
 
-    /// Returns the ids of each frame, from left to right.
+    /// Returns the ids by frame, from left to right.
     private static func ids(_ scene: HiddenPeople, frames: Int) async throws -> [[UInt64]] {
       var catalogue = FilterCatalogue.builtIn
       catalogue.registerVision()
@@ -354,7 +354,7 @@ import Testing
       #expect(ids[129].count == 2 && ids[129].allSatisfy { $0 > 2 }, "\(ids)")
     }
 
-    /// Each pixel as a square.
+    /// Every pixel as a square.
     private static func enlarged(_ picture: ColorPicture, _ factor: Int) -> ColorPicture {
       var samples: [UInt8] = []
       samples.reserveCapacity(picture.samples.count * factor * factor)

@@ -4,7 +4,7 @@ import Testing
 import SidelightVision
 
 @Suite struct FaceFinderCombinationTests {
-  /// Returns the same faces in each search, or throws.
+  /// Returns the same faces in every search, or throws.
   struct FixedFinder: FaceFinder {
     struct Failure: Error {}
 

@@ -70,7 +70,7 @@
         for isPlanar in [true, false] {
           for order in ["RGB", "BGR"] {
             for (width, height) in [(32, 18), (24, 24), (40, 20)] {
-              // Blue counts a little, so that the order is visible.
+              // Blue counts a little, which makes the order visible.
               let blue = order == "RGB" ? 2 : 0
               var weights: [Float] = [0, 0.75, 0]
               weights[blue] = 0.25

@@ -29,7 +29,7 @@ struct ONNXBuilder {
 
   /// A 1x1 convolution of three channels.
   ///
-  /// - Parameter weights: For each channel of the result, the weights of the input's channels.
+  /// - Parameter weights: The weights of the input's channels, by channel of the result.
   static func convolution(
     weights: [[Float]], width: Int?, height: Int?, isPlanar: Bool = true,
     input: String = "input", output: String = "output"

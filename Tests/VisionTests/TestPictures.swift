@@ -16,8 +16,8 @@ enum TestPictures {
     return try self.decode(root.appendingPathComponent("Examples/media/portrait.jpg"))
   }
 
-  /// The canonical box of the face in the portrait: the mean of what the cascade alt2 finds at
-  /// several sizes.
+  /// The canonical box of the face in the portrait: the mean of the boxes that the cascade alt2
+  /// finds at several sizes.
   static let faceCenter = PicturePoint(x: 224, y: 114.5)
   static let faceSize = 101.0
 

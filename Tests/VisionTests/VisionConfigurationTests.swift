@@ -7,7 +7,7 @@ import SidelightVision
 
 /// Finders, mattes and models that are loaded by a runtime of the test, in every build.
 @Suite struct VisionConfigurationTests {
-  /// A runtime whose models return the same values in each run.
+  /// A runtime whose models return the same values in every run.
   struct FixedRuntime: ModelRuntime {
     struct Model: LoadedModel {
       let inputs: [TensorShape]

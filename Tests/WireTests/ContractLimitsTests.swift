@@ -54,7 +54,7 @@ import Testing
     #expect(largest.1 <= ContractLimits.maxPipelineBytes * 3 / 4, "\(largest)")
   }
 
-  /// A pipeline of a size, but for 40 bytes.
+  /// A pipeline of a size, within 40 bytes.
   static func pipeline(ofBytes count: Int) -> Pipeline {
     func stage(_ size: Int) -> Stage {
       .filter(

@@ -3,7 +3,7 @@ import SidelightWire
 import Testing
 
 @Suite struct `A fault in a pipeline's text` {
-  /// Each text, the column of the caret, and words of the message.
+  /// Texts, the column of the caret, and words of the message.
   static let errors: [(String, Int, String)] = [
     (",", 1, "expected a filter's name or '[', found ','"),
     ("sepia,", 7, "expected a filter's name or '[', found the end"),

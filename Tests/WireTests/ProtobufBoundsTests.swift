@@ -17,7 +17,7 @@ struct ProtobufBoundsTests {
     try ProtobufBounds.check(bytes.span, as: self.shape, maxFields: maxFields)
   }
 
-  /// One of each kind, with fields of every type in them.
+  /// A message of every kind, with fields of every type in them.
   static let sound: [Sidelight_V1_ClientMessage] = [
     .with {
       $0.open.label = "label"
@@ -52,7 +52,7 @@ struct ProtobufBoundsTests {
   }
 
   @Test func `fields are counted wherever they are, and one too many is one too many`() throws {
-    // activate, and in it entries of two fields each.
+    // activate, with entries of two fields.
     let message = Sidelight_V1_ClientMessage.with {
       $0.activate.stages = ["a": true, "b": true, "c": true]
     }

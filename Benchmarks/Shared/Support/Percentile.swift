@@ -1,5 +1,6 @@
 extension [Duration] {
-  /// Returns the value that `percent` percent of the values do not exceed; zero if there are none.
+  /// Returns the value that `percent` percent of the values do not exceed; zero for an empty
+  /// collection.
   package func percentile(_ percent: Double) -> Duration {
     guard !self.isEmpty else { return .zero }
     let rank = Int((percent / 100 * Double(self.count)).rounded(.up))

@@ -3,11 +3,11 @@ import SidelightKernels
 import SidelightVision
 import Synchronization
 
-/// The time of each search for faces.
+/// The times of searches for faces.
 final class FinderTimes: Sendable {
   private let looks = Mutex<[Double]>([])
 
-  /// Makes a configuration search with a cascade whose looks at known faces are measured.
+  /// Makes a configuration search using a cascade whose looks at known faces are measured.
   func install(in vision: inout VisionConfiguration) throws {
     #if Vision
       let cascade = try CascadeFaceFinder(.alt2, folder: CascadeFaceFinder.debianFolder)

@@ -9,7 +9,7 @@ import SidelightVision
 ///       [--onnx-runtime FILE] [--time-finder]
 ///
 /// The file of an asset has rows of RGBA pixels with straight alpha. `--time-finder` also measures
-/// each search of the cascade, as looks and searches; the cascade is then a custom finder.
+/// the searches of the cascade, as looks and searches; the cascade is then a custom finder.
 struct Setup {
   let catalogue: FilterCatalogue
   let pool = BufferPool(maxIdleBytes: 1 << 28)

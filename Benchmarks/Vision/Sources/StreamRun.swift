@@ -1,8 +1,8 @@
 import SidelightKernels
 
-/// Filters the frames of a file one after the other, as a session does, and measures each.
+/// Filters the frames of a file sequentially, as a session does, and measures them.
 struct StreamRun {
-  /// The times in milliseconds, with one entry for each frame.
+  /// The times in milliseconds, with one entry per frame.
   struct Figures: Encodable {
     /// The whole frame without jobs: the scene's step and the passes.
     var frame: [Double] = []
@@ -12,12 +12,12 @@ struct StreamRun {
     var parts: [String: [Double]] = [:]
     /// The looks at known faces, all of a frame; only with `--time-finder`.
     var looks: [Double] = []
-    /// The jobs, which run off the frame's path, by name: the frame that started each, and the
+    /// The jobs, which run off the frame's path, by name: the frame that started a job, and its
     /// time.
     var jobs: [String: [[Double]]] = [:]
     /// The names of the passes.
     var passes: [String] = []
-    /// The reason for which each frame is covered whole, as far as it was reported, or nothing.
+    /// The reported reasons for covering frames whole, by frame; empty without a reason.
     var wholeFrame: [String] = []
   }
 

@@ -8,8 +8,8 @@ import SidelightKernels
 ///     hello                                    NAME
 ///     run WORK FORMAT WIDTH HEIGHT FRAMES INTERVAL JOBTIME IN OUT   the figures as JSON
 ///
-/// INTERVAL is the time between frames, and JOBTIME the time after which the result of a job arrives,
-/// in milliseconds. OUT may be "-".
+/// INTERVAL is the time between frames, and JOBTIME the time after which the result of a job
+/// arrives, in milliseconds. OUT may be "-".
 @main
 struct Vision {
   static func main() async throws {

@@ -6,9 +6,9 @@ import Tracing
 public struct LineLogHandler: LogHandler {
   /// The minimum level of entries.
   public var logLevel = Logger.Level.info
-  /// The metadata of each entry.
+  /// The metadata of all entries.
   public var metadata: Logger.Metadata = [:]
-  /// The provider of additional metadata for each entry.
+  /// The provider of additional metadata for all entries.
   public var metadataProvider: Logger.MetadataProvider?
 
   private let label: String
@@ -101,8 +101,8 @@ public struct LineLogHandler: LogHandler {
 }
 
 extension String {
-  /// The text with control characters escaped, so that callers can neither break lines nor control
-  /// a terminal.
+  /// The text with control characters escaped, which prevents callers from breaking lines or
+  /// controlling a terminal.
   fileprivate var withoutControls: String {
     var text = ""
     for scalar in self.unicodeScalars {
@@ -117,8 +117,8 @@ extension String {
 }
 
 extension LineLogHandler {
-  /// Returns a handler that writes to standard error with one call per line, so that lines of
-  /// several threads do not mix.
+  /// Returns a handler that writes to standard error with one call per line, which keeps lines of
+  /// several threads apart.
   ///
   /// - Parameter format: The format of lines. `nil`: text on a terminal, else JSON.
   public static func standardError(label: String, format: LogFormat? = nil) -> LineLogHandler {

@@ -37,13 +37,13 @@ public struct SharedLevelLogHandler<Base: LogHandler>: LogHandler {
     set { self.own = newValue }
   }
 
-  /// The metadata of each entry.
+  /// The metadata of all entries.
   public var metadata: Logger.Metadata {
     get { self.base.metadata }
     set { self.base.metadata = newValue }
   }
 
-  /// The provider of additional metadata for each entry.
+  /// The provider of additional metadata for all entries.
   public var metadataProvider: Logger.MetadataProvider? {
     get { self.base.metadataProvider }
     set { self.base.metadataProvider = newValue }

@@ -50,7 +50,7 @@ extension Double {
 
 /// The labels of a series in Prometheus' text format.
 struct MetricLabels: Sendable, Hashable {
-  /// `name="value",name="value"`; empty if there are none.
+  /// `name="value",name="value"`; empty without dimensions.
   let text: String
 
   /// - Parameter dimensions: The names and values. Invalid characters of names become `_`.
@@ -60,7 +60,7 @@ struct MetricLabels: Sendable, Hashable {
     }.joined(separator: ",")
   }
 
-  /// The labels in braces; empty if there are none.
+  /// The labels in braces; empty without labels.
   var braced: String { self.text.isEmpty ? "" : "{\(self.text)}" }
 
   /// Returns the labels in braces, with an additional one.
@@ -131,7 +131,7 @@ final class MetricValue: CounterHandler, FloatingPointCounterHandler, MeterHandl
 /// A histogram with fixed bucket bounds.
 final class MetricHistogram: RecorderHandler, TimerHandler {
   struct State {
-    /// The counts by bucket, not cumulative. The last bucket has no bound.
+    /// The counts by bucket, not cumulative. The last bucket is unbounded.
     var counts: [UInt64]
     var sum = 0.0
   }

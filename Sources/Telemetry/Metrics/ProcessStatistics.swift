@@ -42,7 +42,7 @@ struct ProcessStatistics {
 
 #if canImport(Glibc)
   extension ProcessStatistics {
-    /// The current figures. `nil` if there is no `/proc`.
+    /// The current figures; `nil` on systems without `/proc`.
     static var current: ProcessStatistics? {
       // The fields from 3 on (proc(5)), after the command's name, which may contain anything.
       guard let stat = Self.contents(of: "/proc/self/stat"),
@@ -87,7 +87,7 @@ struct ProcessStatistics {
   }
 #else
   extension ProcessStatistics {
-    /// Always `nil`, since there is no `/proc`.
+    /// Always `nil`, because `/proc` is missing.
     static var current: ProcessStatistics? { nil }
   }
 #endif

@@ -33,7 +33,7 @@ struct OTLPCollector: Sendable {
   /// Sends spans, and retries if the status allows it.
   ///
   /// - Returns: The number of spans that the collector rejected.
-  /// - Throws: `RPCError` if the collector received none of them.
+  /// - Throws: `RPCError` if the collector didn't receive the spans.
   func send(_ spans: [FinishedSpan]) async throws -> Int {
     let request = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest.with {
       $0.resourceSpans = [

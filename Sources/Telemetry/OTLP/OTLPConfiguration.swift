@@ -2,7 +2,7 @@
 public struct OTLPConfiguration: Sendable, Hashable {
   /// The address of the collector.
   public var endpoint = OTLPEndpoint()
-  /// - `headers` (default: none): the metadata of each request, such as an API key; names in lower
+  /// - `headers` (default: none): the metadata of requests, such as an API key; names in lower
   ///   case.
   public var headers: [OTLPHeader] = []
   /// - `timeout` (duration, default: 10 s): the maximum duration of an attempt to send a batch.
@@ -57,7 +57,7 @@ extension OTLPConfiguration {
   ///
   /// - Parameters:
   ///   - environment: The variables.
-  ///   - warn: Called with a warning for each variable that is ignored.
+  ///   - warn: Called with a warning for every ignored variable.
   /// - Returns: `nil` if tracing is disabled: `OTEL_SDK_DISABLED` is true, `OTEL_TRACES_EXPORTER`
   ///   is `none`, or neither that variable nor an endpoint is set.
   public init?(environment: [String: String], warn: @escaping (String) -> Void) {
@@ -77,7 +77,7 @@ extension OTLPConfiguration {
     if let endpointName, let text = variables[endpointName] {
       let isInsecure = variables.firstSet("INSECURE").map { variables.flag($0) } ?? false
       guard let endpoint = OTLPEndpoint(text, isInsecure: isInsecure) else {
-        // No spans are better than spans at the wrong collector.
+        // Dropping spans is better than sending them to the wrong collector.
         warn("\(endpointName) is not a URL such as http://localhost:4317; no spans are sent")
         return nil
       }
@@ -106,7 +106,7 @@ extension OTLPConfiguration {
   }
 }
 
-/// Reads variables by the rules of OpenTelemetry.
+/// Reads variables using OpenTelemetry's rules.
 private struct EnvironmentReader {
   let environment: [String: String]
   let warn: (String) -> Void

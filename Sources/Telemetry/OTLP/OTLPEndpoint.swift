@@ -23,9 +23,9 @@ public struct OTLPEndpoint: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - text: `http://HOST:PORT`, `https://HOST:PORT`, `HOST:PORT` or `unix:PATH`. The default
-  ///     port is 4317. A path after the port has no meaning in gRPC and is ignored.
+  ///     port is 4317. A path after the port is ignored, because gRPC doesn't use it.
   ///   - isInsecure: Whether an endpoint without a scheme is connected to without TLS.
-  /// - Returns: `nil` if the text has none of these forms.
+  /// - Returns: `nil` if the text doesn't have one of these forms.
   public init?(_ text: String, isInsecure: Bool = false) {
     if let path = text.dropping(prefix: "unix:") {
       guard !path.isEmpty else { return nil }

@@ -35,8 +35,8 @@ public final class OTLPExporter: Service {
     self.counters = SpanCounters(factory: metrics)
   }
 
-  /// Sends spans until graceful shutdown begins or the task is cancelled. A second call sends
-  /// nothing.
+  /// Sends spans until graceful shutdown begins or the task is cancelled. A second call has no
+  /// effect.
   ///
   /// Never throws, since telemetry must not end the server: if certificates cannot be read, spans
   /// are dropped and the error is logged.
@@ -59,7 +59,7 @@ public final class OTLPExporter: Service {
     }
   }
 
-  /// Sends spans with a function until graceful shutdown begins or the task is cancelled.
+  /// Sends spans using a function until graceful shutdown begins or the task is cancelled.
   package func run(_ send: @escaping Send) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -156,7 +156,7 @@ public struct OTLPTracing: Sendable {
   }
 }
 
-/// Logs when sending of spans begins to fail, and when it works again, rather than each batch.
+/// Logs when sending of spans begins to fail, and when it works again, rather than every batch.
 private struct FailureLog {
   private let logger: Logger
   private let endpoint: OTLPEndpoint

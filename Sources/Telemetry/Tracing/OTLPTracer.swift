@@ -33,8 +33,8 @@ public final class OTLPTracer: Tracer {
       parent: parent, in: context, start: instant().nanosecondsSinceEpoch, queue: self.queue)
   }
 
-  /// Propagates the sampling decision with the parent's span ID, if there is a parent, so that
-  /// sampled descendants refer to an ancestor that was recorded.
+  /// Propagates the sampling decision with the parent's span ID, if there is a parent. Sampled
+  /// descendants then refer to an ancestor that was recorded.
   private func unsampled(
     _ traceID: TraceID, parent: SpanContext?, in context: ServiceContext
   ) -> OTLPSpan {
@@ -78,18 +78,18 @@ public final class OTLPTracer: Tracer {
 public indirect enum Sampler: Sendable, Hashable {
   /// All traces.
   case always
-  /// No traces.
+  /// Doesn't sample traces.
   case never
-  /// A fraction of traces (0 to 1), selected by trace ID so that all services decide alike: those
-  /// whose last 64 bits are below `ratio * 2^64`, as in the SDKs for Go and Python. OpenTelemetry
-  /// does not specify the formula. A larger ratio samples a superset.
+  /// Samples a fraction of traces (0 to 1) by trace ID, consistently across services: traces whose
+  /// last 64 bits are below `ratio * 2^64`, as in the SDKs for Go and Python. OpenTelemetry does
+  /// not specify the formula. A larger ratio samples a superset.
   case ratio(Double)
-  /// The decision of the parent; without a parent, that of `root`.
+  /// The parent's decision, or the decision of `root` without a parent.
   case parentBased(root: Sampler)
 
   /// Returns whether a span of the trace is sampled.
   ///
-  /// - Parameter parent: The parent of the span. `nil` if it has none.
+  /// - Parameter parent: The parent of the span; `nil` for a root span.
   public func samples(_ trace: TraceID, parent: SpanContext?) -> Bool {
     switch self {
     case .always: true
@@ -100,7 +100,7 @@ public indirect enum Sampler: Sendable, Hashable {
   }
 }
 
-/// Generates IDs of traces and spans with SplitMix64 from a random seed, without system calls.
+/// Generates IDs of traces and spans using SplitMix64 from a random seed, without system calls.
 /// Collisions between servers are as rare as for random IDs.
 private final class IdentifierSource: Sendable {
   private let state: Atomic<UInt64>

@@ -107,7 +107,7 @@ extension ServiceContext {
   }
 }
 
-/// A class instance fits into the context's storage; a value would be boxed again on each copy.
+/// A class instance fits into the context's storage; every copy of a value would box it again.
 private final class SpanContextBox: Sendable {
   let value: SpanContext
 
@@ -123,7 +123,7 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
   /// The last 64 bits, which samplers use. W3C asks that at least the last 56 are random.
   public let low: UInt64
 
-  /// - Returns: `nil` if all bits are zero, which means no trace.
+  /// - Returns: `nil` if all bits are zero, which isn't a valid ID.
   public init?(high: UInt64, low: UInt64) {
     guard high != 0 || low != 0 else { return nil }
     self.high = high
@@ -152,7 +152,7 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
   /// The bits, in the order of the text form.
   public let bits: UInt64
 
-  /// - Returns: `nil` if all bits are zero, which means no span.
+  /// - Returns: `nil` if all bits are zero, which isn't a valid ID.
   public init?(_ bits: UInt64) {
     guard bits != 0 else { return nil }
     self.bits = bits

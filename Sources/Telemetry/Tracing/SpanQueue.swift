@@ -70,7 +70,7 @@ package final class SpanQueue: Sendable {
     self.wakeUp.finish()
   }
 
-  /// Calls `body` on each wake-up, until ``finish()`` or cancellation of the task.
+  /// Calls `body` on every wake-up, until ``finish()`` or cancellation of the task.
   package func waitForWakeUps(_ body: () async -> Void) async {
     for await _ in self.wakeUps { await body() }
   }

@@ -76,12 +76,13 @@ final class CallCancellation: Sendable {
   }
 }
 
-/// Writes a call's number into its headers, so that ``CallOriginInterceptor`` can find its origin.
+/// Writes a call's number into its headers, which ``CallOriginInterceptor`` uses to find its
+/// origin.
 ///
-/// gRPC passes a handler nothing of the call's channel but an address, which all peers of a Unix
-/// socket share, and its own context cannot be extended from outside the package
-/// (`docs/design/upstream.md`, 6). Headers are the one thing that passes from the channel to the
-/// call. A header of that name from a client is removed, so no client can claim another's call or
+/// gRPC passes a handler only the address of the call's channel, which all peers of a Unix socket
+/// share, and its own context cannot be extended from outside the package
+/// (`docs/design/upstream.md`, 6). Only headers pass from the channel to the call. A header of that
+/// name from a client is removed, which prevents clients from claiming another's call or
 /// connection.
 final class CallNumberHandler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
@@ -106,7 +107,7 @@ final class CallNumberHandler: ChannelInboundHandler {
   }
 }
 
-/// Gives each call its ``CallOrigin``, and runs its handler on the configured executor.
+/// Provides calls with their ``CallOrigin``, and runs their handlers on the configured executor.
 struct CallOriginInterceptor: ServerInterceptor {
   let connections: ConnectionTable
   let executor: TransportConfiguration.Executor

@@ -11,7 +11,7 @@ package final class ConnectionCounters: Sendable {
     package var open = 0
     /// Connections that have ended, by the reason.
     package var ended: [ConnectionEnd: UInt64] = [:]
-    /// The actions of each guard; guards that have never acted are left out.
+    /// The number of actions per guard, without guards that have never acted.
     package var guards: [Guard: Int] = [:]
   }
 
@@ -54,8 +54,7 @@ package final class ConnectionCounters: Sendable {
     var metadata: Logger.Metadata = ["reason": "\(end.rawValue)", "peer": "\(peer)"]
     if let details { metadata["details"] = "\(details)" }
     // Not at a higher level, not even for a failed handshake: a public port gets connections from
-    // scanners all day. The counts show when there is something to see, and SIGHUP changes the
-    // level of the log.
+    // scanners all day. The counts reveal problems, and SIGHUP changes the level of the log.
     self.logger.debug("connection closed", metadata: metadata)
   }
 }

@@ -64,8 +64,7 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   /// Records an error that ends the connection, or is about to.
   func record(_ error: any Error) {
     let reason = ConnectionEnd(error)
-    // Of HTTP/2's errors the last one has the cause; those before it say that it could not be
-    // reported.
+    // The last of HTTP/2's errors has the cause; earlier ones say that it could not be reported.
     if reason == .http2, self.end?.reason == .http2 { self.end = nil }
     self.record(reason, "\(error)")
   }
@@ -79,7 +78,7 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   func channelInactive(context: ChannelHandlerContext) {
     if self.isActive {
       self.isActive = false
-      // The server has not closed it, and nothing has failed.
+      // Without an earlier close by the server or an error, the client closed it.
       self.record(.client)
       if let end { self.counters.record(end.reason, end.details, of: self.peer) }
     }
@@ -121,10 +120,10 @@ final class ConnectionEndHandler: ChannelDuplexHandler {
   }
 }
 
-/// Reports errors that end a connection. It is next above HTTP/2, where all of them pass: those of
-/// the socket, of TLS and of HTTP/2.
+/// Reports errors that end a connection. It is next above HTTP/2, where all errors of the socket,
+/// of TLS and of HTTP/2 pass.
 ///
-/// Not all errors of HTTP/2 end the connection: those of a single call pass too. An error ends the
+/// Not all errors of HTTP/2 end the connection: errors of a single call pass too. An error ends the
 /// connection if a handler above closes it for that error; later errors do too.
 final class ConnectionErrorHandler: ChannelDuplexHandler {
   typealias InboundIn = Any

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The properties of a connection that its calls may know.
 package struct Connection: Sendable {
-  /// The number of the connection within its listener. No other connection gets it.
+  /// The unique number of the connection within its listener.
   let number: UInt64
   /// The process at the other end; for Unix sockets only.
   package let credentials: PeerCredentials?
@@ -17,7 +17,7 @@ package struct Connection: Sendable {
   let executor: EventLoopExecutor
 }
 
-/// The connections and calls of a listener, so that a call can find its own by number.
+/// The connections and calls of a listener. A call finds its own entry by number.
 final class ConnectionTable: Sendable {
   private struct State {
     var connections: [UInt64: Connection] = [:]
@@ -34,8 +34,9 @@ final class ConnectionTable: Sendable {
   /// The large messages of all calls.
   let messages = OutboundMessageStore()
 
-  /// Adds an accepted connection, until it closes. None of its streams is handled before that is
-  /// done. A connection that comes after ``closeAll(_:)`` is closed before it is passed on.
+  /// Adds an accepted connection, until it closes. Streams are handled only after the returned
+  /// future succeeds. A connection that comes after ``closeAll(_:)`` is closed before it is passed
+  /// on.
   func add(_ channel: any Channel) -> EventLoopFuture<Connection> {
     PeerCredentials.ofPeer(channel).flatMapThrowing { credentials in
       let (connection, isLate) = self.state.withLock { state in
@@ -63,9 +64,9 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Closes all connections at once, and those that come later.
+  /// Closes all connections immediately, and later connections when they are accepted.
   ///
-  /// - Parameter done: Called when none is open any more.
+  /// - Parameter done: Called when all connections are closed.
   func closeAll(_ done: @escaping @Sendable () -> Void) {
     let channels = self.state.withLock { state in
       state.isClosed = true
@@ -74,7 +75,7 @@ final class ConnectionTable: Sendable {
     for channel in channels {
       let aborted = channel.eventLoop.makePromise(of: Void.self)
       channel.triggerUserOutboundEvent(AbortConnection(), promise: aborted)
-      // No handler takes that before the guards are in place.
+      // The event fails while the guards are not yet in place.
       aborted.futureResult.whenFailure { _ in channel.close(promise: nil) }
     }
     EventLoopFuture.andAllComplete(
@@ -89,7 +90,7 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Adds the call of a stream, until the stream closes, and makes the call carry its number.
+  /// Adds the call of a stream, until the stream closes, and adds the call's number to its headers.
   ///
   /// - Parameter cancellation: Cancels the call's handler.
   func add(
@@ -101,7 +102,7 @@ final class ConnectionTable: Sendable {
       let number = try parent?.handler(type: ConnectionNumber.self)
       guard let parent, let number else { throw ChannelError.inappropriateOperationForState }
       if !number.hasCertificate {
-        // There are no streams before the handshake is over.
+        // Streams start only after the handshake.
         number.hasCertificate = true
         let certificate = (try? parent.nioSSL_peerCertificate()).flatMap(PeerCertificate.init)
         self.state.withLock { $0.connections[number.value]?.certificate = certificate }

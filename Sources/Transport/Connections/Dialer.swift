@@ -16,7 +16,7 @@ package struct Dialer: Sendable {
   private let loops: EventLoops
   /// The large messages of all calls.
   private let messages = OutboundMessageStore()
-  /// The connections that sessions share; `nil` if each has its own.
+  /// The connections that sessions share; `nil` gives every session its own.
   private var shared: SharedConnections?
 
   /// Runs `body` with a dialer; its threads and shared connections end when `body` returns.
@@ -24,9 +24,9 @@ package struct Dialer: Sendable {
   /// - Parameters:
   ///   - transport: The settings of connections.
   ///   - tls: The TLS of TCP connections; `nil` disables it.
-  ///   - interceptors: The interceptors of each call.
-  ///   - isConnectionError: Whether the connection may be the cause of a call's error. The connection
-  ///     then takes no more calls.
+  ///   - interceptors: The interceptors of calls.
+  ///   - isConnectionError: Whether the connection may be the cause of a call's error. The
+  ///     connection is then not used for further calls.
   /// - Throws: `ConfigurationError`.
   package static func withDialer<Result: Sendable>(
     _ transport: TransportConfiguration, tls: ClientTLS?,

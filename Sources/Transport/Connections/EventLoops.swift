@@ -54,7 +54,7 @@ package final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 
   /// - Parameter loop: The loop. It must outlive the tasks that prefer it: a loop that is shut down
-  ///   accepts no jobs.
+  ///   doesn't accept jobs.
   init(_ loop: any EventLoop) {
     self.loop = loop
   }

@@ -144,7 +144,7 @@ package final class Listener: Sendable {
         }
       }
       group.addTask {
-        // If there is none, `serve` throws the reason.
+        // If it is `nil`, `serve` throws the reason.
         guard let bound = await listeningAddress() else { return }
         if let ipv4 = bound.ipv4 {
           self.bound.succeed(.tcp(host: ipv4.host, port: ipv4.port))
@@ -198,8 +198,8 @@ package final class Listener: Sendable {
       config.connection.flushCoalescing = transport.flushCoalescing.map {
         .init(maxFlushDelay: $0.delay, maxBytes: $0.bytes)
       }
-      // NIO lets 128 connections wait: the option is for a socket that it binds after this, and on
-      // one that it was given it listens already.
+      // NIO lets 128 connections wait: its option applies to a socket that it binds after this, but
+      // a socket that it was given listens already.
       config.channelDebuggingCallbacks.onBindTCPListener = { channel in
         if let descriptor { _ = BoundSocket.startListening(descriptor) }
         return channel.setOption(.backlog, value: BoundSocket.backlog)

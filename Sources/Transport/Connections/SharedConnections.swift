@@ -2,11 +2,11 @@ import GRPCCore
 import SidelightWire
 import Synchronization
 
-/// The connections that a client's sessions share. Each session opens a connection, up to a limit for
-/// each address; beyond it, a session shares the connection with the fewest sessions.
+/// The connections that a client's sessions share. A session opens a connection, up to a limit per
+/// address; beyond it, a session shares the connection with the fewest sessions.
 ///
-/// A connection is open while a session uses it. A connection on which a session has failed takes
-/// no more sessions; the next attempt gets a new one.
+/// A connection is open while a session uses it. A connection on which a session has failed is not
+/// used for further sessions; the next attempt gets a new one.
 final class SharedConnections: Sendable {
   /// A connection and its event loop.
   struct Connection: Sendable {
@@ -60,7 +60,7 @@ final class SharedConnections: Sendable {
     }
   }
 
-  /// Opens no more connections.
+  /// Stops opening connections.
   func finish() {
     self.started.continuation.finish()
   }

@@ -30,7 +30,7 @@ package final class AddressBudget: Sendable {
 
   /// Reserves an amount, which must be released.
   ///
-  /// - Returns: Whether the amount was available; otherwise nothing is reserved.
+  /// - Returns: Whether the amount was available. Otherwise the reserved amount doesn't change.
   package func reserve(_ amount: Int, for address: String) -> Bool {
     self.state.withLock { state in
       let own = state.byAddress[address, default: 0]

@@ -5,11 +5,12 @@ import NIOHPACK
 import NIOHTTP2
 import SidelightWire
 
-/// The handler between HTTP/2 and gRPC on each call of a server: refuses messages that are too
-/// long, too complex or truncated, and ends the call at its deadline.
+/// The handler between HTTP/2 and gRPC on a server's call: refuses messages that are too long, too
+/// complex or truncated, and ends the call at its deadline.
 ///
-/// It writes the status of a call that is refused, by itself or by the event of a ``CallRefusal``. The
-/// call's handler is cancelled, and everything that the handler still writes is discarded.
+/// It writes the status of a call that it refuses, or that another handler refuses by sending a
+/// ``CallRefusal`` event. The call's handler is cancelled, and everything that the handler still
+/// writes is discarded.
 final class CallGuard: ChannelDuplexHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = InboundCallPart
@@ -45,8 +46,8 @@ final class CallGuard: ChannelDuplexHandler {
 
   /// - Parameters:
   ///   - configuration: The limits on the peer.
-  ///   - maxMessageBytes: The most bytes of a message.
-  ///   - unfinished: The budget for bytes of messages that have begun and not ended.
+  ///   - maxMessageBytes: The maximum size of a message in bytes.
+  ///   - unfinished: The budget for the bytes of unfinished messages.
   ///   - lateFrames: The guard of the same connection, if it has one.
   ///   - address: The peer's address.
   ///   - counters: Counts the calls that are refused.
@@ -175,7 +176,7 @@ final class CallGuard: ChannelDuplexHandler {
     context.fireChannelRead(data)
   }
 
-  /// Reserves the bytes of a message, and releases those of the previous one.
+  /// Reserves the bytes of a message, and releases the bytes of the previous message.
   ///
   /// - Returns: Whether the budget had enough.
   private func reserve(_ length: Int) -> Bool {
@@ -220,7 +221,7 @@ final class CallGuard: ChannelDuplexHandler {
 
 /// The limits on a call's messages.
 struct CallLimits: Sendable {
-  /// The most bytes of a message.
+  /// The maximum size of a message in bytes.
   var maxBytes: Int
   /// The configuration's name of that limit.
   var name: String
@@ -234,8 +235,8 @@ struct CallLimits: Sendable {
 
   /// - Parameters:
   ///   - path: The method, as in HTTP/2's `:path`.
-  ///   - maxMessageBytes: The most bytes of a message with pixels.
-  ///   - maxControlMessageBytes: The most bytes of one without.
+  ///   - maxMessageBytes: The maximum size of a message with pixels in bytes.
+  ///   - maxControlMessageBytes: The maximum size of other messages in bytes.
   init(path: String, maxMessageBytes: Int, maxControlMessageBytes: Int) {
     if Self.pixelMethods.contains(path) || maxMessageBytes <= maxControlMessageBytes {
       (self.maxBytes, self.name) = (maxMessageBytes, "max_message_bytes")
@@ -250,7 +251,7 @@ struct CallLimits: Sendable {
 package enum CallDeadline {
   /// Reads a header's value: one to eight digits and a unit, as in gRPC's protocol over HTTP/2.
   ///
-  /// - Returns: `nil` for anything else: such a call has no deadline.
+  /// - Returns: `nil` for anything else, which disables the deadline.
   package static func duration(header value: String) -> Duration? {
     let digits = value.utf8.dropLast()
     guard (1 ... 8).contains(digits.count), digits.allSatisfy({ (0x30 ... 0x39).contains($0) }),

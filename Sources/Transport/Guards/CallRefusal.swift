@@ -96,7 +96,7 @@ struct CallRefusal: Sendable {
     var trailers: HPACKHeaders =
       hasHeaders ? [:] : [":status": "200", "content-type": "application/grpc"]
     trailers.add(name: "grpc-status", value: "\(self.status.rpcErrorCode.rawValue)")
-    // The messages are plain ASCII without a per cent sign, so nothing has to be encoded.
+    // The messages are plain ASCII without a per cent sign, and don't need encoding.
     trailers.add(name: "grpc-message", value: self.status.rpcErrorMessage)
     for (name, value) in self.status.rpcErrorMetadata {
       switch value {

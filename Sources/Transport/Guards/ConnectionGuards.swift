@@ -17,12 +17,12 @@ extension ChannelHandlerContext {
 
 /// Closes a connection at once if too many are open (``Guard/connectionCap``).
 ///
-/// It does so when the channel becomes active: until then only the listener knows the channel.
+/// The check runs when the channel becomes active: until then only the listener knows the channel.
 final class ConnectionCap: ChannelInboundHandler {
   typealias InboundIn = Any
 
   private let budget: AddressBudget
-  /// The address whose connection is counted; `nil` if none is.
+  /// The address whose connection is counted; `nil` if the connection isn't counted.
   private var counted: String?
 
   /// - Parameter budget: The connections that may be open.
@@ -83,12 +83,12 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
   }
 }
 
-/// Sends an HTTP/2 PING to a peer that has been silent for a while, and closes the connection if
-/// nothing is received (``Guard/keepalive``). The transport would begin a graceful close, and wait
-/// for ever for the peer to take part.
+/// Sends an HTTP/2 PING to a peer that has been silent for a while, and closes the connection if it
+/// doesn't answer (``Guard/keepalive``). The transport would begin a graceful close, and wait for
+/// ever for the peer to take part.
 ///
-/// Any bytes count as an answer, so the answer to the PING passes: the packages above ignore answers
-/// to PINGs that they did not send.
+/// Any bytes count as an answer, so the answer to the PING passes: the packages above ignore
+/// answers to PINGs that they did not send.
 final class KeepaliveGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = IOData
@@ -131,7 +131,7 @@ final class KeepaliveGuard: ChannelInboundHandler {
     context.fireChannelInactive()
   }
 
-  /// One timer that reads the clock costs less than one that is set again by each read.
+  /// One timer that reads the clock costs less than a timer that every read resets.
   private func wait(_ duration: Duration, context: ChannelHandlerContext) {
     self.timer.start(in: duration, on: context.eventLoop) {
       let silence = Duration(NIODeadline.now() - self.lastRead)

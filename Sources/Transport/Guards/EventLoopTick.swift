@@ -12,9 +12,9 @@ import Synchronization
 
 /// Reports when an event loop has polled its sockets. It must be used on that loop only.
 ///
-/// An event loop of NIO runs tasks until none is left, and only then polls again: tasks that keep
-/// scheduling more tasks starve every socket of the loop, and neither `execute` nor a timer can
-/// tell that a poll has happened. A byte that travels through a pipe of the loop can.
+/// NIO's event loops run tasks until their queue is empty, and only then poll again: tasks that
+/// keep scheduling more tasks starve every socket of the loop, and neither `execute` nor a timer
+/// can tell that a poll has happened. A byte that travels through a pipe of the loop can.
 final class EventLoopTick {
   private let loop: any EventLoop
   private var channel: (any Channel)?
@@ -29,7 +29,7 @@ final class EventLoopTick {
   /// Calls `body` once, after the next poll. The order of calls is kept.
   func afterPoll(_ body: @escaping () -> Void) {
     self.waiting.append(body)
-    // One byte serves all that wait.
+    // One byte serves all waiting closures.
     if self.waiting.count == 1 { self.sendByte() }
   }
 
@@ -68,7 +68,7 @@ final class EventLoopTick {
     return channel
   }
 
-  /// Calls a closure for each read of the pipe, however many bytes it brings.
+  /// Calls a closure once per read of the pipe, regardless of the number of bytes.
   private final class ByteHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -82,7 +82,7 @@ final class EventLoopTick {
   }
 }
 
-/// The ``EventLoopTick`` of each event loop of a server.
+/// The ``EventLoopTick``s of a server's event loops.
 final class EventLoopTicks: Sendable {
   private let ticks = Mutex<[ObjectIdentifier: NIOLoopBound<EventLoopTick>]>([:])
 

@@ -6,8 +6,8 @@ import Synchronization
 /// All guards of a server, and their positions in the pipelines. A server's listeners share it, and
 /// so its budgets.
 package final class Guards: Sendable {
-  /// The calls that a connection may abandon before they have their status. They stay below HTTP/2's own limit, 200 in 30
-  /// seconds.
+  /// The calls that a connection may abandon before they have their status. They stay below
+  /// HTTP/2's own limit, 200 in 30 seconds.
   private static let (resetBurst, resetsPerSecond) = (150, 1.5)
 
   private let settings: Mutex<GuardConfiguration>
@@ -20,7 +20,7 @@ package final class Guards: Sendable {
 
   /// - Parameters:
   ///   - configuration: The limits on peers.
-  ///   - maxMessageBytes: The most bytes of a message.
+  ///   - maxMessageBytes: The maximum size of a message in bytes.
   ///   - counters: Counts the actions of the guards.
   package init(
     configuration: GuardConfiguration, maxMessageBytes: Int, counters: ConnectionCounters
@@ -113,7 +113,7 @@ package final class Guards: Sendable {
     return handlers
   }
 
-  /// Adds the handlers of a call, guards and those that pass messages on. It must be called on the
+  /// Adds a call's handlers: guards, and handlers that pass messages on. It must be called on the
   /// call's event loop, when gRPC's own handlers are in place.
   ///
   /// - Parameters:
@@ -124,7 +124,7 @@ package final class Guards: Sendable {
   ) throws {
     let connection = channel.parent ?? channel
     let address = connection.peerAddress
-    // There is none if the guard is not active.
+    // The handler is absent if the guard is inactive.
     let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
     let writer = CallWriter(
       CallWriter.Limits(
@@ -152,8 +152,8 @@ package final class Guards: Sendable {
     self.isActive(.preface) ? self.configuration.prefaceTimeout : nil
   }
 
-  /// Adds the guards of a connection that begins with HTTP, next to its socket. It must be called on
-  /// the connection's event loop, before the connection is active.
+  /// Adds the guards of a connection that begins with HTTP, next to its socket. It must be called
+  /// on the connection's event loop, before the connection is active.
   ///
   /// - Parameter peer: The peer, for the log.
   func protect(webConnection channel: any Channel, of peer: String) throws {

@@ -4,18 +4,18 @@ import SidelightWire
 /// The handler below HTTP/2 on a connection that sees frames before the packages above do.
 ///
 /// It answers PINGs (``Guard/pings``): the limit of the packages above, 200 in 30 seconds, cannot
-/// be set from outside, and grpc-go sends one for each burst of data that it receives. PINGs beyond
-/// a budget are left to that limit.
+/// be set from outside, and grpc-go sends one per burst of data that it receives. PINGs beyond a
+/// budget are left to that limit.
 ///
-/// It closes connections that abandon one call after the other (``Guard/resets``), before the limit
-/// of the packages above is reached, which leaves memory behind. A reset of a call that already has
-/// its whole response abandons nothing: clients of gRPC send one if a call ends before they have
-/// closed their side, as when it is refused. It ends the stream without counting, here or above.
+/// It closes connections that repeatedly abandon calls (``Guard/resets``), before they reach the
+/// limit of the packages above, which leaks memory. Resetting a call that already has its whole
+/// response doesn't count as abandoning it, here or above: gRPC clients send such a reset if a
+/// call, for example a refused one, ends before they have closed their side.
 ///
-/// It also completes a read when a connection closes in the midst of it. HTTP/2 keeps a list of the
-/// streams that have read until the read is complete. A closed socket does not report that any
-/// more, and the list would keep the streams, the connection and its buffers, half a megabyte in
-/// all, for ever.
+/// It also completes a read when a connection closes during the read. HTTP/2 keeps a list of the
+/// streams that have read until the read is complete. A closed socket no longer reports completion,
+/// and the list would keep the streams, the connection and its buffers, a total of half a megabyte,
+/// for ever.
 final class HTTP2FrameGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -33,7 +33,7 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   private var isReading = false
 
   /// - Parameters:
-  ///   - pings: The PINGs that are answered; `nil` answers none.
+  ///   - pings: The PINGs that are answered; `nil` disables answering.
   ///   - resets: The calls that may be abandoned; `nil` disables the limit.
   ///   - counters: Counts the PINGs beyond the budget.
   init(pings: RateBudget?, resets: RateBudget?, counters: ConnectionCounters) {
@@ -44,7 +44,7 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     self.isReading = true
-    // A handler above may close the connection in the midst of this.
+    // A handler above may close the connection during this loop.
     for part in self.scanner.scan(self.unwrapInboundIn(data)) where context.channel.isActive {
       switch part {
       case .bytes(let bytes): context.fireChannelRead(self.wrapInboundOut(bytes))
@@ -117,8 +117,8 @@ final class HTTP2FrameGuard: ChannelInboundHandler {
   }
 }
 
-/// Finds the PINGs that ask for an answer, and the resets of streams, in a client's bytes, in
-/// whatever pieces they arrive.
+/// Finds the PINGs that ask for an answer, and the resets of streams, in a client's bytes, which
+/// may arrive in pieces of any size.
 package struct HTTP2FrameScanner {
   /// A part of the bytes, in order.
   package enum Part: Hashable {
@@ -199,8 +199,8 @@ package struct HTTP2FrameScanner {
     return parts
   }
 
-  /// Completes the held bytes until their kind of frame is known, and the frame itself if it is one
-  /// that is held back.
+  /// Completes the held bytes until their kind of frame is known, and the whole frame if its kind
+  /// is held back.
   private mutating func complete(from bytes: inout ByteBuffer, into parts: inout [Part]) {
     while self.held.readableBytes > 0, bytes.readableBytes > 0 {
       let length = Self.kind(of: self.held, at: self.held.readerIndex)?.heldBytes ?? Self.headBytes
@@ -263,7 +263,7 @@ enum HTTP2PingFrame {
     bytes.writeMultipleIntegers(UInt8(0), UInt16(8), UInt8(6), flags, UInt32(0), opaque)
   }
 
-  /// The frame by itself.
+  /// The frame's own bytes.
   var bytes: ByteBuffer {
     var bytes = ByteBuffer()
     self.write(to: &bytes)

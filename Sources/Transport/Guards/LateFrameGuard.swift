@@ -1,14 +1,14 @@
 package import NIOCore
 package import NIOHTTP2
 
-/// Ignores the errors of frames that waited to be written until their call was over. It is next above
-/// HTTP/2, on either side of a connection.
+/// Ignores the errors of frames that waited to be written until their call was over. It is next
+/// above HTTP/2, on either side of a connection.
 ///
 /// While more is to be written than the socket takes, HTTP/2 holds back control frames, for example
 /// the window updates of a call. If the peer has ended its side of that call meanwhile, or has
 /// abandoned it, HTTP/2 reports its own frame as an error, and gRPC's handler closes the connection
-/// for it, with every call on it (`docs/design/upstream.md`, 10). The frame is of no use any more,
-/// and no byte of it was written, so the error can be ignored.
+/// for it, with every call on it (`docs/design/upstream.md`, 10). The frame has become useless
+/// without being written, so the error can be ignored.
 ///
 /// Errors of the peer pass here too, with the same types. They are found while input is decoded.
 package final class LateFrameGuard: ChannelInboundHandler {
@@ -19,7 +19,7 @@ package final class LateFrameGuard: ChannelInboundHandler {
 
   /// - Parameters:
   ///   - decoding: The observer of the same connection, next below HTTP/2.
-  ///   - onLate: Called for each error that is ignored, on the connection's event loop.
+  ///   - onLate: Called for every ignored error, on the connection's event loop.
   package init(_ decoding: DecodingObserver, onLate: @escaping (any Channel) -> Void = { _ in }) {
     self.decoding = decoding
     self.onLate = onLate
@@ -48,11 +48,11 @@ package final class LateFrameGuard: ChannelInboundHandler {
   }
 }
 
-/// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the peer's;
-/// at any other time they are about frames to be written. It is next below HTTP/2.
+/// Observes whether HTTP/2 decodes input at this moment. Errors that it then reports are the
+/// peer's; at any other time they are about frames to be written. It is next below HTTP/2.
 ///
-/// It also completes each read before the next one begins. HTTP/2 copies the bytes that it reads to
-/// a buffer, and passes on slices of it, which calls get when the read is complete. A buffer with
+/// It also completes a read before the next one begins. HTTP/2 copies the bytes that it reads to a
+/// buffer, and passes on slices of it, which calls get when the read is complete. A buffer with
 /// slices in use is copied as a whole when HTTP/2 writes to it (`docs/design/upstream.md`, 3): as
 /// many bytes again as are read, if several reads follow each other.
 package final class DecodingObserver: ChannelInboundHandler {
@@ -77,7 +77,7 @@ package final class DecodingObserver: ChannelInboundHandler {
   }
 
   package func channelWritabilityChanged(context: ChannelHandlerContext) {
-    // This may happen in the midst of decoding, and frames that waited are written now.
+    // This may happen during decoding, and writes the frames that waited.
     self.setDecoding(false) { context.fireChannelWritabilityChanged() }
   }
 
@@ -91,8 +91,8 @@ package final class DecodingObserver: ChannelInboundHandler {
 
 /// Keeps WINDOW_UPDATE frames from gRPC. It is above HTTP/2 on a connection.
 ///
-/// HTTP/2 has handled them. gRPC would only discard them, in a task on another thread, which is
-/// woken for each frame.
+/// HTTP/2 has handled them. gRPC would only discard them, in a task on another thread, which every
+/// frame wakes.
 package final class WindowUpdateFilter: ChannelInboundHandler {
   package typealias InboundIn = HTTP2Frame
   package typealias InboundOut = HTTP2Frame

@@ -25,14 +25,14 @@ package struct MessageScanner: Sendable {
   /// The bytes of the message that have not been received.
   package private(set) var remaining = 0
 
-  /// Whether a message has begun and not ended.
+  /// Whether the scanner is within a message.
   package private(set) var isWithinMessage = false
 
   /// - Parameters:
-  ///   - maxBytes: The most bytes of a message; `.max` disables the limit.
+  ///   - maxBytes: The maximum size of a message in bytes; `.max` disables the limit.
   ///   - mayBeCompressed: Whether flags are ignored.
   ///   - shape: The shape of the messages; `nil` disables the count of fields.
-  ///   - maxFields: The most fields of a message.
+  ///   - maxFields: The maximum number of fields per message.
   package init(maxBytes: Int, mayBeCompressed: Bool, shape: MessageShape?, maxFields: Int) {
     self.maxBytes = maxBytes
     self.mayBeCompressed = mayBeCompressed
@@ -51,7 +51,7 @@ package struct MessageScanner: Sendable {
     var index = 0
     for segment in segments {
       if segment.completesPrefix, let prefix = segment.prefix {
-        // A message that is refused here is not followed.
+        // The scanner doesn't follow a refused message.
         self.isWithinMessage = false
         guard prefix.flags == 0 || self.mayBeCompressed else { return .compressed }
         guard prefix.length <= self.maxBytes else { return .tooLong(prefix.length) }

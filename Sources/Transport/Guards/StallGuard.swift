@@ -1,7 +1,7 @@
 package import NIOCore
 import SidelightWire
 
-/// Closes a connection whose peer takes nothing off its socket although bytes wait for it
+/// Closes a connection whose peer stops reading from its socket while bytes wait for it
 /// (``Guard/connectionStall``). It is next to the socket, and sees the bytes that are really
 /// written.
 final class ConnectionStallGuard: ChannelDuplexHandler {
@@ -47,8 +47,8 @@ final class ConnectionStallGuard: ChannelDuplexHandler {
   }
 }
 
-/// The progress of a peer that takes written bytes. A timer checks it at intervals, so that writes
-/// cost nothing.
+/// The progress of a peer that takes written bytes. A timer checks it at intervals, which keeps
+/// writes free of overhead.
 package struct StallDetector: Sendable {
   private let timeout: Duration
   private var taken = 0
@@ -69,7 +69,7 @@ package struct StallDetector: Sendable {
   /// Checks the progress.
   ///
   /// - Parameter taken: The bytes that the peer has taken so far.
-  /// - Returns: Whether the peer has taken nothing for too long.
+  /// - Returns: Whether the peer has been stalled for longer than the timeout.
   package mutating func isStalled(taken: Int, at now: NIODeadline) -> Bool {
     if taken != self.taken {
       self.taken = taken
@@ -83,7 +83,7 @@ package struct StallDetector: Sendable {
 struct EventLoopTimer {
   private var scheduled: Scheduled<Void>?
 
-  /// Calls `body` once, and not the closure of the call before.
+  /// Calls `body` once. Replaces the closure of the previous call.
   mutating func start(
     in duration: Duration, on eventLoop: any EventLoop, _ body: @escaping () -> Void
   ) {

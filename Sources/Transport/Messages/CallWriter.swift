@@ -2,22 +2,22 @@ import NIOCore
 import NIOHTTP2
 import SidelightWire
 
-/// The handler next to HTTP/2 on a call: writes everything in order, through the one queue of the
-/// stream.
+/// The handler next to HTTP/2 on a call: writes everything in order, using the stream's single
+/// queue.
 ///
-/// A write may come in the midst of another: when a part of a message fills the stream, gRPC's
-/// handler is notified at once, writes its next bytes, and flushes. Such writes wait in the queue.
+/// A write may come during another one: when a part of a message fills the stream, gRPC's handler
+/// is notified at once, writes its next bytes, and flushes. Such writes wait in the queue.
 ///
-/// On a server it is also the guard that resets a call whose peer takes nothing that is written to
-/// it (``Guard/callStall``), and one that has its status and whose client does not close its side
-/// (``Guard/linger``). It is next to HTTP/2, so that it also sees the writes of other guards.
+/// On a server it is also the guard that resets a call whose peer stops reading
+/// (``Guard/callStall``), and a call that has its status but whose client does not close its side
+/// (``Guard/linger``). Being next to HTTP/2, it also sees the writes of other guards.
 final class CallWriter: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload
   typealias OutboundIn = OutboundCallPart
   typealias OutboundOut = HTTP2Frame.FramePayload
 
-  /// The limits on a peer that does not take what is written, on a server.
+  /// The limits on a server's peer that stops reading.
   struct Limits {
     /// The time that the peer may take, and the active guards.
     var configuration: GuardConfiguration
@@ -33,11 +33,12 @@ final class CallWriter: ChannelDuplexHandler {
     }
   }
 
-  /// The bytes that are written at a time, so that a slow peer differs from one that takes nothing.
+  /// The maximum bytes per write. Writing in parts distinguishes a slow peer from one that has
+  /// stopped reading.
   private static let maxPartBytes = 1 << 20
 
   private let limits: Limits?
-  /// Whether the guard resets a call whose peer takes nothing.
+  /// Whether the guard resets a call whose peer stops reading.
   private let detectsStalls: Bool
   private var waiting = CircularBuffer<
     (payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>?)
@@ -104,8 +105,8 @@ final class CallWriter: ChannelDuplexHandler {
 
   // MARK: The queue
 
-  /// Appends bytes of a message; where the peer is watched, in parts, noting when the peer has
-  /// taken each.
+  /// Appends bytes of a message. If the peer is watched, splits them into parts and records when
+  /// the peer has taken a part.
   private func append(
     _ bytes: ByteBuffer, endStream: Bool, promise: EventLoopPromise<Void>?,
     eventLoop: any EventLoop
@@ -128,8 +129,7 @@ final class CallWriter: ChannelDuplexHandler {
     } while rest.readableBytes > 0
   }
 
-  /// Writes everything that waits, and then flushes. A call in the midst of another returns at
-  /// once.
+  /// Writes everything that waits, and then flushes. A nested call returns at once.
   private func writeWaiting(context: ChannelHandlerContext) {
     if !self.isWriting {
       self.isWriting = true
@@ -149,7 +149,7 @@ final class CallWriter: ChannelDuplexHandler {
     }
   }
 
-  // MARK: Peers that take nothing
+  // MARK: Stalled peers
 
   private func checkProgress(_ limits: Limits, context: ChannelHandlerContext) {
     self.stall.start(in: self.stallDetector.interval, on: context.eventLoop) {
@@ -185,7 +185,7 @@ final class CallWriter: ChannelDuplexHandler {
   /// the client before it has read the status, and replace it.
   private func awaitEnd(_ limits: Limits, context: ChannelHandlerContext) {
     self.linger.start(in: limits.configuration.lingerTimeout, on: context.eventLoop) {
-      // A peer that still takes what was written before the status is the other guard's concern.
+      // The other guard handles a peer that still takes bytes from before the status.
       guard self.taken == self.written else { return self.awaitEnd(limits, context: context) }
       limits.counters.record(.linger, against: limits.address)
       context.close(promise: nil)

@@ -4,17 +4,17 @@ import NIOHTTP2
 /// The inbound handler next to gRPC on a call: passes whole messages on.
 ///
 /// gRPC would append the pieces of a message to a buffer that grows by doubling, and copy all of it
-/// each time. The prefix states the length, so this handler reserves the memory once, when the
-/// content begins to arrive. gRPC takes a buffer of whole messages as it is.
+/// each time. The prefix states the length, which this handler uses to reserve the memory once,
+/// when the content begins to arrive. gRPC takes a buffer of whole messages as it is.
 ///
-/// Whole messages are copied too, so that pixels do not keep HTTP/2's buffer in use: it holds a
-/// quarter of a megabyte, and is copied as a whole when more arrives while a slice of it is in use.
+/// Whole messages are copied too, to release HTTP/2's buffer: it holds a quarter of a megabyte, and
+/// is copied as a whole when more arrives while a slice of it is in use.
 final class MessageAssembler: ChannelInboundHandler {
   typealias InboundIn = InboundCallPart
   typealias InboundOut = HTTP2Frame.FramePayload
 
-  /// The bytes of a long message that must have arrived before its memory is reserved: a
-  /// peer that only announces a message gets none.
+  /// The bytes of a long message that must have arrived before its memory is reserved, because a
+  /// peer may announce a message without sending it.
   private static let minReservingBytes = 64 << 10
   /// The size from which whole messages are copied. Shorter ones have few pixels, and are decoded
   /// before more arrives.

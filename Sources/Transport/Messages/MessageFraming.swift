@@ -2,13 +2,13 @@ import GRPCCore
 package import NIOCore
 import NIOHTTP2
 
-/// The prefix that gRPC puts before each message: one byte of flags and four of length
-/// (Length-Prefixed-Message: github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+/// The prefix of a gRPC message: one byte of flags and four of length (Length-Prefixed-Message:
+/// github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 package struct MessagePrefix: Sendable, Hashable {
   /// The bytes of a prefix.
   package static let byteCount = 5
 
-  /// 1 if the message is compressed; other values have no meaning.
+  /// 1 if the message is compressed; other values are undefined.
   package var flags: UInt8
   /// The bytes of the message, without its prefix.
   package var length: Int
@@ -16,7 +16,7 @@ package struct MessagePrefix: Sendable, Hashable {
 
 /// The part of one message that lies in a piece of a call's bytes.
 package struct MessageSegment: Sendable, Hashable {
-  /// The bytes of the segment, those of the prefix included.
+  /// The bytes of the segment, including its prefix bytes.
   package var byteCount = 0
   /// The bytes of the segment that belong to the message's prefix. The content follows them.
   package var prefixByteCount = 0
@@ -45,7 +45,7 @@ package struct MessageCursor: Sendable {
 
   package init() {}
 
-  /// Whether a message has begun and not ended.
+  /// Whether the position is within a message.
   package var isWithinMessage: Bool { self.remaining > 0 || self.partialPrefix.count > 0 }
 
   /// Moves over bytes until messages of a given weight have ended.
@@ -57,8 +57,8 @@ package struct MessageCursor: Sendable {
   ///   - bytes: The next bytes of the stream.
   ///   - limit: The weight at which to stop, at the end of a message.
   ///   - bytesPerWeight: The divisor of a message's length.
-  /// - Returns: The segments of the messages, which follow each other without gaps, and the weight
-  ///   of the messages that begin in them.
+  /// - Returns: The contiguous segments of the messages, and the weight of the messages that begin
+  ///   in them.
   package mutating func segments(
     of bytes: ByteBuffer, weight limit: Int = .max, bytesPerWeight: Int = .max
   ) -> (segments: [MessageSegment], weight: Int) {
@@ -105,7 +105,7 @@ struct MessageBytes {
   var bytes: ByteBuffer
   /// The segments of the bytes, without gaps.
   var segments: [MessageSegment]
-  /// Whether the peer sends nothing after them.
+  /// Whether these are the peer's last bytes.
   var endStream: Bool
 
   /// The end of the peer's messages.
@@ -121,18 +121,18 @@ enum InboundCallPart {
 
 /// A value that passes between this module's handlers on a call's channel, from gRPC to HTTP/2.
 enum OutboundCallPart {
-  /// Bytes of messages in the buffers that they lie in, in this order.
+  /// Bytes of messages, in their original buffers and in this order.
   case messages([ByteBuffer], endStream: Bool)
   /// Headers, a reset, and everything else of HTTP/2.
   case other(HTTP2Frame.FramePayload)
 }
 
-/// A message behind its prefix, in the buffers that it lies in.
+/// A message and its prefix, in their original buffers.
 package struct FramedMessage: Sendable {
-  /// The size from which pixels are sent from where they lie, in a separate write. Fewer are
+  /// The size from which pixels are sent without copying, in a separate write. Fewer pixels are
   /// copied to the rest of their message, which takes less time.
   static let minStoredByteCount = 64 << 10
-  /// The size from which a message in one buffer is sent from where it lies. Smaller ones are
+  /// The size from which a message in one buffer is sent without copying. Smaller messages are
   /// copied, and share a write with others.
   private static let minSingleByteCount = 4 << 10
 
@@ -149,7 +149,7 @@ package struct FramedMessage: Sendable {
     self.pieces.reduce(-MessagePrefix.byteCount) { $0 + $1.readableBytes }
   }
 
-  /// Whether it takes less time to send the message from where it lies than to copy it.
+  /// Whether sending the message without copying takes less time than copying it.
   var isWorthStoring: Bool {
     self.byteCount
       >= (self.pieces.count == 1 ? Self.minSingleByteCount : Self.minStoredByteCount)

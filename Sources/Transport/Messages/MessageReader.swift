@@ -5,11 +5,11 @@ import SidelightWire
 /// The inbound handler behind ``CallWriter`` on a call: finds the messages in the bytes of DATA
 /// frames.
 ///
-/// On a server it delivers them in batches, one batch for each poll of the event loop
+/// On a server it delivers them in batches, one per poll of the event loop
 /// (``Guard/messageBatches``). A single DATA frame can hold a hundred thousand messages of a few
 /// bytes; without batches all of them would be decoded and handled before the loop polls its
-/// sockets again, and every other connection of that loop would wait. Bytes that wait here stay
-/// in order; a reset or a closed stream discards them.
+/// sockets again, and every other connection of that loop would wait. Bytes that wait here stay in
+/// order; a reset or a closed stream discards them.
 final class MessageReader: ChannelDuplexHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = InboundCallPart
@@ -26,11 +26,12 @@ final class MessageReader: ChannelDuplexHandler {
     var counters: ConnectionCounters
   }
 
-  /// The weight of a batch: a message counts 1, and 1 more for each ``bytesPerWeight`` bytes. A
-  /// batch ends where this is used up, so it has 16 messages or some 8 KiB of small ones.
+  /// The weight of a batch: a message counts 1, and 1 more per ``bytesPerWeight`` bytes. A batch
+  /// ends where this is used up, at 16 messages or some 8 KiB of small ones.
   private static let batchWeight = 16
   private static let bytesPerWeight = 512
-  /// The most messages that are delivered together without batches: their segments take memory.
+  /// The maximum number of messages that are delivered together without batches, because segments
+  /// take memory.
   private static let maxSegments = 1024
 
   private let batching: Batching?
@@ -38,7 +39,7 @@ final class MessageReader: ChannelDuplexHandler {
   private var cursor = MessageCursor()
   /// The weight that may still be delivered before the next poll.
   private var budget = MessageReader.batchWeight
-  /// Whether the handlers above have asked for more.
+  /// Whether the handlers above have requested a read.
   private var isReadPending = false
   private var isTickRequested = false
   /// Whether the counters include this call.
@@ -93,7 +94,7 @@ final class MessageReader: ChannelDuplexHandler {
     self.budget = Self.batchWeight
     self.deliverBatch(context: context)
     context.fireChannelReadComplete()
-    // The stream reads by itself only after what it has delivered itself.
+    // The stream reads automatically only after data that it has delivered itself.
     context.channel.read()
   }
 

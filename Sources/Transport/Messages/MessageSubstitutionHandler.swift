@@ -23,13 +23,13 @@ final class MessageSubstitutionHandler: ChannelOutboundHandler {
       context.write(
         self.wrapOutboundOut(.messages(pieces, endStream: content.endStream)), promise: promise)
     } catch {
-      // No message is better than a wrong one.
+      // Closing the call is better than sending a wrong message.
       promise?.fail(error)
       context.close(promise: nil)
     }
   }
 
-  /// Returns the bytes to write for messages that gRPC has framed one behind the other.
+  /// Returns the bytes to write for consecutive messages that gRPC has framed.
   ///
   /// - Throws: `OutboundMessageStore.UnknownHandle`.
   private func pieces(of framed: ByteBuffer) throws -> [ByteBuffer] {

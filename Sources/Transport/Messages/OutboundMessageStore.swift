@@ -84,8 +84,8 @@ struct MessageHandle: Hashable, Sendable {
   /// The length of a handle.
   static let byteCount = 32
 
-  /// Random bits that identify the store. No peer knows them, so no message of a peer looks like a
-  /// handle.
+  /// Random bits that identify the store. Peers don't know them, and cannot send a message that
+  /// looks like a handle.
   var secret: SIMD2<UInt64>
   /// The call that stored the message.
   var call: UInt64
@@ -100,7 +100,7 @@ struct MessageHandle: Hashable, Sendable {
 
   /// Reads the bytes at an offset as a handle.
   ///
-  /// - Returns: `nil` if there are too few bytes.
+  /// - Returns: `nil` if the buffer is too short.
   init?(at offset: Int, of buffer: ByteBuffer) {
     guard
       let (first, second, call, number) = buffer.getMultipleIntegers(

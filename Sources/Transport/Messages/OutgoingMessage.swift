@@ -6,8 +6,7 @@ package import SidelightWire
 package enum OutgoingMessage<Message: PixelMessage>: Sendable {
   /// A message without pixels, or with few enough to be copied.
   case message(Message)
-  /// A message whose pixels are sent from where they lie. Without a store the transport copies
-  /// them.
+  /// A message whose pixels are sent without copying. Without a store the transport copies them.
   case envelope(PixelEnvelope<Message>, OutboundMessageStore.CallMessages?)
 }
 

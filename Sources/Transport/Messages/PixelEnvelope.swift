@@ -32,7 +32,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     try self.init(PixelTemplate(message, pixelByteCount: pixelByteCount))
   }
 
-  /// Encodes a message around pixels that the transport can send from where they lie.
+  /// Encodes a message around pixels that the transport can send without copying.
   ///
   /// - Returns: `nil` if the pixels have to be copied.
   /// - Throws: As ``init(_:pixelByteCount:)``.
@@ -86,7 +86,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
     }
   }
 
-  /// Returns the whole message, or its handle. Nothing may be written any more.
+  /// Returns the whole message, or its handle. Callers must not write to it afterwards.
   ///
   /// - Parameter messages: The store of the call; `nil` copies the message.
   func serialized<Bytes: GRPCContiguousBytes>(
@@ -97,7 +97,7 @@ package final class PixelEnvelope<Message: PixelMessage>: @unchecked Sendable {
   }
 }
 
-/// A message that has no image, or unknown fields on the path to its pixels.
+/// An error about a message without an image, or with unknown fields on the path to its pixels.
 package struct PixelEnvelopeError: Error {}
 
 extension PixelEnvelope<Sidelight_V1_ServerMessage> {
@@ -121,7 +121,7 @@ extension PixelEnvelope<Sidelight_V1_ServerMessage> {
   /// Sets the frame's timing, in microseconds.
   package func setTiming(_ timing: Sidelight_V1_FrameTiming) {
     guard let location = self.timing else { return }
-    // Each number follows a tag of one byte.
+    // A number follows a tag of one byte.
     self.patch(timing.queueUs, at: location + 1)
     self.patch(timing.processUs, at: location + 7)
     self.patch(timing.totalUs, at: location + 13)
@@ -166,7 +166,8 @@ private struct PixelTemplate {
     self.pixelByteCount = pixelByteCount
   }
 
-  /// The most bytes by which the lengths of the fields around the pixels grow with the pixels.
+  /// The maximum number of bytes by which the lengths of the fields around the pixels grow with the
+  /// pixels.
   private static let maxLengthGrowth = 3 * 9
 
   /// Encodes a filtered frame, with a timing that has the maximum encoded length.

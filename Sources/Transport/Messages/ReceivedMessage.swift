@@ -5,7 +5,7 @@ package import SidelightKernels
 package import SidelightWire
 import SwiftProtobuf
 
-/// A received message and, separately, its pixels, which stay where the transport put them.
+/// A received message and, separately, its pixels, which remain in the transport's buffer.
 package struct ReceivedMessage<Message: PixelMessage>: Sendable {
   /// The message. If it has pixels, its image has an empty `inline`.
   package var message: Message
@@ -23,19 +23,19 @@ package struct ReceivedMessage<Message: PixelMessage>: Sendable {
 
 /// The deserializer of messages that carry pixels. It does not copy the pixels.
 ///
-/// The generated code decodes everything but the pixels: it gets the message without them, so that
-/// it applies every rule of protobuf. A message whose pixels cannot be located by walking over its
+/// The generated code decodes everything but the pixels: it gets the message without them, and
+/// applies every rule of protobuf. A message whose pixels cannot be located by walking over its
 /// fields (it is malformed, or has a field on the path more than once) is decoded whole.
 package struct ReceivedMessageDeserializer<Message: PixelMessage>: MessageDeserializer {
   private let maxBytesWithoutPixels: Int
 
-  /// - Parameter maxBytesWithoutPixels: The most bytes of a message without its pixels. A message
-  ///   whose pixels cannot be located may have no more in all.
+  /// - Parameter maxBytesWithoutPixels: The maximum size of a message without its pixels, in bytes.
+  ///   It applies to the whole message if its pixels cannot be located.
   package init(maxBytesWithoutPixels: Int = .max) {
     self.maxBytesWithoutPixels = maxBytesWithoutPixels
   }
 
-  /// - Throws: `RPCError` with INVALID_ARGUMENT for bytes that are not such a message, with
+  /// - Throws: `RPCError` with INVALID_ARGUMENT for bytes that cannot be decoded, with
   ///   RESOURCE_EXHAUSTED for a message with too many bytes besides its pixels.
   package func deserialize<Bytes: GRPCContiguousBytes>(
     _ serialized: Bytes

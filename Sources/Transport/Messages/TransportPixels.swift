@@ -27,18 +27,17 @@ extension PixelBuffer {
     self.init(buffer.bytes, of: buffer)
   }
 
-  /// Memory for pixels that the transport can send from where they lie. It is not filled with
-  /// zeros.
+  /// Memory for pixels that the transport can send without copying. It is not filled with zeros.
   package convenience init(transportable byteCount: Int) {
     let buffer = WritableByteBuffer(unwritten: byteCount)
     self.init(buffer.bytes, of: buffer)
   }
 
-  /// Whether the transport sends the bytes from where they lie. Few bytes are copied, and so are
-  /// those that would keep much other memory alive.
+  /// Whether the transport sends the bytes without copying them. Small buffers are copied, and so
+  /// are buffers that would keep much other memory alive.
   package var isTransportable: Bool { self.transportBytes != nil }
 
-  /// The same bytes, if the transport can send them from where they lie and that is worthwhile.
+  /// The same bytes, if the transport can send them without copying and that is worthwhile.
   package var transportBytes: ByteBuffer? {
     guard self.byteCount >= FramedMessage.minStoredByteCount else { return nil }
     return switch self.origin {
@@ -72,7 +71,7 @@ private struct ReceivedBytes: @unchecked Sendable {  // only read
     self.storage = storage
   }
 
-  /// The pixels, unless most of the memory that they would keep alive belongs to other things.
+  /// The pixels, unless most of the memory that they would keep alive belongs to other data.
   var transportBytes: ByteBuffer? {
     guard self.range.count >= self.message.readableBytes / 2 else { return nil }
     return self.message.getSlice(
@@ -100,12 +99,11 @@ package enum GRPCBytes {
   }
 }
 
-/// A byte buffer whose bytes are written through a pointer, by any thread, before it is sent.
+/// A byte buffer whose bytes are written using a pointer, by any thread, before it is sent.
 ///
-/// NIO lends a pointer into a `ByteBuffer` only for the length of a closure, unless the buffer's
-/// storage is retained for as long as the pointer is used. This type retains it. The bytes do not
-/// move: nothing changes the buffer itself, and a copy of it gets separate storage when it is
-/// changed.
+/// NIO lends a pointer into a `ByteBuffer` only for the duration of a closure, unless the buffer's
+/// storage is retained while the pointer is used. This type retains it. The bytes do not move: the
+/// buffer itself isn't modified, and a modified copy of it gets separate storage.
 @safe
 struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who writes, and when
   /// The bytes as the transport sends them. Its readable bytes are ``bytes``.
@@ -115,8 +113,8 @@ struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who write
   /// The owner of the memory.
   private let storage: AnyObject
 
-  /// Makes a buffer of bytes that are written later. They are not filled with zeros: that pass over
-  /// memory would cost half of what a copy costs.
+  /// Creates a buffer of bytes that are written later. They are not filled with zeros: that pass
+  /// over memory would cost half as much as a copy.
   init(unwritten byteCount: Int) {
     var buffer = ByteBuffer()
     buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: byteCount) { _ in byteCount }
@@ -126,7 +124,7 @@ struct WritableByteBuffer: @unchecked Sendable {  // the owner decides who write
     self.buffer = buffer
   }
 
-  /// Makes a buffer that holds a copy of bytes.
+  /// Creates a buffer that holds a copy of bytes.
   init(_ bytes: some Collection<UInt8>) {
     self.init(unwritten: bytes.count)
     self.bytes.copyBytes(from: bytes)

@@ -10,12 +10,12 @@ import CSharedMemory
 
 /// The system calls of a descriptor socket, on either side.
 package enum DescriptorSocket {
-  /// Connects; sending and receiving then take at most a second each.
+  /// Connects, with a timeout of one second for sending and for receiving.
   package static func connect(to path: String) throws(SharedMemoryError) -> OwnedDescriptor {
     try Self.descriptor(csm_connect(path, 1000), "connecting to \(path)")
   }
 
-  /// Accepts the next connection; `nil` if none waits.
+  /// Accepts the next connection; returns `nil` if no connection is waiting.
   package static func accept(
     on listener: OwnedDescriptor
   ) throws(SharedMemoryError) -> OwnedDescriptor? {
@@ -36,7 +36,7 @@ package enum DescriptorSocket {
     return user
   }
 
-  /// Answers, with the memory of a ring if there is one.
+  /// Sends an answer, optionally with the memory of a ring.
   package static func answer(
     _ answer: DescriptorAnswer, _ memory: OwnedDescriptor? = nil, on connection: OwnedDescriptor
   ) throws(SharedMemoryError) {

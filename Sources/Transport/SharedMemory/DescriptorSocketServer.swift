@@ -13,7 +13,7 @@ import SidelightWire
 /// The server side of the descriptor socket: passes the memory of rings to clients.
 ///
 /// It runs on a separate thread: only `sendmsg` passes a descriptor, the event loops do not call
-/// it, and each session uses the socket once.
+/// it, and a session uses the socket only once.
 package struct DescriptorSocketServer: Sendable {
   /// The limits of a descriptor socket.
   package struct Limits: Sendable {
@@ -43,8 +43,8 @@ package struct DescriptorSocketServer: Sendable {
   /// Listens. ``run(memory:onStop:)`` must be called; it closes the socket when it ends.
   ///
   /// - Parameter path: The path of the socket; `nil` puts it into a new private folder.
-  /// - Throws: ``SharedMemoryError`` if there is no folder for the socket, `ListeningError` if it
-  ///   cannot be bound.
+  /// - Throws: ``SharedMemoryError`` if the socket's folder cannot be created, `ListeningError` if
+  ///   the socket cannot be bound.
   package init(at path: String?, limits: Limits, logger: Logger) async throws {
     self.limits = limits
     self.logger = logger
@@ -53,7 +53,7 @@ package struct DescriptorSocketServer: Sendable {
     do {
       self.file = try await UnixSocketFile(
         listeningAt: location.path,
-        // The loop checks the user of each connection. If only the server's own user and root are
+        // The loop checks the user of every connection. If only the server's own user and root are
         // allowed, the mode of the file already keeps the others out.
         permissions: limits.allowedUserIDs.isEmpty ? 0o600 : 0o666)
     } catch {
@@ -61,7 +61,7 @@ package struct DescriptorSocketServer: Sendable {
       throw error
     }
     self.listener = OwnedDescriptor(self.file.descriptor)
-    // The loop accepts the connections that wait, and then serves those that are open.
+    // The loop accepts the waiting connections, and then serves the open ones.
     let flags = fcntl(self.listener.number, F_GETFL)
     _ = fcntl(self.listener.number, F_SETFL, flags | O_NONBLOCK)
   }
@@ -98,9 +98,8 @@ package struct DescriptorSocketServer: Sendable {
   }
 }
 
-/// The loop of the thread that passes rings. Each connection sends a request, is answered and
-/// closed; the number of connections, the size of a request and the time that it may take are
-/// limited.
+/// The loop of the thread that passes rings. A connection sends one request, receives the answer
+/// and is closed; the number of connections, the size of a request and its duration are limited.
 private struct DescriptorSocketLoop: Sendable {
   private struct Connection {
     let descriptor: OwnedDescriptor
@@ -125,7 +124,7 @@ private struct DescriptorSocketLoop: Sendable {
   /// Runs until the listener is shut down.
   func run() {
     var connections: [Connection] = []
-    // The end of a pause without accepting; `nil` if there is none.
+    // The end of a pause without accepting; `nil` outside a pause.
     var acceptsFrom: ContinuousClock.Instant?
     while true {
       // Without events, `poll` still reports that the listener was shut down.
@@ -153,8 +152,8 @@ private struct DescriptorSocketLoop: Sendable {
     }
   }
 
-  /// Returns the time until the first of several instants in milliseconds, rounded up; -1, which
-  /// disables the timeout, if there is none.
+  /// Returns the time until the first of several instants in milliseconds, rounded up. Returns -1,
+  /// which disables the timeout, if `ends` is empty.
   private static func timeout(_ ends: [ContinuousClock.Instant]) -> CInt {
     guard let end = ends.min() else { return -1 }
     let milliseconds = (ContinuousClock.now.duration(to: end) / .milliseconds(1)).rounded(.up)
@@ -183,8 +182,8 @@ private struct DescriptorSocketLoop: Sendable {
       }
       return true
     } catch {
-      // Most likely no descriptor is free. No event reports that one is, and the connection that
-      // waits would wake the loop at once, so the loop does not accept for a while.
+      // Usually all descriptors are in use. A free descriptor isn't an event, and the waiting
+      // connection would wake the loop at once, so the loop does not accept for a while.
       self.logger.warning(
         "descriptor socket: connection not accepted", metadata: ["error": "\(error)"])
       return false
@@ -220,15 +219,15 @@ private struct DescriptorSocketLoop: Sendable {
   }
 }
 
-/// The path of a descriptor socket, and the folder that was made for it.
+/// The path of a descriptor socket, and the folder that was created for it.
 private struct DescriptorSocketLocation: Sendable {
   /// The socket's path.
   let path: String
-  /// The folder that was made for the socket, if any.
+  /// The folder that was created for the socket, if any.
   private let folder: String?
 
-  /// - Parameter path: The path; `nil` makes a new folder that only this user can enter.
-  /// - Throws: ``SharedMemoryError`` if the folder cannot be made.
+  /// - Parameter path: The path; `nil` creates a new folder that only this user can enter.
+  /// - Throws: ``SharedMemoryError`` if the folder cannot be created.
   init(_ path: String?) throws(SharedMemoryError) {
     if let path {
       self.path = path
@@ -247,7 +246,7 @@ private struct DescriptorSocketLocation: Sendable {
     self.path = "\(folder)/ring.sock"
   }
 
-  /// Removes the folder that was made for the socket.
+  /// Removes the folder that was created for the socket.
   func removeFolder() {
     if let folder { rmdir(folder) }
   }

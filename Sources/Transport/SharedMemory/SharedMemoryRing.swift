@@ -12,12 +12,12 @@ package import SidelightWire
 
 /// Slots of memory that a server and one of its clients both map.
 ///
-/// The memory can neither shrink nor grow, so reading and writing a slot is safe whatever the other
-/// process does; a read returns the last write of the other side. ``SlotTable`` says which side
-/// may read or write a slot.
+/// The memory can neither shrink nor grow, which keeps reading and writing a slot safe regardless
+/// of the other process; a read returns the last write of the other side. ``SlotTable`` says which
+/// side may read or write a slot.
 ///
-/// The mapping ends with the last reference to the ring: that of its session, or of a buffer in one
-/// of its slots.
+/// The mapping ends with the last reference to the ring, which a session or a buffer in one of its
+/// slots holds.
 package final class SharedMemoryRing: @unchecked Sendable {  // one side at a time writes a slot
   /// The division of the memory into slots.
   package let layout: RingLayout
@@ -27,9 +27,9 @@ package final class SharedMemoryRing: @unchecked Sendable {  // one side at a ti
   /// Whether this system shares memory in this way: Linux does.
   package static var isSupported: Bool { csm_is_available() != 0 }
 
-  /// Creates the memory of a ring: zeroed, and sealed so that its size cannot change.
+  /// Creates a ring's memory: zeroed, and sealed to prevent changes of its size.
   ///
-  /// - Throws: ``SharedMemoryError`` if the system has no memory.
+  /// - Throws: ``SharedMemoryError`` if the system cannot provide the memory.
   package static func makeMemory(_ layout: RingLayout) throws(SharedMemoryError) -> OwnedDescriptor
   {
     let descriptor = csm_create(layout.byteCount)
@@ -76,8 +76,8 @@ package final class SharedMemoryRing: @unchecked Sendable {  // one side at a ti
   /// Returns the first bytes of a slot, as memory for a frame. The mapping lasts as long as the
   /// buffer.
   ///
-  /// - Parameter release: Called when no frame refers to the buffer any more, on any thread.
-  /// - Precondition: The slot exists and has as many bytes.
+  /// - Parameter release: Called when the last frame has released the buffer, on any thread.
+  /// - Precondition: The slot exists and has at least `byteCount` bytes.
   package func buffer(
     slot: Int, byteCount: Int, release: @escaping @Sendable () -> Void = {}
   ) -> PixelBuffer {

@@ -1,8 +1,8 @@
-/// The owner of each slot of a ring, as the server sees it. A pure state machine.
+/// The owners of a ring's slots, as the server sees them. A pure state machine.
 ///
-/// An input slot belongs to the client, to the server when a frame names the slot, and to the client
-/// again when that frame's outcome is decided. An output slot is free, is written by the server,
-/// belongs to the client when an outcome names the slot, and is free again when the client
+/// An input slot belongs to the client, to the server when a frame names the slot, and to the
+/// client again when that frame's outcome is decided. An output slot is free, is written by the
+/// server, belongs to the client when an outcome names the slot, and is free again when the client
 /// acknowledges the outcome; or directly after it was written, if the picture is not sent.
 package struct SlotTable: Sendable {
   private enum Output: Hashable {
@@ -17,12 +17,12 @@ package struct SlotTable: Sendable {
   package struct Reservation: Sendable, Hashable {
     /// The slot, counted from the first output slot.
     package let index: Int
-    /// The unique number of the reservation, so that an old reservation cannot free the slot of a
-    /// newer one.
+    /// The unique number of the reservation, which prevents an old reservation from freeing the
+    /// slot of a newer one.
     let number: UInt64
   }
 
-  /// The arrival number of the frame that has each input slot; `nil` if the client owns the slot.
+  /// The arrival numbers of the frames in the input slots; `nil` for slots that the client owns.
   private var inputs: [UInt64?]
   private var outputs: [Output]
   private var nextNumber: UInt64 = 0
@@ -53,8 +53,8 @@ package struct SlotTable: Sendable {
 
   // MARK: Output slots
 
-  /// Reserves the first free output slot, whose pages are most likely to exist already; returns
-  /// `nil` if none is free.
+  /// Reserves the first free output slot, whose pages are most likely to exist already. Returns
+  /// `nil` if all slots are in use.
   package mutating func reserveOutput() -> Reservation? {
     guard let index = self.outputs.firstIndex(of: .free) else { return nil }
     defer { self.nextNumber += 1 }

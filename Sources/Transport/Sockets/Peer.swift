@@ -64,7 +64,7 @@ package struct PeerCertificate: Sendable, Hashable {
 
   /// Reads a certificate.
   ///
-  /// - Returns: `nil` if it cannot be read, or has no name.
+  /// - Returns: `nil` if the certificate is unreadable or nameless.
   init?(_ certificate: NIOSSLCertificate) {
     guard let bytes = try? certificate.toDERBytes(),
       let parsed = try? Certificate(derEncoded: bytes)

@@ -18,10 +18,9 @@ struct SocketOptions: Sendable {
     // Frames are large, so reads are too.
     var done = channel.setOption(
       .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: self.receiveBufferBytes))
-    // When a connection becomes writable its streams are notified in one and the same order, and
-    // the first leave nothing to the last: with the limit of 64 KiB, which a Unix socket reaches at
-    // once, streams starved. HTTP/2's window bounds the bytes that wait here, and is granted in
-    // turn.
+    // A writable connection always notifies its streams in the same order, and the first ones use
+    // up the space: with the limit of 64 KiB, which a Unix socket reaches at once, the last streams
+    // starved. HTTP/2's window bounds the bytes that wait here, and is granted in turn.
     let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
       low: self.windowBytes / 2, high: self.windowBytes)
     done = done.flatMap { channel.setOption(.writeBufferWaterMark, value: waterMark) }

@@ -11,9 +11,9 @@ import SidelightWire
 
 /// The file of a Unix socket that listens.
 ///
-/// A file that a dead server has left is replaced; a file that a server listens on, or that is not
-/// a socket, is not. Two servers that start at once take turns through a lock on the folder, so
-/// that neither takes the other's new socket for a stale one.
+/// A file that a dead server has left is replaced, unlike a file that a server listens on, or that
+/// is not a socket. Two servers that start at once take turns using a lock on the folder, which
+/// prevents one from treating the other's new socket as stale.
 struct UnixSocketFile: Sendable {
   /// The identity of a file, in case another replaces it.
   private struct Identity: Hashable {
@@ -21,7 +21,7 @@ struct UnixSocketFile: Sendable {
     var inode: UInt64 = 0
     var isSocket = false
 
-    /// - Returns: `nil` if there is no file.
+    /// - Returns: `nil` if the file doesn't exist.
     /// - Throws: ``ListeningError`` if the file cannot be identified.
     init?(_ path: String) throws(ListeningError) {
       let result = csm_identify(path, &self.device, &self.inode)
@@ -57,7 +57,7 @@ struct UnixSocketFile: Sendable {
     do {
       let isBound = Self.withSocketAddress(name) { bind(descriptor, $0, $1) } == 0
       guard isBound else { throw ListeningError(errno: errno, call: "bind", address) }
-      // No process can connect before `listen`, so no connection is made with other permissions.
+      // Processes can connect only after `listen`, when the permissions are set.
       guard chmod(path, mode_t(permissions)) == 0, listen(descriptor, 1024) == 0 else {
         let error = ListeningError(errno: errno, call: "listen", address)
         unlink(path)
@@ -125,7 +125,8 @@ struct UnixSocketFile: Sendable {
         guard errno == EWOULDBLOCK || errno == EINTR else {
           throw ListeningError(errno: errno, call: "flock \(folder)", address)
         }
-        // A lock that blocks would hold a thread of the pool, and no event reports a free lock.
+        // A blocking lock would hold a thread of the pool, and its release isn't reported as an
+        // event.
         try await Task.sleep(for: .milliseconds(20))
       }
       throw ListeningError(.other, address, "another process keeps a lock on \(folder)")

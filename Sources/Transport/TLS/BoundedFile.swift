@@ -8,13 +8,13 @@ package struct BoundedFileError: Error, Sendable, Hashable {
 
 /// Small files with certificates and keys. A wrong path must not read a large file.
 package enum BoundedFile {
-  /// The most bytes of a file.
+  /// The maximum size of a file in bytes.
   package static let limit = 1 << 20
 
   /// Reads a file.
   ///
-  /// - Throws: ``BoundedFileError`` if it cannot be read, is no regular file, is empty, or too
-  ///   large.
+  /// - Throws: ``BoundedFileError`` if the file is unreadable, isn't a regular file, is empty, or
+  ///   too large.
   package static func contents(of path: String) throws(BoundedFileError) -> [UInt8] {
     let attributes: [FileAttributeKey: Any]
     do {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The certificate, the key, and the authorities of clients for the TLS of new connections.
 ///
-/// They are read, checked and replaced as a whole. A connection keeps those that it began with.
+/// They are read, checked and replaced as a whole. A connection keeps the files that it began with.
 package final class CertificateStore: Sendable {
   private struct State {
     var settings: ServerTLS
@@ -18,7 +18,7 @@ package final class CertificateStore: Sendable {
   private let logger: Logger
 
   /// - Parameters:
-  ///   - settings: The files; none is read before ``load(_:)``.
+  ///   - settings: The files, which ``load(_:)`` reads.
   ///   - now: Returns the time since 1970.
   package init(_ settings: ServerTLS, now: @escaping @Sendable () -> Duration, logger: Logger) {
     self.state = Mutex(State(settings: settings))

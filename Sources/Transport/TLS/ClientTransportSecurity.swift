@@ -40,7 +40,7 @@ struct ClientTransportSecurity {
     return host.isIPAddress ? nil : host
   }
 
-  /// Adds the check of the server's name to a new connection, if there is TLS and a name.
+  /// Adds the check of the server's name to a new connection that uses TLS and a name.
   func protect(_ channel: any Channel) throws {
     guard let name = self.serverName else { return }
     let pipeline = channel.pipeline.syncOperations
@@ -72,12 +72,12 @@ extension String {
   }
 }
 
-/// Closes a connection whose server has no certificate for the requested name.
+/// Closes a connection whose server's certificate doesn't include the requested name.
 ///
-/// NIOSSL also accepts a certificate for the IP address of the connection, whatever the name: an
-/// attacker who can make a name resolve to its own machine, and has a certificate for that
-/// machine's address, could impersonate the server. The check is next to TLS; no call begins before
-/// the server's settings have passed here.
+/// NIOSSL also accepts a certificate for the IP address of the connection, regardless of the name:
+/// an attacker who can make a name resolve to its own machine, and has a certificate for that
+/// machine's address, could impersonate the server. The check is next to TLS; calls begin only
+/// after the server's settings have passed here.
 package final class ServerNameCheck: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
 

@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The factory of listeners with TLS. Each connection uses the certificates that the store has when
-/// it begins.
+/// The factory of listeners with TLS. A connection uses the certificates that the store has when it
+/// begins.
 ///
 /// gRPC's own listener makes its TLS context once, and can replace its certificate and key later,
 /// but not the authorities of clients.
@@ -32,7 +32,7 @@ struct TLSListenerFactory: HTTP2ServerTransport.ListenerFactory {
       .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
     let configure = { @Sendable (channel: any Channel) in
       channel.eventLoop.makeCompletedFuture {
-        // There is a context from the beginning, and only another context replaces it.
+        // The store has a context from the beginning, which only another context replaces.
         guard let context = self.certificates.context else {
           throw ChannelError.ioOnClosedChannel
         }

@@ -5,7 +5,8 @@ import SidelightWire
 
 /// The handler of an HTTP connection: answers one request, or opens a WebSocket for a call.
 ///
-/// A connection has one request, so that a client cannot make the server queue responses.
+/// A connection has only one request, which prevents clients from making the server queue
+/// responses.
 final class WebConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -116,7 +117,7 @@ final class WebConnectionHandler: ChannelInboundHandler, RemovableChannelHandler
     with response: WebResponse, isHead: Bool = false, context: ChannelHandlerContext
   ) {
     self.phase = .responding
-    // A client that does not take the response is another guard's concern.
+    // Another guard handles a client that doesn't read the response.
     self.timer.cancel()
     var headers = HTTPHeaders(response.headers)
     headers.replaceOrAdd(name: "content-length", value: String(response.body.count))
@@ -169,7 +170,7 @@ final class WebConnectionHandler: ChannelInboundHandler, RemovableChannelHandler
     self.replaceHandlers(with: call, path: request.path, context: context)
   }
 
-  /// Replaces the handlers of HTTP by those of a WebSocket.
+  /// Replaces the HTTP handlers with WebSocket handlers.
   private func replaceHandlers(
     with call: WebSocketCall, path: String, context: ChannelHandlerContext
   ) {

@@ -4,8 +4,8 @@ import NIOPosix
 import ServiceLifecycle
 package import SidelightWire
 
-/// An address of a server that speaks HTTP: it serves the files of a site, and calls on WebSockets,
-/// one call on each. A ``Listener`` speaks gRPC.
+/// An address of a server that speaks HTTP: it serves the files of a site, and calls over
+/// WebSockets, one call per WebSocket. A ``Listener`` speaks gRPC.
 package final class WebListener: Sendable {
   private let address: Address
   private let transport: TransportConfiguration

@@ -26,7 +26,7 @@ package struct WebRequest: Sendable {
   package var method: String
   /// The path, without the query.
   package var path: String
-  /// The query without its question mark; empty if there is none.
+  /// The query without its question mark; empty for a path without a query.
   package var query: String
   /// The header fields, their names in lower case.
   package var headers: [(name: String, value: String)]
@@ -80,7 +80,7 @@ package struct WebRequest: Sendable {
 package struct WebResponse: Sendable {
   /// The status code.
   package var status: Int
-  /// The header fields. The transport adds those of the connection and of the length.
+  /// The header fields. The transport adds the fields about the connection and the length.
   package var headers: [(name: String, value: String)]
   /// The content.
   package var body: [UInt8]

@@ -10,7 +10,7 @@ struct WebSocketCall {
   let descriptor: MethodDescriptor
   /// The metadata of the call.
   let metadata: Metadata
-  /// The time until the call's deadline; `nil` if it has none.
+  /// The time until the call's deadline; `nil` disables the deadline.
   let timeout: Duration?
   /// The connection and channel of the call.
   let origin: CallOrigin
@@ -26,11 +26,11 @@ struct WebSocketLimits {
   var configuration: GuardConfiguration
   /// The limits on the messages of the method.
   var messages: CallLimits
-  /// The most bytes of a message of any method.
+  /// The maximum size of any method's messages in bytes.
   var maxTransportBytes: Int
   /// The ticks of the server's event loops; `nil` delivers messages as they arrive.
   var ticks: EventLoopTicks?
-  /// The budget for bytes of messages that have begun and not ended; `nil` disables it.
+  /// The budget for the bytes of unfinished messages; `nil` disables it.
   var unfinished: AddressBudget?
   /// The pings that the client may send; `nil` disables the limit.
   var pings: RateBudget?
@@ -39,7 +39,7 @@ struct WebSocketLimits {
   /// Counts the actions of the guards.
   var counters: ConnectionCounters
 
-  /// The most bytes of a message.
+  /// The maximum size of a message in bytes.
   var maxBytes: Int { self.messages.maxBytes }
 
   /// The time in which the client must take written bytes; `nil` disables the limit.
@@ -71,7 +71,7 @@ struct CallEnd: Encodable {
   let code: Int
   /// The message of the status.
   let message: String
-  /// `google.rpc.Status`, serialized, in Base64; empty if the status has no details.
+  /// `google.rpc.Status`, serialized, in Base64; empty for a status without details.
   let details: String
 
   init(code: Int, message: String, _ metadata: Metadata) {
@@ -138,9 +138,9 @@ final class WriteStallDetector {
   /// Whether the client has not taken everything.
   var isWaiting: Bool { self.taken != self.written }
 
-  /// Notes bytes that are about to be written.
+  /// Records bytes that are about to be written.
   ///
-  /// - Parameter onStall: Called when the client has taken nothing for too long.
+  /// - Parameter onStall: Called when the client has been stalled for too long.
   func write(_ count: Int, on eventLoop: any EventLoop, onStall: @escaping () -> Void) {
     if !self.isWaiting { self.detector.begin(at: .now()) }
     self.written += count

@@ -3,12 +3,12 @@ import NIOCore
 import SidelightKernels
 import SidelightWire
 
-/// The handler between the socket of a WebSocket and its call: each binary message is a message of
-/// the call, the text message `end` ends the client's side, and the status becomes a text message
-/// and a close frame (`docs/reference/websocket.md`).
+/// The handler between a WebSocket's socket and its call: a binary message is a message of the
+/// call, the text message `end` ends the client's side, and the status becomes a text message and a
+/// close frame (`docs/reference/websocket.md`).
 ///
 /// It applies the limits of ``CallGuard``, and delivers messages in batches as ``MessageReader``
-/// does. It reads no more while messages wait, and so does the kernel's buffer fill.
+/// does. While messages wait it stops reading, and the kernel's buffer fills.
 final class WebSocketCallHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = RPCRequestPart<CallBytes>
@@ -23,8 +23,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     case closing
   }
 
-  /// The weight of a batch: a frame counts 1, a message 1 and 1 more for each ``bytesPerWeight``
-  /// bytes.
+  /// The weight of a batch: a frame counts 1, a message 1 and 1 more per ``bytesPerWeight`` bytes.
   private static let batchWeight = 16
   private static let bytesPerWeight = 512
   /// The size from which messages count against the budget of unfinished ones.
@@ -40,10 +39,10 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   private var waiting: CircularBuffer<ByteBuffer> = []
   /// The weight that may still be delivered before the next poll.
   private var budget: Int
-  /// Whether more was asked for while bytes wait.
+  /// Whether a read was requested while bytes wait.
   private var isReadPending = false
   private var isTickRequested = false
-  /// Whether the client sends no more messages.
+  /// Whether the client's messages have ended.
   private var isInputOver = false
   /// The bytes that are reserved in the budget of unfinished messages.
   private var reserved = 0
@@ -93,7 +92,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   func channelReadComplete(context: ChannelHandlerContext) {
     if self.waiting.isEmpty { self.renewBudget() }
     context.fireChannelReadComplete()
-    // The handler above asks for nothing when its input is over; a close frame may still come.
+    // The handler above stops reading when its input is over; a close frame may still come.
     if self.isInputOver || self.phase == .closing { self.requestMore(context: context) }
   }
 
@@ -189,7 +188,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
   }
 
-  /// Reserves the bytes of a message, and releases those of the previous one.
+  /// Reserves the bytes of a message, and releases the bytes of the previous message.
   ///
   /// - Returns: Whether the budget had enough.
   private func reserve(_ length: Int) -> Bool {
@@ -315,14 +314,14 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
 
   private func awaitClose(context: ChannelHandlerContext) {
     self.linger.start(in: self.limits.configuration.lingerTimeout, on: context.eventLoop) {
-      // A client that still takes what was written before is the other guard's concern.
+      // The other guard handles a client that still takes bytes from before the close frame.
       guard !self.writer.isWaiting else { return self.awaitClose(context: context) }
       self.limits.counters.record(.linger, against: self.limits.address)
       context.close(promise: nil)
     }
   }
 
-  /// Reads what the client sends after the close frame, up to its own.
+  /// Discards the client's bytes after the close frame, up to the client's own close frame.
   private func discard(context: ChannelHandlerContext) {
     while var bytes = self.waiting.popFirst() {
       self.discardLimit -= bytes.readableBytes

@@ -40,8 +40,8 @@ package struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     code == 0 ? .normal : Self(rawValue: 4000 + UInt16(clamping: code))
   }
 
-  /// Whether a close frame may carry the code: 1004 to 1006 and 1015 never travel, and no code
-  /// below 1000 or above 4999 has a meaning.
+  /// Whether a close frame may carry the code: 1004 to 1006 and 1015 are never sent, and codes
+  /// below 1000 or above 4999 are undefined.
   var isValid: Bool {
     switch self.rawValue {
     case 1000 ... 1003, 1007 ... 1014, 3000 ... 4999: true
@@ -65,9 +65,9 @@ package struct WebSocketViolation: Error, Sendable, Hashable {
 
 /// The head of a frame.
 struct WebSocketFrameHead {
-  /// The most bytes of a head: 2, a length of 8, and a masking key of 4.
+  /// The maximum size of a head in bytes: 2, a length of 8, and a masking key of 4.
   static let maxByteCount = 14
-  /// The most bytes in a control frame.
+  /// The maximum number of bytes in a control frame.
   static let maxControlBytes = 125
 
   var opcode: WebSocketOpcode

@@ -13,7 +13,7 @@ struct WebSocketHandshake {
 
   /// The value of `sec-websocket-accept`.
   let accept: String
-  /// The time until the call's deadline; `nil` if the request states none.
+  /// The time until the call's deadline; `nil` if the request doesn't state one.
   let timeout: Duration?
   /// The metadata of the call, without its authorization.
   private(set) var metadata: Metadata = [:]
@@ -25,7 +25,7 @@ struct WebSocketHandshake {
 
   /// Reads a request.
   ///
-  /// - Throws: ``Refusal`` with the response for a request that is no valid handshake.
+  /// - Throws: ``Refusal`` with the response, if the request isn't a valid handshake.
   init(_ request: WebRequest) throws(Refusal) {
     guard request.method == "GET",
       request.elements(of: "connection").contains(where: { $0.lowercased() == "upgrade" })
@@ -40,7 +40,7 @@ struct WebSocketHandshake {
     guard request.elements(of: "sec-websocket-protocol").contains(Self.subprotocol) else {
       throw Refusal(.text(400, "The WebSocket must offer the subprotocol \(Self.subprotocol)."))
     }
-    // The protocol demands SHA-1; nothing depends on its strength.
+    // The protocol demands SHA-1 without relying on its strength.
     let digest = Insecure.SHA1.hash(data: Data((key + Self.keySuffix).utf8))
     self.accept = Data(digest).base64EncodedString()
     self.timeout = request.value(of: "grpc-timeout").flatMap(CallDeadline.duration(header:))

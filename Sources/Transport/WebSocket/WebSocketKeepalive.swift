@@ -1,11 +1,11 @@
 import NIOCore
 import SidelightWire
 
-/// Sends a WebSocket ping to a client that has been silent for a while, and closes the connection if
-/// nothing is received (``Guard/keepalive``). Any bytes count as an answer.
+/// Sends a WebSocket ping to a client that has been silent for a while, and closes the connection
+/// if it doesn't answer (``Guard/keepalive``). Any bytes count as an answer.
 ///
 /// A connection that the server does not read at the moment, because the call takes no messages,
-/// counts as not silent: its answer could not be seen.
+/// counts as not silent: the server could not see its answer.
 final class WebSocketKeepalive: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = IOData
@@ -54,7 +54,7 @@ final class WebSocketKeepalive: ChannelDuplexHandler {
     context.fireChannelRead(data)
   }
 
-  /// One timer that reads the clock costs less than one that is set again by each read.
+  /// One timer that reads the clock costs less than a timer that every read resets.
   private func wait(_ duration: Duration, context: ChannelHandlerContext) {
     self.timer.start(in: duration, on: context.eventLoop) {
       let silence = self.isReading ? Duration(NIODeadline.now() - self.lastActivity) : .zero

@@ -6,7 +6,7 @@ package enum WebSocketEvent: Equatable {
   case frame(messageBytes: Int)
   /// A binary message is complete.
   case message(ByteBuffer)
-  /// The text message `end`: the client sends no more messages.
+  /// The text message `end`, which ends the client's messages.
   case end
   /// A ping, with the content of its answer.
   case ping(ByteBuffer)
@@ -15,17 +15,17 @@ package enum WebSocketEvent: Equatable {
   case close(WebSocketCloseCode?)
 }
 
-/// The reader of a client's frames (RFC 6455, 5). It checks each head before it stores a byte of
-/// the content, and copies each byte of a message once, which also removes its mask.
+/// The reader of a client's frames (RFC 6455, 5). It checks a frame's head before it stores the
+/// content, and copies every byte of a message once, which also removes its mask.
 ///
-/// swift-nio's decoder waits for whole frames, and removes masks in a separate pass of one byte at
-/// a time (`docs/decisions/0038-websocket-transport.md`).
+/// swift-nio's decoder waits for whole frames, and removes masks in a separate pass, byte by byte
+/// (`docs/decisions/0038-websocket-transport.md`).
 package struct WebSocketReader {
   /// The limits on a client.
   package struct Limits: Sendable {
-    /// The most bytes of a message.
+    /// The maximum size of a message in bytes.
     package var maxMessageBytes: Int
-    /// The most frames of a message.
+    /// The maximum number of frames per message.
     package var maxFragments = 16384
 
     package init(maxMessageBytes: Int) {
@@ -33,8 +33,8 @@ package struct WebSocketReader {
     }
   }
 
-  /// The bytes of a long message that must have arrived before its memory is reserved: a client
-  /// that only announces a message gets none.
+  /// The bytes of a long message that must have arrived before its memory is reserved, because a
+  /// client may announce a message without sending it.
   private static let minReservingBytes = 64 << 10
   private static let endText = ByteBuffer(string: "end")
 
@@ -58,7 +58,7 @@ package struct WebSocketReader {
   /// The content of a control frame.
   private var control = ByteBuffer()
   private var hasEnded = false
-  /// Whether the content of binary messages is not stored.
+  /// Whether the content of binary messages is discarded.
   private var discardsMessages = false
 
   /// - Parameter limits: The limits on the client.
@@ -67,11 +67,11 @@ package struct WebSocketReader {
     self.headBytes.reserveCapacity(WebSocketFrameHead.maxByteCount)
   }
 
-  /// Whether the content of a frame has begun and not ended.
+  /// Whether the reader is within a frame's content.
   package var isWithinFrame: Bool { self.frame != nil }
 
-  /// Stores no content of binary messages from now on, and frees what is stored. The frames are
-  /// checked as before, but there is no ``WebSocketEvent/message(_:)``.
+  /// Discards the content of binary messages from now on, and frees the stored content. The frames
+  /// are checked as before, but don't produce a ``WebSocketEvent/message(_:)``.
   package mutating func discardMessages() {
     self.discardsMessages = true
     if self.message?.isText == false { self.message?.bytes = ByteBuffer() }
@@ -79,9 +79,9 @@ package struct WebSocketReader {
 
   /// Reads up to the next event.
   ///
-  /// - Parameter bytes: The next bytes of the connection; those that were read are removed.
+  /// - Parameter bytes: The next bytes of the connection. Bytes that were read are removed.
   /// - Returns: `nil` if all bytes were read.
-  /// - Throws: ``WebSocketViolation``. Nothing may be read after it.
+  /// - Throws: ``WebSocketViolation``. Callers must not continue reading after an error.
   package mutating func next(
     from bytes: inout ByteBuffer
   ) throws(WebSocketViolation) -> WebSocketEvent? {
@@ -209,7 +209,7 @@ package struct WebSocketReader {
 
   // MARK: Content
 
-  /// Reads as much of a frame's content as there is.
+  /// Reads the available part of a frame's content.
   private mutating func readContent(of frame: WebSocketFrameHead, from bytes: inout ByteBuffer) {
     let count = min(frame.length - self.position, bytes.readableBytes)
     guard count > 0, let content = bytes.readSlice(length: count) else { return }
@@ -229,7 +229,7 @@ package struct WebSocketReader {
     self.position += count
   }
 
-  /// Returns the event of a complete frame; `nil` for one that does not end its message.
+  /// Returns the event of a complete frame; `nil` unless the frame ends its message.
   private mutating func end(
     _ frame: WebSocketFrameHead
   ) throws(WebSocketViolation) -> WebSocketEvent? {

@@ -3,7 +3,7 @@ import NIOCore
 import SidelightWire
 import Synchronization
 
-/// The transport of calls that come on WebSockets, one call on each. Its listener accepts the
+/// The transport of calls over WebSockets, one call per WebSocket. Its listener accepts the
 /// connections and speaks HTTP.
 final class WebSocketTransport: ServerTransport {
   typealias Bytes = CallBytes
@@ -36,7 +36,7 @@ final class WebSocketTransport: ServerTransport {
     }
   }
 
-  /// Returns the method of a path; `nil` if the server has none.
+  /// Returns the method of a path; `nil` if the server doesn't have it.
   func method(at path: String) -> MethodDescriptor? { self.methods.withLock { $0[path] } }
 
   /// Accepts a connection whose handler is in place.
@@ -72,7 +72,7 @@ final class WebSocketTransport: ServerTransport {
   ) async {
     // The connection may be closed by now.
     guard let channel = try? await self.begin(call.channel) else { return }
-    // It ends with the connection, and has no other error.
+    // It ends with the connection, and doesn't throw other errors.
     try? await channel.executeThenClose { inbound, outbound in
       await withServerContextRPCCancellationHandle { handle in
         call.cancellation.attach(handle)

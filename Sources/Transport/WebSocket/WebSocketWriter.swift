@@ -4,12 +4,13 @@ import SidelightWire
 /// A writer of the frames of a server: messages of the call, its status, the close frame, and
 /// answers to pings. It must be used on the channel's event loop.
 final class WebSocketWriter {
-  /// The bytes that are written at a time, so that a slow peer differs from one that takes nothing.
+  /// The maximum bytes per write. Writing in parts distinguishes a slow client from one that has
+  /// stopped reading.
   private static let maxPartBytes = 1 << 20
 
   private let store: OutboundMessageStore
   private let stall: WriteStallDetector
-  /// The answer to the last ping, while the client takes no bytes.
+  /// The answer to the last ping, while the connection isn't writable.
   private var waitingPong: ByteBuffer?
 
   /// - Parameters:
@@ -24,10 +25,10 @@ final class WebSocketWriter {
   /// Whether the client has not taken all messages.
   var isWaiting: Bool { self.stall.isWaiting }
 
-  /// Ends the detection of a client that takes nothing.
+  /// Stops the detection of a stalled client.
   func cancel() { self.stall.cancel() }
 
-  /// Answers a ping. A client that takes no bytes gets the answer to its last one.
+  /// Answers a ping. While the connection isn't writable, only the last ping is kept for an answer.
   func answer(_ content: ByteBuffer, context: ChannelHandlerContext) {
     guard context.channel.isWritable else { return self.waitingPong = content }
     var pong = ByteBuffer()
@@ -36,7 +37,7 @@ final class WebSocketWriter {
     context.writeAndFlush(Self.wrap(pong), promise: nil)
   }
 
-  /// Answers the last ping that came while the client took no bytes, if there was one.
+  /// Answers the last ping that came while the connection wasn't writable, if any.
   func answerWaitingPing(context: ChannelHandlerContext) {
     if let content = self.waitingPong.take() { self.answer(content, context: context) }
   }
@@ -60,7 +61,7 @@ final class WebSocketWriter {
           of: piece, context: context, promise: index == pieces.count - 1 ? promise : nil)
       }
     } catch {
-      // No message is better than a wrong one.
+      // Closing the call is better than sending a wrong message.
       promise?.fail(error)
       context.close(promise: nil)
     }
@@ -81,7 +82,7 @@ final class WebSocketWriter {
     context.writeAndFlush(Self.wrap(WebSocketFrameHead.close(code, reason)), promise: nil)
   }
 
-  /// Writes bytes in parts, noting when the client has taken each.
+  /// Writes bytes in parts, recording when the client has taken a part.
   private func writeParts(
     of bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
   ) {

@@ -109,7 +109,7 @@ extension ConfiguredModel {
 }
 
 extension VisionConfiguration {
-  /// Loads models, and runs each once.
+  /// Loads models, and runs them once.
   ///
   /// - Throws: `ValidationError` that names the model and its file.
   init(loading models: [ConfiguredModel], onnxRuntime: String?) throws {
@@ -122,8 +122,8 @@ extension VisionConfiguration {
 }
 
 extension FilterCatalogue {
-  /// The filters of this command without models: the built-in ones, and those of SidelightVision,
-  /// SidelightText and SidelightBarcode.
+  /// The filters of this command without models: the built-in ones, and the filters of
+  /// SidelightVision, SidelightText and SidelightBarcode.
   static let command = Self.command(VisionConfiguration())
 
   /// Returns the filters of this command with models.
@@ -162,7 +162,7 @@ private struct AssetFile {
 
   /// Reads and decodes the file. Its content determines the format, not its name.
   ///
-  /// - Throws: ``AssetFileError`` if the file cannot be read or has none of these formats.
+  /// - Throws: ``AssetFileError`` if the file cannot be read or doesn't have one of these formats.
   func read() throws(AssetFileError) -> Asset {
     let bytes: [UInt8]
     do {

@@ -9,8 +9,8 @@ struct AssetUse {
 }
 
 extension Pipeline {
-  /// Returns the parameters that name an asset, of filters that are in the catalogue. The source
-  /// frame is none.
+  /// Returns the parameters that name an asset, of filters that are in the catalogue. Parameters
+  /// that name the source frame are left out.
   func assetUses(in catalogue: FilterCatalogue) -> [AssetUse] {
     self.assetUses(in: catalogue, path: "")
   }

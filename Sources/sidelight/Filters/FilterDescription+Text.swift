@@ -77,7 +77,7 @@ extension ParameterDescription {
       case .text: "text"
       }
     switch (self.kind, self.unit) {
-    // Each length has its own unit; a bare number is in pixels.
+    // A length states its own unit; a bare number is in pixels.
     case (.length, _), (.point, _), (_, .none): return kind
     case (_, let unit): return "\(kind) in \(unit.rawValue)"
     }
@@ -95,8 +95,8 @@ extension ParameterDescription {
   /// The range of valid values: `-8 to 8`.
   var limitsText: String? { self.limits.map(Self.text) }
 
-  /// A value for examples: the default, or a valid value if there is none. `nil` omits the
-  /// parameter.
+  /// A value for examples: the default, or a valid value for parameters without one. `nil` omits
+  /// the parameter.
   var exampleValue: ParameterValue? {
     if let value = self.textDefault { return value == .text("") ? nil : value }
     switch self.kind {

@@ -4,8 +4,8 @@ import SidelightKernels
 /// The reference page of a catalogue, in Markdown.
 struct FilterReference {
   let descriptions: [FilterDescription]
-  /// The directory of the images `NAME.jpg`, relative to the page. A filter without an image has
-  /// none on the page.
+  /// The directory of the images `NAME.jpg`, relative to the page. A filter whose image is missing
+  /// is listed without it.
   let pictures: String?
 
   /// The page, with a final line break.

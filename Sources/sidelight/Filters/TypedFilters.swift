@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// The Swift source of `Stage`'s typed functions, one for each filter of a catalogue:
+/// The Swift source of `Stage`'s typed functions for the filters of a catalogue:
 /// Sources/Kernels/TypedFilters/Stage+Filters.swift.
 struct TypedFilters {
   /// An enumeration of the choices of a parameter.

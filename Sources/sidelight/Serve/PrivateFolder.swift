@@ -6,10 +6,10 @@ struct PrivateFolder: Sendable {
   /// The longest parent that leaves enough of a socket's path, which has at most 103 bytes.
   private static let maxParentBytes = 48
 
-  /// The path, which no other process has chosen.
+  /// The path, which is unique to this process.
   let path: String
 
-  /// Chooses the path; ``make()`` makes the folder.
+  /// Chooses the path; ``make()`` creates the folder.
   init() {
     // The runtime folder is the user's own, and in memory; but not every user has one.
     let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? ""
@@ -23,9 +23,9 @@ struct PrivateFolder: Sendable {
   /// The path of the socket.
   var socket: String { "\(self.path)/grpc.sock" }
 
-  /// Makes the folder.
+  /// Creates the folder.
   ///
-  /// - Throws: `ValidationError` if it cannot be made, or is already there.
+  /// - Throws: `ValidationError` if it cannot be created, or already exists.
   func make() throws {
     guard mkdir(self.path, 0o700) == 0 else {
       throw ValidationError(

@@ -4,7 +4,8 @@ import ServiceLifecycle
 import SidelightConfiguration
 import UnixSignals
 
-/// Reloads the settings on SIGHUP. Applies all reloadable changes, or none if there is an error.
+/// Reloads the settings on SIGHUP. Applies all reloadable changes, or leaves the settings unchanged
+/// on an error.
 struct ReloadService: Service, CustomStringConvertible {
   /// The help texts of metrics, by name.
   static let metricDescriptions = [
@@ -22,15 +23,14 @@ struct ReloadService: Service, CustomStringConvertible {
   private let refused: Counter
   private let logger: Logger
 
-  /// Traps SIGHUP from here on, so that the signal never ends a server that announced its
-  /// addresses.
+  /// Traps SIGHUP from here on. The signal then never ends a server that announced its addresses.
   ///
   /// - Parameters:
   ///   - settings: The settings at the start of the server.
   ///   - read: Reads the settings from all sources.
   ///   - metrics: The metrics that count reloads.
   ///   - onReload: Applies the new configuration. Called even if no setting changed, since files
-  ///     that settings name may have changed. If it throws, nothing may have been applied.
+  ///     that settings name may have changed. If it throws, it must not have applied any changes.
   init(
     settings: Settings, read: @escaping @Sendable () throws -> Settings,
     metrics: any MetricsFactory, logger: Logger,
@@ -79,7 +79,7 @@ struct ReloadService: Service, CustomStringConvertible {
           "wanted": "\(newer.displayText(of: setting))",
         ])
     }
-    // Before the log entry, so that a reader of the log finds the reload counted.
+    // Incremented before the log entry: a reader of the log finds the reload counted.
     self.applied.increment()
     let changed = reload.applied.map { "\($0.key)=\(reload.settings.displayText(of: $0))" }
     self.logger.notice("settings reloaded", metadata: ["changed": .array(changed.map { "\($0)" })])

@@ -32,9 +32,9 @@ struct Serve: AsyncParsableCommand {
     completion: .list(SettingTable.all.compactMap(\.flag) + CommandLineSource.otherFlags))
   var arguments: [String] = []
 
-  /// The defaults that differ from those of the settings, by key.
+  /// The defaults of this command that differ from the settings' defaults, by key.
   var defaults: [String: [String]] = [:]
-  /// The folder of the default socket. It is made if the server listens in it.
+  /// The folder of the default socket. It is created if the server listens in it.
   var socketFolder: PrivateFolder?
 
   private enum CodingKeys: CodingKey {
@@ -63,7 +63,7 @@ struct Serve: AsyncParsableCommand {
     try await self.run(with: settings, as: nil)
   }
 
-  /// Makes the folder of the default socket, if the server listens in it.
+  /// Creates the folder of the default socket, if the server listens in it.
   private func makeSocketFolder(for settings: Settings) throws -> PrivateFolder? {
     guard let folder = self.socketFolder,
       settings.configuration.server.addresses.contains(.unix(path: folder.socket))
@@ -89,7 +89,7 @@ struct Serve: AsyncParsableCommand {
     try await self.run(with: settings, as: worker)
   }
 
-  /// Runs the server with the given settings.
+  /// Runs the server using the given settings.
   ///
   /// - Parameter worker: The worker that this process is. `nil` if it is not a worker.
   func run(with settings: Settings, as worker: Worker?) async throws {
@@ -143,7 +143,7 @@ struct Serve: AsyncParsableCommand {
       }, metrics: metrics, logger: logger
     ) { configuration in
       let configuration = configuration.adapted(to: worker)
-      // Steps that can fail come first, those with effects last.
+      // Steps that can fail come first, steps with effects last.
       guard configuration.hasSameAccessControl(as: settings.configuration) else {
         throw EndpointToggleError()
       }
@@ -155,8 +155,8 @@ struct Serve: AsyncParsableCommand {
       level.level = configuration.log.level
       server.reconfigure(configuration.server)
     }
-    // Services end in reverse order: the exporter sends spans until none are created, and the admin
-    // server answers probes while the server drains.
+    // Services end in reverse order: the exporter sends spans until the services that create them
+    // have ended, and the admin server answers probes while the server drains.
     let services: [(any Service)?] = [
       watchdog, tracing?.exporter, admin, reload, server,
       Announcement(server: server, admin: admin, isWorker: worker != nil),
@@ -257,7 +257,7 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Returns the server configuration of a worker, with the sockets of its supervisor.
+  /// Returns the server configuration of a worker, using its supervisor's sockets.
   private static func server(
     _ configuration: ServeConfiguration, _ worker: Worker?
   ) -> ServerConfiguration {

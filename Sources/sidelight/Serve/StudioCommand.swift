@@ -45,7 +45,7 @@ struct StudioCommand: AsyncParsableCommand {
       guard let number = UInt16(port) else {
         throw ValidationError("--port is '\(port)'; the range is 0 to 65535")
       }
-      // The last value counts, so that '--studio' overrides it.
+      // The last value counts, which allows '--studio' to override it.
       settings = ["--studio", "127.0.0.1:\(number)"] + settings
     }
     var serve = try Serve.parse(settings)

@@ -104,7 +104,7 @@ struct Stream: AsyncParsableCommand {
     report.showSummary()
   }
 
-  /// Sends the frames, with `--realtime` each at its time.
+  /// Sends the frames; with `--realtime`, at their own times.
   private func send(
     _ input: Y4MInput, _ changes: [TimedPipeline], to session: FilterSession
   ) async throws {
@@ -160,7 +160,7 @@ struct Stream: AsyncParsableCommand {
   }
 }
 
-/// A change of the pipeline at a time of the video: `2.5=gaussianBlur(radius: 8)`.
+/// A change of the pipeline at a point in the video: `2.5=gaussianBlur(radius: 8)`.
 struct TimedPipeline: Sendable {
   /// The time from the start of the video.
   let time: Duration

@@ -7,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Tests of the outcomes of frames while the client library has no server.
+/// Tests of the outcomes of frames while the client library isn't connected to a server.
 @Suite(.timeLimit(.minutes(5))) struct ClientLostFramesTests {
   @Test(
     arguments: ReconnectPolicy.FailOpen.allCases)

@@ -6,9 +6,10 @@ import SidelightServer
 import SidelightTestSupport
 import Testing
 
-/// Tests of the pictures that replace frames of a protecting pipeline while there is no server.
+/// Tests of the pictures that replace frames of a protecting pipeline while the server is
+/// unavailable.
 @Suite(.timeLimit(.minutes(5))) struct `Protection without a connection` {
-  /// A filter that has the name of one that hides faces.
+  /// A filter with the name of a filter that hides faces.
   struct HidingFilter: CatalogueFilter {
     static let description = FilterDescription(
       name: "faceBlur", summary: "Inverts frames.", category: .custom, reach: .pixel,
@@ -103,7 +104,7 @@ import Testing
         var received = ReceivedEvents(session)
         await session.send(VideoFrame(shots[0]))
         _ = try await received.filtered()
-        // No frame is filtered with it, and the server does not report it as in force.
+        // Frames are not filtered with it, and the server does not report it as in force.
         session.select(Self.hiding)
         _ = try await session.ping()
         await first.kill()

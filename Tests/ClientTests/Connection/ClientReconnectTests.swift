@@ -7,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Where and when the client library looks for another server, and when it gives up.
+/// The client library's search for another server, and its end.
 @Suite(.timeLimit(.minutes(5))) struct ClientReconnectTests {
   @Test
   func `a server that shuts down lets frames in flight finish, and the session moves to another`()
@@ -28,7 +28,7 @@ import Testing
         for await _ in gate.entered { break }
         first.drain()
         #expect(try await received.state() == .draining)
-        // The old server takes no more, and there is no new one yet.
+        // The old server takes no more frames, and the new one doesn't exist yet.
         await session.send(VideoFrame(shot))
         gate.open(for: 2)
         #expect(try await received.filtered()?.sequence == 1)
@@ -120,7 +120,7 @@ import Testing
             #expect(restored?.isResumed == false)
           }
         }
-        // A second, as RetryInfo says, and the random part of the first wait.
+        // A second, from RetryInfo, and the random part of the first wait.
         await clock.pass(.milliseconds(1050)) {
           end.finish()
           while first.server.sessionCount > 0 { await Task.yield() }

@@ -80,12 +80,12 @@ import Testing
         var received = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         _ = try await received.filtered()
-        // No frame is filtered with it, so the server does not say that it is in force.
+        // Frames are not filtered with it, so the server does not report it as in force.
         let requestID = session.select([.filter("colorInvert")])
         _ = try await session.ping()
         await first.kill()
         let delay = try #require(try await received.interrupted())
-        // Asked for while there is no connection: it changes what was asked for before.
+        // A request without a connection: it changes the earlier request.
         let last = session.activate(["0": true])
         let conditional = session.select([], ifRevision: 1)
         let refused = try await received.rejected()

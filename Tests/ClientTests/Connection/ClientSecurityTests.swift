@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import X509
 
-/// The client library and its server, which know each other.
+/// The client library and its server, which trust one another.
 @Suite(.timeLimit(.minutes(5))) struct ClientSecurityTests {
   let files: CertificateFolder
   let authority: TestAuthority
@@ -140,7 +140,7 @@ import X509
       try await SidelightClient.connect(to: address, security: security) { client in
         let options = SessionOptions(
           pipeline: [.filter("sepiaTone")],
-          // On a busy machine no other reason to reconnect.
+          // Disables other reasons to reconnect on a busy machine.
           reconnect: ReconnectPolicy(
             initialDelay: .milliseconds(1), maxDelay: .milliseconds(1), openTimeout: .seconds(300),
             silenceLimit: .seconds(300)))

@@ -9,12 +9,12 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Servers that take a call and say nothing, or nothing more: where packets vanish, no error comes.
+/// Servers that take a call and stay silent, or become silent: lost packets don't cause an error.
 @Suite(.timeLimit(.minutes(5))) struct ClientSilenceTests {
   /// Takes sessions, and is silent from the start or from their opening on.
   struct SilentService: RegistrableRPCService {
     let opens: Bool
-    /// Ends when a frame has come; where it does not open sessions, when `open` has.
+    /// Ends when a frame has arrived or, if sessions are not opened, when `open` has.
     let heard: AsyncStream<Never>.Continuation
 
     func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// A server that is silent, and one that is not.
+  /// A silent server, and one that answers.
   static func withServers(
     opens: Bool, _ body: @Sendable ([Address], _ heard: AsyncStream<Never>) async throws -> Void
   ) async throws {

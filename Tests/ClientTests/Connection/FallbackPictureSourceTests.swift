@@ -111,7 +111,7 @@ import Testing
     try Self.record(2, revision: 2, in: &source)
     #expect(try Self.answer(source, hiding: .faces) == "lastFrame 2")
     #expect(try Self.answer(source, hiding: [.faces, .background]) == nil)
-    // A frame that passed through shows the face, whatever the pipeline.
+    // A frame that passed through shows the face, regardless of the pipeline.
     try Self.record(3, revision: 2, disposition: .passedThrough, in: &source)
     #expect(try Self.answer(source, hiding: .faces) == nil)
     #expect(try Self.answer(source) == "lastFrame 3")

@@ -1,7 +1,7 @@
 import SidelightClient
 import Testing
 
-/// Each transition of the reconnector. Time and chance are the test's.
+/// All transitions of the reconnector. Time and chance are the test's.
 @Suite struct ReconnectorTests {
   typealias Action = Reconnector.Action
   typealias Attempt = Reconnector.Attempt

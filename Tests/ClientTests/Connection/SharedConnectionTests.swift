@@ -7,7 +7,7 @@ import Testing
 
 /// The number of connections of a client's sessions.
 @Suite(.timeLimit(.minutes(5))) struct SharedConnectionTests {
-  /// Opens nested sessions with a frame each, and returns the client's ports.
+  /// Opens nested sessions, sends a frame in all of them, and returns the client's ports.
   static func ports(
     _ client: SidelightClient, _ address: Address, sessions count: Int
   ) async throws -> Set<String> {

@@ -135,7 +135,7 @@ import Testing
   // MARK: Options
 
   @Test func `the rate, the budget and must-process reach the server`() async throws {
-    // The server's clock does not advance: a second frame is always too early, and none is late.
+    // The server's clock does not advance: a second frame is always too early, and never late.
     let shot = try picture()
     try await Self.withSession(SessionOptions(budget: .milliseconds(20), maxFPS: 10)) { session in
       var received = ReceivedEvents(session)

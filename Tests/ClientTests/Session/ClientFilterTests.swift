@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  /// A source that does not end by itself, and the end of its iteration.
+  /// A source that stays open until the test ends it, and the end of its iteration.
   private static func camera() -> (
     AsyncStream<VideoFrame>, AsyncStream<VideoFrame>.Continuation, Event
   ) {

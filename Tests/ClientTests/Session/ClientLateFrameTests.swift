@@ -8,10 +8,11 @@ import Testing
 
 /// Tests of messages about a call that ends before the client can send them.
 @Suite(.timeLimit(.minutes(5))) struct ClientLateFrameTests {
-  /// The client's window, and beyond what waits to be written it says nothing more of a call.
+  /// The client's window. With more bytes waiting to be written, the client stops sending frames of
+  /// a call.
   private static let windowBytes = 64 << 10
 
-  /// Most of the window and not all of it, whatever is done to it: noise, which no file makes smaller.
+  /// Most of the window, but less than all of it: noise, which image files cannot compress.
   private static func still() throws -> [UInt8] {
     let file = try ImageEncoder(.png()).encode(
       try Sidelight_V1_Image.noise(.rgb24, 136, 136).makeFrame())
@@ -25,7 +26,7 @@ import Testing
   {
     let (gate, still) = (Gate(), try Self.still())
     var configuration = ServerConfiguration()
-    // All of the frame may be written, and waits for nothing but the socket.
+    // All of the frame may be written, and waits only for the socket.
     configuration.transport.streamWindowBytes = 64 << 20
     try await withServer(configuration, catalogue: gate.catalogue) { _, server in
       // The still passes, and the first of the frame.
@@ -33,7 +34,7 @@ import Testing
         var transport = TransportConfiguration()
         transport.connections = 1
         transport.streamWindowBytes = Self.windowBytes
-        // Half of the answer is there before the end of it, by itself.
+        // Half of the answer arrives before its end.
         transport.receiveBufferBytes = 4 << 10
         try await SidelightClient.connect(to: proxy.address, transport: transport) { client in
           try await client.withSession { session in
@@ -42,7 +43,8 @@ import Testing
             let frame = try Sidelight_V1_Image.noise(.gray8, 4096, 4096).makeFrame()
             await session.send(VideoFrame(frame))
             for await _ in proxy.held { break }
-            // The client would grant more for the answer, and cannot say so before it is complete.
+            // The client would grant more for the answer, but can send the grant only when the
+            // answer is complete.
             gate.open(for: 1)
             #expect(try await answer.count > Self.windowBytes / 2)
             proxy.release()

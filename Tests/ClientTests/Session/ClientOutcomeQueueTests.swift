@@ -1,7 +1,7 @@
 import SidelightClient
 import Testing
 
-/// Each transition of the client's queue of outcomes, without tasks or time.
+/// All transitions of the client's queue of outcomes, without tasks or time.
 @Suite struct ClientOutcomeQueueTests {
   typealias Queue = ClientOutcomeQueue<String, String>
 

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ClientPictureTests {
   static let pipeline: Pipeline = [.filter("sepiaTone")]
 
-  /// Returns the answers to pictures that are sent one after another.
+  /// Returns the answers to pictures that are sent in sequence.
   func exchange(
     _ pictures: [VideoPicture], _ options: SessionOptions
   ) async throws -> [FilteredFrame] {

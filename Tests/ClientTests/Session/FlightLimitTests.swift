@@ -3,11 +3,11 @@ import Testing
 
 /// The frames in flight of a session whose path is short, long or congested.
 @Suite struct FlightLimitTests {
-  /// A path that carries one frame at a time: each waits for those in flight before it.
+  /// A path that carries only one frame: the others wait for the frames in flight before them.
   ///
   /// - Parameters:
-  ///   - alone: The time of a frame that waits for no other.
-  ///   - each: The time by which each frame in flight delays those behind it.
+  ///   - alone: The time of a frame that doesn't wait for others.
+  ///   - each: The time by which a frame in flight delays the frames behind it.
   /// - Returns: The limit after some hundred frames.
   static func limit(alone: Duration, each: Duration, capacity: Int = 4) -> Int {
     var limit = FlightLimit(capacity: capacity)

@@ -3,7 +3,7 @@ import SidelightKernels
 import SidelightWire
 import Testing
 
-/// Each transition of the change log.
+/// All transitions of the change log.
 @Suite struct PipelineChangeLogTests {
   static let first: Pipeline = [Stage(.filter(FilterCall(name: "sepiaTone")), id: "warm")]
 

@@ -1,7 +1,7 @@
 import SidelightClient
 import Testing
 
-/// Each transition of the client's window, without tasks or time.
+/// All transitions of the client's window, without tasks or time.
 @Suite struct SendWindowTests {
   typealias Window = SendWindow<UInt64, String>
 
@@ -27,7 +27,7 @@ import Testing
     return sent
   }
 
-  /// Offers a frame, and says in words what came of it.
+  /// Offers a frame, and describes the result in words.
   static func offer(_ window: inout Window) -> String {
     switch window.offer({ $0 }) {
     case .accept(let sequence, nil): "accepted \(sequence)"

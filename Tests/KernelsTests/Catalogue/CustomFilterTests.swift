@@ -3,7 +3,7 @@ import SidelightKernels
 import Synchronization
 import Testing
 
-/// Custom filters: one of each kind, as in the documentation.
+/// Custom filters of every kind, as in the documentation.
 @Suite struct `Custom filters` {
   struct Solarize: ColorKernel {
     func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel {

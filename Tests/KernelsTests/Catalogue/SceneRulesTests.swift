@@ -16,7 +16,7 @@ import Testing
     func nodes(for geometry: FrameGeometry) -> [FilterNode] { [] }
   }
 
-  /// A filter whose description is wrong: it says that it works on single pixels.
+  /// A filter whose description is wrong: it claims to work on single pixels.
   struct Mislabelled: CatalogueFilter {
     static let description = FilterDescription(
       name: "mislabelled", summary: "Moves.", category: .color, reach: .pixel, fidelity: .formula,

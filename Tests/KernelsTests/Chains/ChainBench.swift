@@ -11,13 +11,13 @@ import SidelightReference
 
 /// Runs random chains in every way that must give the same result.
 struct ChainBench: Sendable {
-  /// One bench for each instruction set of this machine, shared by all tests.
+  /// One bench per instruction set of this machine, shared by all tests.
   static let all = InstructionSet.available.map { ChainBench($0) }
 
   let instructionSet: InstructionSet
-  /// Runs each pass as a whole.
+  /// Runs passes as a whole.
   private let whole: PlanExecutor
-  /// Divides each pass into five bands, even if it has few pixels.
+  /// Divides passes into five bands, even if they have few pixels.
   private let banded: PlanExecutor
 
   private init(_ instructionSet: InstructionSet) {
@@ -87,7 +87,7 @@ struct ChainBench: Sendable {
     func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel { pixel }
   }
 
-  /// The seeds of a batch; only the one that SIDELIGHT_CHAIN names if it is set.
+  /// The seeds of a batch; only the seed in SIDELIGHT_CHAIN if it is set.
   static func seeds(batch: Int, of count: Int) -> [UInt64] {
     if let named = unsafe getenv("SIDELIGHT_CHAIN") {
       return batch == 0 ? [UInt64(unsafe String(cString: named)) ?? 0] : []
@@ -97,7 +97,7 @@ struct ChainBench: Sendable {
 }
 
 extension Pipeline {
-  /// The same, with a barrier after every filter: nothing folds.
+  /// The same, with a barrier after every filter to prevent folding.
   var unfolded: Pipeline {
     Pipeline(
       stages: self.stages.map { stage in

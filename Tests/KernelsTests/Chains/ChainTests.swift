@@ -4,13 +4,13 @@ import Testing
 /// Compares plans with the reference, for thousands of random chains over all filters of the
 /// catalogue.
 ///
-/// The reference interpreter computes one node after the other in double precision: nothing is
-/// folded, fused, divided into bands or approximated. Each chain is compared on each instruction
-/// set of this machine. The tolerance is one level; two if the chain has a sharpening, or a
-/// Gaussian so wide (from a standard deviation of 4.8 on) that it works on a reduced picture.
+/// The reference interpreter computes node by node in double precision, without folding, fusing,
+/// approximating or dividing into bands. Every chain is compared on all instruction sets of this
+/// machine. The tolerance is one level; two if the chain has a sharpening, or a Gaussian so wide
+/// (from a standard deviation of 4.8 on) that it works on a reduced picture.
 ///
-/// On x86-64 the portable rows are those of arm64, compiled for SSE2 instead of NEON. The tests
-/// have not been run on arm64.
+/// On x86-64 the portable rows are arm64's, compiled for SSE2 instead of NEON. The tests have not
+/// been run on arm64.
 @Suite struct `Random chains` {
   static let batches = 0 ..< 200
   static let perBatch = 40

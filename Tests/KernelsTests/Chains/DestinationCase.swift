@@ -16,7 +16,7 @@ enum DestinationCase: CaseIterable {
   /// Runs a plan on a frame into such a destination.
   ///
   /// - Returns: The output, and the number of bytes written outside any plane's samples; `nil` if
-  ///   the plan has no such destination.
+  ///   the plan doesn't have such a destination.
   func run(
     _ plan: Plan, _ frame: Frame, _ bench: ChainBench, _ chain: RandomChain
   ) async throws -> (frame: Frame, touchedPadding: Int)? {

@@ -5,7 +5,7 @@ import SidelightKernels
 struct RandomStages {
   private var random: TestRandom
   private let size: FrameSize
-  /// Whether the format stores less than a colour for each pixel.
+  /// Whether pixels of the format share chroma samples.
   private let sharesChroma: Bool
   private let smoothly: Bool
   /// The factor by which the stages so far may magnify errors.
@@ -52,7 +52,7 @@ struct RandomStages {
       self.gain *= recipe.gain
       var parameters: [String: ParameterValue] = [:]
       for parameter in description.parameters {
-        // Defaults matter too, but those of lengths are for large frames.
+        // Defaults matter too, but the defaults of lengths are for large frames.
         if parameter.defaultValue != nil, self.chance(6), parameter.kind != .length { continue }
         parameters[parameter.name] = self.value(parameter, recipe)
       }
@@ -127,7 +127,7 @@ struct RandomStages {
 }
 
 extension Stage {
-  /// Whether each pixel of the result depends on the same pixel only.
+  /// Whether the pixels of the result depend only on the same pixel of the input.
   fileprivate var isPointwise: Bool {
     switch self.content {
     case .filter(let call):

@@ -1,7 +1,7 @@
 import SidelightKernels
 
-/// The ranges of a filter's random settings. They are moderate, so that settings that magnify
-/// everything do not magnify a chain's rounding errors to several levels.
+/// The ranges of a filter's random settings. They are moderate: settings that magnify everything
+/// would magnify a chain's rounding errors to several levels.
 ///
 /// The settings of a filter without a recipe have the ranges of its sliders.
 struct StageRecipe {
@@ -9,7 +9,7 @@ struct StageRecipe {
   var ranges: [String: ClosedRange<Double>] = [:]
   /// The random numbers of a vector, by parameter.
   var vectors: [String: @Sendable (inout TestRandom) -> [Double]] = [:]
-  /// The names that are chosen from, by parameter; all if there is none.
+  /// The names that are chosen from, by parameter; all names for a parameter without an entry.
   var choices: [String: [String]] = [:]
   /// Whether a rounding error of the input can change the result by many levels. Such a stage comes
   /// first in its chain, where its input is exact.
@@ -62,7 +62,7 @@ struct StageRecipe {
     "crystallize": StageRecipe(ranges: ["radius": 2 ... 12]),
     "dotScreen": StageRecipe(
       ranges: ["width": 3 ... 30, "sharpness": 0 ... 0.8], isDiscontinuous: true),
-    // The root of a sum of squares: steep where there is no edge.
+    // The root of a sum of squares, which is steep away from edges.
     "edges": StageRecipe(ranges: ["intensity": 0 ... 1], gain: 3),
     "exposureAdjust": StageRecipe(ranges: ["ev": -1.5 ... 0.4], gain: 1.3),
     "gammaAdjust": StageRecipe(ranges: ["power": 0.9 ... 1.5], gain: 1.6),
@@ -87,7 +87,7 @@ struct StageRecipe {
     "lumaKey": StageRecipe(
       ranges: ["low": 0 ... 0.3, "high": 0.5 ... 0.9], isDiscontinuous: true, gain: 4),
     "motionBlur": StageRecipe(ranges: ["radius": 0 ... 10]),
-    // A few levels decide what counts as noise.
+    // A few levels separate noise from detail.
     "noiseReduction": StageRecipe(
       ranges: ["noiseLevel": 0.03 ... 0.1, "sharpness": 0 ... 0.4], gain: 3),
     "overlay": StageRecipe(

@@ -77,7 +77,7 @@ import Testing
     #expect(released == nil)
   }
 
-  /// Three tasks that hand the only thread to each other: at any time others wait.
+  /// Three tasks that hand the only thread to one another: at any time others wait.
   @Test func `a pool that is never idle does not grow`() async {
     let pool = ComputePool(threadCount: 1)
     await withTaskExecutorPreference(pool) {

@@ -14,7 +14,7 @@ import Testing
 @Suite struct `The executor` {
   static let geometry = FrameGeometry(format: .rgb24, size: FrameSize(width: 20, height: 10))
 
-  /// Notes the passes, and stops before the given one.
+  /// Records the passes, and stops before the given one.
   final class Recorder: PassObserver {
     struct Stop: Error {}
     let names = Mutex<[String]>([])
@@ -103,7 +103,7 @@ import Testing
     pool.shutdown()
   }
 
-  /// Notes with which rows each pixel is computed, and so on whose threads.
+  /// Records the instruction sets that compute pixels, which shows whose threads run.
   private struct RecordingFilter: Filter, ColorKernel {
     final class Notes: Sendable {
       let seen = Mutex<Set<InstructionSet>>([])

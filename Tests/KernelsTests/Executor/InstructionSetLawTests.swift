@@ -30,7 +30,7 @@ import Testing
     FrameGeometry(format: format, size: Self.size, color: color)
   }
 
-  /// Everything that says nothing where the picture says nothing.
+  /// Filters that keep a flat picture.
   static let flatKeeping: Pipeline = [
     .filter("gaussianBlur", ["radius": .number(0.4)]),
     .filter("gaussianBlur", ["radius": .number(3)]), .filter("gaussianBlur"),
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Black and white in the range of the format, through whatever leaves greys alone.
+  /// Black and white in the range of the format, through filters that keep greys.
   @Test(arguments: Self.machines, [PixelFormat.i420, .nv12, .bgra8, .gray8])
   func `filters that keep greys keep black and white`(
     _ machine: InstructionSet, _ format: PixelFormat
@@ -106,7 +106,7 @@ import Testing
   func `inverting twice and rotating hue by pi twice restore the frame`(
     _ machine: InstructionSet, _ format: PixelFormat
   ) async throws {
-    // Values from which neither step leaves what bytes can hold.
+    // Values with which both steps stay in the range of bytes.
     let frame = try TestFrame.make(
       Self.geometry(format, ColorDescription(range: .full, alpha: .opaque)), padding: .ragged
     ) { plane, x, y, channel in
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// Settings that change nothing, filter by filter.
+  /// Settings without effect, by filter.
   static let identities: Pipeline = [
     .filter("sepiaTone", ["intensity": .number(0)]), .filter("colorMatrix"),
     .filter("colorControls"), .filter("hueAdjust"),

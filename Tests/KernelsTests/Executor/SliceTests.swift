@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// Runs rows, each of which takes a time on the clock.
+  /// Runs rows, which advance the clock by `rowTime`.
   ///
   /// - Returns: The ranges in the order of their ends, and the number of pauses.
   static func run(
@@ -53,7 +53,7 @@ import Testing
   func `slices take about two milliseconds, whatever the estimate`(factor: Double) async {
     let (ranges, _) = await Self.run(
       rows: 1000, rowTime: .microseconds(100), estimate: .milliseconds(100) * factor)
-    // Twenty rows each, once the first slices have shown the time of a row.
+    // Twenty rows per slice, once the first slices have shown the time of a row.
     #expect(ranges.dropFirst(5).dropLast().allSatisfy { (15 ... 25).contains($0.count) })
     #expect(ranges.count > 30)
   }

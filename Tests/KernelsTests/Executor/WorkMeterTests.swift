@@ -13,7 +13,7 @@ import Testing
     func advance(by duration: Duration) { self.time.withLock { $0 += duration } }
   }
 
-  /// A barrier at which a number of threads wait for each other.
+  /// A barrier at which a number of threads wait for one another.
   final class Rendezvous: Sendable {
     private let arrived = Atomic<Int>(0)
 

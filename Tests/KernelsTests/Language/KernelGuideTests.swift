@@ -25,7 +25,7 @@ enum KernelExamples {
   }()
 }
 
-/// The examples of the guide are valid, and do what they say.
+/// The examples of the guide are valid, and match their descriptions.
 @Suite struct `The guide to kernels` {
   @Test func `there are examples of each kind`() throws {
     let kernels = try KernelExamples.all.map { try KernelText($0, requiresHeader: true) }

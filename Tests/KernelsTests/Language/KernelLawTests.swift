@@ -2,7 +2,7 @@ import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 
-/// Results of kernels, compared with those of existing filters.
+/// Results of kernels, compared with existing filters.
 @Suite struct `Kernels as filters` {
   static let size = FrameSize(width: 21, height: 13)
 

@@ -2,7 +2,7 @@ import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 
-/// The text of kernels: what is accepted, and where errors are.
+/// The text of kernels: accepted texts, and positions of errors.
 @Suite struct `Kernels as text` {
   struct Invalid: Sendable, CustomTestStringConvertible {
     let text: String
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func `values that are not numbers are computed once`() throws {
-    // With p = 0 each quotient is not a number, and all terms are equal.
+    // With p = 0 all quotients are NaN, and all terms are equal.
     let terms = Array(repeating: "atan(color + p / p)", count: 40).joined(separator: " + ")
     let pipeline: Pipeline = [
       .filter("kernel", ["source": .text("param p: 0 in 0..1 return \(terms)")])

@@ -77,7 +77,7 @@ indirect enum RandomKernel {
     }
   }
 
-  /// The text. Each expression is a vec3.
+  /// The text. Every expression is a vec3.
   var text: String {
     switch self {
     case .number(let number): "vec3(\(number))"
@@ -151,7 +151,7 @@ indirect enum RandomKernel {
     }
   }
 
-  /// Returns the numbers if none is missing or large.
+  /// Returns the numbers if all are present and small.
   private static func collect(_ numbers: [Double?]) -> [Double]? {
     let values = numbers.compactMap { $0 }
     guard values.count == 3, values.allSatisfy({ abs($0) < 50 }) else { return nil }

@@ -2,7 +2,7 @@ import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 
-/// Filters that measure a picture's light: `whiteBalance` and `lowLight`, on pictures by themselves.
+/// Filters that measure a picture's light: `whiteBalance` and `lowLight`, on separate pictures.
 @Suite struct `Filters that adapt to the light` {
   static let size = FrameSize(width: 96, height: 64)
   static let rgb = FrameGeometry(format: .rgb24, size: Self.size)
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func `clipped, black and colourful pixels have no share in the light`() async throws {
-    // A third is lit grey; the others would say something else.
+    // A third is lit grey; the others would give another estimate.
     let frame = try Self.frame { x, y in
       switch (x + y) % 6 {
       case 0, 1: [100, 120, 140]

@@ -46,7 +46,7 @@ import Testing
       return [Double(samples[0]), Double(samples[1]), Double(samples[2])]
     }
 
-    /// Filters a frame that was captured at a time.
+    /// Filters a frame with a capture time.
     mutating func filter(
       _ color: SIMD3<UInt8>, at milliseconds: Int
     ) async throws -> SIMD3<Double> {
@@ -146,7 +146,7 @@ import Testing
     async throws
   {
     let measurements: [SIMD2<Double>?] = [[0, 0], [1, 1], nil, [1, 1], [1, 1], [1, 1]]
-    // Capture time in seconds, or none; arrival in seconds.
+    // Capture time in seconds, or 0 without one; arrival in seconds.
     let times: [(captured: Int64, arrived: Int)] = [
       (10, 0), (11, 50), (12, 51), (11, 52), (0, 53), (9, 55),
     ]

@@ -97,8 +97,8 @@ import Testing
 
   @Test func `daylight is adapted to illuminant A of CIE`() throws {
     // D65 (.31271, .32902) to A (.44757, .40745) through Bradford with gains to 1/2.2, computed
-    // from the chromaticities alone; 2856 K is A's temperature, 6504 K that of D65. (In linear
-    // light, encoded with 1/2.2: 1.32, .92, .52.)
+    // from the chromaticities alone; 2856 K is A's temperature, 6504 K is D65's. (In linear light,
+    // encoded with 1/2.2: 1.32, .92, .52.)
     let white = try Self.color(Self.adapt(6504, 2856), [1, 1, 1, 1])
     #expect(Self.near(white, [1.373, 0.922, 0.543, 1], 0.03))
   }
@@ -219,7 +219,7 @@ import Testing
     #expect(greys.min() == 200 && greys.max() == 250)
     let mean = Double(greys.reduce(0, +)) / Double(greys.count)
     #expect(abs(mean - 225) < 0.5)
-    // Neighbours have nothing to do with each other.
+    // Neighbours are uncorrelated.
     let products = zip(greys, greys.dropFirst()).map { (Double($0) - mean) * (Double($1) - mean) }
     let variance = greys.reduce(0) { $0 + (Double($1) - mean) * (Double($1) - mean) }
     #expect(abs(products.reduce(0, +) / variance) < 0.02)

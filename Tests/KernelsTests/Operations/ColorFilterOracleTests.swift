@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Colour filters and pointwise effects on each format against the naive reference.
+/// Colour filters and pointwise effects on all formats against the naive reference.
 @Suite struct `Colour filters and the reference` {
   static let pipelines: [Pipeline] = [
     [
@@ -123,8 +123,8 @@ import Testing
     #expect(result.worstDifference(from: expected) <= 1)
   }
 
-  /// Chains of steps that fold and steps that do not; nothing that jumps, where a rounding error
-  /// would become a level of the poster.
+  /// Chains of steps that fold and steps that do not, without jumps, which would turn a rounding
+  /// error into a level of the poster.
   @Test(arguments: 0 ..< 120)
   func `a random chain equals the reference`(_ seed: Int) async throws {
     var random = TestRandom(seed: UInt64(seed) &* 104_729 &+ 5)

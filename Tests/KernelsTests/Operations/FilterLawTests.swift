@@ -30,7 +30,7 @@ import Testing
 
   @Test(arguments: Self.formats)
   func `inverting twice in two runs restores the frame`(_ format: PixelFormat) async throws {
-    // Video range leaves room on both sides, so that nothing is clamped on the way.
+    // Video range leaves room on both sides, which avoids clamping on the way.
     let frame = try TestFrame.make(
       FrameGeometry(
         format: format, size: Self.size, color: ColorDescription(range: .full, alpha: .opaque)),

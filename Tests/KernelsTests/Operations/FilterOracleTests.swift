@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Each filter on each format against the naive reference in double precision.
+/// All filters on all formats against the naive reference in double precision.
 @Suite("Filters and the reference") struct FilterOracleTests {
   static let pipelines: [Pipeline] = [
     [.filter("sepiaTone")],
@@ -22,7 +22,7 @@ import Testing
   ]
 
   static let pointwise: [Pipeline] = [
-    // The first two leave in the corners what only the third brings back into 16 bits.
+    // The values that the first two leave in the corners exceed 16 bits until the third.
     [
       .filter("vignette", ["intensity": .number(-1)]),
       .filter("vignette", ["intensity": .number(-1)]),

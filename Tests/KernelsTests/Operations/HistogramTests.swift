@@ -58,7 +58,7 @@ import Testing
   @Test func `clipped pixels are those with a channel at an end`() async throws {
     let size = FrameSize(width: 300, height: 2)
     let geometry = FrameGeometry(format: .rgb24, size: size)
-    // A third of the columns each: black and grey, grey, grey and white.
+    // Three equal groups of columns: black and grey, grey, grey and white.
     let frame = try TestFrame.make(geometry, padding: .aligned) { _, x, _, channel in
       switch x / 100 {
       case 0: channel == 1 ? 0 : 90
@@ -109,7 +109,7 @@ import Testing
     #expect(regions[1].0.origin.x.value == 0 && regions[1].0.width.value == 10)
     #expect(regions[1].1 == 1)
     #expect(abs(try AnalysisTests.number(found, "moving") - 9.0 / 144) < 1e-12)
-    // Nothing changes from then on.
+    // The picture stays the same from then on.
     let after = try await analyzer.analyze(moved, at: FrameTime(index: 4))
     #expect(try AnalysisTests.number(after, "moving") == 0)
     #expect(try Self.regions(after).isEmpty)
@@ -129,7 +129,7 @@ import Testing
     let other = FrameGeometry(format: .gray8, size: FrameSize(width: 3, height: 2))
     #expect(
       try await analyzer.analyze(try TestFrame.flat(other, 0), at: FrameTime()).isEmpty)
-    // Fewer pixels than cells: a cell for each pixel.
+    // Fewer pixels than cells: one cell per pixel.
     let tiny = try await analyzer.analyze(try TestFrame.flat(other, 255), at: FrameTime())
     #expect(try Self.vector(tiny, "grid") == [1, 1, 1, 1, 1, 1])
   }

@@ -1,9 +1,9 @@
 import SidelightKernels
 import Testing
 
-/// Neighbourhood filters in chains with each other and with pointwise filters.
+/// Chains of neighbourhood filters and pointwise filters.
 @Suite struct `Chains of neighbourhood filters` {
-  /// A stage with moderate settings, so that errors of a level are not magnified to many.
+  /// A stage with moderate settings, which don't magnify errors of a level to many.
   private static func stage(_ random: inout TestRandom) -> Stage {
     func number(_ range: ClosedRange<Double>) -> ParameterValue {
       .number(Double.random(in: range, using: &random))
@@ -39,7 +39,7 @@ import Testing
     return stage
   }
 
-  /// Three passes that round to 1/32 level each, and mixes between them.
+  /// Three passes that round to 1/32 level, and mixes between them.
   @Test(arguments: 0 ..< 200)
   func `a random chain equals the reference`(_ seed: Int) async throws {
     var random = TestRandom(seed: UInt64(seed) &* 6151 &+ 5)

@@ -13,7 +13,7 @@ import Testing
 
   static func number(_ value: Double) -> ParameterValue { .number(value) }
 
-  /// Filters that say nothing where the picture says nothing.
+  /// Filters that keep a flat picture.
   static let flatKeeping: [Stage] = [
     .filter("boxBlur"), .filter("boxBlur", ["radius": Self.number(0.37)]),
     .filter("boxBlur", ["radius": Self.number(300)]),

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Each neighbourhood filter, on each format, against the naive reference.
+/// All neighbourhood filters, on all formats, against the naive reference.
 @Suite struct `Neighbourhood filters and the reference` {
   static let emboss = ParameterValue.vector([0, 1, 0, -1, 0, 1, 0, -1, 0])
   static let uneven = ParameterValue.vector((0 ..< 25).map { Double($0 * 7 % 11 - 4) / 20 })
@@ -55,8 +55,8 @@ import Testing
     try await Self.compare(pipeline, format, tolerance: 1)
   }
 
-  /// Wide Gaussians work on a reduced picture, which costs them a level; and what is magnified is
-  /// magnified with its error.
+  /// Wide Gaussians work on a reduced picture, which costs them a level; magnifying filters magnify
+  /// the error too.
   static let wide: [Pipeline] = [
     [.filter("unsharpMask", ["radius": .number(40)])],
     [.filter("sharpenLuminance", ["radius": .number(12), "sharpness": .number(1)])],

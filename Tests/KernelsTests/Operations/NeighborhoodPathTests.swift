@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Filters select C rows by radius, weights, depth and size: each choice against the naive
+/// Filters select C rows by radius, weights, depth and size: all choices against the naive
 /// reference.
 @Suite struct `Code paths of neighbourhood filters` {
   static let formats: [PixelFormat] = [.bgra8, .rgb24, .gray8, .nv12]
@@ -44,8 +44,8 @@ import Testing
     try await FormatSweep.compare([stage], format)
   }
 
-  /// Not with alpha, where what is magnified so comes with the rounding of a picture that was
-  /// multiplied by it.
+  /// Not with alpha, where magnification includes the rounding of a picture that was multiplied by
+  /// it.
   @Test(arguments: [PixelFormat.rgb24, .gray8, .nv12])
   func `weights that are too large for integers equal the reference`(
     _ format: PixelFormat

@@ -31,7 +31,7 @@ import Testing
       Pipeline(stages: [around] + pipeline.stages + [around]), format)
   }
 
-  /// A flat field of luma, and of colour where there is some.
+  /// A flat field of luma, and of colour in formats with colour.
   private static func flat(_ format: PixelFormat, _ value: UInt8) throws -> Frame {
     try TestFrame.make(
       FrameGeometry(
@@ -49,7 +49,8 @@ import Testing
     for name in ["noiseReduction", "crystallize"] {
       let result = try await bench.run([.filter(name)], on: frame)
       let worst = result.worstDifference(from: frame.samples)
-      // Luma 0 with colour is no RGB colour; it survives unless it goes through RGB and is clamped.
+      // Luma 0 with colour isn't an RGB colour; it survives unless it goes through RGB and is
+      // clamped.
       #expect(worst <= (format.isYUV && name == "noiseReduction" ? 1 : 0), "\(name)")
     }
     let edges = try await bench.run([.filter("edges")], on: frame)
@@ -102,7 +103,7 @@ import Testing
     let frame = try TestFrame.make(geometry)
     let result = try await TestBench().run(
       [.filter("crystallize", ["radius": .number(10)])], on: frame)
-    // Few values, and the mean of the whole stays: each cell keeps its sum, but for rounding.
+    // Few values, and the mean of the whole stays: cells keep their sums, except for rounding.
     #expect(Set(result.samples[0]).count < 120)
     func mean(_ frame: Frame) -> Double {
       frame.samples[0].reduce(0) { $0 + Double($1) } / Double(frame.samples[0].count)

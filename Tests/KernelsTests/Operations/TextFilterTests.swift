@@ -12,7 +12,7 @@ final class PatternRenderer: TextRenderer {
   /// The texts that were drawn.
   var drawn: [String] { self.texts.withLock { $0 } }
 
-  /// The handle of a font that nothing parsed; reports its release.
+  /// The handle of an unparsed font; reports its release.
   final class Handle: FontHandle {
     private let onRelease: @Sendable () -> Void
 
@@ -196,7 +196,7 @@ final class PatternRenderer: TextRenderer {
     }
   }
 
-  /// Ends only when each font is released.
+  /// Ends only when all fonts are released.
   @Test(.timeLimit(.minutes(1)))
   func `kept texts do not retain an uploaded font`() async throws {
     var (bench, renderer) = Self.bench()

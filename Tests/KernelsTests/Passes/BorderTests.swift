@@ -101,7 +101,7 @@ import Testing
     }
     #expect(try passes(.filter(name, given)) == 1)
     #expect(try passes(Self.stage(name, given)) == 3)
-    // A stage without effect is no pass, whatever lies beyond.
+    // A stage without effect isn't a pass, regardless of the border.
     let nothing = ["radius", "amount"].compactMap { candidate in
       description.parameters.first { $0.name == candidate }?.name
     }

@@ -62,7 +62,7 @@ import Testing
   @Test func `a conversion to the frames' own encoding compiles to no pass`() throws {
     let geometry = FrameGeometry(
       format: .i420, size: Self.sizes[2], color: ColorDescription(alpha: .opaque))
-    // Alpha has no meaning in I420.
+    // I420 doesn't have alpha.
     let same = FrameEncoding(format: .i420, color: ColorDescription(alpha: .straight))
     #expect(try TestBench().catalogue.resolve([]).plan(for: geometry, as: same).isIdentity)
   }

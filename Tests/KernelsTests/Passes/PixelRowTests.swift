@@ -8,7 +8,7 @@ import Testing
   private static let sizes = [(1, 1), (7, 3), (33, 17), (301, 5)]
     .map { FrameSize(width: $0.0, height: $0.1) }
 
-  /// Each colour channel by byte: its numbers without the other channels.
+  /// The colour channels by byte, identified by their numbers without the other channels.
   private static func colors(_ frame: Frame) -> [[UInt8]] {
     let step = frame.format == .rgb24 ? 3 : 4
     let order = frame.format == .bgra8 ? [2, 1, 0] : [0, 1, 2]

@@ -9,9 +9,9 @@ import Testing
   import Darwin
 #endif
 
-/// Compares filters that are weighted sums of pixels, on chroma that 2x2 pixels share, with sums that
-/// are written out here: each pixel has its block's sample, and a block's result is the mean of the
-/// results of its pixels, of which the last block along an odd side has fewer.
+/// Compares filters that are weighted sums of pixels, on chroma that 2x2 pixels share, with sums
+/// that are written out here: a pixel has its block's sample, and a block's result is the mean of
+/// the results of its pixels, of which the last block along an odd side has fewer.
 @Suite struct `Shared chroma` {
   /// A filter and its weights by position.
   struct Sum: CustomTestStringConvertible, Sendable {
@@ -42,7 +42,7 @@ import Testing
         weight: { value($0) * value($1) / (2 * radius + 1) / (2 * radius + 1) })
     }
 
-    /// A line of any direction: one pixel for each whole step along its greater extent, between two
+    /// A line of any direction: one pixel per whole step along its greater extent, between two
     /// across it.
     static func line(_ radius: Double, _ angle: Double) -> Sum {
       let (right, down) = (cos(angle), -sin(angle))
@@ -137,7 +137,7 @@ import Testing
     }
     for y in 0 ..< height {
       for x in 0 ..< width {
-        // Neutral chroma stays neutral, whatever the weights' sum.
+        // Neutral chroma stays neutral, regardless of the weights' sum.
         var value = 128 * (1 - total)
         for dy in -sum.reach ... sum.reach {
           for dx in -sum.reach ... sum.reach {

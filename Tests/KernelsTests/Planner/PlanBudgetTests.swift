@@ -4,7 +4,7 @@ import Testing
 
 /// The limits of the memory of plans, singly and together.
 @Suite struct PlanBudgetTests {
-  /// A field that no grid but one of every pixel follows: 4 bytes a pixel.
+  /// A field that only a grid of every pixel can follow: 4 bytes a pixel.
   struct Steep: CatalogueFilter {
     static let description = FilterDescription(
       name: "steep", summary: "A steep field.", category: .effect, reach: .pixel,
@@ -23,7 +23,7 @@ import Testing
       return [
         .field(
           .smooth { x, y in
-            // A hash of the position, so that neighbours are unrelated.
+            // A hash of the position, which makes neighbours unrelated.
             let index =
               UInt64(x * 2) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(y * 2) &* 0xBF58_476D_1CE4_E5B9
             let mixed = (index &+ seed) &* 0x94D0_49BB_1331_11EB
@@ -108,7 +108,7 @@ import Testing
     // Neither can be evicted.
     let third = cache.plan(for: try Self.pipeline(2, seed: 20), geometry)
     #expect(third.refusal?.isShared == true)
-    // One that holds next to nothing always has room.
+    // A plan that holds very little memory always fits.
     let small = try Self.catalogue.resolve([.filter("sepiaTone")])
     #expect(cache.plan(for: small, geometry).refusal == nil)
 

@@ -59,7 +59,7 @@ import Testing
       #expect(cache.contents.bytes <= 3 * one)
     }
     #expect(cache.contents.plans == 3)
-    // Asking again for one that is there changes nothing.
+    // Asking again for an existing plan keeps the contents.
     _ = cache.plan(for: pipelines[5], Self.geometry)
     #expect(cache.contents.plans == 3)
     let small = PlanCache(capacity: 64, maxBytes: one / 2)
@@ -75,7 +75,7 @@ import Testing
 
   struct NoImage: Error {}
 
-  /// Other parameters make a new plan, in microseconds; its costly parts are reused.
+  /// Other parameters create a new plan, in microseconds; its costly parts are reused.
   @Test func `a change of opacity does not resample an image`() async throws {
     let catalogue = try Self.catalogue()
     let image = try Self.image(catalogue)

@@ -2,7 +2,7 @@ import SidelightKernelLanguage
 import SidelightKernels
 import Testing
 
-/// Plans compute what their pipelines state.
+/// Plans compute the stages of their pipelines.
 @Suite struct `The planner` {
   static let geometry = FrameGeometry(
     format: .bgra8, size: FrameSize(width: 53, height: 37), color: ColorDescription(alpha: .opaque))

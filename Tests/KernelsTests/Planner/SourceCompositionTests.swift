@@ -32,7 +32,7 @@ import Testing
       .filter(
         "blendWithMask", ["maskImage": .text("large"), "backgroundImage": .text("source")]),
     ],
-    // Mixed with what was before it, and within a rectangle.
+    // Mixed with the picture before it, and within a rectangle.
     [
       .filter("hueAdjust", ["angle": .number(1)]),
       Stage(
@@ -56,7 +56,7 @@ import Testing
       workingSpace: .sRGBLinear),
   ]
 
-  /// Straight colour under little alpha is rounded by each pass.
+  /// Every pass rounds straight colour under little alpha.
   @Test(arguments: Self.pipelines, PixelFormat.allCases)
   func `results are within a level of the reference`(
     _ pipeline: Pipeline, _ format: PixelFormat
@@ -92,7 +92,7 @@ import Testing
     let black = Stage.filter("exposureAdjust", ["ev": .number(-10)])
     let nested = Stage(.pipeline([black, Self.stage("screenBlendMode")]))
     let result = try await TestBench().run([.filter("colorInvert"), nested], on: frame)
-    // Next to nothing, screened with 51.
+    // Almost black, screened with 51.
     #expect(result.samples[0].allSatisfy { $0 == 51 })
   }
 

@@ -87,7 +87,7 @@ import Testing
     let frame = try TestFrame.make(
       FrameGeometry(format: .gray8, size: FrameSize(width: 256, height: 2)), padding: .packed
     ) { _, x, _, _ in UInt8(x) }
-    // A kernel that changes nothing, so that something is in between.
+    // A kernel that keeps its input, to put a pass in between.
     let pipeline = Self.linear(.filter("gammaAdjust", ["power": .number(1.000001)]))
     #expect(try await TestBench().run(pipeline, on: frame).samples == frame.samples)
   }
@@ -117,7 +117,7 @@ import Testing
         + "strips")
     let mixed = try Self.plan([sepia, Stage(.pipeline(Self.linear(hue)))]).passes
     #expect(mixed.map(\.name) == ["sepiaTone+workingSpace+hueAdjust+workingSpace"])
-    // The way out of a space and back into it is nothing.
+    // Leaving a space and entering it again has no effect.
     let twice = try Self.plan([
       Stage(.pipeline(Self.linear(sepia))), Stage(.pipeline(Self.linear(hue))),
     ])

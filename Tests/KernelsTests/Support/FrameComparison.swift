@@ -1,7 +1,7 @@
 import SidelightKernels
 
 extension Frame {
-  /// The samples of each plane, without padding.
+  /// The samples by plane, without padding.
   var samples: [[UInt8]] {
     (0 ..< self.format.planeCount).map { plane in
       (0 ..< self.format.rowCount(plane: plane, height: self.size.height)).flatMap { y in
@@ -14,7 +14,7 @@ extension Frame {
 
   /// The greatest difference of any sample from those expected, in levels.
   ///
-  /// Straight colour is weighed by alpha: what cannot be seen cannot be wrong.
+  /// Straight colour is weighed by alpha: invisible pixels cannot be wrong.
   func worstDifference(from expected: [[UInt8]]) -> Double {
     let actual = self.samples
     let weighs = self.format.hasAlpha && self.color.alpha == .straight

@@ -3,11 +3,11 @@ import SidelightKernels
 /// A drawn person with a known matte before a wall or a room.
 ///
 /// Head, hair with ragged edges, neck, shoulders and a striped tie; edges are soft over about a
-/// pixel. Numbers are those of a picture of height 1.
+/// pixel. Numbers refer to a picture of height 1.
 struct MatteScene {
   /// The light of a picture.
   struct Light {
-    /// The depth of the soft shadow that the person casts: 0 is none.
+    /// The depth of the soft shadow that the person casts; 0 disables it.
     var shadow = 0.0
     /// The factors of red, green and blue.
     var gains = SIMD3<Double>(1, 1, 1)
@@ -86,7 +86,7 @@ struct MatteScene {
     return samples
   }
 
-  /// The person's share of each pixel.
+  /// The person's share of every pixel.
   func truth(_ size: FrameSize) -> [Double] {
     (0 ..< size.pixelCount).map {
       self.pixel($0 % size.width, $0 / size.width, size).alpha

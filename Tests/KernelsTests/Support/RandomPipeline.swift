@@ -2,7 +2,7 @@ import SidelightKernels
 
 /// Random pipelines, with combinations that no hand-written test covers.
 enum RandomPipeline {
-  /// A pipeline with moderate settings, so that errors of a level are not magnified to many.
+  /// A pipeline with moderate settings, which don't magnify errors of a level to many.
   static func make(_ random: inout TestRandom, depth: Int = 0) -> Pipeline {
     let count = Int.random(in: 1 ... 4, using: &random)
     return Pipeline(
@@ -47,7 +47,7 @@ enum RandomPipeline {
   }
 }
 
-/// A small generator with a seed, so that a failure can be repeated (SplitMix64).
+/// A small generator with a seed, to make failures repeatable (SplitMix64).
 struct TestRandom: RandomNumberGenerator {
   private var state: UInt64
 

@@ -22,7 +22,7 @@ struct StickerScene {
       ?? bench.executor
   }
 
-  /// Tools for faces that the tests place: they find nothing.
+  /// Tools that never find faces or points, because the tests place them.
   static let tools = FaceTools {
     NoFaces()
   } points: {
@@ -132,7 +132,7 @@ struct StickerOracle {
   let image: [[Double]]
   let width: Int
   let height: Int
-  /// The map from the pixels of the frame to those of the image.
+  /// The map from the frame's pixels to the image's pixels.
   let map: AffineMap
   let opacity: Double
 

@@ -10,7 +10,7 @@ enum TestFrame {
     case ragged
   }
 
-  /// A picture with gradients, edges and noise; where there is alpha, all of its values occur, and
+  /// A picture with gradients, edges and noise. In formats with alpha all of its values occur, and
   /// premultiplied colour does not exceed it.
   static func make(
     _ geometry: FrameGeometry, seed: UInt64 = 1, padding: Padding = .aligned

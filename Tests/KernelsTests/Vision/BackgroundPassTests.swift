@@ -57,7 +57,7 @@ import Testing
           padding: .ragged)
         let drawing = Self.matte(frame) { _, _ in 1 }
         let blurred = try await Self.run(Self.stages[2], on: frame, drawing, bench)
-        // A fourth byte that is ignored shows nothing.
+        // An ignored fourth byte has no effect.
         let kept = Self.samples(frame)
         #expect(blurred.samples == kept, "\(size) \(color)")
         let replaced = try await Self.run(Self.stages[0], on: frame, drawing, bench)
@@ -210,7 +210,7 @@ import Testing
         let hidden = try await Self.run(stage, on: frame, drawing, bench)
         let shown = try await Self.run(stage, on: frame, Self.matte(frame) { _, _ in 0 }, bench)
         if index < 2 { #expect(hidden.samples == shown.samples) }
-        // No stripe is left of the frame.
+        // The result doesn't contain a stripe of the frame.
         let row = hidden.samples[0].prefix(320)
         let step = format.hasAlpha ? 4 : format == .rgb24 ? 3 : 1
         if index == 2 {

@@ -161,7 +161,7 @@ struct BackgroundSession {
     let overlap = MatteScene.overlap(
       scene.truth(BackgroundSceneSupport.size), BackgroundSceneSupport.alpha(result))
     #expect(overlap >= 0.99)
-    // A room without the colour has no background to replace.
+    // A room without the colour doesn't have a background to replace.
     let room = try BackgroundSceneSupport.frame(MatteScene(background: .room))
     guard case .unsure = try await session.drawing(on: room) else {
       Issue.record("a room without the key colour is not sure")
@@ -176,7 +176,7 @@ struct BackgroundSession {
   @Test(arguments: Self.orientations)
   func `turned and mirrored frames have the same matte`(_ orientation: Orientation) async throws {
     let size = FrameSize(width: 480, height: 270)
-    // Off the middle, so that a wrong direction does not fit.
+    // Off the middle, where a wrong direction does not fit.
     let scene = MatteScene(background: .room, light: .init(noise: 2), place: 0.35)
     func result(_ orientation: Orientation) async throws -> Frame {
       var session = BackgroundSession(
@@ -227,7 +227,7 @@ struct BackgroundSession {
     var session = BackgroundSession(
       try BackgroundSceneSupport.catalogue(.room), .filter("virtualBackground"))
     session.interval = .milliseconds(70)
-    // The person moves: nothing is learned, and nothing is shown.
+    // The person moves: the scene neither learns nor shows a background.
     for number in 0 ..< 8 {
       let result = try await session.run(try Self.frame(0.4 + 0.03 * Double(number), number))
       #expect(BackgroundSceneSupport.alpha(result).allSatisfy { $0 == 0 })

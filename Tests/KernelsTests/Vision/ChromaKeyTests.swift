@@ -27,7 +27,7 @@ import Testing
           "backgroundColor": .color(RGBAColor(red: 0.9, green: 0.4, blue: 0.1, alpha: 0.5)),
         ])
     ],
-    // A grey key is a point, and has no channel that spills.
+    // A grey key is a point, without a channel that spills.
     [
       .filter(
         "chromaKey",
@@ -175,7 +175,7 @@ import Testing
   }
 
   /// A picture of 160x90 whose left half is a wall of the key colour, and whose right half is
-  /// orange. The colours are those of `left` and `right` by plane and channel.
+  /// orange. `left` and `right` give the colours by plane and channel.
   private static func halves(
     _ format: PixelFormat, _ color: ColorDescription, left: [[UInt8]], right: [[UInt8]]
   ) throws -> Frame {

@@ -1,7 +1,7 @@
 import SidelightKernels
 
-/// Runs `faceBlur` and `facePixellate` on frames with a given decision, and computes the cells by
-/// their definition.
+/// Runs `faceBlur` and `facePixellate` on frames with a given decision, and computes the cells
+/// using their definition.
 struct FaceCoverBench {
   static let filters = ["faceBlur", "facePixellate"]
 
@@ -34,7 +34,7 @@ struct FaceCoverBench {
     return try self.plan(filter, parameters, geometry).sceneStages[0].request
   }
 
-  /// Runs a filter on a frame. Without a drawing there is no scene.
+  /// Runs a filter on a frame. `nil` as the drawing omits the scene.
   func run(
     _ filter: String, _ parameters: [String: ParameterValue] = [:], on frame: Frame,
     _ drawing: (any Sendable)?, map: AffineMap = .identity

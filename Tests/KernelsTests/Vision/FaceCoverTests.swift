@@ -104,7 +104,7 @@ import Testing
       "facePixellate", on: frame, FaceCoverage.regions([region]))
     func levels(_ frame: Frame) -> Int {
       let samples = frame.samples[0]
-      // A line along the middle of cells, less than a pixel shorter than the face at each end.
+      // A line along the middle of cells, less than a pixel shorter than the face at both ends.
       return Set(
         (12 ..< 588).map { step in
           let point = box.point(u: Double(step) / 600, v: 0.5 + 1 / 12)
@@ -137,7 +137,7 @@ import Testing
     let noise = (0 ..< 96 * 64).map { _ in UInt8.random(in: 0 ... 255, using: &random) }
     let frame = try TestFrame.make(geometry, padding: .packed) { _, x, y, _ in noise[y * 96 + x] }
     let shuffled = try TestFrame.make(geometry, padding: .packed) { _, x, y, _ in
-      // Each cell of 8x8 samples, transposed.
+      // Every cell of 8x8 samples, transposed.
       noise[(y / 8 * 8 + x % 8) * 96 + x / 8 * 8 + y % 8]
     }
     let region = CoveredRegion(
@@ -242,7 +242,7 @@ import Testing
         let result = try await Bench().run(filter, on: frame, coverage)
         let samples = result.samples[0]
         for index in stride(from: 3, to: samples.count, by: 4) { #expect(samples[index] == 255) }
-        // The conversions that compose alpha show nothing either.
+        // The conversions that compose alpha don't reveal detail either.
         let rgb = try await Self.converted(result, to: .rgb24)
         #expect(Bench.detail(rgb) <= Bench.detail(result))
         #expect(Bench.detail(result) <= 0.03 * Double(3 * 255 * 255 * width * height))
@@ -250,7 +250,7 @@ import Testing
     }
   }
 
-  /// Alpha selects one pixel of each cell. A mean with the weights of alpha would be its colour, and
+  /// Alpha selects one pixel per cell. A mean with the weights of alpha would be its colour, and
   /// the next frame could show the next pixel.
   @Test(arguments: FaceCoverBench.filters)
   func `alpha does not select the pixels that a mean shows`(_ filter: String) async throws {
@@ -320,7 +320,7 @@ import Testing
     #expect(together.samples == expected.samples)
   }
 
-  /// Beyond the reach of a filter a pixel has no effect: the law that covers rely on.
+  /// Beyond the reach of a filter a pixel has no effect: the law on which covers rely.
   @Test(
     arguments: [
       Stage.filter("gaussianBlur", ["radius": .number(1.3)]),
@@ -380,7 +380,7 @@ import Testing
     var bench = Bench()
     bench.bench.catalogue.register(`Pipelines with scene filters`.Mislabelled.self)
     let frame = try Self.frame(.bgra8, 320, 180)
-    // The rules refuse filters that say what they do.
+    // The rules refuse the filter if its description is correct.
     let plan = try bench.bench.catalogue.resolve([.filter("mislabelled"), .filter(filter)])
       .plan(for: frame.geometry)
     func run(_ coverage: FaceCoverage) async throws -> [[UInt8]] {
@@ -464,7 +464,7 @@ import Testing
 }
 
 extension Array {
-  /// The results of an asynchronous function, one after another.
+  /// The results of an asynchronous function, in sequence.
   fileprivate func asyncMap<Result>(
     _ transform: (Element) async throws -> Result
   ) async rethrows -> [Result] {

@@ -81,7 +81,7 @@ import Testing
   }
 }
 
-/// The selection of faces, and the opacity of what is drawn on them.
+/// The selection of faces, and the opacity of stickers on them.
 @Suite struct `Face selection` {
   static func face(_ id: Int, _ size: Double) -> TrackedFace {
     .sample(id, FaceBox(center: PicturePoint(x: 100, y: 100), size: size))

@@ -23,7 +23,7 @@ import Testing
   struct Figures {
     /// Frames that show more than 10 % of a face.
     var exposed = 0
-    /// The same, if what is tracked is covered without the rules.
+    /// The same, if tracked faces are covered without the rules.
     var exposedWithoutRules = 0
     var whole = 0
   }
@@ -98,7 +98,7 @@ import Testing
         #expect(isAdopted)
       }, finder: { _ in .finds(1) })
     #expect(figures.exposed == 0, "\(figures)")
-    // Nothing is forgotten: the frame is not covered more often.
+    // The memory is kept: the frame is not covered more often.
     #expect(figures.whole <= plain.whole + 2, "\(figures) \(plain)")
     let fresh = try Self.run(
       seed: 3, change: { _, stage in stage = try bench.operation("faceBlur").makeStage() },
@@ -106,7 +106,7 @@ import Testing
     #expect(fresh.whole > plain.whole + 20, "\(fresh) \(plain)")
   }
 
-  /// A report of a face that was detected in the frame, which was searched at each angle.
+  /// A report of a face that was detected in the frame, which was searched at all angles.
   static func report(_ frame: Int, first: Int = 0) -> FaceReport {
     var report = FaceReport(frame: SimulatedScene.time(frame))
     report.search.lastSuccess = report.frame

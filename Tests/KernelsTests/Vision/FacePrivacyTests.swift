@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// The rules of privacy, one by one, with reports made by hand.
+/// The individual rules of privacy, with reports made by hand.
 @Suite struct `Privacy rules` {
   /// A machine with frames of a picture that rests, and shows the faces of the reports.
   struct Driver {
@@ -15,7 +15,7 @@ import Testing
       self.privacy = FacePrivacy(configuration)
     }
 
-    /// A frame in which full searches at each angle have just found nothing new.
+    /// A frame in which full searches at all angles have just failed to find new faces.
     mutating func step(
       _ faces: [TrackedFace], change: (inout FaceReport) -> Void = { _ in }
     ) -> FaceCoverage {
@@ -31,7 +31,7 @@ import Testing
         of: SimulatedScene.time(self.frame), picture: self.shown(report), faces: report)
     }
 
-    /// The picture, with a bright square for each face.
+    /// The picture, with a bright square per face.
     private func shown(_ report: FaceReport) -> LumaPicture {
       guard !self.hidesFaces else { return self.picture }
       var samples = self.picture.samples
@@ -119,7 +119,7 @@ import Testing
     #expect(try Self.regions(coverage).map(\.center.x) == [80, 140])
   }
 
-  /// Each doubt, and the same frame without it.
+  /// Every doubt, and the same frame without it.
   @Test(arguments: [
     ("failing search", FaceCoverage.WholeFrameReason.searchFailed),
     ("failed look", .searchFailed), ("overdue search", .searchLate),

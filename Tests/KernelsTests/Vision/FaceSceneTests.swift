@@ -7,7 +7,7 @@ import Testing
 @Suite struct `The scene of a stream` {
   struct Broken: Error {}
 
-  /// A place of the faces in each frame.
+  /// The places of the faces by frame.
   typealias Truth = @Sendable (Int) -> [FaceBox]
 
   final class Log: Sendable {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Moves each point with the nearest face, or throws.
+  /// Moves points with the nearest face, or throws.
   struct Flow: PointTracker {
     let truth: Truth
     var fails = false
@@ -212,7 +212,7 @@ import Testing
     let isTurned = turns % 2 == 1
     #expect(picture.width == (isTurned ? height : width))
     #expect(picture.height == (isTurned ? width : height))
-    // Where the square is displayed: mirrored first, then turned clockwise.
+    // The displayed position of the square: mirrored first, then turned clockwise.
     let bright = picture.samples.indices.filter { picture.samples[$0] > 128 }
     #expect(bright.count == 100)
     let xs = bright.map { $0 % picture.width }

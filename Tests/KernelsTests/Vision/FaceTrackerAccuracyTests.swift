@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// A sine by its series, so that tests need no C library.
+  /// A sine by its series, for tests without a C library.
   static func sine(_ angle: Double) -> Double {
     let x = angle.remainder(dividingBy: 2 * .pi)
     var (term, sum) = (x, x)

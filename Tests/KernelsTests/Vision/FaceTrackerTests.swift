@@ -70,7 +70,7 @@ import Testing
     var driver = Driver(FaceTracker.Configuration(protects: protects))
     let face = Self.detected(160, 90)
     while driver.step([face]).faces.isEmpty {}
-    // Until a look at the confirmed face, so that intervals count from it.
+    // Until a look at the confirmed face, from which intervals count.
     while driver.step([face]).faces[0].age > 0 {}
     driver.flows = flows
     var count = 0

@@ -46,7 +46,7 @@ import Testing
         [Self.face(150 + (frame < 80 ? 0 : 20), isHidden: isHidden)]
       }
       #expect(result.ids == [1], "\(result)")
-      // It is on another track, so that privacy filters take it for another face.
+      // It is on another track: privacy filters treat it as another face.
       #expect(result.tracks.count == 2, "\(result)")
     }
   }

@@ -29,7 +29,7 @@ import Testing
     return MatteScene.overlap(scene.truth(Self.size), found)
   }
 
-  // Noise is that of a reduced frame: a quarter of the camera's.
+  // Noise of a reduced frame: a quarter of the camera's.
   static let conditions: [(name: String, light: MatteScene.Light, least: Double)] = [
     ("calm", .init(noise: 1), 0.97),
     ("noise 10", .init(noise: 2.5), 0.97),

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// The privacy rules on simulated scenes: the part of each face that a viewer sees.
+/// The privacy rules on simulated scenes: the parts of faces that a viewer sees.
 @Suite struct `Privacy in scenes` {
   typealias Face = SimulatedScene.Face
 
@@ -13,7 +13,7 @@ import Testing
   }
 
   /// A person walks in from the right, rushes to the left, leans by 50 degrees, turns away, is in
-  /// the dark with a hand before the face, and steps back. 30 frames each.
+  /// the dark with a hand before the face, and steps back. 30 frames per action.
   static func hardSequence(_ frame: Int) -> [Face?] {
     let t = Double(frame % 30) / 30
     switch frame {
@@ -155,7 +155,7 @@ import Testing
     #expect(figures.exposed > 5, "\(figures)")
   }
 
-  /// Finders that work, then do not, and one that finds half.
+  /// Finders that stop working, and a finder that finds half of the faces.
   @Test(arguments: ["never", "fails", "hangs", "half", "stops", "fails later", "hangs later"])
   func `a finder that fails shows no face`(_ kind: String) {
     let finder = { (frame: Int) -> SimulatedScene.Finder in

@@ -14,12 +14,12 @@ struct SimulatedScene {
     var isDetectable = true
     /// Whether optical flow can follow it into this frame.
     var isFollowable = true
-    /// Where optical flow goes instead, for example with a hand; in pixels per frame.
+    /// The movement of optical flow instead, for example with a hand; in pixels per frame.
     var drag: PicturePoint?
   }
 
   enum Finder {
-    /// Finds each face with a probability.
+    /// Finds faces with a probability.
     case finds(Double)
     /// Throws, or does not return in time.
     case fails
@@ -37,7 +37,7 @@ struct SimulatedScene {
 
   let width: Int
   let height: Int
-  /// The faces of each frame, in an order that is the same in every frame; `nil` if one is absent.
+  /// The faces by frame, in an order that is the same in every frame; `nil` for an absent face.
   let faces: (Int) -> [Face?]
   var finder: (Int) -> Finder = { _ in .finds(1) }
   /// The number of frames after which a full search returns; 0 is at once.

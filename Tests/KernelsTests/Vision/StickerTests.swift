@@ -106,7 +106,7 @@ import Testing
       // Four pixels of the frame to one of the picture.
       let area = 4 * width * height / 2
       for moments in [red, green, blue] { #expect(abs(moments.sum / area - 1) < 0.02) }
-      // The red half is a square: its spread is the same in all directions.
+      // The red half is a square, whose spread is the same in all directions.
       #expect(abs(red.spread.x - red.spread.y) < 0.02 * red.spread.x)
       #expect(abs(red.spread.x / (4 * height * height / 12) - 1) < 0.03)
     }
@@ -129,7 +129,7 @@ import Testing
     }
     let result = try await draw([:])
     #expect(result == (try await given(scale, down)))
-    // A value that is given counts, also that of other anchors.
+    // A given value counts, also the value of another anchor.
     #expect((result == (try await given(1, 0))) == (scale == 1))
   }
 
@@ -185,7 +185,7 @@ import Testing
 
   // MARK: Formats
 
-  /// The formats with each meaning of their samples.
+  /// The formats with all meanings of their samples.
   static let geometries = PixelFormat.allCases.flatMap { format in
     FormatSweep.colors(format).map { (format, $0) }
   }
@@ -212,7 +212,7 @@ import Testing
       let opacity = number == 1 ? 0.6 : 1
       let face = StickerScene.face(1, x, y, side, roll: roll)
       let result = try await scene.draw(["opacity": .number(opacity)], [face], on: frame)
-      // These frames are not reduced: their pixels are those of the picture.
+      // These frames are not reduced: their pixels are the picture's pixels.
       let transform = AffineMap(
         StickerPlacement(anchor: .face).transform(
           width: Double(width), height: Double(height), on: face.box))

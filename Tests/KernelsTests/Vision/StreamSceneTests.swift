@@ -2,7 +2,7 @@ import SidelightKernels
 import Testing
 
 /// The scene of a stream, with searches off the frame's path. A finder finds the bright square of a
-/// frame, and there is no optical flow.
+/// frame, and optical flow is disabled.
 @Suite struct `The scene of a plan` {
   struct Broken: Error {}
 
@@ -118,7 +118,7 @@ import Testing
         found = index
         #expect(abs(face.rawBox.center.x - 65) < 1 && abs(face.rawBox.size - 30) < 1)
       }
-      // Each job returns three frames after it was taken, and no second one is planned meanwhile.
+      // A job returns three frames after it was taken; a second one isn't planned meanwhile.
       if index % 4 == 3 {
         for job in pending { scene.finish(job.run()) }
         pending = []

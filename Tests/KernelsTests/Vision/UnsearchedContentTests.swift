@@ -1,7 +1,7 @@
 import SidelightKernels
 import Testing
 
-/// Cuts, and what no search has seen.
+/// Cuts, and content that searches have not seen.
 @Suite struct `Unsearched content` {
   /// Noise on a slope, and a bright square.
   static func picture(
@@ -55,17 +55,17 @@ import Testing
       frame: UInt64(frame), angle: FaceTracker.searchAngles[angle], minimumSize: 10)
   }
 
-  /// Successful searches of a frame at each angle.
+  /// Successful searches of a frame at all angles.
   static func searches(_ frame: Int) -> [FullSearch] {
     FaceTracker.searchAngles.indices.map { Self.search(frame, angle: $0) }
   }
 
-  /// Pictures whose searches start in each frame, and succeed in the next one.
+  /// Pictures whose searches start in every frame, and succeed in the next one.
   struct Stream {
     var content = UnsearchedContent()
     var frame = 0
 
-    /// Adds a frame. Returns what was not searched.
+    /// Adds a frame. Returns the unsearched content.
     mutating func add(
       _ picture: LumaPicture, motion: ContentMotion? = nil, searched: [FullSearch]? = nil
     ) -> [UnsearchedContent.Region] {
@@ -214,8 +214,8 @@ import Testing
         regions, x > 0 ? distance : x < 0 ? 320 - distance : 160,
         y > 0 ? distance : y < 0 ? 180 - distance : 90)
     }
-    // From the lower edge on nothing is covered but what is new. The distance that slow content has
-    // moved is forgotten before it is far from the edge.
+    // From the lower edge on only new content is covered. The distance that slow content has moved
+    // is forgotten before it is far from the edge.
     for distance in y < 0 ? [36.0, 60] : speed < 1 ? [12, 36] : [12, 36, 60] {
       #expect(isCovered(distance) == (y >= 0), "\(distance)")
     }

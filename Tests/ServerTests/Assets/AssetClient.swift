@@ -10,7 +10,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// A caller of `sidelight.v1.Assets`, made of nothing but generated code.
+/// A caller of `sidelight.v1.Assets` that uses only generated code.
 struct AssetClient: Sendable {
   typealias Request = Sidelight_V1_PutAssetRequest
 
@@ -44,9 +44,9 @@ struct AssetClient: Sendable {
     return try await self.send([header, .chunk(file)])
   }
 
-  /// Begins an upload that does not go on by itself.
+  /// Begins an upload that stays open until `end` finishes.
   ///
-  /// - Returns: How it failed; `nil` if it did not.
+  /// - Returns: The error of the upload; `nil` if it didn't fail.
   func begin(_ messages: [Request], until end: AsyncStream<Never>) async -> (any Error)? {
     do {
       _ = try await self.assets.putAsset { writer in
@@ -133,7 +133,7 @@ struct AssetRefusal: Equatable {
       + status.details.compactMap(\.quotaFailure).flatMap { $0.violations.map(\.subject) }
   }
 
-  /// How `body` is refused.
+  /// Returns the refusal of `body`.
   static func of<Result>(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Result
   ) async throws -> AssetRefusal {

@@ -11,8 +11,8 @@ import SwiftProtobuf
 import Testing
 import Tracing
 
-/// Refused uploads: each has a reason and a field, and releases its memory. Tests in Python cover
-/// invalid pictures, because they can produce more kinds of them.
+/// Refused uploads, which have a reason and a field, and release their memory. Tests in Python
+/// cover invalid pictures, because they can produce more kinds of them.
 @Suite(.timeLimit(.minutes(5))) struct AssetRefusalTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -101,7 +101,7 @@ import Tracing
     }
   }
 
-  /// One for each fault of a table: its text, and a word of the sentence.
+  /// Tables with one fault: the text, and words of the message.
   static let tables: [(text: String, words: String)] = [
     ("TITLE \"x\"\n", "neither LUT_1D_SIZE nor LUT_3D_SIZE"),
     ("LUT_3D_SIZE 1\n0 0 0\n", "range is 2 ... 129"),

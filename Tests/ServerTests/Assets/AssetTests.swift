@@ -11,7 +11,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Assets that callers put: whose they are, and for how long.
+/// The ownership and lifetime of assets that callers put.
 @Suite(.timeLimit(.minutes(5))) struct AssetTests {
   static let hat: Pipeline = [
     .filter("overlay", ["asset": .text("hat"), "fit": .text("stretch")])
@@ -241,7 +241,7 @@ import Testing
         try await expectEventually("the session has ended") { server.sessionCount == 0 }
         clock.advance(by: .seconds(99))
         #expect(try await client.names() == ["hat"])
-        // Use is what counts, and not looking.
+        // Only using the asset counts, not listing it.
         clock.advance(by: .seconds(1))
         #expect(server.assetContents.count == 0)
         #expect(try await client.names() == [])

@@ -4,7 +4,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// A session of generated code, in which a test sends and receives one message at a time.
+/// A session of generated code, in which a test sends and receives individual messages.
 final class InteractiveSession: @unchecked Sendable {  // one task uses it at a time
   let opened: Sidelight_V1_Opened
   private var answers: RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>.AsyncIterator
@@ -25,7 +25,7 @@ final class InteractiveSession: @unchecked Sendable {  // one task uses it at a 
 
   func send(_ message: Sidelight_V1_ClientMessage) { self.continuation.yield(message) }
 
-  /// Sends a frame, and returns the first pixel of what comes back.
+  /// Sends a frame, and returns the first pixel of the result.
   func color(of image: Sidelight_V1_Image = AssetTests.gray) async throws -> [UInt8] {
     self.sequence += 1
     self.send(.frame(self.sequence, image))

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// How far neighbouring samples are apart, on average: noise is far, a blur is near.
+  /// The mean difference of neighbouring samples: high for noise, low for a blur.
   static func roughness(_ image: Sidelight_V1_Image) -> Double {
     let bytes = [UInt8](image.inline)
     let steps = stride(from: 0, to: bytes.count - 4, by: 4).map {
@@ -121,7 +121,7 @@ import Testing
     #expect(info.metadata == ["filters": "broken", "stages": stage])
   }
 
-  /// A renderer of texts that finds each text too large.
+  /// A renderer of texts that rejects all texts as too large.
   struct StrictRenderer: TextRenderer {
     func unavailability(of font: BundledFont) -> String? { nil }
 
@@ -212,7 +212,7 @@ import Testing
             try await writer.write(.frame(sequence, Self.image))
             await iterator.next()
           }
-          // Others notice nothing.
+          // Other sessions are unaffected.
           let others = try await stub.converse([
             .open([.filter("colorInvert")]), .frame(1, Self.image),
           ])

@@ -46,7 +46,7 @@ import Testing
             }
           }
         }
-        // The third has its turn when that of another is over.
+        // The third frame runs when another frame's turn is over.
         async let _ = clock.tick(by: FrameScheduler.unknownTurnLimit)
         var entered = gate.entered.makeAsyncIterator()
         for _ in 1 ... 3 { await entered.next() }
@@ -96,7 +96,7 @@ import Testing
             .frame(3, Self.image) { $0.captureTimeNs = TransitionClient.captureTime(1) },
           ])
       }
-      // The third frame is the first whose later pipeline has no custom filter.
+      // The third frame is the first whose later pipeline doesn't have a custom filter.
       gate.open(for: 2)
       var entered = gate.entered.makeAsyncIterator()
       for _ in 1 ... 3 { await entered.next() }
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// A scheduler of two threads whose work is held, and what it is held by.
+  /// Runs `body` with a scheduler of two threads whose work is held, its pool and its clock.
   static func withHeldWork(
     turns: Int, _ body: (FrameScheduler, ComputePool, ManualClock) async throws -> Void
   ) async throws {
@@ -137,7 +137,7 @@ import Testing
         await started.next()
         await clock.awaited(within: .milliseconds(20))
         clock.advance(by: .milliseconds(20))
-        // The first had both threads, alone as it was; from then on there are others.
+        // The first session had both threads while it was alone; from then on it shares them.
         try await scheduler.withTurn(session: .max, deadline: .zero) { _, _ in }
         try await expectEventually("others stand in") {
           compute.currentThreadCount == 2 + 2 + session

@@ -7,8 +7,8 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Sessions that end while a custom filter or analysis has not returned: nothing waits for it, and
-/// it holds no place.
+/// Sessions that end while a custom filter or analysis has not returned: they end without waiting
+/// for it, and it doesn't hold a place.
 @Suite(.timeLimit(.minutes(5))) struct StuckWorkTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 8)
 

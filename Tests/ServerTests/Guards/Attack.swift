@@ -13,8 +13,8 @@ struct Attack: Sendable {
   var others: Set<Guard> = []
   /// Sets short timeouts and low limits.
   var configure: @Sendable (inout ServerConfiguration) -> Void = { _ in }
-  /// Sets timeouts by which the test detects that no guard has acted. If the harm is that nothing
-  /// happens, the server's own keepalive PING shows that nothing has happened for long.
+  /// Sets timeouts that reveal that the guards have not acted. If the harm is inactivity, the
+  /// server's own keepalive PING shows that it has lasted for long.
   var setClock: @Sendable (inout ServerConfiguration) -> Void = {
     $0.guards.keepaliveInterval = Self.longAfter
   }
@@ -29,7 +29,7 @@ struct Attack: Sendable {
   /// The time after which an action due after `shortTimeout` counts as missing.
   static let longAfter = shortTimeout * 10
 
-  /// One attack for each guard, except that of the shutdown, which has a separate test.
+  /// One attack per guard, except the shutdown's, which has a separate test.
   static let all: [Attack] = [
     Attack(
       target: .connectionCap, configure: { $0.guards.maxConnectionsPerAddress = 2 },
@@ -253,7 +253,7 @@ extension Attack {
   /// Makes a session write more than the connection accepts, and sends so much that the server
   /// would grant a larger window if it could write.
   ///
-  /// - Parameter body: Continues the test. The peer reads nothing until it is released.
+  /// - Parameter body: Continues the test. The peer does not read until it is released.
   private static func fillTheConnection(
     of server: SidelightServer, at address: Address, _ body: (RawPeer) async throws -> Bool
   ) async throws -> Bool {
@@ -293,7 +293,7 @@ extension RawPeer {
   fileprivate enum Outcome: Equatable {
     case status(Int)
     case reset
-    /// The server has sent a keepalive PING, and nothing for the call.
+    /// The server has sent a keepalive PING, but no frame of the call.
     case none
     /// The connection is closed.
     case closed
@@ -308,7 +308,7 @@ extension RawPeer {
     return frame.status.map(Outcome.status) ?? (frame.isReset ? .reset : .none)
   }
 
-  /// Makes a call that gets its status immediately, and that the client does not end.
+  /// Starts a call that gets its status immediately, and that the client does not end.
   fileprivate func beginLingering() {
     self.call(Attack.process)
     self.data(RawPeer.message([]))

@@ -7,7 +7,7 @@ import SidelightTransport
 import SidelightWire
 import Testing
 
-/// Each guard against its attack, with the guard active and without it.
+/// The guards against their attacks, with the guard active and without it.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct GuardTests {
   /// The limit for events that normally occur immediately, on a machine that is busy with other
   /// tests.
@@ -33,7 +33,7 @@ import Testing
   /// - Returns: Whether the guard has stopped the attack; `nil` if neither that nor harm shows.
   private static func isStopped(_ attack: Attack) async throws -> Bool? {
     var configuration = ServerConfiguration()
-    // On a slow machine no other guard may act.
+    // Other guards must not act on a slow machine.
     configuration.guards.prefaceTimeout = Self.timeout
     configuration.guards.keepaliveInterval = Self.timeout
     configuration.guards.writeStallTimeout = Self.timeout
@@ -229,7 +229,7 @@ import Testing
       try await withRawPeer(address) { peer in
         peer.send(RawPeer.preface)
         let settings = await peer.next { $0.kind == 4 && $0.flags == 0 }
-        // Each setting has two bytes of name and four of value.
+        // A setting has two bytes of name and four of value.
         let bytes = settings.map { [UInt8]($0.payload.readableBytesView) } ?? []
         #expect(bytes.firstRange(of: [0, 3, 0, 0, 0, 3]) != nil)
       }

@@ -5,8 +5,8 @@ import NIOSSL
 import SidelightTestSupport
 import SidelightWire
 
-/// A client that writes HTTP/2 byte by byte, so that it can violate the protocol. It sends no
-/// response by itself.
+/// A client that writes HTTP/2 byte by byte, which allows it to violate the protocol. It does not
+/// send responses automatically.
 struct RawPeer {
   /// A frame that the server sent.
   struct Frame {

@@ -25,7 +25,7 @@ import Testing
   }
 
   static let health = Method(description: "grpc.health.v1.Health/Check") {
-    // Of these there are no generated clients.
+    // Services without generated clients.
     try await $0.unary(
       request: ClientRequest(message: Grpc_Health_V1_HealthCheckRequest(), metadata: $1),
       descriptor: Grpc_Health_V1_Health.Method.Check.descriptor,
@@ -83,7 +83,7 @@ import Testing
     },
   ]
 
-  /// How a call ends, with the reason that the server gives: `nil` if it went well.
+  /// Returns the end of a call, with the server's reason; `nil` for success.
   static func refusal(
     _ method: Method, _ connection: Connection, _ metadata: Metadata
   ) async throws -> (code: RPCError.Code, reason: String?)? {
@@ -233,7 +233,7 @@ import Testing
           try await Self.refusal(Self.methods[0], $0, [:])
         }
         #expect(byUnix?.code == code)
-        // An address proves nothing.
+        // An address isn't proof of identity.
         let byTCP = try await withConnection(try await server.listeningAddresses[1]) {
           try await Self.refusal(Self.methods[0], $0, [:])
         }
@@ -276,7 +276,7 @@ import Testing
   }
 }
 
-/// Keeps what is logged.
+/// Keeps the log entries.
 final class CollectedLog: LogHandler {
   private let collected = Mutex<[String]>([])
 

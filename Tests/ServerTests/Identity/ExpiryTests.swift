@@ -6,7 +6,8 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Credentials that end, and what outlives a connection, by a clock that the tests move.
+/// Credentials that expire, and rights that outlive a connection, using a clock that the tests
+/// move.
 @Suite(.timeLimit(.minutes(5))) struct ExpiryTests {
   let clock = ManualClock()
 

@@ -1,7 +1,7 @@
 import NIOSSL
 
 extension NIOSSLContext {
-  /// For a peer that checks nothing.
+  /// Returns the context of a peer that doesn't verify certificates.
   ///
   /// - Parameters:
   ///   - protocols: The protocols offered in the handshake.

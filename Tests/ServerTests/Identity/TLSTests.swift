@@ -156,7 +156,7 @@ import X509
 
   @Test func `only the preface guard closes a connection without a handshake`() async throws {
     defer { self.files.remove() }
-    // Nothing at all, and the head of a record whose rest never comes.
+    // An empty opening, and the head of a record whose rest never comes.
     for opening in [[], [22, 3, 1, 2, 0, 1]] as [[UInt8]] {
       let isStopped = try await self.isClosed(
         opening, guards: Set(Guard.allCases), within: .seconds(60))
@@ -229,7 +229,7 @@ import X509
     }
   }
 
-  /// Opens a session with one certificate, and asks with another whose it is.
+  /// Returns a session's peer, as an operator with another certificate sees it.
   private func peer(
     of participant: TestAuthority.Identity, seenBy operator: TestAuthority.Identity,
     at address: Address
@@ -299,7 +299,7 @@ import X509
     try await withServer(configuration) { _, address in
       try await Self.expect(served: true, address, .trusting(self.authority, showing: good))
       try await Self.expect(served: false, address, .trusting(self.authority, showing: forged))
-      // The handshake is all right, but the caller is unknown.
+      // The handshake succeeds, but the caller is unknown.
       let error = await #expect(throws: RPCError.self) {
         try await withStub(address, security: .trusting(self.authority)) {
           _ = try await $0.getServerInfo(.init())

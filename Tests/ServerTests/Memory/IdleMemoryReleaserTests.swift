@@ -3,7 +3,7 @@ import SidelightTestSupport
 import SidelightWire
 import Testing
 
-/// Tests of the release of memory that is no longer needed.
+/// Tests of the release of unused memory.
 @Suite(.timeLimit(.minutes(5))) struct IdleMemoryReleaserTests {
   static let idleTime = Duration.seconds(10)
 
@@ -25,7 +25,7 @@ import Testing
       for _ in 0 ..< 2 {
         try await Self.filterOne(address)
         #expect(server.poolStatistics.bytesIdle > 0)
-        // The first look sees that there was a frame, the second that there was none since.
+        // The first check sees that there was a frame, the second that it was the last.
         for _ in 0 ..< 2 {
           await clock.awaited(within: Self.idleTime)
           clock.advance(by: Self.idleTime)

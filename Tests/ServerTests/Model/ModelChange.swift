@@ -83,7 +83,7 @@ enum ModelChange: Sendable {
 }
 
 extension ModelPipeline {
-  /// Returns the pipeline as text in every other request, if the text says all of it: it has no
+  /// Returns the pipeline as text in every other request, if the text can express it: texts omit
   /// failure policies.
   fileprivate func source(_ requestID: UInt64) -> Sidelight_V1_Select.OneOf_PipelineSource {
     let text = self.pipeline.text

@@ -2,7 +2,7 @@ import SidelightKernelLanguage
 import SidelightKernels
 
 extension FilterCatalogue {
-  /// The built-in filters, and those whose results the model knows exactly.
+  /// The built-in filters, and the filters whose results the model knows exactly.
   static var model: FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     catalogue.register(ShiftFilter.self)
@@ -15,7 +15,7 @@ extension FilterCatalogue {
   }
 }
 
-/// Adds a number to every sample, so that an output shows the revision that filtered it.
+/// Adds a number to every sample: an output shows the revision that filtered it.
 struct ShiftFilter: CatalogueFilter {
   static let description = FilterDescription(
     name: "shift", summary: "Adds to every sample.", category: .custom, reach: .frame,

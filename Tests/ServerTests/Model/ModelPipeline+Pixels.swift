@@ -4,10 +4,9 @@ import SidelightTestSupport
 import SidelightWire
 
 extension ModelPipeline {
-  /// Whether an output is what the pipeline makes of an input, as far as the model can tell: shifts
+  /// Whether an output is the pipeline's result for an input, as far as the model can tell: shifts
   /// are exact in every format; inversion is exact in RGB and grey, and within a level for luma in
-  /// video range where nothing else is done. Files are exactly what the codec makes of such
-  /// samples.
+  /// video range without other stages. Files are exactly the codec's result for such samples.
   func makes(_ output: Sidelight_V1_Image, of input: Sidelight_V1_Image) -> Bool {
     if input.format == .jpeg { return self.makes(file: output, of: input) }
     guard let format = PixelFormat(input.format) else { return false }

@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// A pipeline as the model knows it: few kinds of stages, each with a known result.
+/// A pipeline as the model knows it: few kinds of stages with known results.
 struct ModelPipeline: Sendable, Hashable {
   struct Stage: Sendable, Hashable {
     enum Content: Sendable, Hashable {

@@ -5,8 +5,8 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// The client's side of a session's ring: writes frames into slots and reads pictures from them, so
-/// that the model receives the same messages as inline.
+/// The client's side of a session's ring: writes frames into slots and reads pictures from them.
+/// The model receives the same messages as inline.
 ///
 /// One task writes, another reads.
 final class ModelRing: Sendable {
@@ -112,7 +112,8 @@ final class ModelRing: Sendable {
     }
   }
 
-  /// The acknowledgement of the pictures that were read from their slots; `nil` if there are none.
+  /// The acknowledgement of the pictures that were read from their slots; `nil` without such
+  /// pictures.
   func acknowledgement() -> Sidelight_V1_ClientMessage? {
     self.state.withLock { $0.unacknowledged.take() }.map { last in
       .with { $0.ack.sequence = last }

@@ -16,7 +16,7 @@ struct ModelScript: Sendable {
     var maxFPS = 0.0
     var hasStatsInterval = false
     var outputWindow = 0
-    /// The number of input and of output slots of the requested ring; 0 requests none.
+    /// The number of input and of output slots of the requested ring; 0 doesn't request a ring.
     var slots: UInt32 = 0
   }
 
@@ -41,7 +41,7 @@ struct ModelScript: Sendable {
     case staleAck
     /// Waits until every frame has its outcome.
     case settle
-    /// Reads nothing for a number of steps.
+    /// Stops reading for a number of steps.
     case pauseReading(steps: Int)
 
     /// Whether it is a valid frame.
@@ -65,7 +65,7 @@ struct ModelScript: Sendable {
   var ending = Ending.halfClose
   /// Sends a frame only when it has the credit.
   var isPatient = false
-  /// Acknowledges after each step, and not only when it waits for something.
+  /// Acknowledges after every step, and not only when it waits for something.
   var acknowledgesAtOnce = false
 
   var frameCount: Int {

@@ -8,7 +8,7 @@ final class ModelScriptQueue: Sendable {
     self.state = Mutex((seed, frames))
   }
 
-  /// The next script; `nil` if there were enough.
+  /// The next script; `nil` after the last one.
   func next() -> ModelScript? {
     self.state.withLock { state in
       guard state.framesLeft > 0 else { return nil }
@@ -19,7 +19,7 @@ final class ModelScriptQueue: Sendable {
     }
   }
 
-  /// There were enough.
+  /// Ends the queue.
   func stop() {
     self.state.withLock { $0.framesLeft = 0 }
   }

@@ -2,8 +2,7 @@ import SidelightServer
 import SidelightWire
 import Synchronization
 
-/// The outcomes of the frames of all sessions, so that a model that no longer sees an outcome is
-/// noticed.
+/// The outcomes of the frames of all sessions, which show when a model no longer sees an outcome.
 final class ModelTally: Sendable {
   private let counts = Mutex<[String: UInt64]>([:])
 

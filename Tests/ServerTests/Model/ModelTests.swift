@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct ModelTests {
   /// The number of sessions that are open at the same time.
   private static let clients = 8
-  /// The number of sessions that use a connection, one after the other.
+  /// The number of sessions that use a connection in sequence.
   private static let sessionsPerConnection = 12
 
   private static func environment(_ name: String) -> UInt64? {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// Plays sessions one after the other.
+  /// Plays sessions sequentially.
   private static func play(
     _ queue: ModelScriptQueue, to address: Address, _ tally: ModelTally
   ) async throws {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// A window that a few pictures fill, so that a paused reader causes back-pressure.
+  /// A window that a few pictures fill, which lets a paused reader cause back-pressure.
   private static var clientTransport: TransportConfiguration {
     var transport = TransportConfiguration()
     transport.streamWindowBytes = 1 << 16

@@ -14,7 +14,7 @@ struct SeededRandom: RandomNumberGenerator {
     return mixed ^ mixed >> 31
   }
 
-  /// Whether something happens that does so this often, 0-1.
+  /// Returns `true` with a probability of 0-1.
   mutating func chance(_ probability: Double) -> Bool {
     Double.random(in: 0 ..< 1, using: &self) < probability
   }
@@ -23,7 +23,7 @@ struct SeededRandom: RandomNumberGenerator {
     Int.random(in: range, using: &self)
   }
 
-  /// One of several, each as likely as the others.
+  /// Returns one of several elements with equal probability.
   mutating func pick<Element>(_ first: Element, _ others: Element...) -> Element {
     let index = self.number(0 ... others.count)
     return index == 0 ? first : others[index - 1]

@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// Plays a script to a server, and checks each message with the model.
+/// Plays a script to a server, and checks every message using the model.
 final class SessionDriver: Sendable {
   /// The time without a message in either direction after which a session of tiny frames counts as
   /// stuck. The total time depends on the machine.
@@ -57,7 +57,7 @@ final class SessionDriver: Sendable {
     }
   }
 
-  /// A count that grows with each step and each received message.
+  /// A count that grows with every step and received message.
   private var progress: Int { self.synchronizer.currentStep + self.synchronizer.readCount }
 
   /// The error of a session that does not end.
@@ -80,7 +80,8 @@ final class SessionDriver: Sendable {
       } onResponse: { response in
         defer { self.synchronizer.stopReading() }
         for try await message in response.messages {
-          // Under one lock, so that no picture is acknowledged before the model has received it.
+          // Under one lock, to prevent a picture from being acknowledged before the model has
+          // received it.
           try self.model.withLock { try $0.receive(try self.ring.take(message)) }
           self.synchronizer.notify()
           await self.synchronizer.pauseIfRequested()
@@ -93,7 +94,7 @@ final class SessionDriver: Sendable {
     try self.model.withLock { try $0.endWell(after: seconds) }
   }
 
-  /// Checks that the error of a call is the one that the client provoked.
+  /// Checks that the client provoked the error of a call.
   private func check(_ error: RPCError) throws {
     let expected: RPCError.Code? =
       if self.model.withLock({ $0.hasTooManyErrors }) {

@@ -23,7 +23,7 @@ extension SessionModel {
       "\(name) came although \(self.opening.outputWindow) were not acknowledged")
   }
 
-  /// Each output carries its revision, and the first of a revision was announced just before.
+  /// Every output carries its revision, and the first of a revision was announced just before.
   private mutating func checkApplied(
     _ sent: SentFrame, _ frame: Sidelight_V1_FilteredFrame, _ name: String
   ) throws(Violation) {
@@ -56,7 +56,7 @@ extension SessionModel {
         && frame.image.orientation == message.image.orientation,
       "\(name): another format, size or orientation")
     let timing = frame.timing
-    // Each time is rounded down separately.
+    // All times are rounded down separately.
     try self.check(
       UInt64(timing.queueUs) + UInt64(timing.processUs) <= UInt64(timing.totalUs),
       "\(name): parts of its time are longer than the whole: \(timing)")

@@ -42,7 +42,7 @@ extension SessionModel {
       "the last state is \(String(describing: self.lastState)), \(self.states) were expected")
     try self.check(self.finalStats != nil, "no final stats")
     guard self.opening.maxFPS > 0 else { return }
-    // A schedule of one frame an interval, each at most a quarter of an interval early.
+    // A schedule of one frame an interval, at most a quarter of an interval early.
     try self.check(
       Double(self.framesWithinRate) <= 1.25 + seconds * self.opening.maxFPS,
       "\(self.framesWithinRate) frames in \(seconds) s, the limit is \(self.opening.maxFPS) a second"
@@ -53,7 +53,7 @@ extension SessionModel {
     if !holds { throw Violation(description: what()) }
   }
 
-  // MARK: Messages that are no outcomes
+  // MARK: Other messages
 
   private mutating func receive(_ opened: Sidelight_V1_Opened) throws(Violation) {
     try self.check(self.opened == nil, "opened twice")

@@ -2,8 +2,8 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// The rules of a session. Pure: its input is each message that the client sends, in order, and
-/// each that it receives; it reports violations. Nothing in it knows how the server works.
+/// The rules of a session. Pure: its input is every message that the client sends or receives, in
+/// order; it reports violations. It doesn't know how the server works.
 ///
 /// The client's messages do not determine every outcome: whether a frame is filtered or superseded
 /// depends on time. So a frame has either one required outcome or several possible ones.
@@ -31,8 +31,8 @@ struct SessionModel {
     var pipeline: ModelPipeline
     /// Whether it returns unchanged with any pipeline.
     var passes: Bool
-    /// The frames without an outcome that the client had received: never fewer than those of the
-    /// server at that time.
+    /// The frames without an outcome that the client had received: at least as many as the server
+    /// had at that time.
     var outstandingBefore: Int
     /// Whether a custom filter may have exceeded its timeout by now.
     var mayFindWorkerStuck: Bool
@@ -63,7 +63,7 @@ struct SessionModel {
   private var lastSequence: UInt64?
   private var consecutiveErrors = 0
   private var mayFindWorkerStuck = false
-  /// Whether the client has closed its side, after which it acknowledges nothing.
+  /// Whether the client has closed its side, after which it stops acknowledging.
   var isClosing = false
 
   // Expected messages.
@@ -103,7 +103,7 @@ struct SessionModel {
 
   /// Returns the client's next message.
   ///
-  /// - Returns: The message; `nil` if the step sends none.
+  /// - Returns: The message; `nil` if the step does not send one.
   mutating func send(_ step: ModelScript.Step) -> Sidelight_V1_ClientMessage? {
     switch step {
     case .frame(let frame, let isSound):

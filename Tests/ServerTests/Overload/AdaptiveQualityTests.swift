@@ -6,7 +6,7 @@ import SidelightWire
 import Testing
 
 /// Sessions that may be given a cheaper picture before they lose frames. The clock ticks whenever
-/// it is read, so that every frame takes some milliseconds, on any machine.
+/// it is read: every frame takes some milliseconds, on any machine.
 @Suite(.timeLimit(.minutes(5))) struct AdaptiveQualityTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 

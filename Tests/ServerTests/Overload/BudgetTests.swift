@@ -23,7 +23,7 @@ import Testing
     return catalogue
   }
 
-  /// Sends the frames one after the other, each when the one before has its outcome.
+  /// Sends the frames sequentially, waiting for an outcome before the next frame.
   static func converse(
     _ pipeline: Pipeline, _ frames: [Sidelight_V1_ClientMessage],
     _ configure: (inout Sidelight_V1_Open) -> Void = { _ in }

@@ -63,7 +63,7 @@ import Testing
   @Test func `short turns go first, as long as their session has had no more service`() {
     var machine = Self.waiting(cost: .milliseconds(1))
     _ = Self.pause(&machine, work: .milliseconds(2))
-    // Session 2 has another frame each time, until it has had as much as the paused one.
+    // Session 2 always has another frame, until it has had as much as the paused one.
     var grants: [UInt64] = []
     for ticket: UInt64 in 2 ... 5 {
       _ = machine.request(

@@ -1,7 +1,7 @@
 import SidelightServer
 import Testing
 
-/// Each transition of the scheduler, without tasks or time.
+/// All transitions of the scheduler, without tasks or time.
 @Suite struct FrameSchedulerStateMachineTests {
   typealias Machine = FrameScheduler.StateMachine
 
@@ -66,7 +66,7 @@ import Testing
 
   @Test func `a session that has had more than its share waits, however early its deadline`() {
     var machine = Machine(threads: 1)
-    // Session 1 has used a second, session 2 nothing.
+    // Session 1 has used a second, session 2 has not run yet.
     for session: UInt64 in [2, 1] {
       _ = machine.request(session: session, deadline: .zero, at: .zero)
       _ = machine.finish(
@@ -194,7 +194,7 @@ import Testing
   @Test
   func `the load is the arriving work, done or not, relative to the capacity of the threads`() {
     var machine = Machine(threads: 2)
-    // 50 frames a second of 20 ms each are one thread's work.
+    // 50 frames of 20 ms a second are one thread's work.
     for frame in 0 ..< 500 {
       machine.recordArrival(work: .milliseconds(20), session: 1, at: .milliseconds(frame * 20))
     }

@@ -134,7 +134,7 @@ import Testing
     }
   #endif
 
-  /// A renderer of texts that draws nothing, and holds its thread until the test releases it.
+  /// A renderer of texts that holds its thread until the test releases it, and returns `nil`.
   struct HeldRenderer: TextRenderer {
     let gate: Gate
 

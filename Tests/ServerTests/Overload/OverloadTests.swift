@@ -6,8 +6,8 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Frames that arrive faster than they are filtered. A gate holds the pipeline, so that nothing
-/// depends on the speed of the machine.
+/// Frames that arrive faster than they are filtered. A gate holds the pipeline, which makes the
+/// tests independent of the machine's speed.
 @Suite(.timeLimit(.minutes(5))) struct OverloadTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 8, 8)
 
@@ -29,7 +29,7 @@ import Testing
           try await writer.write(.frame(1, Self.image))
           for await _ in gate.entered { break }
           for sequence: UInt64 in 2 ... 10 { try await writer.write(.frame(sequence, Self.image)) }
-          // Messages are read in order: the answer to a ping says that the frames have been read.
+          // Messages are read in order: the answer to a ping shows that the frames have been read.
           try await writer.write(.with { $0.ping.id = 1 })
           if policy == .neverDrop { gate.open(for: 10) }
           for await _ in read.stream {}

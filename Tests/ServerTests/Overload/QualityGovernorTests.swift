@@ -3,7 +3,7 @@ import SidelightTestSupport
 import Testing
 
 @Suite struct QualityGovernorTests {
-  /// Thirty frames of one second, so many of them lost; returns the verdict.
+  /// Thirty frames of one second, `lost` of them lost; returns the verdict.
   static func second(
     _ governor: inout QualityGovernor, _ number: Int, lost: Int,
     as event: QualityGovernor.Event = .lostBeforePipeline, fullCost: Duration = .milliseconds(10)

@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Tests of the limits on one caller, by a clock that the tests move.
+/// Tests of the limits on one caller, using a clock that the tests move.
 @Suite(.timeLimit(.minutes(5))) struct QuotaTests {
   let clock = ManualClock()
 
@@ -22,7 +22,7 @@ import Testing
     return configuration
   }
 
-  /// How each frame ended.
+  /// The outcomes of the frames.
   private static func outcomes(_ answers: [Sidelight_V1_ServerMessage]) -> [Bool] {
     answers.flatMap { message -> [Bool] in
       switch message.kind {
@@ -68,7 +68,7 @@ import Testing
       Self.configuration { $0.bytesPerSecond = 50 }, clock: clock.sessionClock
     ) { _, address in
       try await withStub(address) { stub in
-        // Each has 100 bytes: two seconds' worth, and one more second before the next.
+        // A frame has 100 bytes: two seconds' worth, and one more second before the next.
         let answers = try await stub.converseInTurn(
           .open(policy: .newestWins), Self.frames(6),
           before: { index in if index > 0 { clock.advance(by: .seconds(1)) } })
@@ -88,7 +88,7 @@ import Testing
       }
       #expect(answers.frames.count == 8)
     }
-    // Two at once, then one each half second.
+    // Two at once, then one per half second.
     #expect(clock.now - began >= .seconds(3))
   }
 
@@ -101,7 +101,7 @@ import Testing
       clock: clock.sessionClock
     ) { _, address in
       func send(as token: String) async throws -> Int {
-        // A separate connection, so that it is not the connection that counts.
+        // A separate connection, which shows that the limit does not count connections.
         try await withStub(address) { stub in
           try await stub.process(metadata: AuthenticationTests.bearer(token)) { writer in
             try await writer.write(.open(policy: .keepOldest) { $0.mailboxDepth = 4 })

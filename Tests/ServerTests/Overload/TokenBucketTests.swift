@@ -73,7 +73,7 @@ import Testing
       clock.advance(by: .milliseconds(10))
     }
     #expect(limiters.count < 3000)
-    // A participant that is still there is not given a second limiter.
+    // A participant whose limiter is in use keeps it.
     let again = limiters.limiter(of: CallerIdentity(caller: "holder", participant: "ana"))
     #expect(again === held)
   }
@@ -120,14 +120,14 @@ import Testing
       await limiter.takeFrame(of: 1, waiting: false)
     }
     #expect(await [accepted(ana), accepted(ana), accepted(ana)] == [true, true, false])
-    // The refused frame took nothing from the caller's limit: one is left.
+    // The refused frame did not count against the caller's limit: one is left.
     #expect(await [accepted(ben), accepted(ben)] == [true, false])
     #expect(await !accepted(caller))
     // Participants of the same name of another caller are others.
     let other = limiters.limiter(of: CallerIdentity(caller: "other", participant: "ana"))
     #expect(await accepted(other))
-    // The frame that the caller's limit refused took nothing from the participant's limit, which
-    // would otherwise have two thirds of a frame now.
+    // The frame that the caller's limit refused did not count against the participant's limit,
+    // which would otherwise have two thirds of a frame now.
     clock.advance(by: .milliseconds(334))
     #expect(await accepted(ben))
   }

@@ -68,7 +68,7 @@ import Testing
         try await client.put("scarf", AssetFiles.png(4, 4, AssetFiles.red))
         let ofCaller = try await Self.color(client, "ana")
         #expect(ofCaller == [0, 0, 255])
-        // The participant's own asset hides that of the caller, for this participant only.
+        // The participant's own asset hides the caller's asset, for this participant only.
         try await client.put("hat", AssetFiles.png(4, 4, AssetFiles.blue), participant: "ana")
         let colors = try await ["ana", "ben", ""].mapInTurn { try await Self.color(client, $0) }
         #expect(colors == [[255, 0, 0], [0, 0, 255], [0, 0, 255]])
@@ -115,7 +115,7 @@ import Testing
         let open = ParticipantTests.open("ana")
         try await SessionListTests.withSessions([open], client.stub) { _ in
           clock.advance(by: .seconds(601))
-          // The session of the participant is one of its caller.
+          // The participant's session belongs to its caller.
           let names = try await ["ana", "ben", ""].mapInTurn {
             try await client.names(participant: $0)
           }

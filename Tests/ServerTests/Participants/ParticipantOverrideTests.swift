@@ -243,7 +243,7 @@ import Testing
       try store.record(
         .forced([], reason: "", until: .seconds(10)), for: session(lineage, label), at: now)
     }
-    // A client can resume with another label each time.
+    // A client can use a new label whenever it resumes.
     let lineage = SessionLineage()
     for number in 0 ..< OverrideStore.capacity { try force(lineage, "\(number)", at: .zero) }
     let other = SessionLineage()

@@ -233,7 +233,7 @@ import Tracing
             let info = try #require(listed.sessions.first)
             #expect(info.caller.utf8.count == 512 && info.caller.hasSuffix("..."))
             #expect(info.overrideReason.utf8.count == 256)
-            // Counts, size and times may add to what a new session has.
+            // Counts, size and times may increase the size of a new session's description.
             #expect(info.byteCount + 400 < 4096)
             return
           }

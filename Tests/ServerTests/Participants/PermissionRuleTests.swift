@@ -34,7 +34,7 @@ import Testing
     ("bob", "", ["vignette"]), ("bob", "guest-1", []), ("bob", "host", ["vignette"]),
     // The rule for a scope comes first, and applies to callers with one of its scopes.
     ("carol", "", ["pixellate"]),
-    // No rule matches.
+    // The rules don't match.
     ("dave", "", []),
     ("eve", "", ["sepiaTone"]), ("eve", "guest-1", ["sepiaTone"]), ("frank", "", []),
   ]

@@ -9,7 +9,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// The enforcement of permissions at each entry of a server.
+/// The enforcement of permissions at all entries of a server.
 @Suite(.timeLimit(.minutes(5))) struct PermissionTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 12)
   static let sepia: Pipeline = [.filter("sepiaTone")]
@@ -285,7 +285,7 @@ import Testing
 }
 
 extension Sequence {
-  /// Transforms the elements, one after the other.
+  /// Transforms the elements sequentially.
   func mapInTurn<Result>(
     _ transform: (Element) async throws -> Result
   ) async rethrows -> [Result] {

@@ -33,7 +33,7 @@ import Tracing
     let images = try JPEGSubsampling.allCases.map {
       try Sidelight_V1_Image.jpeg(64, 48, subsampling: $0)
     }
-    // A quality says how to encode, and nothing is encoded.
+    // The quality is only a setting of the encoder, which isn't used.
     for quality in [0, 30] as [UInt32] {
       let frames = try await self.converse(
         [.open { $0.output.jpegQuality = quality }]
@@ -82,7 +82,7 @@ import Tracing
     }
     let answers = try await self.converse([open, .frame(1, image), .frame(2, image)])
     let frame = try #require(answers.frames.first)
-    // No stage is active, and yet these are not the bytes that came.
+    // All stages are inactive, and yet the bytes differ from the received ones.
     #expect(frame.disposition == .filtered)
     let source = try image.makeFrame()
     let encoding = format == .gray8 ? nil : FrameEncoding(format: .i420, color: .jpeg)

@@ -9,7 +9,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// `Apply` and `Process` give the same bytes for every filter, also for those that change from
+/// `Apply` and `Process` give the same bytes for every filter, also for filters that change from
 /// frame to frame.
 @Suite(.timeLimit(.minutes(10))) struct StillFrameIndexTests {
   /// The built-in catalogue, with the images and the table that its filters may name.
@@ -26,7 +26,7 @@ import Testing
     return catalogue
   }
 
-  /// Every filter of the catalogue, with settings that do something.
+  /// Every filter of the catalogue, with settings that have an effect.
   private static let pipelines: [Pipeline] = FilterCatalogue.builtIn.descriptions.map { filter in
     var settings = Self.settings[filter.name] ?? [:]
     for parameter in filter.parameters {
@@ -35,7 +35,7 @@ import Testing
       case .image: settings[parameter.name] = .text("image")
       case .cube: settings[parameter.name] = .text("table")
       case .kernel: settings[parameter.name] = .text("kernel")
-      // Text is drawn with fonts of the system by default.
+      // Text is drawn using the system's fonts by default.
       case .font: continue
       }
     }

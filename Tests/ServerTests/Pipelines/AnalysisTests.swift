@@ -42,7 +42,7 @@ import Testing
     return catalogue
   }
 
-  /// Sends frames one after the other, and waits for what an analysis says of each that it sees.
+  /// Sends frames sequentially, waiting for an analysis of every frame that it sees.
   static func converse(
     _ pipeline: Pipeline, _ images: [Sidelight_V1_Image], catalogue: FilterCatalogue = .builtIn,
     everyNth: Int = 1, _ configure: (inout Sidelight_V1_Open) -> Void = { _ in }

@@ -7,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// How large the answer to `CheckPipeline` is.
+/// The size of the answer to `CheckPipeline`.
 @Suite(.timeLimit(.minutes(5))) struct CheckPipelineTests {
   static let passes = (0 ..< 50).map { number in
     PassDescription(
@@ -45,7 +45,7 @@ import Testing
   /// Small requests that compile to many passes with long descriptions.
   static let pipelines: [Pipeline] = {
     func nested(_ stages: [Stage]) -> Stage {
-      // Mixed in and confined to a region at each of eight levels.
+      // Mixed in and confined to a region at all eight levels.
       (2 ..< Pipeline.maxDepth).reduce(Stage(.pipeline(Pipeline(stages: stages)))) { inner, _ in
         Stage(
           .pipeline([inner]), mix: 0.123456789012345,

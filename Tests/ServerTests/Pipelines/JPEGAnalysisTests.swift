@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of analyses of frames that come as files, which have to be decoded first.
 @Suite(.timeLimit(.minutes(5))) struct JPEGAnalysisTests {
-  /// Sends files one by one, and counts the buffers that were needed for them.
+  /// Sends files individually, and counts the buffers that were needed for them.
   private static func buffers(_ pipeline: Pipeline) async throws -> Int {
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     return try await withServer(

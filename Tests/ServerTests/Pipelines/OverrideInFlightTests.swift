@@ -9,7 +9,7 @@ import SwiftProtobuf
 import Testing
 
 /// An operator's pipeline that overtakes frames wherever they are: in the outcome queue, in the
-/// worker, in the mailbox. Every later picture is filtered with it alone.
+/// worker, in the mailbox. Every later picture is filtered using this pipeline only.
 @Suite(.timeLimit(.minutes(5))) struct OverrideInFlightTests {
   struct Broken: Error {}
 
@@ -60,7 +60,7 @@ import Testing
       }
       await entered.next()
       gate.open(for: 2)
-      // The third comes in when the second is made.
+      // The third frame enters when the second is filtered.
       await entered.next()
       await entered.next()
       try await writer.write(.with { $0.ping.id = 1 })
@@ -101,14 +101,14 @@ import Testing
         #expect(answers.frames.map(\.revision) == [1, 2, 2, 2, 2])
         #expect(answers.applied.map(\.revision) == [1, 2])
         #expect(answers.applied.map(\.firstSequence) == [1, 6])
-        // How many of them share a notice depends on when the writer comes by.
+        // The number of drops per notice depends on the writer's timing.
         let drops = answers.drops.flatMap { drop in
           (drop.firstSequence ... drop.lastSequence).map { ($0, drop.reason) }
         }
         #expect(drops.map(\.0) == [2, 3, 4, 5])
         #expect(drops.map(\.1) == [.outputSuperseded, .superseded, .superseded, .superseded])
         #expect(answers.finalStats?.outcomes == 9)
-        // Pixel by pixel: each was made with one pipeline, the one of its revision.
+        // Pixel by pixel: a frame was filtered using a single pipeline, the one of its revision.
         for frame in answers.frames {
           let pipeline: Pipeline
           switch (frame.revision, frame.disposition) {

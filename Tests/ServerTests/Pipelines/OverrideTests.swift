@@ -39,7 +39,7 @@ import Testing
       self.answers = answers
     }
 
-    /// Sends messages; returns what is said until the last frame among them has its outcome.
+    /// Sends messages. Returns the server's messages until the outcome of the last frame.
     func send(
       _ messages: Sidelight_V1_ClientMessage...
     ) async throws -> [Sidelight_V1_ServerMessage] {

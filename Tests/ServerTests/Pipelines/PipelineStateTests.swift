@@ -5,7 +5,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// Each transition of what decides a session's pipeline.
+/// All transitions of the state that decides a session's pipeline.
 @Suite struct PipelineStateTests {
   static func state(_ pipeline: Pipeline = [.filter("sepiaTone")]) throws -> PipelineState {
     try PipelineState(pipeline: pipeline, catalogue: .builtIn)

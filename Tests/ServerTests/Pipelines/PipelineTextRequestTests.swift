@@ -146,7 +146,7 @@ import Testing
   @Test func `the stages of a text count as control messages`() async throws {
     let clock = ManualClock()
     let text = Array(repeating: "bloom", count: 64).joined(separator: ",")
-    // Each message costs 65 units; the last one that is handled may exceed the budget.
+    // A message costs 65 units; the last one that is handled may exceed the budget.
     let atOnce = ContractLimits.controlUnitsPerSecond / 65 + 1
     let accepted = Atomic(0)
     try await withServer(clock: clock.sessionClock) { _, address in

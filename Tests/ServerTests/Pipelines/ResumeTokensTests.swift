@@ -54,7 +54,7 @@ import Testing
       for bit in [UInt8(1), 0x80] {
         var touched = token
         touched[index] ^= bit
-        // A change that the encoding does not notice is no change.
+        // A change that the encoding ignores isn't a change.
         guard
           (try? Sidelight_V1_ResumeToken(serializedBytes: touched))
             != (try? Sidelight_V1_ResumeToken(serializedBytes: token))

@@ -11,7 +11,7 @@ import Testing
 
 /// Frames with a picture in alpha, which no search for faces sees.
 @Suite(.timeLimit(.minutes(5))) struct `Pictures in alpha` {
-  /// A finder that sees a face in the upper left quarter of each picture.
+  /// A finder that sees a face in the upper left quarter of every picture.
   private struct Finder: FaceFinder {
     func faces(in picture: LumaPicture) -> [DetectedFace] {
       [DetectedFace(center: PicturePoint(x: 20, y: 20), size: 24)]
@@ -96,7 +96,8 @@ import Testing
     }
     let first = try #require(answers.frames.first)
     #expect(try Self.detail(first.image, channel: 0) < 2, "the whole frame is covered")
-    // Later only the face is: what alpha showed is in the colours, where it is searched.
+    // Later only the face is covered: the content that alpha showed is in the colours, which are
+    // searched.
     let last = try #require(answers.frames.last)
     if alpha == .straight { #expect(try Self.detail(last.image, channel: 0) > 10) }
   }

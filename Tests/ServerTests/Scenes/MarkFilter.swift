@@ -86,7 +86,7 @@ struct MarkFilter: SceneFilter {
     }
   }
 
-  /// A filter that returns its input after the scene was held, as a cover does that covers nothing.
+  /// A filter that returns its input after the scene was held, as a cover without regions does.
   struct Waiting: SceneFilter, SceneOperation, SceneStage {
     static let description = FilterDescription(
       name: "waiting", summary: "Waits, and returns its input.", category: .effect, reach: .frame,

@@ -6,7 +6,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Stages that depend on what each frame shows, with a filter that numbers its frames.
+/// Stages that depend on the content of frames, with a filter that numbers its frames.
 @Suite(.timeLimit(.minutes(5))) struct `Scene stages` {
   static let image = Sidelight_V1_Image.noise(.gray8, 32, 24)
 

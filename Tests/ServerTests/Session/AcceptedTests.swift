@@ -7,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Tests of the answer to each change that the server accepts.
+/// Tests of the answers to changes that the server accepts.
 @Suite(.timeLimit(.minutes(5))) struct AcceptedTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 12)
 
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Changes of each kind, some of them invalid, and a ping.
+  /// Changes of every kind, some of them invalid, and a ping.
   static let changes: [Sidelight_V1_ClientMessage] = [
     .select(ControlTests.looks, requestID: 1),
     .select([.filter("nothing")], requestID: 2),
@@ -69,7 +69,8 @@ import Testing
           var iterator = answers.makeAsyncIterator()
           try await writer.write(.open())
           if isPaused { try await writer.write(.with { $0.pause = .init() }) }
-          // Each is sent when the one before is answered, so no later message causes an answer.
+          // A change is sent when the previous one is answered, which excludes later messages as
+          // the cause of an answer.
           for change in Self.changes {
             try await writer.write(change)
             await iterator.next()
@@ -150,7 +151,7 @@ import Testing
           try await operators.listSessions(.init()).sessions.first?.revision ?? 0
         }
         try await withRawPeer(address) { peer in
-          // A window of nothing for what the server sends.
+          // An empty window for the server's data.
           var settings = ByteBuffer()
           settings.writeMultipleIntegers(UInt16(4), UInt32(0))
           peer.send(ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))

@@ -13,7 +13,7 @@ import Testing
   func `a server that is cancelled before it handles accepted connections ends without an error`()
     async
   {
-    // A separate process: all threads of the pool are held, and a process is what may end.
+    // A separate process: the test holds all threads of the pool, and the process may end.
     await #expect(processExitsWith: .success) {
       var configuration = ServerConfiguration()
       configuration.addresses = [.tcp(host: "127.0.0.1", port: 0)]
@@ -28,7 +28,7 @@ import Testing
         Thread.detachNewThread {
           let pool = HeldPool()
           let connections = (0 ..< 8).map { _ in HeldPool.connect(host, port) }
-          // Event loops have their own threads: all were accepted, and none was handled yet.
+          // Event loops have their own threads: all calls were accepted, but not handled yet.
           serving.cancel()
           pool.release()
           for connection in connections { try? connection.closeFuture.wait() }
@@ -40,18 +40,18 @@ import Testing
   }
 }
 
-/// The threads of the default executor, all of them blocked.
+/// The blocked threads of the default executor.
 private struct HeldPool: Sendable {
   private let permits = DispatchSemaphore(value: 0)
-  /// More than there are threads.
+  /// More than the number of threads.
   private let count = 4 * ProcessInfo.processInfo.activeProcessorCount
 
   /// Returns when all are blocked.
   init() {
     let (permits, held) = (self.permits, DispatchSemaphore(value: 0))
     for _ in 0 ..< self.count {
-      // Detached: each task blocks a thread of the pool until `release()`, and has no parent that
-      // could wait for it.
+      // Detached: every task blocks a thread of the pool until `release()`, and doesn't have a
+      // parent that could wait for it.
       Task.detached {
         held.signal()
         Self.wait(for: permits)
@@ -67,7 +67,7 @@ private struct HeldPool: Sendable {
 
   private static func wait(for permit: DispatchSemaphore) { permit.wait() }
 
-  /// Connects, and waits for what a server says first.
+  /// Connects, and waits for a server's first bytes.
   static func connect(_ host: String, _ port: Int) -> any Channel {
     let loop = MultiThreadedEventLoopGroup.singleton.any()
     let greeted = loop.makePromise(of: Void.self)

@@ -8,7 +8,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// The server refuses what is larger than its limits state, and keeps nothing of it.
+/// The server refuses messages that exceed its stated limits, and does not store any part of them.
 @Suite(.timeLimit(.minutes(5))) struct ContractLimitsTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 16, 12)
 
@@ -135,7 +135,7 @@ import Testing
           .open { $0.resumeToken = token }, .frame(1, Self.image),
         ])
         #expect(second.first?.opened.revision == 2)
-        // A canonical form stays what it is: the next token has the same size.
+        // A canonical form stays the same: the next token has the same size.
         #expect(second.first?.opened.resumeToken.count == token.count)
       }
     }

@@ -9,8 +9,9 @@ import Synchronization
 import Testing
 import Tracing
 
-/// Clients that send thousands of small messages. Whatever they send, the event loop serves its
-/// other connections, the session's memory is bounded, and a cancelled session stops at once.
+/// Clients that send thousands of small messages. Regardless of their messages, the event loop
+/// serves its other connections, the session's memory is bounded, and a cancelled session stops at
+/// once.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct ControlFloodTests {
   static let pixel = Sidelight_V1_Image.with {
     $0.format = .gray8
@@ -19,7 +20,7 @@ import Tracing
     $0.inline = .init([0])
   }
 
-  /// A tracer that counts frames, and notes how many there were when another call began.
+  /// A tracer that counts frames, and records their number when another call began.
   final class FrameCounter: Tracer {
     private let state = Mutex<(frames: Int, framesBeforeInfo: Int?)>((0, nil))
     /// Ticks when some frames have arrived: a pipeline was compiled for the first, on another
@@ -77,7 +78,7 @@ import Tracing
     }
   }
 
-  /// Messages in gRPC's framing, one behind the other.
+  /// Consecutive messages in gRPC's framing.
   static func framed(_ messages: [Sidelight_V1_ClientMessage]) throws -> ByteBuffer {
     var bytes = ByteBuffer()
     for message in messages {
@@ -122,7 +123,7 @@ import Tracing
           Self.send(flood, on: flooder)
           flooder.ping()
           _ = await flooder.next(where: \.isPingAnswer)
-          // All of it has arrived, and nothing of it was handled.
+          // All of it has arrived, but none was handled.
           #expect(counter.frames == 0)
           door.finish()
           for await _ in counter.started { break }
@@ -207,7 +208,7 @@ import Tracing
       try await withConnection(address) { client in
         let operators = Sidelight_V1_Sessions.Client(wrapping: client)
         let states = try await withRawPeer(address) { peer in
-          // A window of nothing for what the server sends.
+          // An empty window for the server's data.
           var settings = ByteBuffer()
           settings.writeMultipleIntegers(UInt16(4), UInt32(0))
           peer.send(ByteBuffer(string: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))

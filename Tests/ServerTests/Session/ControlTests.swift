@@ -219,8 +219,8 @@ import Testing
           try await writer.write(.open(policy: .newestWins) { $0.outputWindow = 2 })
           for sequence: UInt64 in 1 ... 6 {
             try await writer.write(.frame(sequence, Self.image))
-            // The server has dealt with the frame when it has answered what was sent after it, and
-            // its worker has put it out: the gate of both is the answer to the second ping.
+            // The server has handled the frame when it has answered the ping after it, and its
+            // worker has delivered it: the answer to the second ping is the gate of both.
             for _ in 0 ..< 2 {
               try await writer.write(.with { $0.ping.id = sequence })
               await iterator.next()

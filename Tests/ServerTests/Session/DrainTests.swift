@@ -23,7 +23,7 @@ import Tracing
             try await stub.process(options: largeMessages) { writer in
               try await writer.write(.open([.filter("sepiaTone")]))
               try await writer.write(.frame(1, .noise(.bgra8, 64, 64)))
-              // The client's side stays open: the server must end the call by itself.
+              // The client's side stays open: the server must end the call on its own.
               for await _ in answers.ended {}
             } onResponse: { response in
               defer { answers.end() }
@@ -69,8 +69,8 @@ import Tracing
             let error = await #expect(throws: RPCError.self) {
               try await stub.process(options: largeMessages) { writer in
                 try await writer.write(.open([.filter("sepiaTone")]))
-                // More than all buffers hold: NIO keeps ten messages for a client that does not read.
-                // A write fails once the call has ended.
+                // More than all buffers hold: NIO keeps ten messages for a client that does not
+                // read. A write fails once the call has ended.
                 for sequence: UInt64 in 1 ... 24 {
                   try? await writer.write(.frame(sequence, image))
                 }
@@ -94,7 +94,7 @@ import Tracing
         clock.advance(by: .seconds(5))
         try await expectEventually("the session is cut off") { server.sessionCount == 0 }
         async let _ = clock.tick(by: .seconds(6))
-        // The server ends although the client has read nothing yet.
+        // The server ends although the client has not started reading.
         try await group.next()
         read.finish()
         while try await group.next() != nil {}

@@ -45,7 +45,7 @@ import Testing
   @Test func `the server delays a client whose excess is more than it allows in a second`()
     async throws
   {
-    // 22 MiB have no credit, 16 are free.
+    // 22 MiB lack credit, 16 are free.
     #expect(try await Self.timeOfPong() >= .milliseconds(350))
   }
 }

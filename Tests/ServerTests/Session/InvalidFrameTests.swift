@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// Frames that cannot be read: each ends itself, with a diagnostic, and not the stream.
+/// Unreadable frames: they end with a diagnostic, and the stream continues.
 @Suite(.timeLimit(.minutes(5))) struct InvalidFrameTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 33, 17)
 

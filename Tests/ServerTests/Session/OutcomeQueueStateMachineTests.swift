@@ -4,7 +4,7 @@ import SidelightServer
 import SidelightWire
 import Testing
 
-/// Tests of each transition of the outcome queue, without tasks or time.
+/// All transitions of the outcome queue, without tasks or time.
 @Suite struct OutcomeQueueStateMachineTests {
   typealias Machine = OutcomeQueue<String, String>.StateMachine
 

@@ -8,8 +8,8 @@ import Testing
 
 /// Frames that are received and then displaced by newer ones.
 @Suite(.timeLimit(.minutes(5))) struct ReceptionBudgetTests {
-  /// The number of frames of a mebibyte that are displaced for each that is filtered, if as many are
-  /// as the budget allows.
+  /// The number of displaced frames of a mebibyte per filtered frame, if as many are displaced as
+  /// the budget allows.
   static func displaced(work: Duration?) -> Double {
     var budget = ReceptionBudget()
     var displaced = 0
@@ -57,7 +57,7 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.framesInFlight = 16
     let image = Sidelight_V1_Image.noise(.gray8, 1024, 1024)
-    // On the manual clock frames take no time, so only a tenth of their reception is allowed.
+    // On the manual clock frames take zero time: only a tenth of their reception is allowed.
     let frames = try await withServer(
       configuration, catalogue: gate.catalogue, clock: ManualClock().sessionClock
     ) { _, address in

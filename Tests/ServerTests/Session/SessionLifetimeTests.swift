@@ -189,7 +189,7 @@ import Testing
           let answers = Answers()
           try await stub.process { writer in
             try await writer.write(.open(policy: policy) { $0.outputWindow = 1 })
-            // All the credit at once; whatever is acknowledged comes behind them.
+            // All the credit at once; acknowledged frames come after them.
             for sequence: UInt64 in 1 ... 16 {
               try await writer.write(.frame(sequence, image) { $0.mustProcess = true })
             }

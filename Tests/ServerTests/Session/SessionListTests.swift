@@ -8,7 +8,7 @@ import Testing
 
 /// Lists of sessions: pages, labels, tokens, and how large they become.
 @Suite(.timeLimit(.minutes(5))) struct SessionListTests {
-  /// Opens sessions, one after the other, and keeps them open while `body` runs.
+  /// Opens sessions sequentially, and keeps them open while `body` runs.
   ///
   /// - Parameter body: Gets the sessions' ids, in the order in which they were opened.
   static func withSessions(
@@ -62,7 +62,7 @@ import Testing
       })
   }
 
-  /// The ids of each page, up to the last.
+  /// The ids by page, up to the last.
   static func pages(
     _ operators: Operators, size: UInt32, label: String = ""
   ) async throws -> [[String]] {
@@ -80,7 +80,7 @@ import Testing
     try await Self.withSessions(labels: ["a", "b", "a", "", "a"]) { operators, ids in
       let pairs = try await Self.pages(operators, size: 2)
       #expect(pairs == [Array(ids[0 ..< 2]), Array(ids[2 ..< 4]), Array(ids[4...])])
-      // A last page that is full has no token.
+      // A full last page doesn't have a token.
       for size: UInt32 in [5, 0, 1000] {
         let whole = try await Self.pages(operators, size: size)
         #expect(whole == [ids])

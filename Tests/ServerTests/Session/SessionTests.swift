@@ -7,7 +7,7 @@ import SidelightWire
 import SwiftProtobuf
 import Testing
 
-/// A session over real HTTP/2, by a client of nothing but generated code.
+/// A session over real HTTP/2, by a client that uses only generated code.
 @Suite(.timeLimit(.minutes(5))) struct SessionTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 33, 17)
 

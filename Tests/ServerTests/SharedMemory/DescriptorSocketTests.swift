@@ -11,7 +11,7 @@ import Testing
   import Glibc
 #endif
 
-/// How a session's ring is handed over, and to whom it is not.
+/// The transfer of a session's ring, and its refusals.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: SharedMemoryConfiguration.isSupported))
 struct DescriptorSocketTests {
   @Test func `a session's ring can be fetched once`() async throws {
@@ -91,7 +91,7 @@ struct DescriptorSocketTests {
         try await stub.withOpened { opened in
           let connection = try Connection(to: opened.sharedMemory.socketPath)
           connection.send(bytes)
-          // Where more was sent than was read, the system may say that the connection was reset.
+          // If bytes were left unread, the system may report a reset connection.
           #expect([[DescriptorAnswer.refused.rawValue], []].contains(connection.readToEnd()))
           // Other clients are not affected.
           let answer = try DescriptorSocket.fetch(
@@ -259,7 +259,7 @@ struct DescriptorSocketTests {
   }
 }
 
-/// A connection to the descriptor socket that does what no client does.
+/// A connection to the descriptor socket that misbehaves.
 private struct Connection: Sendable {
   private let descriptor: OwnedDescriptor
 

@@ -214,7 +214,7 @@ struct SharedMemoryErrorTests {
   func `a client that overwrites the ring during filtering affects only its own pictures`()
     async throws
   {
-    // Every filter that needs no asset, so that each way of reading meets samples that change.
+    // Every filter that doesn't need an asset: all ways of reading meet samples that change.
     let names = FilterCatalogue.builtIn.descriptions
       .filter { description in
         description.category != .analysis
@@ -254,7 +254,7 @@ struct SharedMemoryErrorTests {
           #expect(stats.outcomes == sequence)
           #expect(stats.dropped == [])
         }
-        // The others notice nothing.
+        // The other sessions are unaffected.
         let answers = try await stub.converse([
           .open([.filter("colorInvert")]), .frame(1, Self.image),
         ])

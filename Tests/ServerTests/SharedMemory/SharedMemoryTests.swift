@@ -28,7 +28,7 @@ struct SharedMemoryTests {
             let pixels = client.ring.buffer(slot: 0, byteCount: sent.inline.count)
             #expect(pixels.bytesForTest == [UInt8](sent.inline))
           }
-          // Nothing was allocated for pixels, nor copied.
+          // The server neither allocated memory for pixels nor copied them.
           #expect(server.poolStatistics.misses == 0)
           let stats = try await client.finish()
           #expect(stats.passedThrough == 50)
@@ -217,7 +217,7 @@ struct SharedMemoryTests {
           let frame = try await client.receiveFrame()
           #expect(frame.disposition == .filtered)
           #expect((try client.bytes(of: frame.image) == shown) == protects)
-          // Without protection nothing is copied.
+          // Without protection the pixels are not copied.
           #expect((server.poolStatistics.misses > 0) == protects)
         }
       }

@@ -1,7 +1,7 @@
 import SidelightWire
 import Synchronization
 
-/// Collects what a server says, for calls that end with an error.
+/// Collects a server's messages, for calls that end with an error.
 final class Answers: Sendable {
   private let collected = Mutex<[Sidelight_V1_ServerMessage]>([])
   /// Ends when the server closes the stream.

@@ -21,7 +21,7 @@ struct ErrorParts: Hashable {
   var value: String? { self.metadata["value"] }
   var limit: String? { self.metadata["limit"] }
 
-  /// `nil` if the status has no BadRequest or no ErrorInfo.
+  /// `nil` if the status lacks BadRequest or ErrorInfo.
   init?(_ status: GoogleRPCStatus?) {
     guard let status, let info = status.details.compactMap(\.errorInfo).first,
       let violation = status.details.compactMap(\.badRequest).first?.violations.first

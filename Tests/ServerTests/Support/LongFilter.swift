@@ -4,7 +4,7 @@ import SidelightWire
 
 extension FilterCatalogue {
   /// The built-in filters and `long`, which takes 7 vectors of 1000 numbers and 20 of 100, and
-  /// changes nothing.
+  /// returns its input.
   static var withLongFilter: FilterCatalogue {
     var catalogue = FilterCatalogue.builtIn
     let parameters = Pipeline.longParameters.map { name, count in

@@ -58,10 +58,10 @@ extension Stub {
     }
   }
 
-  /// Opens a session and sends frames, each when the one before has its outcome; returns
-  /// the server's messages.
+  /// Opens a session and sends frames, waiting for an outcome before the next frame; returns the
+  /// server's messages.
   ///
-  /// - Parameter before: Called before each frame is sent, with its index.
+  /// - Parameter before: Called before every frame is sent, with its index.
   func converseInTurn(
     _ open: Sidelight_V1_ClientMessage, _ messages: [Sidelight_V1_ClientMessage],
     before: @escaping @Sendable (Int) -> Void = { _ in }

@@ -7,8 +7,8 @@ import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
-/// A client of generated code that holds a session's ring. It sends and receives one message at a
-/// time.
+/// A client of generated code that holds a session's ring. It sends and receives individual
+/// messages.
 final class RingClient: @unchecked Sendable {  // one task uses it at a time
   typealias Answers = RPCAsyncSequence<Sidelight_V1_ServerMessage, any Error>
 

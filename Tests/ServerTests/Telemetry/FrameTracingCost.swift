@@ -9,12 +9,12 @@ import Testing
 import Tracing
 
 /// Measures the cost of a frame's trace and its times, compared with its pixels:
-/// `dev/bench telemetry` prints it. It asserts nothing, as a busy machine must not fail a test.
+/// `dev/bench telemetry` prints it. It doesn't assert, as a busy machine must not fail a test.
 @Suite(
   .serialized, .enabled(if: ProcessInfo.processInfo.environment["SIDELIGHT_BENCH_TELEMETRY"] != nil)
 )
 struct FrameTracingCost {
-  /// A way to serve a frame, and what it cost in each round, in nanoseconds.
+  /// A way to serve a frame, and its cost per round, in nanoseconds.
   private final class Subject {
     let name: String
     let tracing: FrameTracing

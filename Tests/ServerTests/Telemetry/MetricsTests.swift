@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
 
-  /// The value of a series; `nil` if there is none.
+  /// The value of a series; `nil` if the series doesn't exist.
   static func value(_ series: String, in registry: PrometheusRegistry) -> Double? {
     registry.text.split(separator: "\n").first { $0.hasPrefix(series + " ") }
       .flatMap { Double($0.dropFirst(series.count + 1)) }

@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 import Tracing
 
-/// Spans through a real call: whose children they are, and that none is left open.
+/// Spans through a real call: their parents, and that all of them end.
 @Suite(.timeLimit(.minutes(5))) struct TracingTests {
   static let image = Sidelight_V1_Image.noise(.bgra8, 64, 48)
   static let pipeline: Pipeline = [.filter("sepiaTone"), .filter("gaussianBlur")]

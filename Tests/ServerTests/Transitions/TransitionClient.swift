@@ -7,7 +7,7 @@ import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
 
-/// Frames of a session whose pipeline changes once, each with a capture time.
+/// Frames of a session whose pipeline changes once, with capture times.
 struct TransitionClient {
   /// The first pipeline.
   var first: Pipeline
@@ -23,12 +23,12 @@ struct TransitionClient {
   /// The capture time of frame k, in nanoseconds.
   static func captureTime(_ frame: Int) -> Int64 { 5_000_000_000 + Int64(frame) * 40_000_000 }
 
-  /// Sends a frame, the change and more frames, each when the one before has its outcome. The
+  /// Sends a frame, the change and more frames, waiting for an outcome before the next message. The
   /// frames after the change have sequences from 10.
   ///
   /// - Parameters:
   ///   - frames: The frames after the change, by their numbers.
-  ///   - before: Called before each message.
+  ///   - before: Called before every message.
   func run(
     frames: [Sidelight_V1_ClientMessage], before: @escaping @Sendable (Int) -> Void = { _ in }
   ) async throws -> [Sidelight_V1_ServerMessage] {

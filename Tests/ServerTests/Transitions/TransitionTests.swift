@@ -237,7 +237,7 @@ import Testing
     #expect(isNew)
     #expect(!state.hasCutTransition(to: revision, at: 11))
     #expect(state.hasCutTransition(to: revision, at: 12))
-    // A frame that waited has no time either.
+    // A frame that waited lacks time for the transition too.
     let isNewAgain = state.cutTransition(to: revision, at: 11)
     #expect(!isNewAgain)
     #expect(!state.hasCutTransition(to: revision, at: 10))

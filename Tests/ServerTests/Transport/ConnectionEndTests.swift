@@ -46,7 +46,7 @@ import Testing
         peer.send(RawPeer.preface)
         _ = await peer.next { _ in true }
         running.drain()
-        // Messages that came before the answer to this are served, and there are none.
+        // Messages that came before the answer to this are served; the client has not sent any.
         let ping = await peer.next { $0.isPing && !$0.isKeepalive }
         peer.send(RawPeer.frame(6, flags: 1, stream: 0, ping?.payload ?? ByteBuffer()))
         await peer.end()
@@ -89,7 +89,7 @@ import Testing
   @Test func `a connection reset that a write detects is counted as a socket error`() async throws {
     let log = GateLog()
     var configuration = ServerConfiguration()
-    // An event loop that no other connection waits for.
+    // An event loop that other connections do not use.
     configuration.transport.eventLoops = 1
     try await withServer(configuration, logger: Logger(label: "test") { _ in log }) {
       server, address in

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of sockets that another process holds for servers.
 @Suite(.timeLimit(.minutes(5))) struct ListeningSocketTests {
-  /// Serves on a socket with a descriptor of the server's own, as another process has.
+  /// Serves on a socket using a separate descriptor, as another process would.
   static func serve(
     on socket: ListeningSocket, _ body: @Sendable (Address) async throws -> Void
   ) async throws {

@@ -139,7 +139,7 @@ import Tracing
   }
 }
 
-/// Where a filter ran.
+/// The name of the thread on which a filter ran.
 private final class FilterThread: Sendable {
   let name = Mutex("")
 }

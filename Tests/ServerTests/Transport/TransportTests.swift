@@ -6,7 +6,7 @@ import SidelightTestSupport
 import SidelightWire
 import Testing
 
-/// Tests of the messages that the wire carries, and of those that it refuses.
+/// Tests of the messages that the wire carries, and of the messages that it refuses.
 @Suite(.timeLimit(.minutes(5))) struct TransportTests {
   @Test
   func `1080p BGRA and 4K NV12 frames are sent and returned over TCP and a Unix socket`()

@@ -1,13 +1,13 @@
 import NIOCore
 
-/// A frame of a client, which may be invalid. Encoded as in RFC 6455, 5.2, one byte at a time.
+/// A frame of a client, which may be invalid. Encoded as in RFC 6455, 5.2, byte by byte.
 struct ClientFrame {
   var opcode: UInt8
   var content: [UInt8] = []
   var isFinal = true
   var isMasked = true
   var reservedBits: UInt8 = 0
-  /// The stated length; `nil` states that of the content.
+  /// The stated length; `nil` states the content's length.
   var length: UInt64?
   /// The bytes that state the length: 0, 2 or 8; `nil` chooses the shortest form.
   var lengthBytes: Int?

@@ -8,7 +8,7 @@ import Testing
 
   /// Reads bytes in pieces.
   ///
-  /// - Returns: The events without those that only announce a frame.
+  /// - Returns: The events, except those that only announce a frame.
   static func read(
     _ bytes: [UInt8], inPiecesOf size: Int = .max, maxBytes: Int = Self.maxBytes
   ) throws(WebSocketViolation) -> [WebSocketEvent] {

@@ -82,7 +82,7 @@ struct Bench {
     return pool
   }
 
-  /// Returns how many buffers 200 frames took from the pool, and how many of them were new.
+  /// Returns the number of buffers that 200 frames took from the pool, and the number of new ones.
   private mutating func steady(_ plan: Plan, _ work: Workload) async throws -> String {
     let timing = try self.timing(plan, work, ring: 24)
     let compute = self.compute(1)

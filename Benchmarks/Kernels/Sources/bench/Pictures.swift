@@ -11,7 +11,7 @@ struct Pictures {
   /// The folder of `bgra8.raw` and the other formats: rows without padding.
   let folder: String
 
-  /// Returns frames of a geometry, each in a separate buffer.
+  /// Returns frames of a geometry in separate buffers.
   ///
   /// - Parameter variant: The name of another picture than the usual one, such as `dark`.
   func frames(

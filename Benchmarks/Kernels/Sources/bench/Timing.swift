@@ -13,18 +13,19 @@ struct Timing {
   let frames: [Frame]
   let pool: BufferPool
 
-  /// Returns the milliseconds of each frame, within a budget of milliseconds; at least two frames.
+  /// Returns the milliseconds per frame, within a budget of milliseconds; at least two frames.
   func run(on compute: ComputePool, budget: Double) async throws -> [Double] {
     let end = ContinuousClock.now + .microseconds(Int(budget * 1000))
     return try await self.run(on: compute) { $0 < 2 || (ContinuousClock.now < end && $0 < 4000) }
   }
 
-  /// Returns the milliseconds of each frame, for a number of frames.
+  /// Returns the milliseconds per frame, for a number of frames.
   func run(on compute: ComputePool, frames: Int) async throws -> [Double] {
     try await self.run(on: compute) { $0 < frames }
   }
 
-  /// Runs on a thread of the pool, like a session's worker, so that thread wake-ups are not measured.
+  /// Runs on a thread of the pool, like a session's worker, which excludes thread wake-ups from the
+  /// measurement.
   private func run(
     on compute: ComputePool, while goesOn: @escaping @Sendable (Int) -> Bool
   ) async throws -> [Double] {
@@ -36,7 +37,7 @@ struct Timing {
     _ compute: ComputePool, _ goesOn: @Sendable (Int) -> Bool
   ) async throws -> [Double] {
     let executor = PlanExecutor(pool: self.pool, compute: compute)
-    // Results are kept for a round, so that a cold run also writes to cold memory.
+    // Results are kept for a round: a cold run also writes to cold memory.
     var results: [Frame?] = []
     for frame in self.frames { results.append(try await executor.run(self.plan, on: frame)) }
     var times: [Double] = []
@@ -51,8 +52,8 @@ struct Timing {
     return times
   }
 
-  /// Returns the clock in milliseconds. For one thread it is the process's processor time, so that
-  /// other work on the machine does not count.
+  /// Returns the clock in milliseconds. For one thread it is the process's processor time, which
+  /// excludes other work on the machine.
   static func now(threads: Int) -> Double {
     var time = timespec()
     clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time)

@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// The time of a frame in a transition, next to that of the two plans.
+/// The time of a frame in a transition, next to the two plans' times.
 struct TransitionTiming {
   let pictures: Pictures
   let catalogue: FilterCatalogue
@@ -13,7 +13,7 @@ struct TransitionTiming {
     ("wipe, BGRA", .bgra8, .wipe()), ("dissolve, BGRA", .bgra8, .dissolve()),
   ]
 
-  /// Returns for each case the median milliseconds of processor time of the earlier plan, the later
+  /// Returns, per case, the median milliseconds of processor time of the earlier plan, the later
   /// plan, the mix, and the whole frame, separated by semicolons.
   func report(on compute: ComputePool) async throws -> String {
     var lines: [String] = []

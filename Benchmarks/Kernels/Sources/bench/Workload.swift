@@ -6,7 +6,7 @@ struct Workload {
   let format: PixelFormat
   let alpha: AlphaMode
   let pipeline: Pipeline
-  /// The format of the results; by default that of the frames.
+  /// The format of the results; by default the frames' format.
   var output: PixelFormat?
   /// The name of another picture than the usual one.
   var variant: String?

@@ -6,7 +6,7 @@ struct Load: Sendable {
     case openLoop(framesPerSecond: Double)
     /// As soon as the window has room, without drops: at the rate of the server.
     case closedLoop
-    /// No frames.
+    /// Doesn't send frames.
     case never
   }
 

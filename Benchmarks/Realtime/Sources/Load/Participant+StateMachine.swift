@@ -1,8 +1,8 @@
 extension Participant {
-  /// Decides what to send when, and records the results. It never waits.
+  /// Decides when to send a frame or a ping, and records the results. It never waits.
   ///
-  /// The rules are those of the client library: a frame waits for a credit, a newer one replaces it, and each
-  /// outcome returns a credit.
+  /// The rules are the client library's: a frame waits for a credit, a newer one replaces it, and
+  /// every outcome returns a credit.
   struct StateMachine: ~Copyable {
     /// Something to send.
     enum Item: Sendable, Equatable {
@@ -52,12 +52,12 @@ extension Participant {
       self.pings.append(UInt64(self.pongs.count))
     }
 
-    /// There are no more frames and pings.
+    /// Ends the frames and pings.
     mutating func finish() {
       self.isOpen = false
     }
 
-    /// Returns what to send now.
+    /// Returns the next item to send now.
     mutating func next(at now: ContinuousClock.Instant) -> Next {
       if !self.pings.isEmpty { return .send(.ping(id: self.pings.removeFirst())) }
       if case .closedLoop = self.load.pace, self.isOpen, self.hasCredit { self.offer(at: now) }
@@ -90,8 +90,8 @@ extension Participant {
       }
     }
 
-    /// Whether a frame may be sent: within the server's grant and, if frames may be dropped, within what
-    /// shortens the wait for the next picture.
+    /// Whether a frame may be sent: within the server's grant and, if frames may be dropped, within
+    /// the limit that shortens the wait for the next picture.
     private var hasCredit: Bool {
       guard self.load.honoursWindow else { return self.isGranted }
       let isClosedLoop = if case .closedLoop = self.load.pace { true } else { false }

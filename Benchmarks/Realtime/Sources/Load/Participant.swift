@@ -95,7 +95,7 @@ final class Participant: Sendable {
     _ interval: Duration, _ schedule: SendSchedule,
     _ body: (inout StateMachine, ContinuousClock.Instant) -> Void
   ) async throws {
-    // Participants start one after the other within an interval, so that they do not send all at once.
+    // Participants start at different times within an interval, to avoid sending simultaneously.
     var due = schedule.start + interval * schedule.phase
     while due < schedule.end {
       try await self.clock.sleep(until: due, tolerance: .zero)

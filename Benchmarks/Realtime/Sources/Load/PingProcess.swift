@@ -2,8 +2,8 @@ import BenchmarkClient
 import BenchmarkSupport
 import Foundation
 
-/// A participant that only pings, in a separate process, as another caller of a busy server does. The
-/// busy threads of the sender do not affect it.
+/// A participant that only pings, in a separate process, as another caller of a busy server does.
+/// The busy threads of the sender do not affect it.
 struct PingProcess: Sendable {
   /// The process ended without printing times.
   struct Failed: Error, CustomStringConvertible {
@@ -36,7 +36,7 @@ struct PingProcess: Sendable {
 
   /// Waits until the process ends.
   ///
-  /// - Returns: The times from when each ping was due until its pong arrived.
+  /// - Returns: The times from when a ping was due until its pong arrived.
   func times() throws -> [Duration] {
     let text = String(
       data: self.output.fileHandleForReading.readDataToEndOfFile(), encoding: .utf8)
@@ -46,7 +46,7 @@ struct PingProcess: Sendable {
     return times.map { .nanoseconds($0) }
   }
 
-  /// Runs in the process: pings, and prints the time of each ping in nanoseconds.
+  /// Runs in the process: pings, and prints the time per ping in nanoseconds.
   ///
   /// - Parameter arguments: Port, warm-up and duration in seconds.
   static func main(_ arguments: some Sequence<String>) async throws {

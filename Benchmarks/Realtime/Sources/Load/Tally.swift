@@ -2,7 +2,7 @@
 struct Tally: Sendable {
   /// The times from when the sender had a frame until its outcome arrived, of filtered frames.
   var ages: [Duration] = []
-  /// The server's work on each filtered frame.
+  /// The server's work per filtered frame.
   var work: [Duration] = []
   var dropped: [DropReason: Int] = [:]
   /// The times from when a ping was due until its pong arrived.

@@ -40,7 +40,7 @@ struct Trial: Sendable {
   /// Whether connections use the server's Unix socket.
   var usesUnixSocket = false
 
-  /// Sends the loads, each over its own connection.
+  /// Sends the loads over separate connections.
   func run(against server: ServerProcess) async throws -> Outcome {
     let participants = self.loads.map(Participant.init)
     let startBarrier = StartBarrier(count: self.loads.count + 1)

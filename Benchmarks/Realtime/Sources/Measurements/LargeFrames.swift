@@ -3,7 +3,7 @@ import BenchmarkSupport
 /// Overload with frames whose transport costs as much as their filters.
 struct LargeFrames: Measurement {
   private static let sessions = 32
-  /// The speed of the machine varies, so every round measures each load for a fraction of the time.
+  /// The speed of the machine varies: every round measures all loads for a fraction of the time.
   private static let rounds = 3
 
   private struct Case: Sendable {
@@ -76,7 +76,7 @@ struct LargeFrames: Measurement {
         Load(pipeline: test.pipeline, picture: test.picture, pace: .never), sessions: Self.sessions,
         usesUnixSocket: test.usesUnixSocket, settings, server)
       capacities.append(capacity)
-      // Enough frames of each session that one more or less is no longer unfair.
+      // Enough frames per session that one more or less is no longer unfair.
       let duration = settings.duration(
         for: Double(Self.sessions * (settings.isQuick ? 60 : 120)), perSecond: capacity)
       for (index, factor) in [1.0, 2, 4, 8].enumerated() {

@@ -12,10 +12,10 @@ struct NoisyNeighbour: Measurement {
 
   func run(_ settings: Settings) async throws -> Section {
     var modest: [Neighbour: [Trial.Outcome]] = [:]
-    // A few hundred frames in each round, so that the slowest twentieth is not a matter of chance.
+    // A few hundred frames per round, to reduce the influence of chance on the slowest twentieth.
     let duration = settings.duration(
       for: settings.isQuick ? 400 : 800, perSecond: 30 * Double(Self.modestSessions))
-    // In turns, so that other work of the machine affects all of them.
+    // In turns: other work of the machine affects all of them.
     for _ in 0 ..< 3 {
       for neighbour in Neighbour.allCases {
         let trial = Trial(

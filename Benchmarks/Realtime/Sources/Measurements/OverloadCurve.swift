@@ -28,8 +28,8 @@ struct OverloadCurve: Measurement {
     }
   }
 
-  /// The number of rounds. The speed of the machine varies, so every round measures each load for a fraction
-  /// of the time.
+  /// The number of rounds. The speed of the machine varies: every round measures all loads for a
+  /// fraction of the time.
   private static let rounds = 3
 
   func run(_ settings: Settings) async throws -> Section {
@@ -42,7 +42,7 @@ struct OverloadCurve: Measurement {
         let capacity = try await Trial.capacity(
           Self.load(0), sessions: Self.sessions, settings, server)
         capacities.append(capacity)
-        // Enough frames of each session that one more or less is no longer unfair.
+        // Enough frames per session that one more or less is no longer unfair.
         let duration = settings.duration(
           for: Double(Self.sessions * (settings.isQuick ? 24 : 40)), perSecond: capacity)
         for (index, kind) in Self.kinds(factors).enumerated() {

@@ -1,6 +1,6 @@
 extension Trial {
-  /// Measures the capacity for a load, in frames a second of all sessions: each sends as soon as
-  /// its window has room, and nothing is dropped.
+  /// Measures the capacity for a load, in frames a second of all sessions: they send as soon as
+  /// their windows have room, without dropping frames.
   static func capacity(
     _ load: Load, sessions: Int, usesUnixSocket: Bool = false, _ settings: Settings,
     _ server: ServerProcess

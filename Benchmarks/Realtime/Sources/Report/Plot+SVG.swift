@@ -4,7 +4,8 @@ extension Plot {
   private static let panelWidth = 460.0
   private static let height = 380.0
   private static let margin = (left: 58.0, right: 22.0, top: 78.0, bottom: 52.0)
-  /// Distinguishable for readers with red-green colour blindness (Okabe, Ito, 2008), on light and dark.
+  /// Distinguishable for readers with red-green colour blindness (Okabe, Ito, 2008), on light and
+  /// dark.
   private static let colors = ["#2a85c9", "#d55e00", "#009e73", "#b5679b"]
 
   /// The plot as SVG, with backgrounds for light and dark mode.

@@ -3,9 +3,9 @@ import Foundation
 
 /// SIGINT or SIGTERM.
 struct Interruption: Error {
-  /// Cancels `body` at SIGINT or SIGTERM, so that it ends the servers that it started.
+  /// Cancels `body` at SIGINT or SIGTERM, which ends the servers that it started.
   ///
-  /// - Throws: ``Interruption``; what `body` throws.
+  /// - Throws: ``Interruption``, or the error of `body`.
   static func handled<Result: Sendable>(
     _ body: @Sendable @escaping () async throws -> Result
   ) async throws -> Result {

@@ -40,7 +40,7 @@ struct ServerProcess: Sendable {
     try process.run()
     defer { Self.end(process) }
     var text = ""
-    // One line for each address.
+    // One line per address.
     while text.count(where: \.isNewline) < 2 {
       let data = output.fileHandleForReading.availableData
       guard !data.isEmpty else { throw Failed() }

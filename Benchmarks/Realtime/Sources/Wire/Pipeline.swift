@@ -9,8 +9,8 @@ struct Pipeline: Sendable {
   /// The name in reports.
   let name: String
   var filters: [Filter] = []
-  /// The text of a frame, which a stage `text` draws; `nil` if the pipeline never changes. The sender
-  /// selects the pipeline again before each frame.
+  /// The text of a frame, which a stage `text` draws; `nil` if the pipeline never changes. The
+  /// sender selects the pipeline again before every frame.
   var text: (@Sendable (_ frame: UInt64) -> String)?
 
   static let passThrough = Pipeline(name: "pass-through", filters: [])
@@ -20,7 +20,7 @@ struct Pipeline: Sendable {
     filters: [Filter(name: "gaussianBlur", parameters: ["radius": 10])])
   static let sepia = Pipeline(name: "sepiaTone", filters: [Filter(name: "sepiaTone")])
   static let faceBlur = Pipeline(name: "faceBlur", filters: [Filter(name: "faceBlur")])
-  /// Lines of letters of a quarter of the frame's height, which are new in each frame, with a soft
+  /// Lines of letters of a quarter of the frame's height, which are new in every frame, with a soft
   /// shadow.
   static let newText = Pipeline(
     name: "text, new in each frame",
@@ -28,8 +28,8 @@ struct Pipeline: Sendable {
       (UInt64(0) ..< 8).map { "\((frame &* 8 + $0) &* 2_654_435_761 % 1_000_000_007)" }
         .joined(separator: " ")
     })
-  /// The most expensive plan here: none of its passes fuse. For small frames with much work, so
-  /// that processors are the bottleneck and not the transport.
+  /// The most expensive plan here, whose passes don't fuse. With small frames and much work, the
+  /// processors are the bottleneck instead of the transport.
   static let expensive = Pipeline(
     name: "4 x (median, zoomBlur)",
     filters: (0 ..< 4).flatMap { _ in [Filter(name: "median"), Filter(name: "zoomBlur")] })

@@ -1,7 +1,7 @@
 /// Writes protobuf fields.
 ///
-/// The sender shares the processors with the server that it measures. Messages are therefore encoded by
-/// hand from pixels that were encoded once, which costs one copy for each frame.
+/// The sender shares the processors with the server that it measures. Messages are therefore
+/// encoded by hand from pixels that were encoded once, which costs one copy per frame.
 struct WireWriter {
   private(set) var bytes: [UInt8] = []
 

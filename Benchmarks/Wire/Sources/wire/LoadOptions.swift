@@ -18,13 +18,13 @@ struct LoadOptions: Sendable {
   var geometry = FrameGeometry(format: .i420, size: FrameSize(width: 1280, height: 720))
   /// `--streams`: the number of concurrent sessions.
   var streams = 1
-  /// `--connections` (default: one for each session): the connections that the sessions share.
+  /// `--connections` (default: one per session): the connections that the sessions share.
   var connections: Int?
   /// `--in-flight`: the frames in flight of a session.
   var inFlight = 1
-  /// `--fps` (default: none, a frame when one returns): frames a second of each session, newest wins.
+  /// `--fps` (default: none, a frame when one returns): frames a second per session, newest wins.
   var framesPerSecond: Double?
-  /// `--idle yes` (default: no): sessions are open and send nothing; library only.
+  /// `--idle yes` (default: no): sessions are open without sending; library only.
   var isIdle = false
   /// `--work`: the work of the server.
   var work = Work.none

@@ -3,7 +3,8 @@ import Foundation
 
 /// The output that `bench.py` reads.
 enum Output {
-  /// Prints figures, and waits until the reader closes standard input, because it still samples this process.
+  /// Prints figures, and waits until the reader closes standard input, because it still samples
+  /// this process.
   static func finish(_ figures: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase

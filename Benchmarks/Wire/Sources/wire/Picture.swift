@@ -2,8 +2,8 @@ import SidelightClient
 
 /// The picture of all frames of a load.
 enum Picture {
-  /// Makes a gradient with a little noise, because flat pictures favour compression; rows have no padding, as
-  /// on the wire.
+  /// Creates a gradient with a little noise, because flat pictures favour compression; rows don't
+  /// have padding, as on the wire.
   static func make(_ geometry: FrameGeometry, pool: BufferPool) throws -> Frame {
     var noise: UInt32 = 1
     var frame = pool.makeFrame(

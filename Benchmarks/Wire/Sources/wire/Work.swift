@@ -3,7 +3,7 @@ import SidelightClient
 
 /// The work on frames.
 enum Work: String {
-  /// No filter.
+  /// Disables filtering.
   case none
   /// The `vintage` filter.
   case vintage

@@ -1,7 +1,7 @@
 import SidelightServer
 
-/// A neighbourhood kernel: a function of a pixel's neighbours within a declared reach. Edge pixels repeat
-/// beyond the frame.
+/// A neighbourhood kernel: a function of a pixel's neighbours within a declared reach. Edge pixels
+/// repeat beyond the frame.
 struct Emboss: NeighborhoodKernel {
   var reach: Int { 1 }
 

@@ -1,8 +1,8 @@
 import Foundation
 import SidelightServer
 
-/// A filter that takes a stated time for each frame, as one that waits for another device does. Frames that
-/// arrive faster are dropped, and none waits behind another one.
+/// A filter that takes a stated time per frame, like a filter that waits for another device. Frames
+/// that arrive faster are dropped instead of queued.
 struct Slow: CatalogueFilter {
   static let description = FilterDescription(
     name: "slow", summary: "Turns the picture over, after a stated time.",

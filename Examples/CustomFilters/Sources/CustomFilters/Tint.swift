@@ -1,7 +1,7 @@
 import SidelightServer
 
-/// A filter with parameters: it has a description, reads its arguments, and returns nodes. An affine map of
-/// colour folds with the maps of its neighbours, at no additional cost.
+/// A filter with parameters: it has a description, reads its arguments, and returns nodes. An
+/// affine map of colour folds with the maps of its neighbours, at no additional cost.
 struct Tint: CatalogueFilter {
   static let description = FilterDescription(
     name: "tint", summary: "Mixes the picture with a colour.",

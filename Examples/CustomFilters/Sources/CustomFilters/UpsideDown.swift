@@ -1,7 +1,7 @@
 import SidelightServer
 
-/// A function of the whole frame: it reads a frame and writes every sample of another one, plane by plane, in
-/// any format. This one reverses the order of the rows.
+/// A function of the whole frame: it reads a frame and writes every sample of another one, plane by
+/// plane, in any format. This one reverses the order of the rows.
 @Sendable func upsideDown(_ input: Frame, _ output: inout MutableFrame, _: FrameTime) {
   for plane in 0 ..< input.format.planeCount {
     let last = input.format.rowCount(plane: plane, height: input.size.height) - 1

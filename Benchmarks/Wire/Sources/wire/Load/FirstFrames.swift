@@ -1,7 +1,7 @@
 import BenchmarkSupport
 import SidelightClient
 
-/// Sessions that open one after the other, over one connection, and send one frame each.
+/// Sessions that open sequentially, over one connection, and send one frame.
 struct FirstFrames {
   /// The results, in microseconds and in the order of the sessions.
   struct Figures: Encodable {

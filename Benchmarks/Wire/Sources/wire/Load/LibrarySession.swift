@@ -63,7 +63,7 @@ struct LibrarySession: Sendable {
 
   private func pace(_ session: FilterSession, _ ready: Frame?, _ rate: Double) async throws {
     let interval = Duration.seconds(1) / rate
-    // Sessions start one after the other within an interval, or they would all send at once.
+    // Sessions start at different times within an interval, to avoid sending simultaneously.
     var due = ContinuousClock.now + interval * self.phase
     while !self.barrier.isOver {
       try await Task.sleep(until: due, tolerance: .zero)
@@ -94,8 +94,8 @@ struct LibrarySession: Sendable {
     return layout?.byteCount ?? self.picture.layout.byteCount
   }
 
-  /// Returns the picture in a slot. It is written when the slot is first used, as a camera would write it; later
-  /// uses find it there, like inline pictures.
+  /// Returns the picture in a slot. It is written when the slot is first used, as a camera would
+  /// write it; later uses find it there, like inline pictures.
   private func picture(in session: FilterSession) throws -> Frame {
     var frame = try session.makeFrame(self.options.geometry)
     let address = frame.withMutableRow(0) { row in

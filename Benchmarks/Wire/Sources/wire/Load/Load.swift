@@ -16,7 +16,7 @@ struct Load {
     var workUs: Double
     /// The frames of the run that did not return.
     var dropped: Int
-    /// The returned frames of the least and the most served session.
+    /// The returned frames of the sessions with the fewest and the most.
     var least: Int
     var most: Int
   }

@@ -51,7 +51,8 @@ final class JPEGCodec {
     return [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
   }
 
-  /// The addresses of the planes. They remain valid after the closures, because the frame keeps its buffer.
+  /// The addresses of the planes. They remain valid after the closures, because the frame keeps its
+  /// buffer.
   private static func planes(_ frame: inout MutableFrame) -> [UnsafeMutablePointer<UInt8>?] {
     var planes: [UnsafeMutablePointer<UInt8>?] = []
     for plane in 0 ..< 3 {
