@@ -115,11 +115,11 @@ static ctext_result render_strike(
       &slot->bitmap, slot->bitmap_left, slot->bitmap_top, max_pixels, bitmap);
 }
 
-/// Checks whether the layers of a picture are few and small enough to be rendered. Loads each of
+/// Checks whether the layers of a picture are few and small enough to be rendered. Loads all of
 /// them into the face's slot.
 ///
 /// - `flags`: The flags with which layers are loaded.
-/// - `pixels`: Receives the pixels of all layers; 0 if the glyph has none.
+/// - `pixels`: Receives the pixels of all layers; 0 for a glyph without layers.
 static ctext_result check_layers(
     ctext_face *face, int size, uint32_t glyph, FT_Int32 flags, size_t max_pixels,
     size_t *pixels) {

@@ -14,7 +14,7 @@ using cvision::guarded;
 using cvision::require;
 
 // The part of ONNX Runtime's C API that is used here. Its table of functions only grows at the end,
-// so a function keeps its position in all versions. These are of the first version of the API.
+// so a function keeps its position in all versions. These functions are in the API's first version.
 
 namespace {
 

@@ -1,8 +1,8 @@
 import CKernels
 import SidelightKernels
 
-/// The operations of a kernel on single numbers, each of which occurs once: an operation that
-/// exists already is reused, and one of constants is computed.
+/// The operations of a kernel on single numbers. The graph reuses an existing operation instead of
+/// adding it again, and computes operations on constants.
 struct KernelGraph {
   /// A number that the pixels or the frame provide.
   enum Input: Hashable {
@@ -49,8 +49,8 @@ struct KernelGraph {
 
   private(set) var nodes: [Node] = []
   private(set) var variability: [Variability] = []
-  /// For each node the greatest magnitude, if the inputs are finite; infinite if there is none or
-  /// it is not known.
+  /// The maximum magnitude per node, if the inputs are finite; infinite if it is unbounded or
+  /// unknown.
   private(set) var magnitudes: [Double] = []
   private var indices: [Node: Index] = [:]
   /// The constant that is not a number, if there is one.
@@ -180,7 +180,8 @@ extension KernelGraph {
     return results.map { values[$0] }
   }
 
-  /// Returns nodes as an affine function of the pixel's four channels; `nil` if one is none.
+  /// Returns nodes as an affine function of the pixel's four channels; `nil` if a node isn't
+  /// affine.
   func affineMap(of results: [Index]) -> ColorMatrix? {
     var forms: [Index: (weights: SIMD4<Double>, bias: Double)] = [:]
     for (index, node) in self.nodes.enumerated() {

@@ -198,7 +198,7 @@ struct KernelParser {
       let offset = self.token.offset
       try self.advance()
       left = try self.make(.binary(symbol, left, try self.binary(level + 1)), offset)
-      // Comparisons have no chains.
+      // Comparisons cannot be chained.
       if level == 2 { break }
     }
     return left

@@ -3,7 +3,7 @@ import SidelightKernels
 
 /// A compiled kernel: steps on the pixels of a strip, for the C rows.
 ///
-/// Each step is one loop over at most 256 pixels in the first-level cache. Numbers that are the same
+/// A step is one loop over at most 256 pixels in the first-level cache. Numbers that are the same
 /// for all pixels of a row are computed once.
 @safe
 package final class KernelProgram: @unchecked Sendable {  // the buffers are written once, in init
@@ -147,7 +147,7 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
     return Float(Double(seconds % 3600) + Double(attoseconds) * 1e-18)
   }
 
-  /// The frame's number, from 0 after each 2^20 frames.
+  /// The frame's number, which restarts at 0 every 2^20 frames.
   private static func number(_ time: FrameTime) -> Float {
     Float(time.index & 0xF_FFFF)
   }

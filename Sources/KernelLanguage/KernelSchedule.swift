@@ -50,7 +50,7 @@ struct KernelSchedule {
     var operands: [KernelGraph.Index]
   }
 
-  /// The estimated time of a step on single numbers, which runs once for each strip of pixels.
+  /// The estimated time of a step on single numbers, which runs once per strip of pixels.
   private static let singleStepNanoseconds = 12.0
 
   private let graph: KernelGraph
@@ -146,7 +146,7 @@ struct KernelSchedule {
     for (index, item) in work.enumerated() {
       for operand in item.operands { lastUses[operand] = index }
     }
-    /// The last use of each channel of the input.
+    /// The last use of every input channel.
     var channelUses = [-1, -1, -1, -1]
     for (node, index) in lastUses {
       if case .input(.channel(let channel)) = self.graph.nodes[node] {

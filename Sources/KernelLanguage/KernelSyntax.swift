@@ -59,7 +59,7 @@ struct KernelParameter: Sendable {
 
   let name: String
   let defaultValue: Default
-  /// The accepted values; `nil` for those of other filters.
+  /// The accepted values; `nil` for parameters of other filters.
   let range: ClosedRange<Double>?
   let summary: String
 

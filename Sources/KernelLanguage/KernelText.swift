@@ -1,6 +1,6 @@
 public import SidelightKernels
 
-/// A kernel as text: a function of each pixel's colour, position and neighbours, which clients send
+/// A kernel as text: a function of a pixel's colour, position and neighbours, which clients send
 /// while the server runs. `docs/guides/kernels.md` describes the language.
 ///
 ///     kernel glow "Adds a warm glow to bright pixels."
@@ -29,11 +29,12 @@ public struct KernelText: Sendable {
   public static let maxParameters = 32
   /// The most `let` bindings.
   public static let maxBindings = 256
-  /// The most expressions, counting each number, name and operation.
+  /// The maximum number of expressions, counting every number, name and operation.
   public static let maxExpressions = 4096
   /// The deepest nesting of brackets.
   public static let maxDepth = 64
-  /// The most operations of which each needs the result of the one before, within an expression.
+  /// The maximum number of consecutive operations within an expression that depend on the previous
+  /// result.
   public static let maxOperations = 256
   /// The most bytes of a summary.
   public static let maxSummaryBytes = 256
@@ -86,7 +87,7 @@ public struct KernelText: Sendable {
   /// The name; empty for a text without one.
   public var name: String { self.syntax.name }
 
-  /// The description in one line; empty if there is none.
+  /// The description in one line; empty by default.
   public var summary: String { self.syntax.summary }
 
   /// The descriptions of the parameters.
@@ -95,7 +96,7 @@ public struct KernelText: Sendable {
   /// The part of the frame on which a pixel depends.
   public var reach: FilterDescription.Reach { self.isNeighborhood ? .neighborhood : .pixel }
 
-  /// The description of the kernel as a filter. Its name is that of the text, and not of a filter.
+  /// The description of the kernel as a filter. Its name is the text's name, and not a filter's.
   package var description: FilterDescription {
     FilterDescription(
       name: self.name, summary: self.summary, category: .effect, reach: self.reach,

@@ -82,7 +82,7 @@ extension TextKernel {
   /// Returns the parameters of the text that a call names or contains.
   ///
   /// - Parameters:
-  ///   - call: The call, whose values are not checked yet.
+  ///   - call: The call, with unchecked values.
   ///   - assets: The source of assets.
   ///   - path: The path of the call: `stages[0].filter`.
   /// - Throws: ``PipelineError`` with code `invalidKernel` for an invalid text. Errors of the name

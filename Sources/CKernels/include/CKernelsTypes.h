@@ -20,7 +20,7 @@ typedef struct sl_yuv_to_rgb {
   float blue_u;
 } sl_yuv_to_rgb;
 
-/// For each of the first three bytes of a pixel the byte that replaces each of its 256 values.
+/// The 256 replacement values for every one of the first three bytes of a pixel.
 typedef struct sl_byte_tables {
   uint8_t entries[3][256];
   /// Whether the three tables are equal.
@@ -75,12 +75,12 @@ typedef enum sl_composition {
 /// G0 * (M * p + c0) + G1 * c1 + G2 * c2 + ... + last. Channels are in their order in memory; the
 /// fourth byte is copied. No sum exceeds 16 bits.
 typedef struct sl_chain {
-  /// M: for each of three results, the weights of the four bytes, in 1 / 2^shift. The fourth
-  /// byte's is 0, except in folded_pixels_premultiplied.
+  /// M: the weights of the four bytes for all three results, in 1 / 2^shift. The fourth byte's
+  /// weight is 0, except in folded_pixels_premultiplied.
   int16_t coefficients[3][4];
   /// c0 in 1 / 2^shift level. With the half unit that rounding adds, the three have at most 15
-  /// significant bits from the highest of any of them on, whose place is at most the 2^(low - 2)th,
-  /// `low` being the number of bits that are shifted out.
+  /// significant bits from the highest of any of them on, which is at most the 2^(low - 2)th, `low`
+  /// being the number of bits shifted out.
   int32_t bias[3];
   /// 10 ... 14.
   int32_t shift;
@@ -100,7 +100,7 @@ typedef struct sl_chain_plane {
   int32_t term_count;
   /// c1 ... in 1/32 level.
   int16_t terms[SL_CHAIN_TERMS];
-  /// In 1/16 level; in 1/32 level if the chain has no field.
+  /// In 1/16 level; in 1/32 level for a chain without a field.
   int16_t last;
 } sl_chain_plane;
 
@@ -149,15 +149,15 @@ typedef struct sl_zoom_tap {
   const int16_t *lanes;
 } sl_zoom_tap;
 
-/// The positions at which the pixels of a row are read along rays; all rows share them. Blocks of
-/// `zoom_block` pixels follow each other, the last flush with the row's end; in each, the taps; for
-/// each tap, the pixels.
+/// The positions at which the pixels of a row are read along rays; all rows share them. In order:
+/// blocks of `zoom_block` pixels, the last flush with the row's end; the taps of a block; the
+/// pixels of a tap.
 typedef struct sl_zoom_positions {
-  /// The first pixel that each block and tap reads.
+  /// The first pixel that is read, per block and tap.
   int32_t *first;
-  /// For each pixel, in bits 0 ... 15, the left one of the two pixels that it is read from, counted
-  /// from `first`; in bits 16 ... 23 the left one's weight and in bits 24 ... 31 its neighbour's,
-  /// in 1/64.
+  /// Per pixel: in bits 0 ... 15, the left one of the two pixels that it is read from, counted from
+  /// `first`; in bits 16 ... 23 the left one's weight and in bits 24 ... 31 its neighbour's, in
+  /// 1/64.
   uint32_t *pixels;
 } sl_zoom_positions;
 
@@ -211,7 +211,7 @@ typedef struct sl_remap_positions {
   /// position; never in the last column or row, unless there is only one.
   uint32_t *offset;
   /// The weights of the right and of the lower pixels, in 1/32767; the remaining bits of a position
-  /// in 1/32768 pixel, so that no weight is wrong by more than one unit.
+  /// in 1/32768 pixel, to keep every weight's error within one unit.
   int16_t *right;
   int16_t *down;
   /// The part of the pixel that the plane covers, in 1/32767.
@@ -221,7 +221,7 @@ typedef struct sl_remap_positions {
 // --- Mattes
 // ---------------------------------------------------------------------------------------
 
-/// The greatest number of pixels of the frame, along each axis, to a pixel of a matte.
+/// The maximum number of frame pixels per pixel of a matte, along either axis.
 #define SL_MATTE_FACTOR 64
 
 /// The style of a cartoon.
@@ -251,7 +251,7 @@ typedef struct sl_detail {
   float coring;
   float limit;
   /// Whether the change is multiplied by clamp(1.5 - q, 0, 1), q the squared distance of Cb and Cr,
-  /// in units of white, from a centre, each times its scale.
+  /// in units of white, from a centre, both times their scale.
   int32_t is_skin;
   /// The weights of the three channels of pixels, in levels, in Cb and Cr times 255 of BT.601; of
   /// luma, Cb and Cr above grey in Cb and Cr of BT.601.
@@ -293,20 +293,20 @@ typedef struct sl_key {
 /// The removal of a key colour from pixels of three or four channels.
 typedef struct sl_key_blend {
   /// The channel that is limited to the greater of the others, 0 ... 2 in their order in memory; -1
-  /// for none.
+  /// disables the limit.
   int32_t channel;
   /// The share of the excess that is removed.
   float spill;
   /// The key colour without its excess, in levels, in the order in memory.
   float residue[3];
-  /// Whether there is no key: a colour's share is alpha * c.
+  /// Whether to blend without a key: a colour's share is alpha * c.
   int32_t is_plain;
 } sl_key_blend;
 
 /// The removal of a key colour from luma and chroma.
 typedef struct sl_key_blend_yuv {
-  /// The differences of the key's channel from each of the others, per level of Cb and Cr. The
-  /// lesser one, if greater than 0, is the excess.
+  /// The differences of the key's channel from the others, per level of Cb and Cr. The lesser one,
+  /// if greater than 0, is the excess.
   float first[2];
   float second[2];
   /// The changes of luma, Cb and Cr that remove an excess of 1.
@@ -317,7 +317,7 @@ typedef struct sl_key_blend_yuv {
   float luma_offset;
   float luma_range;
   float chroma_range;
-  /// Whether there is no key: a share is alpha times the colour.
+  /// Whether to blend without a key: a share is alpha times the colour.
   int32_t is_plain;
 } sl_key_blend_yuv;
 
@@ -362,7 +362,7 @@ typedef enum sl_kernel_operation {
   SL_KERNEL_EXP2,
   /// The logarithm of a, or of the least normal number if a is less.
   SL_KERNEL_LOG2,
-  /// Of an angle in radians; beyond +-2^22 that of 0.
+  /// Of an angle in radians; beyond +-2^22 the result for 0.
   SL_KERNEL_SIN,
   SL_KERNEL_COS,
   /// a limited to +-65504; 0 for NaN.
@@ -407,7 +407,7 @@ typedef struct sl_kernel_step {
   uint8_t singles;
   uint16_t out;
   uint16_t a;
-  /// The slot `a` again if the operation has no such operand.
+  /// Repeats the slot `a` if the operation lacks this operand.
   uint16_t b;
   uint16_t c;
 } sl_kernel_step;

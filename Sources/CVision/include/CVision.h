@@ -51,7 +51,7 @@ typedef struct {
   double scale;
   /// The least number of overlapping detections.
   int neighbors;
-  /// The range of sizes in pixels. A `most` of 0 is no limit.
+  /// The range of sizes in pixels. A `most` of 0 disables the maximum.
   int least, most;
 } cvision_search;
 
@@ -81,17 +81,17 @@ void cvision_pyramid_destroy(cvision_pyramid *pyramid);
 /// Follows points (x and y alternate) from one picture to another of the same size, with the method
 /// of Lucas and Kanade, and back again.
 ///
-/// Stores the new points in `moved`, and in `found` 1 for those whose way back ends less than
+/// Stores the new points in `moved`. Stores 1 in `found` if a point's way back ends less than
 /// `tolerance` pixels from the start, else 0. Returns 0, or -1.
 int cvision_flow(
     const cvision_pyramid *from, const cvision_pyramid *to, const float *points, int count,
     double tolerance, float *moved, uint8_t *found);
 
-/// Finds where the content of each cell of a picture was in an earlier one of the same size, with the
-/// dense flow of Kroeger et al. 2016 (DIS). Cells are squares of `cell` pixels, from the top left; those
-/// at the right and lower edges may be cut. Both sides are at least 32 pixels.
+/// Finds where the content of every cell of a picture was in an earlier picture of the same size,
+/// with the dense flow of Kroeger et al. 2016 (DIS). Cells are squares of `cell` pixels, from the
+/// top left; cells at the right and lower edges may be cut. Both sides are at least 32 pixels.
 ///
-/// Stores for each cell the distance to that place (x and y alternate), and the mean level there.
+/// Stores the distance to that position (x and y alternate), and the mean level there, per cell.
 /// Returns 0, or -1.
 int cvision_motion(
     const uint8_t *earlier, const uint8_t *picture, int width, int height, int cell,

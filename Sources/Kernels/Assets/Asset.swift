@@ -58,7 +58,7 @@ public enum Asset: Sendable, Hashable {
 /// from any thread, several at the same time, and must return without waiting: assets are fetched
 /// and decoded before.
 public protocol AssetProvider: Sendable {
-  /// The asset of that name; `nil` if there is none.
+  /// The asset of that name; `nil` if the name is unknown.
   func asset(named name: String) -> Asset?
 
   /// The names of all assets, for suggestions in errors. May be empty.
@@ -74,7 +74,7 @@ public final class AssetStore: AssetProvider {
     self.assets = Mutex(assets)
   }
 
-  /// The asset of that name; `nil` if there is none.
+  /// The asset of that name; `nil` if the name is unknown.
   public func asset(named name: String) -> Asset? {
     self.assets.withLock { $0[name] }
   }
@@ -90,13 +90,13 @@ public final class AssetStore: AssetProvider {
 
   /// Removes the asset of that name.
   ///
-  /// - Returns: The removed asset; `nil` if there was none.
+  /// - Returns: The removed asset; `nil` if the name was unknown.
   @discardableResult
   public func remove(named name: String) -> Asset? {
     self.assets.withLock { $0.removeValue(forKey: name) }
   }
 }
 
-/// An object that an asset retains. Its `deinit` reports that no name, no session and no plan holds
-/// the asset any more, so that its memory can be released from a quota.
+/// An object that an asset retains. Its `deinit` reports that all names, sessions and plans have
+/// released the asset, to return its memory to a quota.
 package protocol AssetLease: AnyObject, Sendable {}

@@ -1,6 +1,6 @@
 /// The filters that pipelines may use, and the values of their parameters.
 ///
-/// It consists of grants from several origins, each of which must permit a filter and its values.
+/// It consists of grants from several origins. All of them must permit a filter and its values.
 public struct FilterPermissions: Sendable, Hashable {
   /// The filters that one origin permits.
   public struct Grant: Sendable, Hashable {
@@ -47,8 +47,8 @@ public struct FilterPermissions: Sendable, Hashable {
   /// Checks whether the values of a call are permitted.
   ///
   /// - Parameters:
-  ///   - values: One value for each parameter of the description.
-  ///   - call: The call, whose spelling of the parameters errors repeat.
+  ///   - values: A value for every parameter of the description.
+  ///   - call: The call. Errors use its spelling of the parameters.
   ///   - path: The path of the call: `stages[0].filter`.
   /// - Throws: ``PipelineError`` with code `notPermitted`, the value and the range.
   func check(

@@ -9,7 +9,8 @@ extension FilterCatalogue {
   /// - Parameters:
   ///   - pipeline: A pipeline that this catalogue resolved.
   ///   - size: The size of the frames.
-  /// - Returns: The variant, whose results have the same size; `nil` if there is none.
+  /// - Returns: The variant, whose results have the same size; `nil` if the pipeline has no
+  ///   variant.
   public func reduced(_ pipeline: ResolvedPipeline, for size: FrameSize) -> ResolvedPipeline? {
     let half = FrameSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
     var blurs = false

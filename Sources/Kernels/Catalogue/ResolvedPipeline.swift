@@ -34,9 +34,9 @@ public struct ResolvedPipeline: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - geometry: The geometry of input frames.
-  ///   - encoding: The encoding of results; by default that of the input. A conversion to a format
-  ///     without alpha composites the picture on black; a conversion to a format with alpha sets
-  ///     alpha to 255.
+  ///   - encoding: The encoding of results; by default the input's encoding. A conversion to a
+  ///     format without alpha composites the picture on black; a conversion to a format with alpha
+  ///     sets alpha to 255.
   ///   - maxBytes: The most memory of the plan (``Plan/byteCost``); by default unlimited. A larger
   ///     plan is refused (``Plan/refusal``) soon after the limit is exceeded.
   public func plan(
@@ -46,7 +46,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
   }
 
   /// The outcome of a frame if a pass fails: the strictest policy that the stages of the pass's
-  /// filters state; `nil` if they state none.
+  /// filters state; `nil` if they don't state a policy.
   ///
   /// - Parameter filters: The pass's filters: ``PassDescription/filters``.
   public func failurePolicy(ofPassWith filters: [String]) -> FailurePolicy? {
@@ -65,7 +65,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
     }.max()
   }
 
-  /// Whether an active filter hides a part of each frame. A frame that such a pipeline was not
+  /// Whether an active filter hides a part of every frame. A frame that such a pipeline was not
   /// applied to must not be shown, so the outcome of a failure is at least a blurred frame.
   public var protects: Bool { Self.protects(self.stages) }
 

@@ -2,9 +2,10 @@
 ///
 /// - Faces and mattes are found in the frame as it arrives. So no filter of geometry or distortion
 ///   may come before a scene filter.
-/// - A filter that protects hides a part of the frame as it arrives. So nothing before it may move
-///   that part out of its cover, whatever its category: only filters that work on single pixels, or
-///   take content from opposite sides of each pixel alike (``ContentSpread``), come before it.
+/// - A filter that protects hides a part of the frame as it arrives. A filter before it must not
+///   move that part out of its cover, whatever its category: only filters that work on single
+///   pixels, or take content equally from opposite sides of a pixel (``ContentSpread``), come
+///   before it.
 /// - It and the pipelines around it have neither a `mix` nor a `region`, which would leave the part
 ///   visible, and no later filter reads the source frame.
 ///
@@ -49,7 +50,7 @@ struct SceneRules {
   /// - Parameters:
   ///   - path: The path of the stages, with a trailing dot unless empty.
   ///   - mixed: The path of the outermost stage around them that has a `mix` or a `region`; `nil`
-  ///     if there is none.
+  ///     if they have neither.
   private mutating func check(
     _ stages: [ResolvedStage], in space: WorkingSpace, path: String, mixed: String?
   ) throws(PipelineError) {
@@ -108,7 +109,7 @@ struct SceneRules {
   /// Whether a filter may move what the frame shows.
   private static func mayMove(_ filter: any Filter, in space: WorkingSpace) -> Bool {
     // Its nodes may hold large images. If it does move pixels, against its description, the cover
-    // is that of the whole frame.
+    // applies to the whole frame.
     guard filter.description.reach != .pixel else { return false }
     var spread = ContentSpread()
     for node in filter.nodes(for: Self.geometry, in: space) {
@@ -128,7 +129,7 @@ struct SceneRules {
     }
   }
 
-  /// The parameter that names the source frame; `nil` if there is none.
+  /// The parameter that names the source frame; `nil` if the filter doesn't read it.
   private func source(in arguments: Arguments, of name: String) -> String? {
     let parameters = self.catalogue.entry(named: name)?.description.parameters ?? []
     return parameters.first {

@@ -10,12 +10,12 @@ public struct CustomFilter: Filter {
   public let description: FilterDescription
   private let node: FilterNode
 
-  /// Creates a filter of each pixel's colour. It fuses with its neighbours in the pipeline.
+  /// Creates a filter of single pixels' colours. It fuses with its neighbours in the pipeline.
   public init(_ name: String, _ summary: String, color kernel: some ColorKernel) {
     self.init(name, summary, .pixel, .colorKernel(kernel))
   }
 
-  /// Creates a filter of each pixel's neighbourhood.
+  /// Creates a filter of pixels' neighbourhoods.
   ///
   /// - Precondition: The kernel's reach is in 0 ... 64.
   public init(_ name: String, _ summary: String, neighborhood kernel: some NeighborhoodKernel) {

@@ -1,8 +1,8 @@
 import CKernels
 
-/// A custom function of each pixel's neighbourhood.
+/// A custom function of pixels' neighbourhoods.
 ///
-/// Each band keeps the rows of its window as planes of floats, with the edge pixels repeated beyond
+/// Bands keep the rows of their windows as planes of floats, with the edge pixels repeated beyond
 /// both ends.
 struct WindowPass: Pass {
   let description: PassDescription
@@ -79,7 +79,7 @@ final class PixelRing {
   private let slots: Int
   private let planeStride: Int
   private let floats: UnsafeMutablePointer<Float>
-  /// The row in each slot.
+  /// The row in every slot.
   private var loadedRows: [Int]
 
   init(width: Int, height: Int, reach: Int, time: FrameTime) {

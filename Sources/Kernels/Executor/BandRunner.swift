@@ -7,7 +7,7 @@ package struct BandRunner: Sendable {
 
   /// The estimated time in nanoseconds below which a band costs more than it saves.
   private let minBandNanoseconds: Double
-  /// The meter of the bands' time; `nil` measures nothing.
+  /// The meter of the bands' time; `nil` disables the measurement.
   package var meter: WorkMeter?
 
   /// Creates a divider.
@@ -85,7 +85,7 @@ package struct BandRunner: Sendable {
 }
 
 extension Range<Int> {
-  /// Returns the parts of the range, in order, whose lengths differ by at most one.
+  /// Returns the parts of the range, in order. Their lengths differ by at most one.
   fileprivate func divided(into parts: Int) -> [Range<Int>] {
     (0 ..< parts).map { index in
       self.lowerBound + self.count * index / parts
@@ -96,7 +96,7 @@ extension Range<Int> {
 
 /// Points within long work at which other work may go first.
 package protocol PausePoint: AnyObject, Sendable {
-  /// Whether other work may come, so that long passes are divided into slices.
+  /// Whether other work may come. Long passes are then divided into slices.
   var isContended: Bool { get }
 
   /// Returns at once, or when other work that goes first is done. Call it between slices, while no
@@ -128,7 +128,7 @@ public final class WorkMeter: Sendable {
     self.pausePoint = pausePoint
   }
 
-  /// The bands' time beyond the elapsed time: 0 if no bands ran in parallel and nothing paused.
+  /// The bands' time beyond the elapsed time: 0 if no bands ran in parallel and no thread paused.
   /// Smaller if threads waited for a band without working.
   public var beyondElapsed: Duration {
     .nanoseconds(self.nanoseconds.load(ordering: .acquiring)) - self.paused

@@ -39,8 +39,8 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
   private var retiring = 0
   /// The number of waiting entries. Threads that are about to sleep read it without the lock.
   private let waiting = Atomic<Int>(0)
-  /// The number of polls before a thread sleeps, some 20 us: waking a thread costs 40 us, and the
-  /// bands of a pass follow those of the previous pass within a few.
+  /// The number of polls before a thread sleeps, some 20 us: waking a thread costs 40 us, and a
+  /// pass's bands follow the previous pass's bands within a few.
   private static let spins = 1000
 
   init() {
@@ -80,7 +80,7 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     return self.entries.capacity
   }
 
-  /// Closes the queue: threads end when it is empty. A second call does nothing.
+  /// Closes the queue: threads end when it is empty. A second call has no effect.
   func close() {
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }

@@ -165,8 +165,8 @@ public final class BufferPool: Sendable {
     return idle
   }
 
-  /// Rounds a size up to one of eight steps between powers of two, so that sizes that differ by a
-  /// few rows share buffers. At most an eighth of a buffer is unused.
+  /// Rounds a size up to one of eight steps between powers of two, to share buffers among sizes
+  /// that differ by a few rows. At most an eighth of a buffer is unused.
   static func sizeClass(_ byteCount: Int) -> Int {
     guard byteCount > 4096 else { return 4096 }
     let step = max(4096, 1 << (Int.bitWidth - (byteCount - 1).leadingZeroBitCount - 4))

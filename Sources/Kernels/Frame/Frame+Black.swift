@@ -24,7 +24,7 @@ extension Frame {
     return result.finish()
   }
 
-  /// Whether the fourth channel of each pixel is 255.
+  /// Whether every pixel's fourth channel is 255.
   private var hasOpaquePixelsOnly: Bool {
     let stride = self.layout.planes[0].stride
     for y in 0 ..< self.size.height {

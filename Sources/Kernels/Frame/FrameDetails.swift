@@ -4,9 +4,9 @@ public struct FrameDetails: Sendable, Hashable {
   public var captureNanoseconds: Int64
   /// The number that the sender gave the frame.
   public var sequence: UInt64
-  /// The name of the stream; empty if it has none.
+  /// The name of the stream; may be empty.
   public var label: String
-  /// The name of the person or program whose stream it is; empty if it has none.
+  /// The name of the person or program that owns the stream; may be empty.
   public var participant: String
   /// The texts that the sender attached to the frame, by key.
   public var tags: [String: String]

@@ -65,6 +65,6 @@ extension FrameGeometry {
   /// The meaning of alpha; opaque for formats without alpha.
   package var alpha: AlphaMode { self.format.hasAlpha ? self.color.alpha : .opaque }
 
-  /// Whether frames have no alpha, or their alpha is ignored.
+  /// Whether frames are without alpha, or their alpha is ignored.
   package var isOpaque: Bool { self.alpha == .opaque }
 }

@@ -1,6 +1,6 @@
 /// The position of a frame's planes in memory: format, size, offsets and strides.
 ///
-/// Every layout is valid: each plane fits its rows, no two planes overlap, and no sum overflows.
+/// Every layout is valid: every plane fits its rows, no two planes overlap, and no sum overflows.
 /// Code that reads pixels therefore compares a layout with the buffer's length once.
 public struct FrameLayout: Sendable, Hashable {
   /// The layout of samples.
@@ -124,7 +124,7 @@ public struct PlaneLayout: Sendable, Hashable {
 public enum FrameLayoutError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Width or height lies outside 1 ... limit.
   case size(FrameSize, limit: Int)
-  /// The number of planes is not that of the format.
+  /// The number of planes differs from the format's.
   case planeCount(format: PixelFormat, expected: Int, actual: Int)
   /// A row would overlap the next one.
   case strideTooSmall(plane: Int, stride: Int, minimum: Int)

@@ -63,7 +63,7 @@ struct LowLight: CatalogueFilter {
     /// The share of the samples that may become brighter than white.
     private static let clippedShare = 0.01
     private static let headroom = 1.1
-    /// The logarithm of a gain that changes nothing.
+    /// Smaller logarithms of a gain count as 0.
     private static let threshold = 1.0 / 256
 
     /// Logarithms of the mean luma and of the brightest level.

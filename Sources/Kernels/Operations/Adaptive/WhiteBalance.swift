@@ -55,7 +55,7 @@ struct WhiteBalance: CatalogueFilter {
 
     /// The greatest logarithm of red or blue over green.
     private static let limit = 0.4
-    /// The logarithm of a factor that changes nothing.
+    /// Smaller logarithms of a factor count as 0.
     private static let threshold = 1.0 / 512
 
     /// Logarithms of the light's red and blue over its green.
@@ -127,7 +127,7 @@ private struct LightColor {
     return UInt64((max(0, share) * Self.unit).rounded())
   }
 
-  /// The weighted norm of degree 5 of each channel, in 1/256 level.
+  /// The weighted norm of degree 5 per channel, in 1/256 level.
   private static func norm(
     _ samples: [SIMD4<Int32>], weight: (SIMD4<Int32>) -> UInt64
   ) -> SIMD3<Double> {
@@ -141,7 +141,7 @@ private struct LightColor {
       total += factor
     }
     func root(_ sum: UInt64) -> Double {
-      // Rounded, so that the last bit of another machine's power changes nothing.
+      // Rounded, because machines differ in the last bit of a power.
       max(1, (256 * pow(Double(sum) / Double(max(1, total)), 0.2)).rounded())
     }
     return [root(sums.x), root(sums.y), root(sums.z)]

@@ -14,13 +14,13 @@ public protocol FrameAnalysis: Sendable {
   /// - Returns: The results by name.
   func analyze(_ frame: Frame, at time: FrameTime) async throws -> [String: AnalysisValue]
 
-  /// Creates the analyzer of one session's frames. The default implementation analyses each frame
+  /// Creates the analyzer of one session's frames. The default implementation analyses every frame
   /// independently.
   func makeAnalyzer() -> any FrameAnalyzer
 }
 
 extension FrameAnalysis {
-  /// Creates an analyzer that analyses each frame independently.
+  /// Creates an analyzer that analyses every frame independently.
   public func makeAnalyzer() -> any FrameAnalyzer {
     FrameByFrameAnalyzer(analysis: self)
   }

@@ -106,7 +106,7 @@ struct MovingCells {
     var confidence: Double
   }
 
-  /// The groups, those of more cells first.
+  /// The groups, in descending order of their number of cells.
   private(set) var groups: [Group] = []
   /// The share of cells that move.
   private(set) var share = 0.0
@@ -114,7 +114,7 @@ struct MovingCells {
   /// Groups cells.
   ///
   /// - Parameters:
-  ///   - motion: The motion of each cell, row by row.
+  ///   - motion: The motion of every cell, row by row.
   ///   - columns: The cells of a row.
   ///   - threshold: The least motion of a moving cell.
   init(motion: [Double], columns: Int, threshold: Double) {

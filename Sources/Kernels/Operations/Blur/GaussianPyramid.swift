@@ -68,7 +68,7 @@ struct GaussianPyramid {
     }
   }
 
-  /// Applies the remaining Gaussian to the cells and to one cell beyond each edge.
+  /// Applies the remaining Gaussian to the cells and to one cell beyond every edge.
   private func blur(
     _ means: CellGrid, to blurred: CellGrid, _ weights: SymmetricWeights, _ context: PassContext
   ) async {
@@ -92,7 +92,7 @@ struct GaussianPyramid {
     }
   }
 
-  /// Interpolates linearly: horizontally once for each row of cells, vertically for each row.
+  /// Interpolates linearly: horizontally once per row of cells, vertically per row.
   private func expand(_ blurred: CellGrid, _ context: PassContext) async {
     let shape = self.shape
     let factor = self.factor
