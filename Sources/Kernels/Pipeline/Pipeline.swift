@@ -3,10 +3,11 @@
 public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// The stages, first to last. A pipeline without stages returns every frame unchanged.
   public var stages: [Stage]
-  /// The working space, in which colour is computed. `nil` inherits that of the enclosing pipeline,
-  /// and gamma-encoded sRGB for the outermost one, so a nested pipeline without a working space
-  /// equals its stages. A pipeline with another space converts colour before its first stage and
-  /// after its last; the mix and region of the stage that holds it are applied in the outer space.
+  /// The working space, in which colour is computed. `nil` inherits the enclosing pipeline's space,
+  /// and means gamma-encoded sRGB for the outermost pipeline. A nested pipeline without a working
+  /// space therefore equals its stages. A pipeline with another space converts colour before its
+  /// first stage and after its last; the mix and region of the stage that holds it are applied in
+  /// the outer space.
   public var workingSpace: WorkingSpace?
 
   /// Creates a pipeline of stages in the inherited working space.
@@ -67,8 +68,8 @@ extension Pipeline {
   ///   - parameters: Values by parameter name, in either spelling.
   ///   - name: The stage's id or path, as in ``setActive(_:stage:)``.
   /// - Throws: ``PipelineError`` with code `unknownStage`, and the nearest id; with code
-  ///   `invalidStage` if the stage is a pipeline, which has no parameters; or with code `tooLarge`
-  ///   for more than ``maxParameters`` values.
+  ///   `invalidStage` if the stage is a pipeline, which doesn't have parameters; or with code
+  ///   `tooLarge` for more than ``maxParameters`` values.
   public mutating func setParameters(
     _ parameters: [String: ParameterValue], stage name: String
   ) throws(PipelineError) {

@@ -1,8 +1,8 @@
 /// One step of a pipeline: a filter or a nested pipeline.
 public struct Stage: Sendable, Hashable {
-  /// The id by which later messages address the stage, unique within the pipeline; `nil` for none.
+  /// The id that later messages use to address the stage, unique within the pipeline; may be `nil`.
   public var id: String?
-  /// Whether the stage is active. A paused stage changes nothing.
+  /// Whether the stage is active. The pipeline skips inactive stages.
   public var isActive: Bool
   /// The weight of the stage's result, 0 ... 1: 0 is the input, 1 (the default) the result.
   public var mix: Double
@@ -62,7 +62,7 @@ public enum FailurePolicy: Sendable, Hashable, CaseIterable {
   case passThrough
   /// The frame is dropped.
   case drop
-  /// The frame is returned blurred beyond recognition, so that private content stays hidden.
+  /// The frame is returned blurred beyond recognition, which hides private content.
   case blur
 }
 

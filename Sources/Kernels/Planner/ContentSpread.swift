@@ -14,7 +14,7 @@ package struct ContentSpread: Sendable {
   /// The distance that the rounding of lengths adds, and the chroma that 2x2 pixels share.
   static let rounding = 2.0
 
-  /// Returns the distance that a Gaussian blur adds: beyond, pixels have no weight
+  /// Returns the distance that a Gaussian blur adds: pixels beyond have a weight of 0
   /// (``SymmetricWeights/reach(gain:)``).
   package static func gaussian(sigma: Double) -> Double { 4.5 * sigma + Self.rounding }
 

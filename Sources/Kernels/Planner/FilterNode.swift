@@ -1,7 +1,7 @@
 /// One elementary step of a filter, in a form that the planner can fold and fuse.
 ///
-/// Colour steps work in the pipeline's ``WorkingSpace`` with straight alpha. Nothing is clamped or
-/// rounded between steps.
+/// Colour steps work in the pipeline's ``WorkingSpace`` with straight alpha. Values are not clamped
+/// or rounded between steps.
 public struct FilterNode: Sendable {
   package enum Kind: Sendable {
     /// An affine map of colour, the same at every pixel.
@@ -13,9 +13,9 @@ public struct FilterNode: Sendable {
     /// A function of one pixel and of the pixel of the source frame, as it was before the first
     /// stage.
     case source(SourceKernel)
-    /// A function of each pixel's neighbourhood.
+    /// A function of pixels' neighbourhoods.
     case neighborhood(any NeighborhoodOperation)
-    /// A custom function of each pixel's neighbourhood, on RGB.
+    /// A custom function of pixels' neighbourhoods, on RGB.
     case window(any NeighborhoodKernel)
     /// A custom function of the whole frame.
     case frame(@Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void)
@@ -25,8 +25,8 @@ public struct FilterNode: Sendable {
     case drawing(any DrawingOperation)
     /// An analysis, which does not change the frame.
     case analysis(any FrameAnalysis)
-    /// Nodes whose result is mixed with their input: 0 is the input, 1 the result; amounts beyond
-    /// extrapolate.
+    /// Nodes with a result that is mixed with their input: 0 is the input, 1 the result; amounts
+    /// beyond extrapolate.
     indirect case mixed([FilterNode], amount: Double)
   }
 
@@ -79,14 +79,14 @@ public struct FilterNode: Sendable {
 }
 
 extension FilterNode {
-  /// Whether the node is a matrix that changes nothing.
+  /// Whether the node is an identity matrix.
   var isIdentity: Bool {
     guard case .matrix(let matrix) = self.kind else { return false }
     return matrix == .identity
   }
 
-  /// The node for an opaque picture, whose alpha is 1 and does not change. It is applied before
-  /// matrices are folded, because a folded matrix would read an alpha that another one wrote.
+  /// The node for an opaque picture, which keeps its alpha of 1. It is applied before matrices are
+  /// folded, because a folded matrix would read an alpha that another one wrote.
   var keepingOpaque: FilterNode {
     switch self.kind {
     case .matrix(let matrix): .matrix(matrix.opaque)

@@ -16,7 +16,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   package let steps: [PlannedPass]
   /// The active filters that change no frame with their parameters, in order.
   public let idleStages: [IdleStage]
-  /// The stages that depend on what each frame shows. Their passes need a ``FrameScene``.
+  /// The stages that depend on the contents of frames. Their passes need a ``FrameScene``.
   package let sceneStages: [PlannedSceneStage]
   /// The plan's reservation of the memory that all plans may hold; `nil` for plans that do not
   /// count.
@@ -87,7 +87,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   }
 
   /// The estimated time of one thread that kernels from text take for a frame. It is known before
-  /// the first frame; that of other passes is measured.
+  /// the first frame; the time of other passes is measured.
   package var kernelTime: Duration {
     let nanoseconds = self.steps.reduce(0) { $0 + $1.pass.kernelNanoseconds($1.layout.size) }
     return .nanoseconds(Int64(min(nanoseconds, 1e15)))

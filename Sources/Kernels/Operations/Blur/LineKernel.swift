@@ -124,9 +124,9 @@ struct LineWeights: Sendable {
   /// The reciprocal of the sum of all weights.
   let scale: Float
 
-  /// A few pairs need precise weights. Each of many pairs has a small weight, for which units of
-  /// 1/32 suffice: with units of 1/16, lines of 17 pairs through noise are wrong by two levels in
-  /// rare pixels.
+  /// A few pairs need precise weights. Many pairs have small weights, for which units of 1/32
+  /// suffice: with units of 1/16, lines of 17 pairs through noise are wrong by two levels in rare
+  /// pixels.
   private static let minCoarsePairs = 17
   private static let coarseUnit = 32.0
 

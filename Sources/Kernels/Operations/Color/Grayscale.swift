@@ -1,4 +1,4 @@
-/// The luma of each pixel as grey.
+/// The luma of pixels as grey.
 package struct Grayscale: CatalogueFilter {
   package static let description = FilterDescription(
     name: "grayscale",

@@ -12,7 +12,7 @@ enum Composition: Sendable, Hashable {
   /// s + o - s o, alpha too.
   case screen
 
-  /// Returns a node that combines each pixel with another picture.
+  /// Returns a node that combines the frame with another picture.
   ///
   /// - Parameters:
   ///   - backdrop: The other picture; transparent outside its rectangle.

@@ -57,7 +57,7 @@ package final class PlacedImage: Sendable {
       return
     }
     let placed = FrameSize(width: columns.count, height: rows.count)
-    // A part of a frame is no larger than a frame.
+    // A part of a frame is at most as large as the frame.
     guard let layout = try? FrameLayout(aligned: .rgba8, size: placed) else { return nil }
     let raster = Raster(layout: layout, depth: .deep, pool: BufferPool(maxIdleBytes: 0))
     let resampler = PlaneResampler(
@@ -75,7 +75,7 @@ package final class PlacedImage: Sendable {
     self.owner = nil
   }
 
-  /// The pixels whose centres are between two edges.
+  /// The pixels with centres between two edges.
   private static func pixels(from low: Double, to high: Double, limit: Int) -> Range<Int>? {
     let lower = max((low - 0.5).rounded(.up), 0)
     let upper = min((high - 0.5).rounded(.up), Double(limit))
@@ -120,8 +120,8 @@ package final class PlacedImage: Sendable {
   }
 }
 
-/// The latest placements of an image in frames, so that a change of another parameter (the opacity
-/// of a sticker, for example) does not resample the image.
+/// The latest placements of an image in frames. A change of another parameter (the opacity of a
+/// sticker, for example) reuses them instead of resampling the image.
 ///
 /// The cache holds weak references to a few placements; the plans that use them own them. So an
 /// image costs no more than its own pixels, however large the frames are that it was placed in.

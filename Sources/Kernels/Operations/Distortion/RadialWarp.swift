@@ -12,7 +12,7 @@ package struct RadialMap: Sendable {
 
   /// The centre in pixels from the top left.
   package let center: (x: Double, y: Double)
-  /// The radius of an empty hole around the centre; 0 for none.
+  /// The radius of an empty hole around the centre; 0 disables it.
   package let hole: Double
   /// The distance beyond which pixels do not change.
   package let reach: Double
@@ -46,7 +46,7 @@ protocol DiscDistortion: CatalogueFilter {
 struct DiscSettings: Sendable {
   let center: FramePoint
   let radius: Length
-  /// The strength of the distortion; 0 changes nothing.
+  /// The strength of the distortion; 0 disables it.
   let amount: Double
 
   /// Reads the parameters.
@@ -87,8 +87,8 @@ package struct RadialWarpOperation: NeighborhoodOperation {
   }
 }
 
-/// Resampling of each plane by a radial map, in tiles: the sources of a tile are close together,
-/// those of a row may be spread over the frame.
+/// Resampling of every plane by a radial map, in tiles: a tile's sources are close together, a
+/// row's sources may be spread over the frame.
 package struct RadialWarpPass: OperationPass {
   /// The map on one plane.
   private struct PlaneMap: Sendable {

@@ -64,8 +64,8 @@ struct RadialWarpTable: Sendable {
   }
 }
 
-/// A radial map over a short range of distances, such as that of a tile, as polynomials. Vectors of
-/// positions are computed faster from them than by table lookups.
+/// A radial map over a short range of distances, such as a tile's range, as polynomials. Vectors of
+/// positions are computed faster from them than by using table lookups.
 enum RadialWarpCurve {
   /// The positions, -1 ... 1, for a number of terms.
   private struct Samples: Sendable {

@@ -52,10 +52,11 @@ public struct FrameShape: Sendable, Hashable {
     }
   }
 
-  /// Returns the nodes that apply the shape to frames of a geometry; none if they have it already.
+  /// Returns the nodes that apply the shape to frames of a geometry; an empty array if they already
+  /// have it.
   ///
-  /// The scaling is that of the filter `scale`. Bars are of even width, so that chroma stays
-  /// aligned with its pixels.
+  /// The scaling is the filter `scale`'s. Bars are of even width, to keep chroma aligned with its
+  /// pixels.
   package func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let turned = self.orientation == .upright ? [] : [FilterNode.orient(self.orientation)]
     let target = self.size(of: geometry.size)

@@ -5,11 +5,11 @@
 package struct ResampleAxis: Sendable, Hashable {
   /// The number of resampled samples.
   package let count: Int
-  /// The number of taps of each sample.
+  /// The number of taps per sample.
   package let taps: Int
-  /// The first tap of each sample.
+  /// The first tap of every sample.
   package let starts: [Int32]
-  /// The weights, ``taps`` for each sample; their sum is 1.
+  /// The weights, ``taps`` per sample; their sum is 1.
   package let weights: [Float]
   /// The axis in integers; `nil` if there are too many taps for exact weights, or too few samples.
   let fixed: FixedResampleAxis?
@@ -21,7 +21,7 @@ package struct ResampleAxis: Sendable, Hashable {
   ///   - count: The number of resampled samples.
   ///   - origin: The start of the first resampled sample, in source samples from the first sample's
   ///     edge.
-  ///   - step: The number of source samples that each covers, greater than 0.
+  ///   - step: The number of source samples per sample, greater than 0.
   package init(source: Int, count: Int, origin: Double, step: Double) {
     let sums = (0 ..< count).map { index in
       Self.neighbors(from: origin + Double(index) * step, step: step, source: source)
@@ -72,11 +72,11 @@ package struct ResampleAxis: Sendable, Hashable {
 
 /// A resampled axis in integers: an even number of taps, with 16-bit weights.
 struct FixedResampleAxis: Sendable, Hashable {
-  /// The number of taps of each sample; even.
+  /// The number of taps per sample; even.
   let taps: Int
-  /// The first tap of each sample; the last one exists too.
+  /// The first tap of every sample; the last one exists too.
   let starts: [Int32]
-  /// The weights in units of 1/16384, ``taps`` for each sample; their sum is 16384.
+  /// The weights in units of 1/16384, ``taps`` per sample; their sum is 16384.
   let weights: [Int16]
 
   /// With more taps, the rounding of weights could add up to a quarter of a level.
@@ -96,7 +96,7 @@ struct FixedResampleAxis: Sendable, Hashable {
       let fixedStart = min(Int(start), source - even)
       let before = Int(start) - fixedStart
       fixedStarts.append(Int32(fixedStart))
-      // The running sum is rounded and not each weight, so that the weights add up exactly.
+      // Rounds the running sum instead of single weights, which then add up exactly.
       var (sum, assigned) = (0.0, 0)
       for tap in 0 ..< even {
         let own = tap - before

@@ -84,9 +84,9 @@ package struct YUVConversion: Sendable {
 ///
 /// Inputs and outputs are code values 0 ... 255: of pixels in memory order, or luma, Cb, Cr.
 struct AffineCoding {
-  /// For each output the weights of the inputs.
+  /// The weights of the inputs per output.
   let weights: [[Double]]
-  /// The bias of each output.
+  /// The biases of the outputs.
   let biases: [Double]
 
   /// Derives the weights from a map.

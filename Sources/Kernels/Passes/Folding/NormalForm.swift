@@ -3,7 +3,7 @@
 /// `out = G0 * (M p + c0) + G1 * c1 + ... + Gn * cn`
 ///
 /// with n fields, Gj the product of the fields from number j on (so Gn is 1), and cj the sum of the
-/// biases that follow the first j fields. Exact, because nothing is clamped in between.
+/// biases that follow the first j fields. Exact, because intermediate results are not clamped.
 package struct NormalForm: Sendable {
   /// M, with c0 as its bias.
   package private(set) var matrix = ColorMatrix.identity

@@ -21,11 +21,11 @@ struct PaddedRows: ~Copyable {
   ///   - source: The raster that rows are read from.
   ///   - shape: The plane.
   ///   - capacity: The number of neighbouring rows that are needed at the same time.
-  ///   - margin: The number of pixels beyond each end.
+  ///   - margin: The number of pixels beyond both ends.
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
     self.source = source
     self.shape = shape
-    // A plane has no more rows than its height.
+    // A plane has as many rows as its height.
     let capacity = min(capacity, shape.height)
     self.capacity = capacity
     self.margin = margin
@@ -83,7 +83,7 @@ struct FloatRows: ~Copyable {
   ///   - source: The raster that rows are read from.
   ///   - shape: The plane.
   ///   - capacity: The number of neighbouring rows that are needed at the same time.
-  ///   - margin: The number of pixels beyond each end.
+  ///   - margin: The number of pixels beyond both ends.
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
     self.source = source
     self.shape = shape
