@@ -96,7 +96,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// Whether frames are returned unchanged, byte for byte.
   public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
 
-  /// Whether a stage hides a part of each frame.
+  /// Whether a stage hides a part of every frame.
   package var protects: Bool { self.sceneStages.contains(where: \.protects) }
 
   /// Whether a stage hides faces.
@@ -144,11 +144,11 @@ public struct PlanRefusal: Sendable, Hashable {
 public struct PassDescription: Sendable, Hashable {
   /// The kind of work.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// Each pixel depends on itself.
+    /// Pixels depend on themselves only.
     case pointwise
-    /// Each pixel depends on a neighbourhood.
+    /// Pixels depend on a neighbourhood.
     case neighborhood
-    /// Each pixel is read from another position.
+    /// Pixels are read from other positions.
     case warp
     /// Two pictures are combined.
     case composite

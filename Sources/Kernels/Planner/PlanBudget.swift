@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The memory of a plan that is being compiled. When the limit is exceeded, nothing more is
-/// allocated and the plan is refused. Used by one thread, for one plan.
+/// The memory of a plan that is being compiled. When the limit is exceeded, allocation stops and
+/// the plan is refused. Used by one thread, for one plan.
 package final class PlanBudget {
   /// The most bytes of the plan.
   let limit: Int

@@ -32,8 +32,8 @@ public final class PlanCache: Sendable {
   ///
   /// - Parameters:
   ///   - capacity: The most plans to keep; at least 1, by default 64.
-  ///   - maxBytes: The most memory of the kept plans, by default 256 MiB. A larger plan is compiled
-  ///     on each request.
+  ///   - maxBytes: The maximum memory of the kept plans, by default 256 MiB. A larger plan is
+  ///     compiled on every request.
   ///   - maxPlanBytes: The most memory of one plan; by default unlimited.
   ///   - maxLiveBytes: The most memory of all plans that are kept or in use, without plans of less
   ///     than 64 KiB; by default unlimited.
@@ -57,7 +57,7 @@ public final class PlanCache: Sendable {
   /// - Parameters:
   ///   - pipeline: The pipeline.
   ///   - geometry: The geometry of the frames.
-  ///   - encoding: The encoding of results; by default that of the input.
+  ///   - encoding: The encoding of results; by default the input's encoding.
   public func plan(
     for pipeline: ResolvedPipeline, _ geometry: FrameGeometry, as encoding: FrameEncoding? = nil
   ) -> Plan {

@@ -117,8 +117,8 @@ struct Planner {
     return items
   }
 
-  /// Makes analyses of faces scene stages, if other stages need faces. They have no passes, and
-  /// follow the stages that do.
+  /// Makes analyses of faces scene stages, if other stages need faces. They don't have passes, and
+  /// follow the stages with passes.
   private mutating func shareScene() {
     guard self.sceneStages.contains(where: { $0.request.faces != nil }) else { return }
     for index in self.analyses.indices {

@@ -66,7 +66,7 @@ package final class PlannedField: Sendable {
   }
 }
 
-/// The evaluation of a field's rows: plain numbers and addresses, so that threads share it without
+/// The evaluation of a field's rows: plain numbers and addresses, which threads share without
 /// reference counting.
 @safe
 package enum FieldView: Sendable {

@@ -1,5 +1,5 @@
 extension Stage {
-  /// Computes each pixel by a kernel, with values of the kernel's own parameters.
+  /// Computes pixels by using a kernel, with values of the kernel's own parameters.
   ///
   /// - Parameters:
   ///   - asset: The name of the kernel.
@@ -11,7 +11,7 @@ extension Stage {
     .filter("kernel", parameters.mapValues(\.kernelValue).merging(["asset": .text(asset)]) { $1 })
   }
 
-  /// Computes each pixel by the text of a kernel, with values of the kernel's own parameters.
+  /// Computes pixels by using the text of a kernel, with values of the kernel's own parameters.
   ///
   /// - Parameters:
   ///   - source: The text, of at most ``Pipeline/maxTextBytes``.

@@ -1,4 +1,4 @@
-/// Modifiers, each of which returns a changed copy: `.sepiaTone().mix(0.5).named("look")`.
+/// Modifiers, which return a changed copy: `.sepiaTone().mix(0.5).named("look")`.
 extension Stage {
   /// Creates a stage from a nested pipeline: `.pipeline([.pixellate(scale: 12), .hueAdjust(angle:
   /// 1)])`.

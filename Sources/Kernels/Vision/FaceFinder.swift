@@ -32,8 +32,8 @@ public struct DetectedFace: Sendable, Hashable {
   }
 }
 
-/// Points of a face, in the pixels of the picture that was searched. Left and right are those of
-/// the picture, not of the person.
+/// Points of a face, in the pixels of the picture that was searched. Left and right refer to the
+/// picture, not to the person.
 public struct FaceLandmarks: Sendable, Hashable {
   /// The centre of the eye on the left of the picture.
   public var leftEye: PicturePoint
@@ -58,7 +58,7 @@ public protocol FaceFinder: Sendable {
   /// Whether searches need the picture in colour. By default they do not.
   var needsColor: Bool { get }
 
-  /// Returns the faces of a picture, in any order, and none if it shows none.
+  /// Returns the faces of a picture, in any order; an empty array if it doesn't show a face.
   ///
   /// - Throws: An error if the search failed. A protecting filter then covers the whole frame.
   mutating func faces(in picture: LumaPicture) throws -> [DetectedFace]

@@ -1,4 +1,4 @@
-/// The part of each pixel that belongs to a person, at a low resolution.
+/// The part of every pixel that belongs to a person, at a low resolution.
 public struct MatteEstimate: Sendable, Equatable {
   /// The number of columns.
   public let width: Int

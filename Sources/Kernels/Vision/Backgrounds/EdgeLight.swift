@@ -22,7 +22,7 @@ struct Backlight: Sendable {
   /// - Parameters:
   ///   - geometry: The geometry of frames.
   ///   - reduction: Their reduction.
-  ///   - amount: The strength; 0 is none.
+  ///   - amount: The strength; 0 disables the light.
   ///   - backdrop: The backdrop's premultiplied pixels.
   /// - Returns: `nil` if the backdrop gives no light.
   init?(
@@ -103,7 +103,7 @@ struct Backlight: Sendable {
       let weights = unsafe light.row(y, plane: 3)
       for x in 0 ..< cover.width {
         let rest = unsafe 1 - share[x]
-        // No light where nothing of the person is, too.
+        // No light outside the person either.
         let isEdge = unsafe rest > Self.leastShare && share[x] > Self.leastShare
         unsafe weights[x] = isEdge ? 2 * self.amount * rest : 0
         if isEdge { (start, end) = (min(start, x), x + 1) }
@@ -125,7 +125,7 @@ struct Backlight: Sendable {
 struct EdgeLight: Sendable {
   /// Red, green and blue in levels, and a plane of 0.
   let planes: FloatPlanes
-  /// The columns of each row that have light.
+  /// The columns with light, per row.
   let columns: [Range<Int>]
   let factor: Int
   let geometry: FrameGeometry
@@ -154,7 +154,7 @@ final class LightRows {
     guard !one.isEmpty || !two.isEmpty else { return nil }
     let start = min(one.isEmpty ? .max : one.lowerBound, two.isEmpty ? .max : two.lowerBound)
     let end = max(one.upperBound, two.upperBound)
-    // Light is interpolated up to the next cell. Even, so that chroma starts there too.
+    // Light is interpolated up to the next cell. Even, to start chroma there too.
     return max((start - 1) * self.light.factor & ~1, 0)
       ..< min((end + 1) * self.light.factor, self.width)
   }
@@ -198,7 +198,7 @@ final class LightRows {
   ///   - y: The upper row.
   ///   - u: The first sample of Cb.
   ///   - v: The first sample of Cr.
-  ///   - alpha: The mean alpha of each sample.
+  ///   - alpha: The mean alpha of every sample.
   ///   - shape: The plane of chroma.
   ///   - width: The pixels of a row.
   func addChroma(

@@ -42,7 +42,7 @@ struct MatteChoice: Sendable {
   }
 
   let kind: Kind
-  /// The weight of the last matte where nothing changes.
+  /// The weight of the last matte in areas without change.
   let smoothing: Double
   /// Whether the filter hides the whole frame where the matte is not sure.
   let protects: Bool
@@ -65,7 +65,7 @@ struct MatteChoice: Sendable {
     self.faces = tools.faces
   }
 
-  /// The faces that the matte needs to know; `nil` if it needs none.
+  /// The faces that the matte needs to know; `nil` if it doesn't need faces.
   var faceRequest: FaceRequest? {
     guard let faces = self.faces else { return nil }
     switch self.kind {

@@ -1,5 +1,5 @@
-/// The learning of a plate: the mean of the pictures of a room in which nothing has moved, and no
-/// face was found, for 2 seconds and 30 frames.
+/// The learning of a plate: the mean of the pictures of a room without motion and faces for 2
+/// seconds and 30 frames.
 ///
 /// A picture moves if a cell of 8x8 pixels differs from the first picture of the still time by more
 /// than 6 levels on average. Without a finder of faces, a person who sits still for that time is
@@ -73,7 +73,7 @@ struct PlateLearner: Sendable {
     faces.map { $0.faces.isEmpty && $0.candidates.isEmpty } ?? true
   }
 
-  /// Whether searches at each angle have found no face since a frame.
+  /// Whether searches at every angle have found no face since a frame.
   private static func isSearched(_ faces: FaceReport?, since frame: SceneTime) -> Bool {
     faces.map { report in
       report.search.emptySince.allSatisfy { $0.map { $0.index >= frame.index } ?? false }

@@ -20,7 +20,7 @@ struct PortraitStage: SceneStage {
   private var box: FaceBox?
   private var seen: Duration?
   private var framesSinceJob = 0
-  /// Counts the scenes, so that the matte of an earlier one is not used.
+  /// Counts the scenes, to avoid using an earlier scene's matte.
   private var generation = 0
   private var jobGeneration = 0
   private var report: [String: AnalysisValue] = [:]
@@ -141,8 +141,8 @@ struct PortraitStage: SceneStage {
 }
 
 extension MatteEstimate {
-  /// The matte in a size, moved and scaled as a face has moved; places of both are those of the
-  /// size. Values beyond the edges are those at the edges.
+  /// The matte in a size, moved and scaled as a face has moved; the faces' positions are in that
+  /// size. Values at the edges replace values beyond them.
   func moved(from: FaceBox, to: FaceBox, width: Int, height: Int) -> MatteEstimate {
     let estimate = self.resized(width: width, height: height)
     let scale = from.size / max(to.size, 1)

@@ -49,8 +49,8 @@ package struct FaceAttendance: Sendable {
   ///
   /// - Parameters:
   ///   - faces: The confirmed faces of the frame.
-  ///   - time: The frame's time since the start of the session. A time before that of an earlier
-  ///     frame counts as that frame's.
+  ///   - time: The frame's time since the start of the session. A time before an earlier frame's
+  ///     time counts as the earlier frame's time.
   /// - Returns: The changes, departures first.
   package mutating func add(_ faces: [TrackedFace], at time: Duration) -> [Event] {
     self.faces = faces.count

@@ -27,7 +27,7 @@ package struct FaceBox: Sendable, Hashable {
       + PicturePoint(x: (u - 0.5) * self.size, y: (v - 0.5) * self.size).turned(by: self.roll)
   }
 
-  /// Returns the box in another scale of the picture, for example that of the frame.
+  /// Returns the box in another scale of the picture, for example the frame's.
   package func scaled(by factor: Double) -> FaceBox {
     FaceBox(center: factor * self.center, size: factor * self.size, roll: self.roll)
   }

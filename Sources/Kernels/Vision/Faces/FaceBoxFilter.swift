@@ -1,9 +1,9 @@
 /// One-euro filters of a face's centre, size and angle.
 ///
-/// Speeds are measured in face widths per second, so that a face is filtered in the same way at
-/// every distance: 1 Hz and 12 Hz per face width per second for the centre, 0.6 Hz and 6 Hz for the
-/// size, 1 Hz for the angle. A point at the edge of the face moves half a face width when the face
-/// turns by one radian, so the angle's cutoff rises by 6 Hz per radian per second.
+/// Speeds are measured in face widths per second, which filters a face in the same way at every
+/// distance: 1 Hz and 12 Hz per face width per second for the centre, 0.6 Hz and 6 Hz for the size,
+/// 1 Hz for the angle. A point at the edge of the face moves half a face width when the face turns
+/// by one radian, and the angle's cutoff rises by 6 Hz per radian per second.
 ///
 /// Optical flow measures speeds better than the places do: a detection moves the place by its
 /// error, and the face stays where it is.
@@ -34,8 +34,8 @@ package struct FaceBoxFilter: Sendable, Hashable {
     _ box: FaceBox, elapsed: Duration, flow movement: (start: FaceBox, end: FaceBox)? = nil
   ) -> FaceBox {
     let seconds = elapsed / .seconds(1)
-    // The speed of the centre counts for both axes, so that a face that turns around in one does
-    // not lag in it.
+    // The speed of the centre counts for both axes, which avoids lag in an axis in which a face
+    // turns around.
     let speed = movement.map { ($0.end.center - $0.start.center).length / seconds }
     let growth = movement.map { ($0.end.size - $0.start.size) / seconds }
     let turn = movement.map { normalizedAngle($0.end.roll - $0.start.roll) / seconds }

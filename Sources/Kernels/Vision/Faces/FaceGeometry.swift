@@ -48,7 +48,7 @@ package struct StickerPlacement: Sendable, Hashable {
     self.rotates = rotates
   }
 
-  /// Returns the movement from the pixels of the picture to those of the frame.
+  /// Returns the movement from the pixels of the picture to the pixels of the frame.
   ///
   /// - Parameters:
   ///   - width: The picture's width. Greater than 0.

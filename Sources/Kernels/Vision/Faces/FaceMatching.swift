@@ -29,7 +29,8 @@ enum FaceMatching {
       || distance < Self.maximumDistance * max(detection.size, known.size)
   }
 
-  /// Assigns detections to known faces, the best pair first, each at most once.
+  /// Assigns detections to known faces, the best pair first, and every face and detection at most
+  /// once.
   ///
   /// - Parameters:
   ///   - known: The boxes of known faces; `nil` excludes a face.

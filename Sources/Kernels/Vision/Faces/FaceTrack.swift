@@ -18,8 +18,8 @@ struct FaceTrack: Sendable {
   static let maximumDrift = 2.0
   /// The number of frames for which places are kept, for searches that take long.
   static let historyLimit = 32
-  /// The least time over which ``velocity`` is measured, so that the error of a detection counts
-  /// little.
+  /// The minimum time over which ``velocity`` is measured, which limits the effect of a detection's
+  /// error.
   static let velocityTime = Duration.milliseconds(200)
 
   /// The number of the track: it is never used again.
@@ -134,7 +134,7 @@ struct FaceTrack: Sendable {
     }
   }
 
-  /// Replaces a place that was unknown or wrong by that of a detection. Its angle may be a guess.
+  /// Replaces an unknown or wrong position by a detection's position. Its angle may be a guess.
   ///
   /// - Parameter carried: The detection's box in the current frame; `nil` if it cannot be followed.
   private mutating func locate(

@@ -1,10 +1,10 @@
 /// The faces of a session: a state machine that joins optical flow, searches for known faces and
 /// searches of the whole picture, and that plans which search comes next.
 ///
-/// It touches no pixels and owns no clock. For each frame the caller
+/// It doesn't read pixels or clocks. For every frame the caller
 ///
 /// 1. passes the results of full searches of earlier frames to ``record(_:)-(SearchResult)``,
-/// 2. follows each of ``followTargets`` into the frame by optical flow,
+/// 2. follows all of ``followTargets`` into the frame by using optical flow,
 /// 3. calls ``advance(to:flow:)``, and runs the searches of the plan that it returns,
 /// 4. passes the results of the looks to ``record(_:)-(LookResult)``, and the result of a full
 ///    search that ran at once,
@@ -56,7 +56,7 @@ package struct FaceTracker: Sendable {
   package static let searchTimeout = Duration.seconds(2)
   /// The number of frames between looks at a candidate.
   private static let candidateInterval = 3
-  /// The number of frames whose times are kept, for results of full searches.
+  /// The number of frames with kept times, for results of full searches.
   private static let frameLimit = 128
 
   /// The settings. A change applies from the next frame on.
@@ -121,8 +121,7 @@ package struct FaceTracker: Sendable {
   ///
   /// - Parameters:
   ///   - frame: The frame. One that is not later than the last is ignored.
-  ///   - flow: The movement of each of ``followTargets``; a missing entry says that optical flow
-  ///     failed.
+  ///   - flow: The movements of ``followTargets``; a missing entry says that optical flow failed.
   /// - Returns: The searches that are due.
   package mutating func advance(
     to frame: SceneTime, flow: [FaceID: SimilarityTransform]
@@ -291,13 +290,13 @@ package struct FaceTracker: Sendable {
     self.tracks.sort { $0.id < $1.id }
   }
 
-  /// The time within which a second detection confirms a candidate: at least two frames, so that a
-  /// session with one frame in several seconds reports faces too.
+  /// The time within which a second detection confirms a candidate: at least two frames, to report
+  /// faces in a session with a frame every few seconds too.
   private var confirmationWindow: Duration { max(Self.confirmationTime, self.elapsed * 2) }
 
   // MARK: - Planning
 
-  /// The look that is due for a face; `nil` if none is.
+  /// The look that is due for a face; `nil` if no look is due.
   private func look(for track: FaceTrack) -> LocalLook? {
     let interval =
       !track.isFollowed
@@ -326,7 +325,7 @@ package struct FaceTracker: Sendable {
     let places = self.tracks.enumerated().map { $0 == index ? look.box : $1.box as FaceBox? }
     let pairs = FaceMatching.pairs(known: places, detections: boxes)
     if let pair = pairs.first(where: { $0.known == index }) { return pair.detection }
-    // Without flow the face may be anywhere in the window: the nearest that is no other face.
+    // Without flow the face may be anywhere in the window: the nearest that isn't another face.
     guard !self.tracks[index].isFollowed else { return nil }
     let others = self.tracks.indices.filter { $0 != index }.map { self.tracks[$0].box }
     return boxes.indices
@@ -340,7 +339,7 @@ package struct FaceTracker: Sendable {
       }
   }
 
-  /// Starts candidates for detections that are no known face, the largest first.
+  /// Starts candidates for detections that aren't known faces, the largest first.
   ///
   /// - Returns: The numbers of candidates, and of faces that are too many.
   private mutating func addCandidates(

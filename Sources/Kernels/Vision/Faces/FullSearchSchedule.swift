@@ -44,7 +44,7 @@ struct FullSearchSchedule: Sendable {
     return true
   }
 
-  /// Returns the search of a frame that is due; `nil` if none is, or one is under way.
+  /// Returns the search of a frame that is due; `nil` if a search is running or isn't due.
   ///
   /// - Parameters:
   ///   - frame: The frame.

@@ -1,14 +1,14 @@
 /// The faces that a tracker has dropped, and the decision which new face is one of them.
 ///
-/// A face is known again by its place alone: nothing compares what faces look like. So a new face
-/// gets the id of a lost one only if
+/// A face is recognized by its position only; the appearance of faces is not compared. A new face
+/// therefore gets the id of a lost one only if
 ///
 /// - it is near the place where the lost one was last measured, or where it would be now if it had
 ///   moved on for at most ``extrapolationTime``: at most half a face width away, and half a width
-///   more for each second;
+///   more per second;
 /// - their sizes differ by a factor of at most ``maximumRatio``;
-/// - no other face that is lost or hidden could have come there with a speed of ``reachSpeed``, so
-///   that two faces that change places while both are hidden both have new ids;
+/// - no other face that is lost or hidden could have come there with a speed of ``reachSpeed``: two
+///   faces that change places while both are hidden both have new ids;
 /// - no second new face is as near.
 ///
 /// Places are pixels of the reduced picture. A person who takes the place of a face that is hidden
@@ -127,8 +127,8 @@ struct LostFaces: Sendable {
     self.faces.removeAll { now - $0.time >= FaceTracker.returnTime }
   }
 
-  /// Returns the look at a lost face that is due, at each of its places in turn; `nil` if none is.
-  /// At most one is due in a frame.
+  /// Returns the look at a lost face that is due, at all of its positions in turn; `nil` if no look
+  /// is due. At most one is due in a frame.
   mutating func nextLook(step: Int, at now: Duration) -> LocalLook? {
     let index = self.faces.indices
       .filter { step - self.faces[$0].lastLookStep >= Self.lookInterval }
@@ -153,7 +153,7 @@ struct LostFaces: Sendable {
   ///   - candidates: The places of faces that are not confirmed yet.
   ///   - hidden: Faces that the tracker follows, and that looks miss.
   ///   - now: The frame's time.
-  /// - Returns: The id for each new face; `nil` for one that is not known.
+  /// - Returns: The ids of the new faces; `nil` for an unknown face.
   mutating func ids(
     of new: [FaceBox], candidates: [FaceBox], hidden: [Hidden], at now: Duration
   ) -> [FaceID?] {

@@ -1,6 +1,6 @@
 /// The searches of one frame, as ``FaceTracker`` plans them.
 package struct SearchPlan: Sendable, Hashable {
-  /// The search of the whole picture that is due; `nil` if none is.
+  /// The due search of the whole picture; `nil` if no search is due.
   package var fullSearch: FullSearch?
   /// The searches for known faces, which run on this frame.
   package var looks: [LocalLook] = []
@@ -10,7 +10,7 @@ package struct SearchPlan: Sendable, Hashable {
 
 /// A search of the whole picture for upright faces, after turning it.
 package struct FullSearch: Sendable, Hashable {
-  /// The frame whose picture is searched.
+  /// The frame of the searched picture.
   package var frame: UInt64
   /// The roll in radians of the faces that the search finds, one of
   /// ``FaceTracker/searchAngles``.
@@ -37,7 +37,8 @@ package struct FullSearch: Sendable, Hashable {
 package struct LocalLook: Sendable, Hashable {
   /// The face.
   package var face: FaceID
-  /// The place. The window is centred on it and turned by its roll, so that the face is upright.
+  /// The position. The window is centred on it and turned by its roll, which makes the face
+  /// upright.
   package var box: FaceBox
 
   package init(face: FaceID, box: FaceBox) {

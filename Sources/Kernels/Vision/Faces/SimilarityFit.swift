@@ -1,11 +1,10 @@
 /// The movement that explains where points went between two pictures, by least squares.
 ///
 /// With the points `p` and `q` before and after, taken relative to their means, the movement that
-/// minimizes the sum of squared distances has
-/// `a = sum(px qx + py qy) / sum(px^2 + py^2)` and `b = sum(px qy - py qx) / sum(px^2 + py^2)`
-/// (Umeyama 1991, in two dimensions and without reflections). A second pass leaves out the 30 % of
-/// the pairs that are farthest from the first result, so that points on the background or on a
-/// hand do not move the face.
+/// minimizes the sum of squared distances has `a = sum(px qx + py qy) / sum(px^2 + py^2)` and `b =
+/// sum(px qy - py qx) / sum(px^2 + py^2)` (Umeyama 1991, in two dimensions and without
+/// reflections). A second pass leaves out the 30 % of the pairs that are farthest from the first
+/// result, to ignore points on the background or on a hand.
 package struct SimilarityFit: Sendable, Hashable {
   /// A point in two pictures.
   package struct Pair: Sendable, Hashable {
@@ -22,7 +21,7 @@ package struct SimilarityFit: Sendable, Hashable {
   package enum Refusal: Error, Sendable, Hashable {
     /// Fewer than ``SimilarityFit/minimumPairs`` pairs, or a coordinate that is not finite.
     case tooFewPairs
-    /// All points are at the same place, so that scale and rotation are undefined.
+    /// All points are at the same position, which leaves scale and rotation undefined.
     case noExtent
     /// A change of size by more than ``SimilarityFit/maximumScale``.
     case scale

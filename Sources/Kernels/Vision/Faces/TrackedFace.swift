@@ -48,8 +48,8 @@ package struct TrackedFace: Sendable, Hashable {
   package let isFollowed: Bool
   /// The frame in which the face was first detected.
   package let firstDetection: SceneTime
-  /// The frame since which the place is known without a gap: that of the first detection, or of the
-  /// detection that found the face again after optical flow had lost it.
+  /// The frame since which the position is known without a gap: the frame of the first detection,
+  /// or of the detection that found the face again after optical flow had lost it.
   package let locatedSince: SceneTime
   /// The frame in which the face was last detected.
   package let lastDetection: SceneTime
@@ -96,20 +96,20 @@ package struct FaceReport: Sendable, Hashable {
     package var lastSuccess: SceneTime?
     /// Whether the latest full search failed, or took longer than the tracker waits.
     package var isFailing = false
-    /// For each search angle, the latest frame whose search found no face that was not known, with
-    /// no new face found since; `nil` if there is none.
+    /// Per search angle, the latest frame with a search that found only known faces, without a new
+    /// face since; `nil` before such a search.
     package var emptySince: [SceneTime?] = FaceTracker.searchAngles.map { _ in nil }
 
     package init() {}
 
-    /// Whether searches at each angle, of this frame or later ones, found no face that was not
-    /// known, and no new face was found since.
+    /// Whether searches at every angle, of this frame or later ones, found only known faces,
+    /// without a new face since.
     package func foundNothingNew(since frame: SceneTime) -> Bool {
       self.emptySince.allSatisfy { $0.map { $0.index >= frame.index } ?? false }
     }
 
-    /// Whether a face is not likely to be another object that was taken for it: since it was located,
-    /// the picture was searched, so that the face would have been found elsewhere.
+    /// Whether a face is unlikely to be another object: the picture was searched since the face was
+    /// located, and would have shown the face elsewhere.
     package func verifies(_ face: TrackedFace) -> Bool {
       self.foundNothingNew(since: face.locatedSince)
     }

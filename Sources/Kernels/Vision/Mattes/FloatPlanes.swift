@@ -31,8 +31,8 @@ package final class FloatPlanes: @unchecked Sendable {  // passes write disjoint
 /// The planes of a picture from which a matte is refined: red, green and blue less 128, and the
 /// matte in 0 ... 255, all whole numbers.
 ///
-/// Sums of their products over a box of the guided filter are exact in floats, so that a running
-/// sum does not drift.
+/// Sums of their products over a box of the guided filter are exact in floats, which avoids drift
+/// of a running sum.
 package typealias GuidePlanes = FloatPlanes
 
 extension GuidePlanes {

@@ -2,11 +2,11 @@ import CKernels
 
 /// The matte of a key colour: 0 where the picture has the colour, 1 where it does not.
 ///
-/// The distance is that of Cb and Cr of BT.601 (each -0.5 ... 0.5) from the nearest point of a ray:
-/// shadow and light move the chroma of a wall along the line from grey through the key colour. The
-/// ray leads away from grey and begins `far` from it, so that greys are never keyed. A key colour
-/// that is no further from grey than that is a point and not a ray. Up to `near` the matte is 0,
-/// from `far` on 1, and linear between them.
+/// The distance is measured between Cb and Cr of BT.601 (both -0.5 ... 0.5) and the nearest point
+/// of a ray: shadow and light move the chroma of a wall along the line from grey through the key
+/// colour. The ray leads away from grey and begins `far` from it, which excludes greys. A key
+/// colour that is no further from grey than that is a point and not a ray. Up to `near` the matte
+/// is 0, from `far` on 1, and linear between them.
 package struct KeyMatte: Sendable, Hashable {
   /// The key colour.
   package var color: RGBAColor
@@ -76,8 +76,8 @@ package struct KeyMatte: Sendable, Hashable {
 
 /// Mattes of a key colour.
 ///
-/// A matte is not sure if less than a twentieth of the picture has the key colour: then the wall is
-/// not in the picture, or the light is not that of the key.
+/// A matte is uncertain if less than a twentieth of the picture has the key colour: then the wall
+/// is not in the picture, or its light differs from the key's.
 struct KeyMatteSource: MatteSource {
   let key: KeyMatte
   private let pool = BufferPool(maxIdleBytes: 4 << 20)
@@ -119,7 +119,7 @@ package struct KeySpill: Sendable, Hashable {
   /// The key colour after the removal, 0 ... 1: the part of the wall that remains in pixels at the
   /// edge.
   package let residue: SIMD3<Double>
-  /// Whether there is no key: pixels keep their colours, times alpha.
+  /// Whether to blend without a key: pixels keep their colours, times alpha.
   package let isPlain: Bool
 
   package init(color: RGBAColor, amount: Double) {

@@ -304,7 +304,7 @@ package struct MatteBlend: Sendable {
     /// The excess of the key's channel.
     var excess: UnsafeMutablePointer<Float> { unsafe self.memory[3 * self.models.stride] }
 
-    /// Chroma above grey, for each pixel; 0 in grey formats.
+    /// Chroma above grey, per pixel; 0 in grey formats.
     var cb: UnsafeMutablePointer<Float> { unsafe self.memory[4 * self.models.stride] }
     var cr: UnsafeMutablePointer<Float> { unsafe self.memory[5 * self.models.stride] }
 
@@ -320,8 +320,7 @@ package struct MatteBlend: Sendable {
     }
   }
 
-  /// The two cells between whose centres a pixel lies, along one axis, and the weight of the
-  /// second.
+  /// The two cells with centres around a pixel, along one axis, and the weight of the second.
   package static func place(
     _ pixel: Int, _ factor: Int, _ count: Int
   ) -> (cell: Int, next: Int, fraction: Double) {

@@ -15,7 +15,7 @@ package struct MatteCoding {
 
   /// The removal of spill in YUV.
   package struct Removal {
-    /// The differences of the key's channel from each of the others, per Cb and Cr above grey.
+    /// The differences of the key's channel from the other channels, per Cb and Cr above grey.
     package let differences: [SIMD2<Double>]
     /// The changes of luma, Cb and Cr that remove an excess of 1.
     package let gains: SIMD3<Double>

@@ -6,8 +6,8 @@ import CKernels
 /// 1. The plate is moved by up to 4 pixels to where its detail matches the frame's
 ///    (`PlateAlignment`).
 /// 2. Red, green and blue of the plate are multiplied by the median ratio of the frame's to them
-///    where the frame was background, so that exposure and white balance may drift. Levels stay
-///    within 255, as in the camera.
+///    where the frame was background, which follows drifting exposure and white balance. Levels
+///    stay within 255, as in the camera.
 /// 3. A pixel's brightness relative to the plate's and its difference in colour at that brightness
 ///    are measured (Horprasert, Harwood and Davis 1999). A pixel that is dimmer (ratio .45 ...
 ///    1.02) and has only the plate's own detail counts as shadow: its brightness counts 5 %.
@@ -17,7 +17,7 @@ import CKernels
 ///
 /// A fixed camera and light that changes as a whole are needed. The plate must not show the people.
 public struct PlateMatte: MatteSource {
-  /// The parts of the comparison, to measure what each is worth.
+  /// The parts of the comparison, to measure their effects.
   package struct Parts: OptionSet, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
@@ -159,7 +159,7 @@ public struct PlateMatte: MatteSource {
     }
   }
 
-  /// The median ratio of each channel of the picture to the plate's, over every fourth pixel of the
+  /// The median ratio of the picture's channels to the plate's, over every fourth pixel of the
   /// background.
   private func gains(_ guide: GuidePlanes, _ planes: FloatPlanes) -> [Float] {
     let shift = self.alignment.shift
@@ -172,7 +172,7 @@ public struct PlateMatte: MatteSource {
         let other = unsafe self.plate.row(y, shift, plane: channel)
         for x in stride(from: 0, to: guide.width, by: 2) {
           let (level, plate) = unsafe (own[x] + 128, other[x] + 128)
-          // Dark levels have coarse ratios, and clipped ones none.
+          // Dark levels have coarse ratios, and clipped levels don't have meaningful ones.
           guard unsafe mask[x] > 0, plate >= 24, level < 250, plate < 250 else { continue }
           counts[min(Int(level / plate * 128 + 0.5), 512)] += 1
           total += 1
@@ -193,7 +193,7 @@ public struct PlateMatte: MatteSource {
     }
   }
 
-  /// The texture up to which a pixel may be in shadow: twice that of the background, which noise
+  /// The texture up to which a pixel may be in shadow: twice the background's texture, which noise
   /// causes, and 5 levels.
   private func shadowTexture(_ planes: FloatPlanes) -> Float {
     var counts = [Int](repeating: 0, count: 256)
@@ -214,14 +214,14 @@ public struct PlateMatte: MatteSource {
   }
 }
 
-/// A picture of the empty scene with its detail and its gradient, with the pixels at the edges
-/// repeated beyond them, so that it can be moved.
+/// A picture of the empty scene with its detail and its gradient. The pixels at the edges are
+/// repeated beyond them, to allow moving it.
 struct Plate: Sendable {
   /// The planes after red, green and blue: the Laplacian of luma, and the greatest difference of
   /// luma from a neighbour.
   static let detail = 3
   static let gradient = 4
-  /// The pixels beyond each edge.
+  /// The pixels beyond every edge.
   static let margin = PlateAlignment.reach
 
   let size: FrameSize
@@ -272,10 +272,10 @@ struct Plate: Sendable {
 
 /// The displacement of the camera since the plate was taken, in whole pixels of the small picture.
 ///
-/// The shift is the one of 9x9 at which the sum of absolute differences of the Laplacians of
-/// picture and plate is least, outside the people, each difference limited to 40 levels. It changes
-/// only to one whose sum is 3 % less than that of the present one, so that a plain wall does not
-/// make it jump.
+/// The shift is the one of 9x9 with the minimum sum of absolute differences of the Laplacians of
+/// picture and plate, outside the people, with every difference limited to 40 levels. It changes
+/// only to a shift whose sum is 3 % less than the present shift's, to keep a plain wall from making
+/// it jump.
 struct PlateAlignment: Sendable {
   /// A displacement: the picture's pixel (x, y) shows the plate's (x, y) + this.
   struct Shift: Sendable, Hashable {

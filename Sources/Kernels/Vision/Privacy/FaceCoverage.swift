@@ -50,8 +50,8 @@ package struct CoveredRegion: Sendable, Hashable {
   }
 
   package var shape: Shape
-  /// The centre. A corner of the mosaic's cells is here, so that the grid moves with the face: a
-  /// face that moves behind a grid that rests can be reconstructed from many frames.
+  /// The centre. It is a corner of the mosaic's cells, which moves the grid with the face: a face
+  /// that moves behind a resting grid can be reconstructed from many frames.
   package var center: PicturePoint
   /// Half the extent across, in pixels.
   package var radiusX: Double
@@ -89,7 +89,7 @@ package struct CoveredRegion: Sendable, Hashable {
       && self.radiusY.isFinite && self.radiusY > 0 && self.cell.isFinite && self.cell > 0
   }
 
-  /// Returns the region in another scale of the picture, for example that of the frame.
+  /// Returns the region in another scale of the picture, for example the frame's.
   package func scaled(by factor: Double) -> CoveredRegion {
     CoveredRegion(
       shape: self.shape, center: factor * self.center, radiusX: factor * self.radiusX,

@@ -1,10 +1,10 @@
 /// The rules by which a privacy filter covers faces: a state machine that errs towards covering.
 ///
-/// ``coverage(of:picture:faces:)`` decides for each frame, and every doubt covers the whole frame:
+/// ``coverage(of:picture:faces:)`` decides for every frame, and every doubt covers the whole frame:
 ///
 /// 1. A missing picture, missing or old faces, and time that does not advance are faults.
-/// 2. After the start, a fault, a cut, a change of size and a gap in time nothing is known, until a
-///    face is confirmed and verified, or ``Configuration/release`` ends it.
+/// 2. After the start, a fault, a cut, a change of size and a gap in time all content is unknown,
+///    until a face is confirmed and verified, or ``Configuration/release`` ends it.
 /// 3. A full search that failed, or is overdue, covers the whole frame until one succeeds.
 /// 4. A confirmed face that the tracker drops, or finds at a place to which optical flow did not
 ///    lead, is lost. Its place is held and grows by 4 % a frame, until the tracker has found the
@@ -17,18 +17,19 @@
 ///    with the camera, or optical flow follows the face and looks do not miss it: then they are
 ///    covered where they are. So are candidates that optical flow follows, growing while unsure: a
 ///    single search has found them, and no look has confirmed them.
-/// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and what changed since
-///    the last searches at each angle by rectangles (``UnsearchedContent``). Too many of them, or
-///    ``unseenLimit`` of the picture that no search has seen, cover the whole frame.
+/// 7. Otherwise every face, confirmed or candidate, is covered by an ellipse, and content that
+///    changed since the last searches at every angle by rectangles (``UnsearchedContent``). Too
+///    many of them, or ``unseenLimit`` of the picture that no search has seen, cover the whole
+///    frame.
 ///
-/// A face is verified when full searches of the picture at each angle, since it was located, have
-/// found no other that was not known. Before, the finder may have taken something else for the face,
-/// which is then not covered.
+/// A face is verified when full searches of the picture at every angle, since it was located, have
+/// found only known faces. Before, the finder may have mistaken another object for the face, which
+/// is then not covered.
 ///
 /// The half axes of an ellipse are `(1/2 + grow/2) s` and `(1/2 + grow) s` for the face width `s`,
-/// 10 % more for each missed look up to 60 %, plus the face's movement in this frame.
+/// 10 % more per missed look up to 60 %, plus the face's movement in this frame.
 package struct FacePrivacy: Sendable {
-  /// The behaviour for a face whose place is uncertain.
+  /// The behaviour for a face with an uncertain position.
   package enum WhenUnsure: String, Sendable, Hashable, CaseIterable {
     /// Covers the whole frame.
     case frame
@@ -90,11 +91,11 @@ package struct FacePrivacy: Sendable {
     let reason: FaceCoverage.WholeFrameReason
     /// The first frame that counts as evidence.
     var since: SceneTime
-    /// The time since which nothing moves.
+    /// The time since which the content has been at rest.
     var quietSince: Duration
   }
 
-  /// The settings. A change forgets nothing: what is known, held and unsure stays so.
+  /// The settings. A change keeps the known, held and unsure faces.
   package var configuration: Configuration
   private var unknown: Unknown?
   private var held = HeldFaces()
