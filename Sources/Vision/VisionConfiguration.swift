@@ -16,10 +16,10 @@ public struct VisionConfiguration: Sendable {
   public var cascadeFolder: String?
 
   /// Creates the finder of a session, for all filters that find faces. `nil` uses the models, or
-  /// OpenCV's cascade if there are none.
+  /// OpenCV's cascade without models.
   ///
-  /// A finder works also in programs that are built without Vision. Faces are then not followed by
-  /// optical flow, so that each frame searches around each face.
+  /// A finder also works in programs that are built without Vision. Faces are then not followed by
+  /// optical flow, and every frame searches around every face.
   public var faceFinder: (@Sendable () -> any FaceFinder)?
 
   /// Functions that create the matte source of a session, by the name of the matte in pipelines.
@@ -39,7 +39,7 @@ public struct VisionConfiguration: Sendable {
   /// Creates a configuration without models.
   public init() {}
 
-  /// Loads models, and runs each once.
+  /// Loads models, and runs all of them once.
   ///
   /// - Parameters:
   ///   - models: The models.
@@ -107,7 +107,7 @@ public struct VisionConfiguration: Sendable {
 
   /// Returns the tools of the filters that find faces.
   ///
-  /// - Throws: ``VisionError`` whose message says what is missing.
+  /// - Throws: ``VisionError`` with a message that names the missing part.
   package func faceTools() throws(VisionError) -> FaceTools {
     if let finder = self.faceFinder {
       return FaceTools(isCustom: true, finder: finder, points: Self.makePointTracker)
@@ -134,7 +134,7 @@ public struct VisionConfiguration: Sendable {
     #endif
   }
 
-  /// The finder that searches with the models; `nil` if there are none.
+  /// The finder that searches by using the models; `nil` without models.
   private var modelFinder: (any FaceFinder)? {
     let models = self.faceModels.map(\.model).sorted { $0.inputArea > $1.inputArea }
     guard let far = models.first else { return nil }

@@ -13,8 +13,8 @@ final class FontCollection: Sendable {
     self.folders = folders
   }
 
-  /// Returns a font by its name, or the most similar one that is installed; `nil` if there is none.
-  /// A font without a bold style is used in its regular one.
+  /// Returns a font by its name, or the most similar one that is installed; `nil` if no such font
+  /// is installed. A font without a bold style is used in its regular one.
   func font(_ font: BundledFont, isBold: Bool) -> FontFile? {
     Self.substitutes(of: font).lazy.compactMap { font in
       self.installed(font, isBold: isBold) ?? self.installed(font, isBold: false)

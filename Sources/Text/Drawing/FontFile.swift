@@ -12,7 +12,7 @@ import Synchronization
 /// The file of a font, and the faces that are opened on it.
 @safe
 final class FontFile: FontHandle, @unchecked Sendable {  // the bytes do not change
-  /// The most faces that are kept while no text uses them.
+  /// The maximum number of unused faces to keep.
   private static let maxIdleFaces = 4
   /// The largest file that is mapped.
   private static let maxFileBytes = 256 << 20

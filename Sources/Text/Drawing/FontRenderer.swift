@@ -2,8 +2,8 @@ public import SidelightKernels
 
 /// The fonts of ``FontRenderer``.
 public struct TextConfiguration: Sendable, Hashable {
-  /// - `fontFolders` (paths, default: those of Debian): the folders with the folders `dejavu`,
-  ///   `inter` and `noto`.
+  /// - `fontFolders` (paths, default: Debian's): the folders with the folders `dejavu`, `inter` and
+  ///   `noto`.
   public var fontFolders = ["/usr/share/fonts/truetype", "/usr/share/fonts/opentype"]
 
   /// Creates a configuration with the defaults.
@@ -33,8 +33,8 @@ public struct FontRenderer: TextRenderer, FontReader {
   /// Draws a text.
   ///
   /// - Returns: `nil` if no pixel of the frame is covered.
-  /// - Throws: ``TextError`` for a text of more than 2048 glyphs, or whose glyphs have more than 16
-  ///   million pixels, and for damaged fonts.
+  /// - Throws: ``TextError`` for a text of more than 2048 glyphs or 16 million pixels of glyphs,
+  ///   and for damaged fonts.
   public func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
     guard text.text.contains(where: { !$0.isWhitespace }) else { return nil }
     let primary = try self.file(of: text)

@@ -1,7 +1,7 @@
 import CText
 import SidelightKernels
 
-/// A paragraph as characters, with everything that shaping needs to know of each.
+/// A paragraph as characters, with the properties that shaping needs.
 struct Paragraph {
   /// A user-perceived character.
   struct Cluster {
@@ -18,7 +18,7 @@ struct Paragraph {
   /// The Unicode scalars.
   let scalars: [UInt32]
   let clusters: [Cluster]
-  /// The level of each scalar in the Unicode bidirectional algorithm.
+  /// The level of every scalar in the Unicode bidirectional algorithm.
   let levels: [Int8]
   /// Whether the paragraph begins at the right.
   let isRightToLeft: Bool
@@ -87,7 +87,7 @@ struct Paragraph {
   }
 }
 
-/// The choice of a font for each character: the text's own font, or one for characters it lacks.
+/// The choice of a font per character: the text's own font, or one for characters it lacks.
 struct FontChoice {
   /// The text's own font.
   let primary: FontFile

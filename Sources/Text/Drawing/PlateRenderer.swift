@@ -118,7 +118,7 @@ struct PlateRenderer {
     let drawn = unsafe PlateGlyph(
       image: image, x: column + Int((Double(bitmap.left) * scale).rounded()),
       y: baseline - row - Int((Double(bitmap.top) * scale).rounded()), scale: scale)
-    // Each pixel of the frame, and of the shadow's mask, that the picture covers is computed.
+    // Computes every pixel of the frame, and of the shadow's mask, that the picture covers.
     let canvas = PlateBounds(left: 0, top: 0, right: frame.width, bottom: frame.height)
     let covered = drawn.bounds
     try Self.charge(covered.intersection(canvas).pixelCount, to: &pixels)

@@ -9,7 +9,7 @@ struct PlateShadow {
   /// The whole pixels by which the shadow is displaced.
   private let offset: (x: Int, y: Int)
 
-  /// Creates the shadow of a style; `nil` if it has none.
+  /// Creates the shadow of a style; `nil` for a style without a shadow.
   init?(_ style: TextStyle) {
     guard style.shadowColor.alpha > 0 else { return nil }
     self.color = style.shadowColor
@@ -31,8 +31,8 @@ struct PlateShadow {
   /// Draws the shadow. Its mask has only the pixels that are not clear after the blur, and on which
   /// the canvas depends.
   ///
-  /// - Throws: ``TextError`` if the mask has more than ``TextLimits/maxShadowPixels`` beyond those
-  ///   of the canvas.
+  /// - Throws: ``TextError`` if the mask has more than ``TextLimits/maxShadowPixels`` in addition
+  ///   to the canvas.
   func draw(of glyphs: [PlateGlyph], on canvas: PlateCanvas) throws(TextError) {
     let bounds = self.blurredBounds(of: glyphs).intersection(self.source(of: canvas.bounds))
     guard !bounds.isEmpty else { return }

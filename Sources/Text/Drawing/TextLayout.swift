@@ -53,7 +53,7 @@ struct TextLayout {
     var top = 0.0
     var descent = 0.0
     for index in lines.indices {
-      // Letters that are higher than those of the text's own font need more room.
+      // Letters that are higher than the letters of the text's own font need more room.
       let ascent = max(metrics.ascent * style.size, Double(lines[index].ascent) / 64)
       let last = descent
       descent = max(metrics.descent * style.size, Double(lines[index].descent) / 64)
@@ -105,7 +105,7 @@ struct LineBreaker {
     } while start < paragraph.clusters.count && !self.isFull
   }
 
-  /// Returns the width of each character in 1/64 pixel.
+  /// Returns the widths of characters in 1/64 pixel.
   private mutating func widths(
     of paragraph: Paragraph, _ faces: inout FaceSet
   ) throws(TextError) -> [Int] {

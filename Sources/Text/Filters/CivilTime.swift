@@ -117,7 +117,7 @@ package struct TimeFormat: Sendable, Hashable {
     self.parts = parts
   }
 
-  /// Whether the text changes more often than each second.
+  /// Whether the text changes more often than once per second.
   package var hasFractions: Bool {
     self.parts.contains(.conversion("L")) || self.parts.contains(.conversion("f"))
   }

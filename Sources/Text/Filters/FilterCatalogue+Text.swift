@@ -5,7 +5,7 @@ extension FilterCatalogue {
   /// with another one.
   ///
   /// - Parameters:
-  ///   - renderer: Draws the texts, and parses uploaded fonts if it is that of SidelightText.
+  ///   - renderer: Draws the texts, and parses uploaded fonts if it is SidelightText's renderer.
   ///   - maxCacheBytes: The most memory of drawn texts that are kept for later frames.
   public mutating func registerText(
     _ renderer: any TextRenderer, maxCacheBytes: Int = 64 << 20

@@ -77,7 +77,7 @@ final class PlateCache: Sendable {
   /// How often a text was drawn.
   var renderCount: Int { self.state.withLock(\.renderCount) }
 
-  /// Returns the samples of a text: those of the cache, or new ones.
+  /// Returns the samples of a text, from the cache or newly drawn.
   ///
   /// - Parameters:
   ///   - font: The uploaded font of the key.

@@ -24,8 +24,8 @@ package enum TextSource: Sendable, Hashable {
 
 /// A text that is drawn on frames of one geometry.
 ///
-/// A text that never changes is drawn when the plan is compiled. Any other one is drawn for the
-/// first frame that shows it, within that frame's time, so that each frame has its own text.
+/// A text that never changes is drawn when the plan is compiled. Any other text is drawn for the
+/// first frame that shows it, within that frame's time, which gives every frame its own text.
 package struct TextOperation: DrawingOperation {
   package let source: TextSource
   /// The text's properties, without its characters.

@@ -20,7 +20,7 @@ public enum BundledFont: String, Sendable, Hashable, CaseIterable {
   case inter
   /// DejaVu Sans.
   case dejaVuSans
-  /// DejaVu Sans Mono, whose characters are equally wide.
+  /// DejaVu Sans Mono, with characters of equal width.
   case dejaVuMono
   /// DejaVu Serif.
   case dejaVuSerif
@@ -69,7 +69,7 @@ public struct TextStyle: Sendable, Hashable {
   public var size: Double
   /// The colour of letters.
   public var color = RGBAColor(red: 1, green: 1, blue: 1)
-  /// The width of the line around letters; 0 draws none.
+  /// The width of the line around letters; 0 disables it.
   public var outlineWidth = 0.0
   /// The colour of the line around letters.
   public var outlineColor = TextStyle.black
@@ -79,9 +79,9 @@ public struct TextStyle: Sendable, Hashable {
   public var shadowY = 0.0
   /// The standard deviation of the shadow's edge.
   public var shadowBlur = 0.0
-  /// The colour of the shadow; clear draws none.
+  /// The colour of the shadow; clear disables it.
   public var shadowColor = TextStyle.clear
-  /// The colour of the box behind the text; clear draws none.
+  /// The colour of the box behind the text; clear disables it.
   public var boxColor = TextStyle.clear
   /// The distance from the text to the box's left and right edge.
   public var boxPaddingX = 0.0
@@ -188,12 +188,12 @@ public struct TextPlate: Sendable {
   public let y: Int
   /// The size, which ends within the frame.
   public let size: FrameSize
-  /// Red, green, blue and alpha of each pixel, premultiplied, row by row.
+  /// Red, green, blue and alpha of every pixel, premultiplied, row by row.
   public let pixels: [UInt8]
 
   /// Creates a plate.
   ///
-  /// - Precondition: There are four bytes for each pixel.
+  /// - Precondition: There are four bytes per pixel.
   public init(x: Int, y: Int, size: FrameSize, pixels: [UInt8]) {
     precondition(pixels.count == 4 * size.pixelCount && x >= 0 && y >= 0)
     self.x = x

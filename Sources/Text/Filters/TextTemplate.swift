@@ -1,6 +1,6 @@
 package import SidelightKernels
 
-/// A text with fields that are replaced for each frame.
+/// A text with fields that are replaced in every frame.
 ///
 /// `{capture_time}`, `{capture_time:%H:%M:%S}`, `{sequence}`, `{sequence:6}`, `{label}`,
 /// `{participant}` and `{tag:KEY}` are fields; `{{` and `}}` are braces. Text of the frame comes
@@ -11,7 +11,7 @@ package struct TextTemplate: Sendable, Hashable {
   package struct Invalid: Error, Sendable, Hashable {
     /// The error as a clause, with its position.
     package let reason: String
-    /// The name of a field that is near; `nil` if there is none.
+    /// The name of a field that is near; `nil` without a suggestion.
     package let suggestion: String?
   }
 
@@ -111,9 +111,9 @@ package struct TextTemplate: Sendable, Hashable {
   package enum Change: Int, Sendable, Comparable {
     /// Never.
     case never
-    /// Now and then: each second, or with the stream.
+    /// Now and then: every second, or with the stream.
     case sometimes
-    /// With each frame.
+    /// With every frame.
     case eachFrame
 
     package static func < (left: Change, right: Change) -> Bool { left.rawValue < right.rawValue }
@@ -131,7 +131,7 @@ package struct TextTemplate: Sendable, Hashable {
     }.max() ?? .never
   }
 
-  /// Whether the text has numbers that change, whose digits should be equally wide.
+  /// Whether the text has numbers that change, and should have digits of equal width.
   package var hasChangingNumbers: Bool {
     self.parts.contains { part in
       switch part {

@@ -135,7 +135,7 @@
   private final class Cascade: @unchecked Sendable {  // the pool lends it to one thread at a time
     /// The largest side of a window in pixels. Frames are reduced far below it.
     static let largestSide = 4096
-    /// The most faces that a search returns.
+    /// The maximum number of faces that a search returns.
     private static let capacity = 64
     /// Windows with a lower mean are equalized: the cascades miss faces in the dark.
     private static let darkMean = 40.0

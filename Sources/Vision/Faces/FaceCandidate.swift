@@ -32,7 +32,7 @@ package struct FaceCandidate: Sendable, Hashable {
 
 /// The choice of one candidate per face.
 enum FaceSuppression {
-  /// The most candidates that are compared. Models with more are fed with something else than
+  /// The maximum number of compared candidates. A model returns more only for inputs that aren't
   /// pictures.
   private static let limit = 512
 

@@ -55,7 +55,7 @@ package struct FaceDetection: Filter {
     let configuration: FaceTracker.Configuration
     let tools: FaceTools
 
-    /// Searches one frame for upright faces. They have no ids and no attendance.
+    /// Searches one frame for upright faces, which are returned without ids and attendance.
     func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
       let picture = UprightPicture(reducing: frame)
       var finder = self.tools.makeFinder()

@@ -13,8 +13,8 @@ package struct UnionFaceFinder: FaceFinder {
 
   private var finders: [any FaceFinder]
 
-  /// - Parameter finders: The finders. Of two detections of the same face, that of the earlier
-  ///   finder counts.
+  /// - Parameter finders: The finders. If two detections show the same face, the earlier finder's
+  ///   detection counts.
   package init(_ finders: [any FaceFinder]) {
     self.finders = finders
   }

@@ -4,7 +4,7 @@
 
   /// Follows points from one picture to the next, with the method of Lucas and Kanade on a pyramid.
   ///
-  /// Each point is followed forward and back, and counts as lost unless it returns to its start.
+  /// Points are followed forward and back, and count as lost unless they return to their start.
   package struct OpticalFlow: Sendable {
     /// The side of the square around a point that is compared, in pixels.
     fileprivate static let window = 15
@@ -72,7 +72,7 @@
       of face: DetectedFace, in picture: LumaPicture, count: Int = 36
     ) throws(VisionError) -> [PicturePoint] {
       // The canonical box holds background at its sides. Heads turned by up to 45 degrees still
-      // fill the ellipse, so that the roll does not matter.
+      // fill the ellipse, which makes the roll irrelevant.
       let largest = Double(Int32.max / 4)
       let width = min(largest, max(3, 0.72 * face.size))
       let height = min(largest, max(3, 0.9 * face.size))
@@ -101,8 +101,8 @@
         of: DetectedFace(center: box.center, size: box.size, roll: box.roll), in: picture)
     }
 
-    /// Returns where the content of each cell was, with dense flow; `nil` for pictures of other sizes, or
-    /// too small for it.
+    /// Returns the earlier positions of the cells' content by using dense flow; `nil` for pictures
+    /// of different sizes, or too small for it.
     package func motion(
       from earlier: LumaPicture, to picture: LumaPicture
     ) throws -> ContentMotion? {

@@ -10,7 +10,7 @@
   /// protect.
   package struct PortraitMatteSource: MatteSource {
     private static let iterations = 2
-    /// The pixels of the picture along each side of a pixel of the matte.
+    /// The pixels of the picture along every side of a pixel of the matte.
     private static let factor = 2
     /// The shares of the picture below which regions are dropped and holes filled.
     private static let leastRegion = 0.02

@@ -8,7 +8,7 @@ public struct ConfiguredModel: Sendable, Hashable, CustomStringConvertible {
     case auto
     /// OpenCV's DNN module.
     case opencv
-    /// ONNX Runtime, whose library must be configured.
+    /// ONNX Runtime, which requires the path of its library.
     case onnxruntime
   }
 

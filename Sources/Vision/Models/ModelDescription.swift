@@ -90,7 +90,7 @@ package struct ModelDescription: Sendable, Hashable {
     package var threshold: Double
     /// The overlap (intersection by union) from which on two boxes are of one face.
     package var overlap: Double
-    /// For `blazeFace`: cells to a side and anchors to a cell, for each grid.
+    /// For `blazeFace`: cells per side and anchors per cell, for every grid.
     package var anchors: [[Int]]
 
     package init(
@@ -106,9 +106,9 @@ package struct ModelDescription: Sendable, Hashable {
 
   /// The outputs of a model of landmarks: MediaPipe's mesh of 468 points.
   package struct Landmarks: Sendable, Hashable {
-    /// The output with x, y and z of each point, in pixels of the input.
+    /// The output with x, y and z of the points, in pixels of the input.
     package var points: String
-    /// The output whose logistic function is the confidence that there is a face.
+    /// The output whose logistic function is the confidence that the input shows a face.
     package var presence: String
   }
 

@@ -34,7 +34,7 @@ public struct VisionModel: Sendable {
     self.outputs = outputs
   }
 
-  /// Runs the model. `tensors` are in the order of `inputs`, the results in that of `outputs`.
+  /// Runs the model. `tensors` are in the order of `inputs`, the results in the order of `outputs`.
   package func run(_ tensors: [Tensor]) throws -> [Tensor] {
     do {
       return try self.pool.withInstance { try $0.run(tensors) }

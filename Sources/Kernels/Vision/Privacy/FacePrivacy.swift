@@ -199,7 +199,7 @@ package struct FacePrivacy: Sendable {
       let change = picture.meanChange(from: lastPicture)
       let isCut = change.map { $0 > Self.cutChange } ?? true
       if isCut || frame.time - last.time > Self.maximumGap {
-        // Another scene: places of the last one mean nothing.
+        // Another scene: the last scene's places are meaningless.
         self.forget(.searching, at: frame)
         self.held = HeldFaces()
         self.confirmed = []
@@ -235,8 +235,8 @@ package struct FacePrivacy: Sendable {
     self.held.releaseFound(report)
   }
 
-  /// Ends holding a place in which, for the time of release, nothing moved and no search at any
-  /// angle found a new face.
+  /// Ends holding a place without motion, and without a new face in any search at every angle, for
+  /// the time of release.
   private mutating func releaseEmptyPlaces(_ report: FaceReport) {
     let now = report.frame.time
     guard let release = self.configuration.release else { return }
@@ -255,7 +255,7 @@ package struct FacePrivacy: Sendable {
     }
   }
 
-  /// Ends the state in which nothing is known when a face is found and verified.
+  /// Ends the state in which all content is unknown when a face is found and verified.
   private mutating func learnUnknown(_ report: FaceReport) {
     guard let unknown = self.unknown else { return }
     let isFound = report.faces.contains {
@@ -296,7 +296,8 @@ package struct FacePrivacy: Sendable {
       roll: face.rawBox.roll, cell: self.cell(face.rawBox.size))
   }
 
-  /// A region in which a part of a face may be: its mosaic is that of a face as high as the picture.
+  /// A region in which a part of a face may be: its mosaic has the cells of a face as high as the
+  /// picture.
   private func rectangle(_ region: UnsearchedContent.Region, _ picture: LumaPicture)
     -> CoveredRegion
   {

@@ -140,7 +140,7 @@ struct FacePrivacyOperation: SceneOperation {
 
     var needsFaceSearch: Bool { self.privacy.needsSearch }
 
-    /// Takes over the settings of either filter, and forgets nothing.
+    /// Takes over the settings of either filter, and keeps the state.
     mutating func adopt(_ request: any SceneRequest) -> Bool {
       guard let operation = request as? FacePrivacyOperation else { return false }
       self.privacy.configuration = operation.privacy

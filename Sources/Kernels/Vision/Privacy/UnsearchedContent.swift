@@ -2,13 +2,13 @@ import CKernels
 
 /// The parts of a picture that show what no full search has seen: an unknown face may be in them.
 ///
-/// The content of each cell (``PictureCells``) is followed from search to search, and keeps the frame
-/// since which it is known. A cell shows what a cell of the last searched picture showed if their
-/// mean levels differ by at most ``threshold``, after the change of light of the whole picture: the
-/// cell to which optical flow leads, or else the one in the same place. Other content is new. Content
-/// is searched when full searches at each of ``FaceTracker/searchAngles``, of frames in which it was
-/// known, have succeeded. Two are not enough: searches at -25 and 25 degrees do not find an upright
-/// face.
+/// The content of every cell (``PictureCells``) is followed from search to search, and keeps the
+/// frame since which it is known. A cell shows the content of a cell of the last searched picture
+/// if their mean levels differ by at most ``threshold``, after the change of light of the whole
+/// picture: the cell to which optical flow leads, or else the one in the same place. Other content
+/// is new. Content is searched when full searches at all ``FaceTracker/searchAngles``, of frames in
+/// which it was known, have succeeded. Two are not enough: searches at -25 and 25 degrees do not
+/// find an upright face.
 ///
 /// A search does not find a face that is cut by an edge. So content that has come in through the
 /// left, the right or the upper edge, because it moves or the camera does, counts as new until it was
@@ -28,8 +28,8 @@ package struct UnsearchedContent: Sendable {
   /// The distance from an edge, as a share of the picture's height, within which a search may have
   /// seen only a part of a face.
   package static let edgeShare = 0.4
-  /// The time after which content that has come in and rests is no longer taken for a part of a
-  /// face, and the time constant with which the distance that content has moved is forgotten.
+  /// The time after which incoming content at rest no longer counts as a part of a face, and the
+  /// time constant with which the distance that content has moved is forgotten.
   package static let restTime = Duration.seconds(10)
   /// The distance from the camera's movement from which on content moves, in pixels.
   private static let movement: Float = 0.75
@@ -80,7 +80,7 @@ package struct UnsearchedContent: Sendable {
   private var current: Content?
   /// The content of the last picture of which a search was started.
   private var key: Content?
-  /// The latest frame that was searched at each angle.
+  /// The latest searched frame per angle.
   private var searched: [Double: UInt64] = [:]
   private var moving: [Bool] = []
   /// The distance to the same place in the last searched picture, as far as ``cameraStep`` has
@@ -189,8 +189,8 @@ package struct UnsearchedContent: Sendable {
     )
   }
 
-  /// Closes gaps of a cell, leaves out what is too small for a face, and adds a cell on each side.
-  /// Beyond the edges the picture is taken to go on, since a face may be cut by one.
+  /// Closes gaps of a cell, leaves out areas too small for a face, and adds a cell on every side.
+  /// The cells are extended beyond the edges, because an edge may cut a face.
   private func large(_ cells: [Bool]) -> [Bool] {
     let side = Self.minimumShare * Double(self.height) / Double(ContentMotion.cellSide)
     let reach = max(0, (Int(side) - 1) / 2)
@@ -206,7 +206,7 @@ package struct UnsearchedContent: Sendable {
 
   // MARK: - Content
 
-  /// The latest frame since which the picture was searched at each angle; `nil` if there is none.
+  /// The latest frame since which the picture was searched at every angle; `nil` before.
   private var lastSearched: UInt64? {
     let frames = FaceTracker.searchAngles.compactMap { self.searched[$0] }
     return frames.count == FaceTracker.searchAngles.count ? frames.min() : nil
@@ -256,7 +256,7 @@ package struct UnsearchedContent: Sendable {
     }
   }
 
-  /// The cells whose levels differ, with two of their neighbours: one or two alone are noise.
+  /// The cells with different levels and two such neighbours: one or two alone are noise.
   private func differences(
     of levels: [Float], from before: [Float], _ light: LightChange
   ) -> [Bool] {
@@ -283,15 +283,15 @@ package struct UnsearchedContent: Sendable {
       let (x, y) = (center.x + Double(origin.x), center.y + Double(origin.y))
       guard x < 0 || x > right || y < 0 else { continue }
       content.entered[index] = content.frame.time
-      // A cell beyond the edge, so that it is soon forgotten at rest.
+      // A cell beyond the edge, to forget it soon at rest.
       let side = Double(ContentMotion.cellSide)
       content.origins[index] = SIMD2(
         Float(min(max(x, -side), right + side) - center.x), Float(max(y, -side) - center.y))
     }
   }
 
-  /// The cells whose content has come in through an edge, and what moves next to it: where an object
-  /// hides the picture before it, flow does not know where it came from.
+  /// The cells with content that has come in through an edge, and moving content next to it: where
+  /// an object hides the picture before it, its origin is unknown to the flow.
   private func entered(_ content: Content) -> [Bool] {
     var entered = content.entered.map { time in
       time.map { content.frame.time - $0 < Self.restTime } ?? false
@@ -356,7 +356,7 @@ extension Array {
 /// The change of the light between two pictures: `gain level + offset`.
 ///
 /// It is fitted to all cells that differ by less than ``tolerance`` from the median change, then
-/// from the fit, so that objects which come and go do not count.
+/// from the fit, to ignore objects that come and go.
 struct LightChange: Sendable {
   /// The largest difference of a cell that counts, in levels.
   static let tolerance: Float = 24

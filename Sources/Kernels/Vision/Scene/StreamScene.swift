@@ -1,7 +1,7 @@
-/// The knowledge of a pipeline's scene stages about one stream: the faces in it, and the state of
-/// each stage.
+/// The knowledge of a pipeline's scene stages about one stream: the faces in it, and the states of
+/// the stages.
 ///
-/// It is stepped once for each frame, in order, before the plan runs on the frame:
+/// It is stepped once per frame, in order, before the plan runs on the frame:
 ///
 /// ```swift
 /// let scene = try await stream.step(frame, at: time, for: plan)
@@ -9,7 +9,7 @@
 /// for job in stream.takeJobs() { stream.finish(job.run()) }
 /// ```
 ///
-/// Jobs may also run at the same time as later frames, so that no frame waits for them.
+/// Jobs may also run at the same time as later frames, which don't wait for them.
 public struct StreamScene: Sendable {
   /// A stage failed on a frame.
   public struct Failure: Error {
@@ -82,7 +82,7 @@ public struct StreamScene: Sendable {
   private var earlierEntries: [Entry]?
   private var lastNumber = 0
 
-  /// Creates the scene of a stream whose first frame is still to come.
+  /// Creates the scene of a stream before its first frame.
   public init() {
     self.init(searching: .background)
   }
@@ -97,7 +97,7 @@ public struct StreamScene: Sendable {
   /// - Parameters:
   ///   - frame: The frame.
   ///   - time: Its position in the stream.
-  ///   - plan: The plan. It may differ from that of the last frame: stages of the same filters
+  ///   - plan: The plan. It may differ from the last frame's plan: stages of the same filters
   ///     continue.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame: `faceTrack`, and the steps of stages that have a
@@ -114,7 +114,7 @@ public struct StreamScene: Sendable {
 
   /// Decides what the stages of two plans draw on the next frame, in a transition from one to the
   /// other. When it begins, stages of the later plan continue from copies of the states of the
-  /// earlier plan's stages, so that a sticker in both does not move. Otherwise as
+  /// earlier plan's stages, to keep a sticker in both at rest. Otherwise as
   /// ``step(_:at:for:isReduced:observer:)``, which ends the transition.
   ///
   /// - Parameters:
@@ -199,7 +199,7 @@ public struct StreamScene: Sendable {
 
   // MARK: - Still images
 
-  /// The steps for a still image: enough to search it twice at each angle, and for stages that
+  /// The steps for a still image: enough to search it twice at every angle, and for stages that
   /// appear gradually to be fully visible.
   private static let stillSteps = 2 * FaceTracker.searchAngles.count + 2
 
@@ -258,7 +258,7 @@ public struct StreamScene: Sendable {
     return try await observer.pass(description) { try entry.value.step(view) }
   }
 
-  /// Takes over the stages of a plan, and in a transition those of the earlier plan.
+  /// Takes over the stages of a plan, and in a transition the earlier plan's stages.
   private mutating func adopt(_ planned: [PlannedSceneStage], from earlier: [PlannedSceneStage]?) {
     guard let earlier else {
       self.earlierEntries = nil
@@ -267,7 +267,7 @@ public struct StreamScene: Sendable {
     guard let known = self.earlierEntries else {
       let known = self.adopted(earlier, from: self.entries)
       self.earlierEntries = known
-      // The later stages have other numbers, so that results of jobs reach one of the two.
+      // The later stages have other numbers, to return a job's result to the right stage.
       return self.entries = self.adopted(planned, from: known).map { entry in
         self.lastNumber += 1
         return Entry(
@@ -278,8 +278,7 @@ public struct StreamScene: Sendable {
     self.entries = self.adopted(planned, from: self.entries)
   }
 
-  /// Continues the states of stages, those of the same filter first, and makes those that are
-  /// missing.
+  /// Continues the states of stages, preferring the same filter, and creates missing states.
   private mutating func adopted(
     _ planned: [PlannedSceneStage], from entries: [Entry]
   ) -> [Entry] {
@@ -306,7 +305,7 @@ public struct StreamScene: Sendable {
 }
 
 extension FaceRequest {
-  /// Joins the requests of stages; `nil` if none of them needs faces.
+  /// Joins the requests of stages; `nil` if they don't need faces.
   package init?(joining stages: [PlannedSceneStage]) {
     let requests = stages.compactMap(\.request.faces)
     guard var joined = requests.first else { return nil }
@@ -340,8 +339,7 @@ extension Plan {
       summary: "faces followed by optical flow in a copy of at most 320x180 pixels")
   }
 
-  /// Whether the plan can be mixed with another: two copies of the state of each of its scene
-  /// stages may exist.
+  /// Whether the plan can be mixed with another: the states of all its scene stages can be copied.
   package var allowsMixing: Bool { self.sceneStages.allSatisfy(\.request.isCopyable) }
 
   /// Whether a session that is short of time leaves out some of the work on the scene.

@@ -9,7 +9,7 @@ package final class ImagePyramid: Sendable {
   package struct Level: Sendable {
     /// Premultiplied red, green, blue and alpha.
     package let raster: Raster
-    /// The pixels of the image along each side of a pixel.
+    /// The pixels of the image along every side of a pixel.
     package let factor: Double
   }
 
@@ -38,7 +38,7 @@ package final class ImagePyramid: Sendable {
     }
   }
 
-  /// Returns the level whose pixels are nearest in size to those of the frame.
+  /// Returns the level with pixels nearest in size to the frame's pixels.
   ///
   /// - Parameter step: The pixels of the image from one pixel of the frame to the next.
   package func level(step: Double) -> Level {
