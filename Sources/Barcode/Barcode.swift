@@ -21,7 +21,7 @@ struct Barcode: Filter {
         "The interval in frames: 5 analyses every fifth frame.")
     ])
 
-  /// The most codes of a frame that are reported.
+  /// The maximum number of codes reported per frame.
   private static let maxCodes = 8
 
   private let everyNth: Int

@@ -48,7 +48,7 @@ static void init_memory(face_memory *memory) {
   memory->size = 0;
 }
 
-/// The most units per em of a font.
+/// The maximum number of units per em of a font.
 enum { MAX_UNITS = 16384 };
 
 static const char *reason(FT_Error error) {

@@ -8,9 +8,10 @@
 #include FT_GLYPH_H
 #include FT_OUTLINE_H
 
-/// The most points of a glyph's outline. FreeType's stroker takes longer than linear time.
+/// The maximum number of points of a glyph's outline. FreeType's stroker takes longer than linear
+/// time.
 enum { MAX_POINTS = 4096 };
-/// The most layers of a picture.
+/// The maximum number of layers of a picture.
 enum { MAX_LAYERS = 64 };
 
 /// Copies FreeType's pixels.

@@ -63,7 +63,7 @@ struct cvision_runtime {
         const_cast<void *>(api[function]))(arguments...);
   }
 
-  /// Calls a function that returns a status, and throws its message if there is one.
+  /// Calls a function that returns a status, and throws the status's message.
   template <typename... Arguments>
   void check(Function function, Arguments... arguments) const {
     void *status = call<void *>(function, arguments...);

@@ -1,7 +1,7 @@
 public import SidelightKernels
 
 extension FilterCatalogue {
-  /// The filters of this package that need no further library.
+  /// The filters of this package that don't need other libraries.
   public static let builtIn: FilterCatalogue = {
     var catalogue = FilterCatalogue()
     catalogue.registerPixelFilters()

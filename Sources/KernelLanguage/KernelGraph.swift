@@ -31,7 +31,7 @@ struct KernelGraph {
   enum Node: Hashable {
     case constant(Double)
     case input(Input)
-    /// An operation; operands that it does not have are those that it has.
+    /// An operation; existing operands replace missing ones.
     case operation(KernelOperation, Index, Index, Index)
   }
 
@@ -53,12 +53,12 @@ struct KernelGraph {
   /// unknown.
   private(set) var magnitudes: [Double] = []
   private var indices: [Node: Index] = [:]
-  /// The constant that is not a number, if there is one.
+  /// The constant that is not a number, if the graph has one.
   private var notANumber: Index?
 
-  /// The magnitude up to which a program's results need no limit.
+  /// The magnitude up to which a program's results don't need a limit.
   static let greatestMagnitude = 1e30
-  /// The magnitude of colours beyond which no filter goes.
+  /// The magnitude of colours within which all filters stay.
   private static let inputMagnitude = 1e6
 
   // MARK: Nodes
@@ -113,8 +113,8 @@ struct KernelGraph {
         magnitudes[0], magnitudes[1], magnitudes[2], divisor: self.constantValue(b)))
   }
 
-  /// Returns a node with the same value as an operation, if there is a simpler one. Only if the
-  /// operands are finite: zero times infinity is not zero.
+  /// Returns a simpler node with the same value as an operation. Only if the operands are finite:
+  /// zero times infinity is not zero.
   private mutating func simplified(
     _ operation: KernelOperation, _ a: Index, _ b: Index, _ c: Index
   ) -> Index? {

@@ -54,7 +54,7 @@ struct KernelLexer {
 
   /// Returns the next token; `end` at the end.
   ///
-  /// - Throws: ``KernelTextError`` for a character that begins no token.
+  /// - Throws: ``KernelTextError`` for a character that doesn't begin a token.
   mutating func next() throws(KernelTextError) -> KernelToken {
     try self.skipSpace()
     let start = self.offset

@@ -117,7 +117,7 @@ enum KernelOperation: UInt8, CaseIterable {
     return t * t * (3 - 2 * t)
   }
 
-  /// The greatest magnitude of the result, for operands up to these magnitudes; infinite if it is
+  /// The maximum magnitude of the result, for operands up to these magnitudes; infinite if it is
   /// not known.
   ///
   /// - Parameter divisor: The second operand if it is constant.

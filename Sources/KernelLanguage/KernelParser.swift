@@ -17,7 +17,7 @@ import SidelightKernels
 ///     value      = number / "#" hex / "true" / "false" / name / name "(" arguments ")"
 ///                  / "(" expression ")"
 ///
-/// Nesting and the number of expressions are bounded, and so are time and memory.
+/// Nesting and the number of expressions are bounded, which bounds time and memory.
 struct KernelParser {
   private var lexer: KernelLexer
   private var token = KernelToken(kind: .end, offset: 0)

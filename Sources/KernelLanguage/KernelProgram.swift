@@ -17,7 +17,7 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   private let inputs: [KernelGraph.Input]
   /// Whether the program reads the columns of pixels.
   private let readsColumn: Bool
-  /// The greatest distance of a neighbour, in pixels.
+  /// The maximum distance of a neighbour, in pixels.
   package let reach: Int
   /// The estimated time of a pixel on one thread with AVX2, without loading and storing it.
   package let nanosecondsPerPixel: Double

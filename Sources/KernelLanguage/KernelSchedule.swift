@@ -3,11 +3,11 @@ import SidelightKernels
 
 /// The order of a graph's operations, and the slots of their results.
 ///
-/// Operations that no result needs are left out. A product that is only added to another number is
-/// one step with the addition. A step may write its result in place of an operand that no later
-/// step reads, and the results of the program where the strip's channels are.
+/// Unused operations are left out. A product that is only added to another number is one step with
+/// the addition. A step may write its result instead of an operand that later steps don't read, and
+/// the results of the program where the strip's channels are.
 struct KernelSchedule {
-  /// The steps: those on single numbers first.
+  /// The steps on single numbers, followed by the steps on rows.
   private(set) var steps: [sl_kernel_step] = []
   private(set) var singleStepCount = 0
   /// The inputs that are rows.

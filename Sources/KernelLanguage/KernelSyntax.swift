@@ -21,7 +21,7 @@ struct KernelExpression: Sendable {
   let kind: Kind
   /// The offset in the text: of an operator, or of the first byte.
   let offset: Int
-  /// The greatest number of expressions from this one to one without parts.
+  /// The maximum number of expressions from this one to one without parts.
   let depth: Int
 
   init(kind: Kind, offset: Int) {

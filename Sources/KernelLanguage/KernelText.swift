@@ -9,8 +9,8 @@ public import SidelightKernels
 ///     let g = smoothstep(0.5, 1, luma(color)) * intensity
 ///     return mix(color.rgb, vec3(1, 0.95, 0.8), g)
 ///
-/// Kernels have neither loops nor state, and their length and cost are bounded. Equal kernels give
-/// the same bits on every machine.
+/// Kernels don't have loops or state, and their length and cost are bounded. Equal kernels give the
+/// same bits on every machine.
 public struct KernelText: Sendable {
   /// The parts of a text.
   struct Syntax: Sendable {
@@ -23,11 +23,11 @@ public struct KernelText: Sendable {
     var resultOffset = 0
   }
 
-  /// The most bytes of a text.
+  /// The maximum size of a text in bytes.
   public static let maxByteCount = 16 << 10
-  /// The most parameters.
+  /// The maximum number of parameters.
   public static let maxParameters = 32
-  /// The most `let` bindings.
+  /// The maximum number of `let` bindings.
   public static let maxBindings = 256
   /// The maximum number of expressions, counting every number, name and operation.
   public static let maxExpressions = 4096
@@ -36,12 +36,12 @@ public struct KernelText: Sendable {
   /// The maximum number of consecutive operations within an expression that depend on the previous
   /// result.
   public static let maxOperations = 256
-  /// The most bytes of a summary.
+  /// The maximum size of a summary in bytes.
   public static let maxSummaryBytes = 256
-  /// The greatest cost of a pixel, in nanoseconds as the compiler estimates them: a tenth of a
-  /// second for a frame of 1920x1080 pixels.
+  /// The maximum cost of a pixel, in nanoseconds as estimated by the compiler: a tenth of a second
+  /// for a frame of 1920x1080 pixels.
   public static let maxNanosecondsPerPixel = 50.0
-  /// The greatest distance that `sample` reads, in pixels. Larger offsets count as this one.
+  /// The maximum distance that `sample` reads, in pixels. Larger offsets count as this one.
   public static let maxReach = 32
 
   /// The parameters of the filter itself, which a kernel's cannot have as names.

@@ -62,7 +62,7 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
       return matrix == .identity ? [] : [.matrix(matrix)]
     }
     let program = KernelProgram(compiled)
-    // Parameters make no program larger than the one that was checked.
+    // With parameters, the program is at most as large as the checked one.
     guard program.fits else { return [] }
     let bytes = 64 * program.stepCount + Self.bytesPerNode * compiled.graph.nodes.count
     guard !compiled.isNeighborhood else {

@@ -20,11 +20,11 @@ public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let malformed = Code(value: .malformed)
     /// The model may be valid, but the runtime cannot run it. The message says how to export it.
     public static let unsupported = Code(value: .unsupported)
-    /// No known convention has the shapes of the model, and no description says how to use it.
+    /// The model's shapes don't fit a known convention, and a description of its use is missing.
     public static let unknownConvention = Code(value: .unknownConvention)
     /// The description does not fit the model, or is invalid itself.
     public static let invalidDescription = Code(value: .invalidDescription)
-    /// The name, task or runtime of a model is invalid, or there are too many models.
+    /// The name, task or runtime of a model is invalid, or the number of models exceeds the limit.
     public static let invalidConfiguration = Code(value: .invalidConfiguration)
     /// A library cannot be loaded.
     public static let unavailable = Code(value: .unavailable)

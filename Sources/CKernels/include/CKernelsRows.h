@@ -152,8 +152,8 @@ typedef struct sl_rows {
       uint32_t *counts, sl_clipped *clipped);
   /// Mixes colour with (1, .95, .8) by smoothstep(.5, 1, luma) * intensity, in place.
   void (*glow)(float *red, float *green, float *blue, ptrdiff_t count, float intensity);
-  /// The same on pixels of four bytes, of which `red` (0 or 2) is the place of red, with the results
-  /// of reading them to floats, `glow`, and writing them. May work in place.
+  /// The same on four-byte pixels. `red` (0 or 2) is the index of red. Gives the results of reading
+  /// them to floats, `glow`, and writing them. May work in place.
   void (*glow_pixels)(
       const uint8_t *in, ptrdiff_t count, ptrdiff_t red, float intensity, uint8_t *out);
   /// A screen of dots, in place: clamp(luma * (slope + 1) + (s - 1) * slope, 0, 1) in all channels;
@@ -196,8 +196,8 @@ typedef struct sl_rows {
   /// The same with a weight per sample.
   void (*mix_weighted_u8)(
       const uint8_t *from, const uint16_t *weights, ptrdiff_t count, uint8_t *out);
-  /// The same for pixels of four samples, the last of which is straight alpha: colours count by
-  /// alpha times weight. The weights of a pixel are equal. `count` counts pixels.
+  /// The same for pixels of four samples, with straight alpha last: colours count by alpha times
+  /// weight. The weights of a pixel are equal. `count` counts pixels.
   void (*mix_straight_u8)(
       const uint8_t *from, const uint16_t *weights, ptrdiff_t count, uint8_t *out);
   /// Weights of a row of cells, repeated for `repeat` samples: the edge's weight at a hash of `row`
@@ -211,7 +211,7 @@ typedef struct sl_rows {
   /// place: `out` may be `in`.
   void (*folded_pixels)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
-  /// The same for colour that is premultiplied by the fourth byte, whose weight is c0. Ignores the
+  /// The same for colour that is premultiplied by the fourth byte, with the weight c0. Ignores the
   /// bias and limits results to the fourth byte.
   void (*folded_pixels_premultiplied)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
@@ -448,9 +448,9 @@ typedef struct sl_rows {
   void (*fir_horizontal_exact)(
       const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
       ptrdiff_t count, int narrow, int16_t *out);
-  /// out = own * samples / 2^14 + the sum of weights[|k|] * in[k * step] / 2^15 over k = -radius ...
-  /// radius, in deep samples, rounded once (halves up) and saturated: bytes mixed with their blur,
-  /// of which `in` is the vertical part in 1/64 level. own is at least 0.
+  /// out = own * samples / 2^14 + the sum of weights[|k|] * in[k * step] / 2^15 over k = -radius
+  /// ... radius, in deep samples, rounded once (halves up) and saturated: bytes mixed with their
+  /// blur; `in` is the blur's vertical part in 1/64 level. own is at least 0.
   void (*sharpen_horizontal_u8)(
       const void *samples, const int16_t *in, ptrdiff_t step, ptrdiff_t radius, int16_t own,
       const int16_t *weights, ptrdiff_t count, int16_t *out);
@@ -504,7 +504,7 @@ typedef struct sl_rows {
   // --- Windows (rows/windows) ---
 
   /// out = (bias + the sum of weights[k] * (inputs[k])[i]) >> shift, rounded and saturated. The
-  /// number of taps is even, and no sum exceeds 32 bits.
+  /// number of taps is even, and sums must fit 32 bits.
   void (*convolve_u8)(
       const void *_Nonnull const *_Nonnull inputs, const int16_t *weights, ptrdiff_t tap_count,
       int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
@@ -564,8 +564,8 @@ typedef struct sl_rows {
   void (*resample_row_float)(
       const float *sums, ptrdiff_t step, const int32_t *starts, const float *weights,
       ptrdiff_t taps, ptrdiff_t pixels, int16_t *out);
-  /// The same in integers: >> shift, rounded and saturated. The number of taps is even, and no sum
-  /// exceeds 32 bits.
+  /// The same in integers: >> shift, rounded and saturated. The number of taps is even, and sums
+  /// must fit 32 bits.
   void (*resample_row_u8)(
       const void *in, ptrdiff_t step, const int32_t *starts, const int16_t *weights,
       ptrdiff_t taps, ptrdiff_t pixels, ptrdiff_t shift, int16_t *out);
@@ -676,7 +676,7 @@ typedef struct sl_rows {
   void (*guided_expand)(
       const float *in, ptrdiff_t stride, ptrdiff_t count, const float matrix[_Nonnull 16],
       ptrdiff_t factor, float *out, ptrdiff_t out_stride);
-  /// The alpha of a row of pixels of three or four channels, of which the first three count.
+  /// The alpha of a row of pixels of three or four channels; a fourth channel is ignored.
   void (*matte_pixels_u8)(
       const void *in, ptrdiff_t step, const sl_matte *matte, ptrdiff_t count, float *alpha);
   void (*matte_pixels_i16)(
@@ -695,8 +695,7 @@ typedef struct sl_rows {
   /// clamped to 0 ... 255 * alpha, and to alpha * c if that is outside. `has_alpha`: the fourth
   /// channel is alpha, and colours are multiplied by it; otherwise it is copied. `out` may be `in`,
   /// here and in the next rows. Clamped and rounded. A `has_alpha` of 2 mixes all four channels
-  /// alike: alpha * c
-  /// + (1 - alpha) * backdrop, without a key.
+  /// equally: alpha * c + (1 - alpha) * backdrop, without a key.
   void (*blend_pixels_u8)(
       const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
       ptrdiff_t stride, const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);

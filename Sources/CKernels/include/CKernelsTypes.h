@@ -36,9 +36,9 @@ typedef struct sl_rgb_to_yuv {
   float luma_offset;
 } sl_rgb_to_yuv;
 
-/// A conversion of pixels of four bytes, of which the fourth is ignored, to luma and chroma:
-/// (weights . bytes + bias) >> 16, rounded down and clamped. The weight of the second byte is the
-/// sum of the second and the fourth weight.
+/// A conversion of four-byte pixels to luma and chroma, ignoring the fourth byte: (weights. bytes +
+/// bias) >> 16, rounded down and clamped. The weight of the second byte is the sum of the second
+/// and the fourth weight.
 typedef struct sl_pixels_to_yuv {
   /// In 1/65536.
   int16_t luma[4];
@@ -84,7 +84,7 @@ typedef struct sl_chain {
   int32_t bias[3];
   /// 10 ... 14.
   int32_t shift;
-  /// The bits below a level of M * p + c0, if there are fields: 4 or 5, shift - 9.
+  /// The bits below a level of M * p + c0, for a chain with fields: 4 or 5, shift - 9.
   int32_t fraction;
   /// The number of `terms`, 0 ... SL_CHAIN_TERMS.
   int32_t term_count;
@@ -189,7 +189,7 @@ typedef struct sl_radial_map {
   float hole;
 } sl_radial_map;
 
-/// The greatest number of coefficients of a polynomial of an sl_radial_curve, and a number that is
+/// The maximum number of coefficients of a polynomial of an sl_radial_curve, and a number that is
 /// faster and suffices for most tiles.
 #define SL_RADIAL_TERMS 8
 #define SL_FEW_RADIAL_TERMS 5
@@ -208,7 +208,7 @@ typedef struct sl_radial_curve {
 /// The source positions of a run of pixels, as arrays.
 typedef struct sl_remap_positions {
   /// The bytes from the plane's first pixel to the upper left of the four pixels around the
-  /// position; never in the last column or row, unless there is only one.
+  /// position; never in the last column or row, unless it is the only one.
   uint32_t *offset;
   /// The weights of the right and of the lower pixels, in 1/32767; the remaining bits of a position
   /// in 1/32768 pixel, to keep every weight's error within one unit.
@@ -313,7 +313,7 @@ typedef struct sl_key_blend_yuv {
   float gains[3];
   /// The key colour without its excess: luma above black, Cb and Cr above grey.
   float residue[3];
-  /// The luma of black, the luma of white above it, and the greatest chroma above grey.
+  /// The luma of black, the luma of white above it, and the maximum chroma above grey.
   float luma_offset;
   float luma_range;
   float chroma_range;
@@ -360,7 +360,7 @@ typedef enum sl_kernel_operation {
   SL_KERNEL_SQRT,
   /// 2^a, with a limited to -126 ... 127.
   SL_KERNEL_EXP2,
-  /// The logarithm of a, or of the least normal number if a is less.
+  /// The logarithm of a, or of the smallest normal number if a is smaller.
   SL_KERNEL_LOG2,
   /// Of an angle in radians; beyond +-2^22 the result for 0.
   SL_KERNEL_SIN,
@@ -412,9 +412,9 @@ typedef struct sl_kernel_step {
   uint16_t c;
 } sl_kernel_step;
 
-/// The most slots of a kernel program.
+/// The maximum number of slots of a kernel program.
 #define SL_KERNEL_SLOTS 4096
-/// The most row temporaries of a kernel program.
+/// The maximum number of row temporaries of a kernel program.
 #define SL_KERNEL_ROWS 1024
 /// The longest run of pixels.
 #define SL_KERNEL_RUN 256
@@ -422,7 +422,7 @@ typedef struct sl_kernel_step {
 /// A program on the pixels of a row. Its slots are, in this order: the four rows of the strip, rows
 /// of inputs, row temporaries, constants, single inputs, single temporaries.
 typedef struct sl_kernel_program {
-  /// The steps on single numbers, as if they were rows of one, and then those on rows.
+  /// The steps on single numbers, as if they were rows of one, followed by the steps on rows.
   const sl_kernel_step *steps;
   int32_t single_steps;
   int32_t row_steps;

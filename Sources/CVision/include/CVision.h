@@ -41,7 +41,7 @@ typedef struct {
   /// The size of the window in pixels.
   int window_width, window_height;
   /// The 2x3 matrix from positions in the window to positions in the picture. Pixels outside the
-  /// picture repeat those at its edge.
+  /// picture repeat the pixels at its edge.
   double transform[6];
   /// Whether the window is the picture. The transform is then ignored.
   int is_whole;
@@ -49,7 +49,7 @@ typedef struct {
   double equalize_below;
   /// The ratio of successive sizes, greater than 1.
   double scale;
-  /// The least number of overlapping detections.
+  /// The minimum number of overlapping detections.
   int neighbors;
   /// The range of sizes in pixels. A `most` of 0 disables the maximum.
   int least, most;
@@ -141,8 +141,8 @@ cvision_net *cvision_net_open(const uint8_t *bytes, size_t count);
 /// Releases a network. NULL is ignored.
 void cvision_net_close(cvision_net *net);
 
-/// Computes what a run costs: the bytes of all intermediate results, and floating-point operations.
-/// The values of the inputs are ignored. Returns 0, or -1 if the shapes do not fit.
+/// Computes the cost of a run: the bytes of all intermediate results, and floating-point
+/// operations. Ignores the values of the inputs. Returns 0, or -1 if the shapes do not fit.
 int cvision_net_cost(
     const cvision_net *net, const cvision_tensor *inputs, int count, int64_t *bytes,
     int64_t *operations);

@@ -3,7 +3,7 @@ import Synchronization
 /// Decoded data that a filter uses in addition to the frame.
 ///
 /// Two assets are equal if they are the same object. An asset that replaces another under the same
-/// name is a different one, so plans that use the old one are not reused for it.
+/// name is a different one, and does not reuse plans that use the old one.
 public enum Asset: Sendable, Hashable {
   /// A picture: a sticker, a background, a mask.
   case image(ImageAsset)

@@ -42,7 +42,7 @@ public final class CubeAsset: Sendable {
   /// Retained as long as the table.
   private let lease: (any AssetLease)?
 
-  /// The most entries of a curve.
+  /// The maximum number of entries of a curve.
   public static let maxCurveCount = 65536
   /// The longest side of a cube.
   public static let maxCubeSize = 129

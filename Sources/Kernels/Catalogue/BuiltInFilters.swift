@@ -6,8 +6,8 @@ extension FilterCatalogue {
     self.registerBackgrounds(MatteTools())
   }
 
-  /// Adds the filters of the background, with sources of mattes. They replace those that were added
-  /// with other ones.
+  /// Adds the filters of the background by using sources of mattes. They replace the same filters
+  /// added with other sources.
   package mutating func registerBackgrounds(_ tools: MatteTools) {
     let models = tools.models.keys.sorted()
     self.register(VirtualBackground.description(models: models)) {

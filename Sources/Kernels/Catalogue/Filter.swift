@@ -1,6 +1,6 @@
 /// An operation on frames, as a value.
 ///
-/// A filter holds its parameters, and neither pixels nor state. It describes its work as ``FilterNode``
+/// A filter holds its parameters, but not pixels or state. It describes its work as ``FilterNode``
 /// values, which the planner lowers to passes. Built-in and custom filters conform to the same
 /// protocol.
 public protocol Filter: Sendable {

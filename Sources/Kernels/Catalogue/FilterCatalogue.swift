@@ -27,7 +27,7 @@ public struct FilterCatalogue: Sendable {
   /// The source of the assets that pipelines name; empty by default.
   public var assets: any AssetProvider = AssetStore()
 
-  /// The parser of fonts; `nil` if no renderer of texts is registered.
+  /// The parser of fonts; `nil` without a registered renderer of texts.
   package var fonts: (any FontReader)?
 
   /// The source of the permissions that ``resolve(_:)`` enforces; `nil` permits everything.
@@ -61,7 +61,7 @@ public struct FilterCatalogue: Sendable {
     self.unavailableEntries[name] = nil
   }
 
-  /// Adds a filter whose calls may have further parameters. It replaces a filter of the same name.
+  /// Adds a filter that accepts further parameters per call. It replaces a filter of the same name.
   ///
   /// - Parameters:
   ///   - description: The filter's name, parameters and properties.
@@ -93,7 +93,7 @@ public struct FilterCatalogue: Sendable {
     self.entries.values.map(\.description).sorted { $0.name < $1.name }
   }
 
-  /// The descriptions of all filters, also of those that are not available, sorted by name.
+  /// The descriptions of all filters, including unavailable ones, sorted by name.
   public var allDescriptions: [FilterDescription] {
     (self.descriptions + self.unavailableEntries.values.map(\.description))
       .sorted { $0.name < $1.name }
@@ -113,7 +113,7 @@ public struct FilterCatalogue: Sendable {
     self.unavailableEntries[Spelling.canonicalFilter(name)].map { ($0.description, $0.reason) }
   }
 
-  /// The name of the available filter whose spelling is nearest to the given one; `nil` if every
+  /// The name of the available filter with the nearest spelling to the given one; `nil` if every
   /// name differs too much. Filters that are not permitted are not suggested.
   public func nearestName(to name: String) -> String? {
     let permissions = self.permissions?.permissions

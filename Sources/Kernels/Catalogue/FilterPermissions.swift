@@ -107,7 +107,7 @@ extension FilterPermissions.Grant {
 }
 
 extension ParameterDescription {
-  /// Returns the description with limits within a range; `nil` if no value is left.
+  /// Returns the description with limits within a range; `nil` if the ranges don't overlap.
   fileprivate func narrowed(to range: ParameterRange) -> ParameterDescription? {
     guard let limits = range.intersection(self.limits ?? ArgumentValidator.defaultLimits) else {
       return nil

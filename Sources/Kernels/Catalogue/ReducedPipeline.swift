@@ -3,8 +3,8 @@ extension FilterCatalogue {
   /// scaled up.
   ///
   /// It pays where a blur takes most of the time, because the blur removes the detail that half the
-  /// resolution loses. So there is a variant only for pipelines that blur and otherwise have only
-  /// filters of single pixels.
+  /// resolution loses. Only pipelines that blur, and otherwise have only filters of single pixels,
+  /// therefore have a variant.
   ///
   /// - Parameters:
   ///   - pipeline: A pipeline that this catalogue resolved.
@@ -25,7 +25,7 @@ extension FilterCatalogue {
   /// Returns the active stages with half the lengths.
   ///
   /// - Parameter blurs: Set to true if a stage blurs.
-  /// - Returns: `nil` if a stage has no variant at half the size.
+  /// - Returns: `nil` if a stage doesn't have a variant at half the size.
   private func halved(_ stages: [ResolvedStage], blurs: inout Bool) -> [ResolvedStage]? {
     var result: [ResolvedStage] = []
     for stage in stages where stage.isActive {

@@ -1,6 +1,6 @@
 /// A pipeline with existing filters and valid parameters, ready to be planned.
 ///
-/// Two resolved pipelines of the same catalogue are equal if they compute the same, so they serve
+/// Two resolved pipelines of the same catalogue are equal if they compute the same, and can serve
 /// as keys.
 public struct ResolvedPipeline: Sendable, Hashable {
   package let stages: [ResolvedStage]
@@ -37,8 +37,8 @@ public struct ResolvedPipeline: Sendable, Hashable {
   ///   - encoding: The encoding of results; by default the input's encoding. A conversion to a
   ///     format without alpha composites the picture on black; a conversion to a format with alpha
   ///     sets alpha to 255.
-  ///   - maxBytes: The most memory of the plan (``Plan/byteCost``); by default unlimited. A larger
-  ///     plan is refused (``Plan/refusal``) soon after the limit is exceeded.
+  ///   - maxBytes: The maximum memory of the plan (``Plan/byteCost``); by default unlimited. A
+  ///     larger plan is refused (``Plan/refusal``) soon after the limit is exceeded.
   public func plan(
     for geometry: FrameGeometry, as encoding: FrameEncoding? = nil, maxBytes: Int = .max
   ) -> Plan {
@@ -65,8 +65,8 @@ public struct ResolvedPipeline: Sendable, Hashable {
     }.max()
   }
 
-  /// Whether an active filter hides a part of every frame. A frame that such a pipeline was not
-  /// applied to must not be shown, so the outcome of a failure is at least a blurred frame.
+  /// Whether an active filter hides a part of every frame. A frame must not be shown without the
+  /// result of such a pipeline: after a failure, the outcome is at least a blurred frame.
   public var protects: Bool { Self.protects(self.stages) }
 
   private static func protects(_ stages: [ResolvedStage]) -> Bool {

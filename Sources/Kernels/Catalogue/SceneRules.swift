@@ -1,13 +1,13 @@
 /// The rules of pipelines with scene filters.
 ///
-/// - Faces and mattes are found in the frame as it arrives. So no filter of geometry or distortion
-///   may come before a scene filter.
+/// - Faces and mattes are found in the frame as it arrives. Filters of geometry or distortion must
+///   therefore not come before a scene filter.
 /// - A filter that protects hides a part of the frame as it arrives. A filter before it must not
 ///   move that part out of its cover, whatever its category: only filters that work on single
 ///   pixels, or take content equally from opposite sides of a pixel (``ContentSpread``), come
 ///   before it.
-/// - It and the pipelines around it have neither a `mix` nor a `region`, which would leave the part
-///   visible, and no later filter reads the source frame.
+/// - It and the pipelines around it don't have a `mix` or a `region`, which would leave the part
+///   visible, and later filters don't read the source frame.
 ///
 /// The rules hold for inactive stages too, because they can be activated at any time.
 struct SceneRules {
@@ -26,7 +26,7 @@ struct SceneRules {
   private var remaining: Int
   /// The first filter so far of geometry or distortion.
   private var warping: Place?
-  /// The first filter so far that may move what the frame shows; only while stages that protect
+  /// The first filter so far that may move the frame's contents; only while stages that protect
   /// remain.
   private var moving: Place?
   /// The first filter so far that protects.
@@ -93,7 +93,7 @@ struct SceneRules {
     }
   }
 
-  /// Takes a filter into account for those after it.
+  /// Takes a filter into account for the filters after it.
   private mutating func add(_ filter: any Filter, in space: WorkingSpace, at place: Place) {
     if (filter as? any SceneFilter)?.protects == true {
       self.protecting = self.protecting ?? place.filter
@@ -106,7 +106,7 @@ struct SceneRules {
     }
   }
 
-  /// Whether a filter may move what the frame shows.
+  /// Whether a filter may move the frame's contents.
   private static func mayMove(_ filter: any Filter, in space: WorkingSpace) -> Bool {
     // Its nodes may hold large images. If it does move pixels, against its description, the cover
     // applies to the whole frame.

@@ -1,6 +1,6 @@
 /// A function from a pixel and its position to a pixel: a custom colour filter.
 ///
-/// The planner fuses it with its neighbours in the pipeline, so a chain of such filters is one pass
+/// The planner fuses it with its neighbours in the pipeline: a chain of such filters is one pass
 /// over memory. Conform a struct instead of wrapping a closure: its loop is compiled for the
 /// concrete type, and the call is inlined.
 ///

@@ -15,7 +15,7 @@ package struct BandRunner: Sendable {
   /// - Parameters:
   ///   - maxBands: The maximum number of bands of a pass, at least 1.
   ///   - minBandNanoseconds: The minimum estimated time of a band in nanoseconds; smaller bands
-  ///     cost more than they save. 0 always divides into `maxBands`, as far as there are rows.
+  ///     cost more than they save. 0 always divides into `maxBands`, or into rows.
   package init(maxBands: Int, minBandNanoseconds: Double = 150_000) {
     self.maxBands = maxBands
     self.minBandNanoseconds = minBandNanoseconds
@@ -44,8 +44,8 @@ package struct BandRunner: Sendable {
     guard let meter = self.meter, let pausePoint = meter.pausePoint, pausePoint.isContended else {
       return await self.run((0 ..< units).divided(into: bands).map(rowRange), work)
     }
-    // Estimates can be wrong by a factor of ten, so the first slice is short, and its time decides
-    // about the next.
+    // Estimates can be wrong by a factor of ten, so the first slice is short, and its time
+    // determines the length of the next.
     let total = Double(units)
     var length =
       total * min(1, Self.slice / .nanoseconds(1) / max(nanoseconds, 1) * Double(bands) / 8)

@@ -78,7 +78,7 @@ public final class ComputePool: TaskExecutor {
     for thread in self.threads.removeAll() { pthread_join(thread, nil) }
   }
 
-  /// Whether jobs wait for a thread. Read without a lock, so the answer may be outdated.
+  /// Whether jobs wait for a thread. Read without a lock: the answer may be outdated.
   package var hasWaitingJobs: Bool { self.queue.hasWaitingJobs }
 
   /// The number of jobs that may wait without the queue allocating more memory.

@@ -150,7 +150,7 @@ package struct RingQueue<Element> {
   /// The number of waiting elements.
   package private(set) var count = 0
 
-  /// The least capacity.
+  /// The minimum capacity.
   package static var minimumCapacity: Int { 16 }
 
   package init() {

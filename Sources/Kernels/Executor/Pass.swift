@@ -3,8 +3,8 @@ package protocol Pass: Sendable {
   /// The description for traces, metrics and `sidelight check`.
   var description: PassDescription { get }
 
-  /// Whether the output may be the memory of an input. Then no band reads an input sample after any
-  /// band has written the output sample at its position. `false` by default.
+  /// Whether the output may be the memory of an input. Bands then must not read an input sample
+  /// after any band has written the output sample at its position. `false` by default.
   var worksInPlace: Bool { get }
 
   /// Whether the pass writes only a part of its output if the output is the memory of its input.

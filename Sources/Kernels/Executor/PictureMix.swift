@@ -72,7 +72,7 @@ extension PlanExecutor {
   ///   - meter: Receives the time of the bands.
   /// - Returns: The mix, with the later picture's description.
   /// - Throws: `CancellationError`, or an error of the observer.
-  /// - Precondition: The pictures have one format and size, and share no byte.
+  /// - Precondition: The pictures have one format and size, and don't share memory.
   @concurrent
   @discardableResult
   public func mix(

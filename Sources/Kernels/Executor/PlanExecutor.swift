@@ -81,10 +81,10 @@ public final class PlanExecutor: Sendable {
   /// Runs a plan on a frame and writes the result into memory of the caller, which may be the
   /// frame's own.
   ///
-  /// The destination's samples are those that ``run(_:on:at:bands:observer:meter:)`` returns, byte
-  /// for byte, with any strides and position. Its padding is not changed.
+  /// The destination's samples equal the result of ``run(_:on:at:bands:observer:meter:)``, byte for
+  /// byte, with any strides and position. Its padding is not changed.
   ///
-  /// - If the destination shares no byte with the frame, the last pass writes it directly.
+  /// - If the destination doesn't share memory with the frame, the last pass writes it directly.
   /// - If it is the frame's memory, plane for plane, pointwise plans work in place. Other plans
   ///   read the frame, use buffers of the pool, and write the destination with their last pass; if
   ///   that pass reads the frame's neighbourhoods, the result is copied.
@@ -121,8 +121,9 @@ public final class PlanExecutor: Sendable {
       meter: meter)
   }
 
-  /// Runs a plan on a frame, with what its scene stages draw and the values that its texts show, and
-  /// writes the result into memory of the caller. Otherwise as ``run(_:on:into:at:bands:observer:meter:)``.
+  /// Runs a plan on a frame, with the drawings of its scene stages and the values that its texts
+  /// show, and writes the result into the caller's memory. Otherwise as
+  /// ``run(_:on:into:at:bands:observer:meter:)``.
   @concurrent
   @discardableResult
   public func run(

@@ -146,7 +146,7 @@ package enum SampleDepth: Sendable, Hashable {
 
 /// The relation of one raster's memory to another's.
 package enum MemoryRelation: Sendable, Hashable {
-  /// They share no byte.
+  /// They don't share memory.
   case disjoint
   /// All samples of one are the same samples of the other.
   case same

@@ -39,7 +39,7 @@ public final class BufferPool: Sendable {
 
   /// Creates an empty pool.
   ///
-  /// - Parameter maxIdleBytes: The most bytes of idle buffers; 256 MiB by default.
+  /// - Parameter maxIdleBytes: The maximum size of all idle buffers in bytes; 256 MiB by default.
   public init(maxIdleBytes: Int = 256 << 20) {
     self.maxIdleBytes = maxIdleBytes
     self.usesPages = false
@@ -48,7 +48,7 @@ public final class BufferPool: Sendable {
   /// Creates an empty pool.
   ///
   /// - Parameters:
-  ///   - maxIdleBytes: The most bytes of idle buffers.
+  ///   - maxIdleBytes: The maximum size of all idle buffers in bytes.
   ///   - usesPages: Whether buffers are mapped pages, which return to the system when they are
   ///     freed, instead of heap memory.
   package init(maxIdleBytes: Int, usesPages: Bool) {
@@ -103,7 +103,7 @@ public final class BufferPool: Sendable {
     return unsafe PixelBuffer(borrowing: bytes) { unsafe self.recycle($0) }
   }
 
-  /// Frees idle buffers, those that were idle longest first, until at most `bytes` are left.
+  /// Frees idle buffers, in the order in which they became idle, until at most `bytes` are left.
   ///
   /// - Returns: Whether any buffer was freed.
   @discardableResult
@@ -120,8 +120,8 @@ public final class BufferPool: Sendable {
     return isFreed
   }
 
-  /// Frees as many bytes as were idle for the whole time since the last call, those that were idle
-  /// longest first.
+  /// Frees as many bytes as were idle for the whole time since the last call, in the order in which
+  /// they became idle.
   ///
   /// - Returns: Whether any buffer was freed.
   @discardableResult

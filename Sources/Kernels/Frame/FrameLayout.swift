@@ -1,7 +1,7 @@
 /// The position of a frame's planes in memory: format, size, offsets and strides.
 ///
-/// Every layout is valid: every plane fits its rows, no two planes overlap, and no sum overflows.
-/// Code that reads pixels therefore compares a layout with the buffer's length once.
+/// Every layout is valid: every plane fits its rows, planes don't overlap, and sums don't overflow.
+/// Code that reads pixels therefore only compares a layout with the buffer's length once.
 public struct FrameLayout: Sendable, Hashable {
   /// The layout of samples.
   public let format: PixelFormat
@@ -9,7 +9,7 @@ public struct FrameLayout: Sendable, Hashable {
   public let size: FrameSize
   /// One entry per plane, in the order of ``PixelFormat``.
   public let planes: [PlaneLayout]
-  /// The least size of a buffer: the end of the last row of the plane that ends last.
+  /// The minimum size of a buffer: the end of the last row of the plane that ends last.
   public let byteCount: Int
 
   /// The largest width or height of a frame: 16384 pixels.

@@ -44,7 +44,7 @@ public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame write
     unsafe self.release(self.bytes)
   }
 
-  /// The number of bytes. The pool rounds up, so this can exceed the size of a layout.
+  /// The number of bytes. The pool rounds up: this can exceed the size of a layout.
   public var byteCount: Int { unsafe self.bytes.count }
 }
 

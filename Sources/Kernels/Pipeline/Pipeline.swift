@@ -34,19 +34,19 @@ public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
   }
 
-  /// The most stages of a pipeline, nested ones included.
+  /// The maximum number of stages of a pipeline, nested ones included.
   public static let maxStages = 64
   /// The deepest nesting of pipelines.
   public static let maxDepth = 8
-  /// The most bytes of a stage's id.
+  /// The maximum length of a stage's id in bytes.
   public static let maxStageIDBytes = 64
-  /// The most bytes of the name of a filter or a parameter.
+  /// The maximum length of a filter's or a parameter's name in bytes.
   public static let maxNameBytes = 64
-  /// The most bytes of a text value.
+  /// The maximum length of a text value in bytes.
   public static let maxTextBytes = 1024
-  /// The most numbers of a vector.
+  /// The maximum length of a vector.
   public static let maxVectorValues = 1024
-  /// The most parameters of one filter call.
+  /// The maximum number of parameters of a filter call.
   public static let maxParameters = 64
 }
 

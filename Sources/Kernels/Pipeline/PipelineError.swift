@@ -84,7 +84,7 @@ extension String {
   /// reject headers of more than 8 KiB. The bound counts bytes, because one character may have any
   /// number of them.
   ///
-  /// - Parameter limit: The most bytes of the result; at least 3.
+  /// - Parameter limit: The maximum length of the result in bytes; at least 3.
   package func clipped(toBytes limit: Int) -> String {
     guard self.utf8.count > limit else { return self }
     // A position within a scalar is rounded down to the scalar's start.

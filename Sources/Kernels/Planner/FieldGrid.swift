@@ -22,11 +22,11 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
   package let view: View
   /// The bytes of the knots.
   package let byteCount: Int
-  /// The greatest magnitude of a knot.
+  /// The maximum magnitude of a knot.
   package let maximum: Float
   private let knots: UnsafeMutablePointer<Float>
 
-  /// The greatest error of an interpolated value: a quarter of a level.
+  /// The maximum error of an interpolated value: a quarter of a level.
   private static let tolerance = 1.0 / 1024
 
   /// The maximum number of knots: one per pixel of 1080p. Fields of larger frames with steep

@@ -19,7 +19,7 @@ public struct FilterNode: Sendable {
     case window(any NeighborhoodKernel)
     /// A custom function of the whole frame.
     case frame(@Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void)
-    /// An operation that depends on what the frame shows.
+    /// An operation that depends on the frame's contents.
     case scene(any SceneOperation)
     /// A drawing on the frame.
     case drawing(any DrawingOperation)
@@ -57,7 +57,7 @@ public struct FilterNode: Sendable {
     FilterNode(.frame(body))
   }
 
-  /// An operation that depends on what the frame shows.
+  /// An operation that depends on the frame's contents.
   package static func scene(_ operation: some SceneOperation) -> FilterNode {
     FilterNode(.scene(operation))
   }

@@ -22,9 +22,9 @@ package protocol NeighborhoodOperation: Sendable {
   /// the mean of their results. Other operations work on the chroma plane, with samples in the
   /// middle of their pixels.
   var sumsPixels: Bool { get }
-  /// Returns the greatest distance, in pixels, from which a pixel gets content, if the operation
-  /// takes it from opposite sides alike, as blurs do; `nil` if it may move content to one side, or
-  /// from any distance. `nil` by default.
+  /// Returns the maximum distance, in pixels, from which a pixel gets content, if the operation
+  /// takes it equally from opposite sides, as blurs do; `nil` if it may move content to one side,
+  /// or from any distance. `nil` by default.
   func spread(in geometry: FrameGeometry) -> Double?
   /// Returns the output's geometry for the input's geometry.
   func output(for geometry: FrameGeometry) -> FrameGeometry
@@ -58,8 +58,8 @@ package struct PassSetting: Sendable {
   package let description: PassDescription
   /// The geometry of the input.
   package let geometry: FrameGeometry
-  /// The distance, in pixels, to which earlier passes may have spread what the frame shows; `nil` if
-  /// they may have moved it anywhere.
+  /// The distance, in pixels, to which earlier passes may have spread the frame's contents; `nil`
+  /// if they may have moved it anywhere.
   package var spread: Double? = 0
   /// Whether the fourth channel is not alpha and is passed through unchanged.
   package var keepsFourthChannel: Bool {

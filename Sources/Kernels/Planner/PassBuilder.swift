@@ -27,7 +27,7 @@ struct PassBuilder {
   private var limitsLast = false
   /// The source frame by the sizes in which it was needed.
   private var sources: [FrameSize: Int] = [:]
-  /// The distance to which the items so far may have spread what the frame shows.
+  /// The distance to which the items so far may have spread the frame's contents.
   private var spread = ContentSpread()
   private var deferred: [PointOperation] = []
   private var deferredFilters: [String] = []

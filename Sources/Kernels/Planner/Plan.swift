@@ -1,5 +1,5 @@
-/// The compiled passes for frames of one geometry, in order. A plan holds no pixels of frames and
-/// no state.
+/// The compiled passes for frames of one geometry, in order. A plan doesn't hold pixels of frames
+/// or state.
 public struct Plan: Sendable, CustomStringConvertible {
   /// The geometry of input frames.
   public let input: FrameGeometry
@@ -10,11 +10,11 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// The approximate memory of the plan, in bytes: images placed in the frame, grids of fields, and
   /// 4096 bytes per pass. Frames are not counted.
   public let byteCost: Int
-  /// The reason why the plan was refused; `nil` for a valid plan. A refused plan has no passes and
-  /// must not be run.
+  /// The reason why the plan was refused; `nil` for a valid plan. A refused plan is empty and must
+  /// not be run.
   public let refusal: PlanRefusal?
   package let steps: [PlannedPass]
-  /// The active filters that change no frame with their parameters, in order.
+  /// The active filters that don't change frames with their parameters, in order.
   public let idleStages: [IdleStage]
   /// The stages that depend on the contents of frames. Their passes need a ``FrameScene``.
   package let sceneStages: [PlannedSceneStage]
@@ -118,11 +118,11 @@ public struct Plan: Sendable, CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The pictures that no pass after the given one reads.
+  /// The pictures that passes after the given one don't read.
   package func finished(after index: Int) -> [Int] { self.lastReaders[index] }
 }
 
-/// An active filter that changes no frame with its parameters, such as a hue that turns by 0.
+/// An active filter that doesn't change frames with its parameters, such as a hue that turns by 0.
 public struct IdleStage: Sendable, Hashable {
   /// The path of the stage: `stages[1].pipeline.stages[0]`.
   public let path: String
@@ -156,7 +156,7 @@ public struct PassDescription: Sendable, Hashable {
     case frame
     /// Conversion between a file and a frame.
     case codec
-    /// Work on a small copy of the frame that decides what later passes draw.
+    /// Work on a small copy of the frame that determines the drawings of later passes.
     case scene
   }
 

@@ -1,4 +1,4 @@
-/// A compiler of pipelines to passes for one geometry. Pure: it reads no pixels.
+/// A compiler of pipelines to passes for one geometry. Pure: it doesn't read pixels.
 ///
 /// Stages become items: inactive stages and identities are dropped, and nested pipelines are
 /// flattened. A run of pointwise items becomes one pass; other items become separate passes.

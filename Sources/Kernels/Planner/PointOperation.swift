@@ -101,7 +101,7 @@ extension PointOperation {
 /// An item between a pipeline's stages and its passes: a node with its filter's name, or a group.
 indirect enum PlanItem {
   case node(FilterNode, filter: String)
-  /// An operation that depends on what the frame shows, with its number among the scene stages.
+  /// An operation that depends on the frame's contents, with its number among the scene stages.
   case scene(any SceneOperation, index: Int, filter: String)
   /// A conversion of colour from the other working space into this one.
   case convert(to: WorkingSpace)

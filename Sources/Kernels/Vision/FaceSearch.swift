@@ -10,7 +10,7 @@
 public struct FaceSearch: Sendable, Hashable {
   /// The time that a search may spend.
   public enum Effort: String, Sendable, Hashable, CaseIterable {
-    /// Finds the most faces.
+    /// Finds as many faces as possible.
     case thorough
     /// Takes about half the time and misses a few more faces.
     case quick

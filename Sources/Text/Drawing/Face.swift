@@ -35,7 +35,7 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
     let stroke: Int32
   }
 
-  /// The most bytes of kept glyphs.
+  /// The maximum size of kept glyphs in bytes.
   private static let maxGlyphBytes = 384 << 10
   /// The bytes of a kept glyph without its pixels.
   private static let glyphBytes = 128
@@ -92,7 +92,7 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
 
   /// Returns a glyph's pixels: kept ones, or new ones.
   ///
-  /// - Parameter maxPixels: The most pixels.
+  /// - Parameter maxPixels: The maximum number of pixels.
   func glyph(_ key: GlyphKey, maxPixels: Int) throws(TextError) -> Glyph {
     if let glyph = self.glyphs[key] { return glyph }
     var bitmap = unsafe ctext_bitmap()
@@ -135,12 +135,12 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
 
 /// The limits of texts in addition to their length.
 enum TextLimits {
-  /// The most pixels of all glyphs of a text.
+  /// The maximum number of pixels of all glyphs of a text.
   static let maxGlyphPixels = 16 << 20
   /// The maximum number of pixels from which a shadow is computed, in addition to the drawn
   /// rectangle.
   static let maxShadowPixels = 16 << 20
-  /// The most glyphs of a text.
+  /// The maximum number of glyphs of a text.
   static let maxGlyphs = 2048
 }
 

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Synchronization
 
-/// The installed fonts: those that pipelines name, and those for characters that these lack.
+/// The installed fonts: the fonts that pipelines name, and fonts for further characters.
 final class FontCollection: Sendable {
   /// The names of a font's files in the folders; the first that exists is used.
   private typealias Files = [String]
@@ -21,7 +21,7 @@ final class FontCollection: Sendable {
     }.first
   }
 
-  /// Returns a font, and the others that can replace it, the most similar first.
+  /// Returns a font and its substitutes, the most similar first.
   private static func substitutes(of font: BundledFont) -> [BundledFont] {
     let similar: [BundledFont] =
       switch font {

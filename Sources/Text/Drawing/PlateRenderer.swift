@@ -15,7 +15,7 @@ struct PlateRenderer {
 
   /// Draws the text.
   ///
-  /// - Returns: `nil` if no pixel of the frame is covered.
+  /// - Returns: `nil` if the text is outside the frame.
   func render(_ faces: inout FaceSet) throws(TextError) -> TextPlate? {
     let (paddingX, paddingY) =
       self.hasBox ? (self.style.boxPaddingX, self.style.boxPaddingY) : (0, 0)
@@ -128,7 +128,7 @@ struct PlateRenderer {
     return drawn
   }
 
-  /// Subtracts pixels from those that may still be rendered.
+  /// Subtracts pixels from the number that may still be rendered.
   private static func charge(_ count: Int, to pixels: inout Int) throws(TextError) {
     pixels -= count
     guard pixels >= 0 else {

@@ -75,7 +75,7 @@ struct LineBreaker {
   private(set) var lines: [TextLayout.Line] = []
   private var glyphCount = 0
 
-  /// - Parameter maxWidth: The greatest width of a line in pixels.
+  /// - Parameter maxWidth: The maximum width of a line in pixels.
   init(style: TextStyle, maxWidth: Double, fonts: FontChoice) {
     self.style = style
     self.maxWidth = Int(min(max(maxWidth, 1), 65536) * 64)
@@ -83,7 +83,7 @@ struct LineBreaker {
     self.fonts = fonts
   }
 
-  /// Whether there are as many lines as there may be.
+  /// Whether the maximum number of lines is reached.
   var isFull: Bool { self.lines.count >= self.style.maxLines }
 
   /// Appends a paragraph. The last line that fits ends with an ellipsis if text is left out.

@@ -25,7 +25,7 @@ package struct CivilTime: Sendable, Hashable {
   package init(nanoseconds: Int64, utcOffset: Int) {
     let total = Int(nanoseconds)
     self.unixSeconds = Self.quotient(total, 1_000_000_000)
-    // The product of the quotient and the divisor is below the least Int for the earliest times.
+    // The product of the quotient and the divisor is below `Int.min` for the earliest times.
     let rest = total % 1_000_000_000
     self.nanosecond = rest < 0 ? rest + 1_000_000_000 : rest
     self.utcOffset = utcOffset

@@ -1,12 +1,12 @@
 public import SidelightKernels
 
 extension FilterCatalogue {
-  /// Adds the filters `text` and `timecode`, with a renderer. They replace those that were added
-  /// with another one.
+  /// Adds the filters `text` and `timecode`, with a renderer. They replace filters added with
+  /// another renderer.
   ///
   /// - Parameters:
   ///   - renderer: Draws the texts, and parses uploaded fonts if it is SidelightText's renderer.
-  ///   - maxCacheBytes: The most memory of drawn texts that are kept for later frames.
+  ///   - maxCacheBytes: The maximum memory of drawn texts that are kept for later frames.
   public mutating func registerText(
     _ renderer: any TextRenderer, maxCacheBytes: Int = 64 << 20
   ) {

@@ -119,12 +119,12 @@ final class PlateCache: Sendable {
   }
 }
 
-/// A renderer of texts with the cache of those that it has drawn.
+/// A renderer of texts with a cache of drawn texts.
 package final class TextTools: Sendable {
   package let renderer: any TextRenderer
   private let cache: PlateCache
 
-  /// - Parameter maxCacheBytes: The most memory of drawn texts that are kept.
+  /// - Parameter maxCacheBytes: The maximum memory of drawn texts that are kept.
   package init(_ renderer: any TextRenderer, maxCacheBytes: Int) {
     self.renderer = renderer
     self.cache = PlateCache(maxBytes: maxCacheBytes)
@@ -138,7 +138,7 @@ package final class TextTools: Sendable {
   /// - Parameters:
   ///   - opacity: A factor of the text's alpha.
   ///   - isKept: Whether later frames may show the same text.
-  /// - Returns: `nil` if no pixel is covered.
+  /// - Returns: `nil` if the text doesn't cover pixels.
   /// - Throws: ``TextError`` of the renderer.
   package func samples(
     _ request: TextRequest, opacity: Double, for geometry: FrameGeometry, isKept: Bool

@@ -70,7 +70,7 @@ package struct TextOperation: DrawingOperation {
     return samples.byteCount
   }
 
-  /// Whether the text covers no pixel of any frame.
+  /// Whether the text is outside every frame.
   package var isEmpty: Bool {
     guard case .success(nil) = self.fixed else { return false }
     return true
@@ -80,7 +80,7 @@ package struct TextOperation: DrawingOperation {
     PlatePass(setting: setting, operation: self)
   }
 
-  /// Returns the text of a frame; `nil` if it covers no pixel.
+  /// Returns the text of a frame; `nil` if it doesn't cover pixels.
   package func samples(of details: FrameDetails) throws(TextError) -> PlateSamples? {
     if let fixed = self.fixed { return try fixed.get() }
     return try self.tools.samples(

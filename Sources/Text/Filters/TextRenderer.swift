@@ -9,7 +9,7 @@ public protocol TextRenderer: Sendable {
 
   /// Draws a text.
   ///
-  /// - Returns: `nil` if no pixel of the frame is covered.
+  /// - Returns: `nil` if the text is outside the frame.
   /// - Throws: ``TextError`` for a text that takes too much time or memory, or a damaged font.
   func render(_ text: TextRequest) throws(TextError) -> TextPlate?
 }
@@ -95,9 +95,9 @@ public struct TextStyle: Sendable, Hashable {
   public var lineSpacing = 1.0
   /// The side to which lines are aligned; `nil` is the side where their paragraph begins.
   public var alignment: TextAlignment?
-  /// The greatest width of lines.
+  /// The maximum width of lines.
   public var maxWidth = 65536.0
-  /// The most lines. A text with more ends with an ellipsis.
+  /// The maximum number of lines. A longer text ends with an ellipsis.
   public var maxLines = 64
   /// Whether digits are equally wide.
   public var hasTabularDigits = false

@@ -4,7 +4,7 @@ package import SidelightKernels
 ///
 /// `{capture_time}`, `{capture_time:%H:%M:%S}`, `{sequence}`, `{sequence:6}`, `{label}`,
 /// `{participant}` and `{tag:KEY}` are fields; `{{` and `}}` are braces. Text of the frame comes
-/// from participants, and is isolated: it can neither change the direction of the text around it nor
+/// from participants, and is isolated: it cannot change the direction of the text around it or
 /// begin a line.
 package struct TextTemplate: Sendable, Hashable {
   /// A template that cannot be read.
@@ -26,7 +26,8 @@ package struct TextTemplate: Sendable, Hashable {
     case tag(String)
   }
 
-  /// The most Unicode scalars of a text after its fields are replaced. Further ones are left out.
+  /// The maximum number of Unicode scalars of a text after its fields are replaced. Further scalars
+  /// are left out.
   package static let maxScalars = 512
 
   private static let fields = ["capture_time", "label", "participant", "sequence", "tag"]

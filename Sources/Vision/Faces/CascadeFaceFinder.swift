@@ -13,7 +13,7 @@
     /// The box of `alt2` is the canonical one. The box of the other is within 1 % of its size and 2
     /// % of its place on average, measured on a portrait at 54 sizes and places.
     public enum Model: String, Sendable, Hashable, CaseIterable {
-      /// Haar features, `haarcascade_frontalface_alt2`: finds the most, with the fewest false
+      /// Haar features, `haarcascade_frontalface_alt2`: finds the most faces, with the fewest false
       /// boxes.
       case alt2
       /// Local binary patterns, `lbpcascade_frontalface`: four times faster, and finds fewer faces
@@ -44,7 +44,7 @@
     /// are found at 20 degrees, and a tenth at 30.
     private static let rollTolerance = 0.35
 
-    /// The least side of a face, as a part of the picture's height, in searches without a range.
+    /// The minimum side of a face, as a part of the picture's height, in searches without a range.
     public var leastSize: Double
 
     private let model: Model
@@ -55,7 +55,7 @@
     /// - Parameters:
     ///   - model: The cascade.
     ///   - folder: The folder of OpenCV's data.
-    ///   - leastSize: The least side of a face, as a part of the picture's height.
+    ///   - leastSize: The minimum side of a face, as a part of the picture's height.
     /// - Throws: ``VisionError`` if the file cannot be read.
     public init(
       _ model: Model = .alt2, folder: String = CascadeFaceFinder.debianFolder,

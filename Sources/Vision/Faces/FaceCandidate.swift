@@ -36,13 +36,13 @@ enum FaceSuppression {
   /// pictures.
   private static let limit = 512
 
-  /// Keeps the most confident one of candidates that overlap.
+  /// Keeps the most confident of overlapping candidates.
   static func greedy(_ candidates: [FaceCandidate], overlap: Double) -> [FaceCandidate] {
     self.groups(candidates, overlap: overlap).map { $0[0] }
   }
 
-  /// Replaces candidates that overlap by their mean, weighted by confidence, with the confidence of
-  /// the most confident one.
+  /// Replaces overlapping candidates by their mean, weighted by confidence, with the maximum
+  /// confidence.
   static func weighted(_ candidates: [FaceCandidate], overlap: Double) -> [FaceCandidate] {
     self.groups(candidates, overlap: overlap).map { group in
       let total = group.reduce(0) { $0 + $1.confidence }
@@ -65,7 +65,7 @@ enum FaceSuppression {
     }
   }
 
-  /// Groups of candidates that overlap the first one of their group, the most confident.
+  /// Groups of candidates that overlap the first and most confident candidate of their group.
   private static func groups(
     _ candidates: [FaceCandidate], overlap: Double
   ) -> [[FaceCandidate]] {

@@ -44,7 +44,7 @@ public struct FaceLandmarkModel: Sendable {
   /// - Parameters:
   ///   - face: The face. Its roll should be right to about 20 degrees.
   ///   - picture: The picture that shows it.
-  /// - Returns: `nil` if the model sees no face there.
+  /// - Returns: `nil` if the model doesn't find a face there.
   /// - Throws: ``VisionError`` if the model fails.
   public func locate(
     _ face: DetectedFace, in picture: ColorPicture

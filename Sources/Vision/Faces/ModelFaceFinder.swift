@@ -47,7 +47,7 @@ public struct ModelFaceFinder: FaceFinder {
     for transform in self.windows(search, width: color.width, height: color.height) {
       found += try self.faces(in: color, transform)
     }
-    // Tiles overlap, so a face can be found in two.
+    // Tiles overlap: a face can be found in two.
     var kept: [DetectedFace] = []
     for face in found.sorted(by: { $0.confidence > $1.confidence }) {
       let isKnown = kept.contains { other in

@@ -14,7 +14,7 @@
     /// The distance in pixels between the start of a point and the end of its way back, from which
     /// on it is lost.
     private static let tolerance = 1.0
-    /// The least width and height of pictures for dense flow, in pixels.
+    /// The minimum width and height of pictures for dense flow, in pixels.
     private static let minimumSide = 32
 
     // The second picture of a call is usually the first one of the next.
@@ -22,8 +22,8 @@
 
     package init() {}
 
-    /// Returns where the points of a picture are in another one of the same size, and `nil` for
-    /// those that are lost.
+    /// Returns the positions of a picture's points in another picture of the same size, and `nil`
+    /// for lost points.
     ///
     /// - Throws: ``VisionError`` if the sizes differ.
     package mutating func follow(

@@ -5,9 +5,9 @@
   /// Mattes of head and shoulders, guessed from the faces and adapted to the picture's colours by
   /// GrabCut (Rother, Kolmogorov and Blake 2004).
   ///
-  /// Works at half the picture's resolution, 160x90. The last matte replaces the guess where neither
-  /// is certain. Hair and hats before busy rooms are lost, so a filter with this matte does not
-  /// protect.
+  /// Works at half the picture's resolution, 160x90. The last matte replaces the guess where
+  /// neither is certain. Hair and hats before busy rooms are lost: a filter with this matte does
+  /// not protect.
   package struct PortraitMatteSource: MatteSource {
     private static let iterations = 2
     /// The pixels of the picture along every side of a pixel of the matte.
@@ -27,7 +27,7 @@
 
     /// Returns the matte of a picture, at half its size.
     ///
-    /// It is not sure if no face is known, or if the colours of person and background are too
+    /// It is unsure without a known face, or if the colours of person and background are too
     /// similar to divide.
     ///
     /// - Throws: ``VisionError`` if OpenCV fails.
@@ -75,7 +75,7 @@
       return matte
     }
 
-    /// The label of a pixel for OpenCV: the last matte decides where the outline is not certain.
+    /// The label of a pixel for OpenCV, from the last matte where the outline is not certain.
     private func code(
       _ label: PortraitOutline.Label, _ place: PicturePoint, _ face: DetectedFace
     ) -> UInt8 {

@@ -86,7 +86,7 @@ package struct ModelDescription: Sendable, Hashable {
   /// The outputs of a model of faces.
   package struct Faces: Sendable, Hashable {
     package var encoding: FaceEncoding
-    /// The least confidence of a face, 0 to 1.
+    /// The minimum confidence of a face, 0 to 1.
     package var threshold: Double
     /// The overlap (intersection by union) from which on two boxes are of one face.
     package var overlap: Double
@@ -108,7 +108,7 @@ package struct ModelDescription: Sendable, Hashable {
   package struct Landmarks: Sendable, Hashable {
     /// The output with x, y and z of the points, in pixels of the input.
     package var points: String
-    /// The output whose logistic function is the confidence that the input shows a face.
+    /// The output with the logit of the confidence that the input shows a face.
     package var presence: String
   }
 

@@ -41,7 +41,7 @@ public struct ModelFile: Sendable {
     }
   }
 
-  /// The contents of the `.json` file next to the model, which describes it, if there is one.
+  /// The contents of the optional `.json` file next to the model, which describes it.
   ///
   /// - Throws: ``VisionError`` if the file exists and cannot be read.
   func descriptionBytes() throws(VisionError) -> [UInt8]? {

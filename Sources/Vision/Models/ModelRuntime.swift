@@ -42,7 +42,7 @@ public struct ModelLimits: Sendable, Hashable {
   public var tensorValues = 16 << 20
   /// The largest sum of the intermediate results in bytes, where the runtime states it.
   public var workingBytes: Int64 = 1 << 30
-  /// The most floating-point operations of a run, where the runtime states them.
+  /// The maximum number of floating-point operations of a run, if the runtime reports them.
   public var operations: Int64 = 100_000_000_000
 
   /// Creates the default limits.

@@ -77,8 +77,8 @@ package struct ONNXGraph: Sendable, Hashable {
     self.findObstacles(nodes, constants: constants)
   }
 
-  /// Refuses nodes that take a value which no earlier part of the graph computes: OpenCV ends the
-  /// process then.
+  /// Refuses nodes that take a value which earlier parts of the graph don't compute: OpenCV ends
+  /// the process then.
   private static func checkConnections(
     _ nodes: [Node], known: Set<String>
   ) throws(VisionError) {

@@ -42,8 +42,8 @@
       }
     }
 
-    /// Explains why OpenCV cannot run a model: by what is known to be unsupported in it, and else
-    /// by the most frequent reasons.
+    /// Explains why OpenCV cannot run a model: the known unsupported feature in it, or the most
+    /// frequent reasons.
     private static func advice(_ model: ModelFile, _ reason: String) -> String {
       let obstacles =
         model.graph.obstacles.isEmpty

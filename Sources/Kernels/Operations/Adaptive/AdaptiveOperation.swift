@@ -2,7 +2,7 @@
 ///
 /// Every frame of a stream is measured as it arrives, before the first stage, on a grid of samples
 /// (``SampleGrid``). The measurement is smoothed over the stream (``TemporalSmoothing``), and the
-/// smoothed value decides which nodes filter the frame.
+/// smoothed value determines the nodes that filter the frame.
 ///
 /// The state belongs to a stage of a session (``StreamScene``):
 ///
@@ -44,7 +44,7 @@ extension AdaptiveOperation {
     AdaptiveStage(self)
   }
 
-  /// A pass for operations that are not colour matrices; the planner folds those.
+  /// A pass for operations that are not colour matrices; the planner folds colour matrices.
   package func makePass(_ setting: PassSetting, index: Int) -> any Pass {
     AdaptivePass(setting, self, index: index)
   }

@@ -1,6 +1,6 @@
 /// A pass that compiles and runs the nodes of an adaptive operation for every frame.
 ///
-/// Compiling takes microseconds: the nodes hold neither pictures nor large fields.
+/// Compiling takes microseconds: the nodes don't hold pictures or large fields.
 struct AdaptivePass: OperationPass {
   let setting: PassSetting
   private let operation: any AdaptiveOperation
@@ -34,7 +34,7 @@ struct AdaptivePass: OperationPass {
   }
 }
 
-/// A pass of pointwise operations, some of which are colour matrices that depend on the frame.
+/// A pass of pointwise operations, including colour matrices that depend on the frame.
 ///
 /// The pass folds the operations again for every frame, and then costs as much as the same
 /// operations with a fixed matrix.

@@ -95,8 +95,9 @@ struct LowLight: CatalogueFilter {
 }
 
 extension FilterNode {
-  /// A gain of dark colours that becomes less for bright ones: rgb * min(gain / (1 + knee m), max(1,
-  /// 1 / m)), m the greatest channel. The ratios of channels stay, and no channel gets beyond 1.
+  /// A gain of dark colours that becomes less for bright ones: rgb * min(gain / (1 + knee m),
+  /// max(1, 1 / m)), m the greatest channel. The ratios of channels stay, and channels don't exceed
+  /// 1.
   fileprivate static func shoulder(gain: Double, knee: Double) -> FilterNode {
     let (slope, bend) = (Float(gain), Float(knee))
     return FilterNode(

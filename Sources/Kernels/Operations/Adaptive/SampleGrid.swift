@@ -4,7 +4,7 @@
 /// most 64 x 36 samples, and at most one per pixel. All numbers are whole, and therefore the same
 /// on every machine.
 package struct SampleGrid: Sendable, Hashable {
-  /// The most samples along the width and the height.
+  /// The maximum number of samples along the width and the height.
   package static let maxColumns = 64
   package static let maxRows = 36
   /// The mean change of luma, in levels, from which a picture shows another scene than the last.
@@ -52,7 +52,7 @@ package struct SampleGrid: Sendable, Hashable {
     self.samples.map { 54 &* $0.x &+ 183 &* $0.y &+ 19 &* $0.z }
   }
 
-  /// The mean luma in 0 ... 1; `nil` if no sample is visible.
+  /// The mean luma in 0 ... 1; `nil` without visible samples.
   package var meanLuma: Double? {
     var sum: Int64 = 0
     var count: Int64 = 0

@@ -9,9 +9,9 @@
 /// The smoothing of two measured numbers over the frames of a stream, by the frames' capture times.
 ///
 /// The value moves towards every measurement m: value += (m - value) (1 - e^(-t / time constant)),
-/// t the time since the last frame. So the value at a time depends neither on the frame rate nor on
-/// dropped frames, if the measurements are equal. Measurements that alternate between two numbers
-/// at an interval of t give values whose difference is tanh(t / (2 time constants)) of the
+/// t the time since the last frame. The value at a time therefore doesn't depend on the frame rate
+/// or on dropped frames, if the measurements are equal. Measurements that alternate between two
+/// numbers at an interval of t give values with the difference tanh(t / (2 time constants)) of the
 /// measurements' difference.
 ///
 /// - The first measurement is the first value, and the value after a restart, such as a cut.

@@ -53,7 +53,7 @@ struct WhiteBalance: CatalogueFilter {
     var isColorMatrix: Bool { true }
     var summary: String { "a colour matrix that removes the colour of each frame's light" }
 
-    /// The greatest logarithm of red or blue over green.
+    /// The maximum logarithm of red or blue over green.
     private static let limit = 0.4
     /// Smaller logarithms of a factor count as 0.
     private static let threshold = 1.0 / 512
@@ -89,7 +89,7 @@ private struct LightColor {
 
   /// The levels of a sample's greatest channel that count.
   private static let levels: ClosedRange<Int32> = 16 ... 249
-  /// The least share of the samples that must count.
+  /// The minimum share of the samples that must count.
   private static let leastShare = 0.02
   /// The chroma from which a sample does not count.
   private static let greatestChroma = 0.3

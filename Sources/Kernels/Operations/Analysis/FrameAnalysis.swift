@@ -80,8 +80,8 @@ public struct PlannedAnalysis: Sendable {
   /// The analysis.
   public let analysis: any FrameAnalysis
   package let identity: Identity
-  /// Whether the plan has the analysis as a scene stage too. Frames that the plan runs on then need
-  /// no other analysis.
+  /// Whether the plan has the analysis as a scene stage too. Frames that the plan runs on are then
+  /// not analysed again.
   package internal(set) var isInScene = false
 
   package init(stage: String, identity: Identity, analysis: any FrameAnalysis) {

@@ -10,8 +10,8 @@ package struct LumaLevels: Sendable {
   let white: Int
   private let levels: [UInt8]
 
-  /// Reads luma from a frame of any format: the luma plane where there is one, clamped to black ...
-  /// white; otherwise the Rec. 709 luma of the stored red, green and blue, rounded to a level.
+  /// Reads luma from a frame of any format: the luma plane if the format has one, clamped to black
+  /// ... white; otherwise the Rec. 709 luma of the stored red, green and blue, rounded to a level.
   package init(_ frame: Frame) {
     let isVideo = frame.format.isYUV && frame.color.range == .video
     let (black, white): (UInt8, UInt8) = isVideo ? (16, 235) : (0, 255)

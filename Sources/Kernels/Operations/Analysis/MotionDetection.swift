@@ -53,7 +53,7 @@ struct MotionDetection: CatalogueFilter {
     let settings: Settings
     let everyNth: Int
 
-    /// One frame alone shows no motion.
+    /// A single frame doesn't show motion.
     func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] { [:] }
 
     func makeAnalyzer() -> any FrameAnalyzer { Analyzer(settings: self.settings) }
@@ -116,7 +116,7 @@ struct MovingCells {
   /// - Parameters:
   ///   - motion: The motion of every cell, row by row.
   ///   - columns: The cells of a row.
-  ///   - threshold: The least motion of a moving cell.
+  ///   - threshold: The minimum motion of a moving cell.
   init(motion: [Double], columns: Int, threshold: Double) {
     // A still cell does not move, even with a threshold of 0.
     var isMoving = motion.map { $0 >= threshold && $0 > 0 }

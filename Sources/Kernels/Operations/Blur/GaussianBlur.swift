@@ -46,7 +46,7 @@ package struct GaussianBlurOperation: NeighborhoodOperation {
   /// The standard deviation in pixels.
   package let sigma: Double
 
-  /// The least standard deviation that changes a picture.
+  /// The minimum standard deviation that changes a picture.
   package static let minSigma = 0.16
 
   package init(sigma: Double) {

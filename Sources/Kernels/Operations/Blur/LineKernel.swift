@@ -61,9 +61,9 @@ struct LineKernel: Sendable {
   /// The pixels; at least one pair.
   let pairs: [Pair]
 
-  /// The greatest horizontal offset.
+  /// The maximum horizontal offset.
   var margin: Int { self.pairs.reduce(1) { max($0, abs($1.first.x), abs($1.second.x)) } }
-  /// The greatest vertical offset.
+  /// The maximum vertical offset.
   var reach: Int { self.pairs.reduce(1) { max($0, abs($1.first.y), abs($1.second.y)) } }
 
   /// Creates the kernel of a line.

@@ -90,7 +90,7 @@ extension PlaneWeights {
 /// sample, and a block's result is the mean of its pixels' results. With g the weights by distance
 /// in pixels, this is a symmetric filter of the chroma plane with the weight g[2j] + (g[2j - 1] +
 /// g[2j + 1]) / 2 at distance j. The last block along an odd side is one pixel wide, and its sample
-/// repeats beyond it, so its weights are g[2j - 1] + g[2j] at distance j, and g[0] at its centre.
+/// repeats beyond it; its weights are then g[2j - 1] + g[2j] at distance j, and g[0] at its centre.
 struct PlaneWeights: Sendable {
   /// The weights of all samples except, along odd sides, the last.
   let inner: SymmetricWeights

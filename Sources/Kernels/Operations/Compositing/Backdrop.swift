@@ -16,7 +16,7 @@ enum Backdrop: Sendable {
     }
   }
 
-  /// Places the picture in frames of a size; `nil` if no pixel of it is in the frame.
+  /// Places the picture in frames of a size; `nil` if it is outside the frame.
   func placed(_ fit: PictureFit, in size: FrameSize, _ space: WorkingSpace) -> PlacedBackdrop? {
     switch self {
     case .source: .source(space)

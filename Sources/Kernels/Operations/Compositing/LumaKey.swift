@@ -33,7 +33,7 @@ struct LumaKey: CatalogueFilter {
       .fit(default: .fill, "How the background image is fitted into the frame."),
     ])
 
-  /// The least width of the transition.
+  /// The minimum width of the transition.
   private static let minTransition = 0.001
 
   private let key: LumaRamp

@@ -19,7 +19,7 @@ package struct RadialMap: Sendable {
   /// The factor at a distance of less than ``reach``, in pixels. Must be smooth and finite.
   package let factor: @Sendable (_ distance: Double) -> Factor
 
-  /// The greatest distance from the centre to a point of the frame.
+  /// The maximum distance from the centre to a point of the frame.
   package static func greatestDistance(
     from center: (x: Double, y: Double), in size: FrameSize
   ) -> Double {

@@ -46,7 +46,7 @@ struct RadialWarpTable: Sendable {
     self.values = values
   }
 
-  /// The greatest curvature of positions over the distance, in pixels per pixel squared: the
+  /// The maximum curvature of positions over the distance, in pixels per pixel squared: the
   /// factor's second derivative times the distance.
   private static func curvature(_ map: RadialMap) -> Double {
     let step = map.reach / 32
@@ -72,7 +72,7 @@ enum RadialWarpCurve {
     /// The sampled positions: the roots of a Chebyshev polynomial, which give a nearly minimal
     /// error.
     let nodes: [Double]
-    /// The positions of the greatest errors, between the nodes and at the ends.
+    /// The positions of the maximum errors, between the nodes and at the ends.
     let extremes: [Double]
 
     init(terms: Int) {
@@ -85,7 +85,7 @@ enum RadialWarpCurve {
     Samples(terms: Int(SL_FEW_RADIAL_TERMS)), Samples(terms: Int(SL_RADIAL_TERMS)),
   ]
 
-  /// The greatest error of a position, in pixels of the frame.
+  /// The maximum error of a position, in pixels of the frame.
   private static let tolerance = 1.0 / 1024
 
   /// Fits the polynomials, with as few terms as suffice.

@@ -25,7 +25,7 @@ struct WarpReader: ~Copyable {
   ///   - shape: The plane.
   ///   - empty: The empty colour, in levels by channel, with which pixels of partial coverage are
   ///     mixed.
-  ///   - capacity: The most pixels of a run.
+  ///   - capacity: The maximum number of pixels of a run.
   init(_ source: RasterView, _ shape: PlaneShape, empty: [Double], capacity: Int) {
     let rows = unsafe sl_rows_current().pointee
     let isEightBit = source.depth == .eight

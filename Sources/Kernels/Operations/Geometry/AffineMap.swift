@@ -53,7 +53,7 @@ package struct AffineMap: Sendable, Hashable {
       a: a, b: b, c: c, d: d, tx: -(a * self.tx + c * self.ty), ty: -(b * self.tx + d * self.ty))
   }
 
-  /// The greatest factor by which the distance of neighbours grows.
+  /// The maximum factor by which the distance of neighbours grows.
   package var stretch: Double {
     max(hypot(self.a, self.b), hypot(self.c, self.d))
   }

@@ -49,8 +49,8 @@ struct AffineTransform: CatalogueFilter {
 
 /// A resampling of the picture by an affine map, in a frame of the same size.
 package struct AffineOperation: NeighborhoodOperation {
-  /// The map from positions of the result to positions of the input, in pixels; `nil` if no pixel
-  /// is visible.
+  /// The map from positions of the result to positions of the input, in pixels; `nil` if the result
+  /// is empty.
   package let inverse: AffineMap?
   /// Whether the edge pixels extend beyond the picture; otherwise the outside is empty
   /// (``TransparentBlack``).
@@ -180,7 +180,7 @@ struct SampleSums: ~Copyable {
 
   /// Allocates sums.
   ///
-  /// - Parameter count: The most samples of a run.
+  /// - Parameter count: The maximum number of samples of a run.
   init(count: Int) {
     self.memory = SampleMemory(count: 3 * count)
     unsafe self.sums = UnsafeMutableRawPointer(self.memory[0])

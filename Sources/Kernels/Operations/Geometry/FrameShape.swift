@@ -26,7 +26,7 @@ public struct FrameShape: Sendable, Hashable {
     self.fit = fit
   }
 
-  /// Whether the shape changes no frame.
+  /// Whether the shape leaves frames unchanged.
   public var isAny: Bool {
     self.orientation == .upright && self.width == nil && self.height == nil
   }
@@ -65,7 +65,7 @@ public struct FrameShape: Sendable, Hashable {
     let whole = (width: Double(own.width), height: Double(own.height))
     let across = Double(target.width) / whole.width
     let down = Double(target.height) / whole.height
-    // One side follows from the other, so the aspect ratio does not change.
+    // One side follows from the other, which keeps the aspect ratio.
     switch self.width == nil || self.height == nil ? .stretch : self.fit {
     case .stretch:
       return turned + [.resample(from: (0, 0), extent: whole, to: target)]

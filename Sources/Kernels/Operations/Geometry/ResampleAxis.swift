@@ -11,7 +11,7 @@ package struct ResampleAxis: Sendable, Hashable {
   package let starts: [Int32]
   /// The weights, ``taps`` per sample; their sum is 1.
   package let weights: [Float]
-  /// The axis in integers; `nil` if there are too many taps for exact weights, or too few samples.
+  /// The axis in integers; `nil` for too many taps for exact weights, or too few samples.
   let fixed: FixedResampleAxis?
 
   /// Creates an axis.
@@ -32,7 +32,7 @@ package struct ResampleAxis: Sendable, Hashable {
     var starts: [Int32] = []
     var weights: [Float] = []
     for sum in sums {
-      // All samples have the same number of taps, so the last ones begin earlier.
+      // All samples have the same number of taps: the last ones begin earlier.
       let start = min(sum.start, source - self.taps)
       let before = sum.start - start
       starts.append(Int32(start))
@@ -54,7 +54,7 @@ package struct ResampleAxis: Sendable, Hashable {
     func clamped(_ position: Double) -> Int { Int(min(max(position, 0), Double(limit))) }
     if step > 1 {
       let (start, end) = (clamped(low.rounded(.down)), clamped((low + step).rounded(.up) - 1))
-      // The samples at the ends extend to infinity, so a step may be longer than the source.
+      // The samples at the ends extend to infinity: a step may be longer than the source.
       let weights = (start ... end).map { index in
         let left = index == 0 ? -Double.infinity : Double(index)
         let right = index == limit ? Double.infinity : Double(index + 1)
@@ -84,7 +84,7 @@ struct FixedResampleAxis: Sendable, Hashable {
 
   /// Converts an axis.
   ///
-  /// - Returns: `nil` if there are too many taps, or fewer samples than an even number of taps.
+  /// - Returns: `nil` for too many taps, or fewer samples than an even number of taps.
   init?(source: Int, taps: Int, starts: [Int32], weights: [Float]) {
     let even = taps + taps % 2
     guard even <= Self.maxTaps, even <= source else { return nil }

@@ -61,9 +61,9 @@ extension BlurredMixFilter {
 ///
 /// With equal weights the operation is linear (an unsharp mask if they are negative) and works on
 /// every plane. With different weights, d is computed per channel in RGB and grey formats. In YUV
-/// formats luma decides, and chroma moves by the same weight times its own difference, reduced in
-/// proportion where luma differs by less than ``ramp``. Alpha is a channel like the others, limited
-/// to 0 ... 1.
+/// formats luma determines the weight, and chroma moves by the same weight times its own
+/// difference, reduced in proportion where luma differs by less than ``ramp``. Alpha is a channel
+/// like the others, limited to 0 ... 1.
 package struct BlurredMixOperation: NeighborhoodOperation {
   /// The Gaussian's standard deviation in pixels.
   package let sigma: Double

@@ -12,7 +12,7 @@ package struct GuidedDetailOperation: NeighborhoodOperation {
   package let gain: Double
   /// The detail that is scaled by half of the gain, in units of white; 0 disables coring.
   package var coring = 0.0
-  /// The greatest change, in units of white.
+  /// The maximum change, in units of white.
   package var limit = 1.0
   /// Whether only colours of skin change.
   package var isSkinOnly = false

@@ -100,7 +100,7 @@ package struct LumaSharpenPass: OperationPass {
   }
 
   private static func grayRaster(_ context: PassContext) -> Raster {
-    // The input's size is a frame's, so a plane of it exists.
+    // The input's size is a frame's, which is valid for a plane too.
     guard let layout = try? FrameLayout(aligned: .gray8, size: context.inputs[0].size) else {
       preconditionFailure("no frame has the size \(context.inputs[0].size)")
     }

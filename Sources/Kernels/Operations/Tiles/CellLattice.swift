@@ -6,7 +6,7 @@ package struct CellLattice: Sendable, Hashable {
   /// The distance between positions, in pixels of the plane.
   package let spacing: Double
 
-  /// The greatest distance of a seed from its position along either axis, in spacings. With this
+  /// The maximum distance of a seed from its position along either axis, in spacings. With this
   /// value, the nearest seed of a point is at most one row of the grid away: a seed of the point's
   /// row is within sqrt(2) (.5 + .32) = 1.16 spacings, and seeds two rows away are beyond 1.5 - .32
   /// = 1.18.
@@ -71,8 +71,8 @@ struct CellSpan: Sendable {
 
 /// The runs of pixels of a row with the same nearest seed. Owned by one band.
 ///
-/// In the squared distances (x - s)^2 + d^2 to the seeds the term x^2 is common, so every distance
-/// is a line in x, and their minimum is a chain of lines with descending slopes. One walk over the
+/// In the squared distances (x - s)^2 + d^2 to the seeds the term x^2 is common: every distance is
+/// a line in x, and their minimum is a chain of lines with descending slopes. One walk over the
 /// seeds in order of x finds it.
 struct CellRuns {
   /// The first pixels of runs, and the end of the row.

@@ -154,7 +154,7 @@ private struct ChainMap {
     return chain
   }
 
-  /// Whether all sums with fields, whose products are less than 2, fit 16 bits.
+  /// Whether all sums with fields, which have products below 2, fit 16 bits.
   private func isBounded(fraction: Int) -> Bool {
     let limit = 32000 / Double(1 << fraction)
     return self.weights.indices.allSatisfy { row in
@@ -167,8 +167,8 @@ private struct ChainMap {
     }
   }
 
-  /// The biases, of which with the rounding's half all but 15 bits are 0; `nil` if they are too
-  /// large.
+  /// The biases, with at most 15 significant bits after adding the rounding's half; `nil` if they
+  /// are too large.
   private func fixedBiases(_ unit: Double, low: Int) -> [Int32]? {
     let half = Double(1 << (low - 1))
     let exact = self.biases.map { $0 * unit + half }

@@ -14,8 +14,8 @@ package struct NormalForm: Sendable {
 
   /// Creates the normal form of a chain.
   ///
-  /// - Returns: `nil` if an operation is neither a field nor a matrix that leaves alpha unchanged
-  ///   and does not read it.
+  /// - Returns: `nil` if an operation isn't a field, or a matrix that leaves alpha unchanged and
+  ///   does not read it.
   package init?(_ operations: [PointOperation], isOpaque: Bool) {
     for operation in operations {
       switch operation {

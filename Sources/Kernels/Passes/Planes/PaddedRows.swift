@@ -30,7 +30,7 @@ struct PaddedRows: ~Copyable {
     self.capacity = capacity
     self.margin = margin
     self.sampleBytes = source.depth.byteCount
-    // Room for whole vectors at the end, and no stride that maps rows to the same cache sets.
+    // Room for whole vectors at the end, and a stride that doesn't map rows to the same cache sets.
     let row = (shape.width + 2 * margin) * shape.step * source.depth.byteCount + 128
     let stride = (row + 63) & ~63
     self.stride = stride.isMultiple(of: 4096) ? stride + 64 : stride
@@ -89,7 +89,7 @@ struct FloatRows: ~Copyable {
     self.shape = shape
     self.capacity = capacity
     self.margin = margin
-    // Room for whole vectors at the end, and no stride that maps rows to the same cache sets.
+    // Room for whole vectors at the end, and a stride that doesn't map rows to the same cache sets.
     let stride = ((shape.width + 2 * margin) * shape.step + 63) & ~15
     self.stride = stride.isMultiple(of: 1024) ? stride + 16 : stride
     let bytes = UnsafeMutableRawPointer.allocate(

@@ -111,9 +111,9 @@ struct DirectRowWriter: Sendable {
 /// A writer of deep rows with samples that may exceed the range of pictures, such as sharpened
 /// rows.
 ///
-/// Where there is alpha, it is limited to 0 ... 1 and premultiplied colour to -alpha ... 2 alpha.
-/// Colour beyond that would become visible when a later filter raises alpha. In a premultiplied
-/// frame colour is limited to alpha. Opaque pictures are not limited between passes.
+/// Alpha is limited to 0 ... 1 and premultiplied colour to -alpha ... 2 alpha. Colour beyond that
+/// would become visible when a later filter raises alpha. In a premultiplied frame colour is
+/// limited to alpha. Opaque pictures are not limited between passes.
 @safe
 struct LimitedRowWriter: Sendable {
   private let writer: RowWriter
@@ -142,7 +142,7 @@ struct LimitedRowWriter: Sendable {
       && context.output.depth == .eight
   }
 
-  /// The writer of rows of bytes that need no limits; `nil` if there is alpha, or if source or
+  /// The writer of rows of bytes without limits; `nil` for formats with alpha, or if source or
   /// output is deep.
   var direct: RowWriter? { self.hasAlpha || !self.writer.isDirect ? nil : self.writer }
 

@@ -1,6 +1,6 @@
 import CKernels
 
-/// A function of pixels of four bytes, of which the fourth is kept.
+/// A function of four-byte pixels that keeps the fourth byte.
 @safe
 package struct PixelFunction: Sendable {
   /// Computes `count` pixels; `input` and `output` may be the same memory. `red` is the place of red
@@ -124,7 +124,7 @@ extension PointOperation {
 }
 
 extension ColorMatrix {
-  /// Whether no colour channel depends on another one.
+  /// Whether colour channels are independent of each other.
   fileprivate var isDiagonal: Bool {
     self.red.y == 0 && self.red.z == 0 && self.green.x == 0 && self.green.z == 0
       && self.blue.x == 0 && self.blue.y == 0

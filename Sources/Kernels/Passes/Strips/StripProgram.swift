@@ -154,7 +154,7 @@ package final class StripKernel: Sendable {
 
   /// Whether every colour channel is a function of itself alone, the same at every position.
   let isCurve: Bool
-  /// The same function of pixels of bytes, without strips, if there is one.
+  /// The same function of pixels of bytes, without strips, if available.
   let pixels: PixelFunction?
   /// The estimated time of a pixel on one thread, of a kernel from text; `nil` for other functions.
   package let nanosecondsPerPixel: Double?

@@ -37,7 +37,7 @@ struct StripStore {
     return rows.load(strip, through: curves)
   }
 
-  /// Writes a strip, and the strip below it that shares its chroma if there is one.
+  /// Writes a strip, and the optional strip below it that shares its chroma.
   func store(_ first: Strip, _ second: Strip?) {
     switch self.rows {
     case .pixels(let rows): rows.store(first)

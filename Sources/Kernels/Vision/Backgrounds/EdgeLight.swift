@@ -16,7 +16,7 @@ struct Backlight: Sendable {
   /// The radii of the blurs.
   private static let backdropRadii = [8, 8]
   private static let coverRadii = [3, 3]
-  /// The share of background around a pixel below which no light falls on it.
+  /// The share of background around a pixel below which light doesn't fall on it.
   private static let leastShare: Float = 0.01
 
   /// - Parameters:
@@ -24,7 +24,7 @@ struct Backlight: Sendable {
   ///   - reduction: Their reduction.
   ///   - amount: The strength; 0 disables the light.
   ///   - backdrop: The backdrop's premultiplied pixels.
-  /// - Returns: `nil` if the backdrop gives no light.
+  /// - Returns: `nil` if the backdrop doesn't give light.
   init?(
     _ geometry: FrameGeometry, _ reduction: FrameReduction, amount: Double,
     backdrop: (_ x: Int, _ y: Int) -> SIMD4<Double>
@@ -53,7 +53,7 @@ struct Backlight: Sendable {
     self.amount = Float(amount)
     self.factor = factor
     self.geometry = geometry
-    // The differences of codes: alpha, which is 0, gives no offset.
+    // The differences of codes: alpha, which is 0, doesn't give an offset.
     self.matrix = MatteCoding(geometry).encoding.flatMap { $0.map(Float.init) }
   }
 
@@ -161,7 +161,7 @@ final class LightRows {
 
   /// Adds light to a row of interleaved pixels.
   ///
-  /// - Returns: Whether there is any.
+  /// - Returns: Whether the row has light.
   @discardableResult
   func addPixels(
     _ y: Int, to row: UnsafeMutableRawPointer, _ alpha: UnsafePointer<Float>, _ shape: PlaneShape,

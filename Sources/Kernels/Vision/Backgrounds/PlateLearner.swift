@@ -7,12 +7,12 @@
 struct PlateLearner: Sendable {
   /// The time without motion.
   static let stillTime = Duration.seconds(2)
-  /// The least number of pictures.
+  /// The minimum number of pictures.
   static let pictureCount = 30
   /// The side of a cell in pixels, and the mean change that counts as motion, in levels.
   private static let cell = 8
   private static let motion = 6.0
-  /// The least change of the progress that is reported.
+  /// The minimum change of the progress that is reported.
   private static let progressStep = 0.1
 
   private var first: (picture: ColorPicture, frame: SceneTime)?
@@ -68,7 +68,7 @@ struct PlateLearner: Sendable {
     return nil
   }
 
-  /// Whether no face is known.
+  /// Whether a report is without faces and candidates.
   private static func isEmpty(_ faces: FaceReport?) -> Bool {
     faces.map { $0.faces.isEmpty && $0.candidates.isEmpty } ?? true
   }

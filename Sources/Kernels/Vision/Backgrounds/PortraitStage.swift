@@ -26,9 +26,9 @@ struct PortraitStage: SceneStage {
   private var report: [String: AnalysisValue] = [:]
   private var reportedError: String?
 
-  /// The least number of frames from one job to the next.
+  /// The minimum number of frames from one job to the next.
   static let interval = 3
-  /// The time for which the last matte is used while no face is found.
+  /// The time for which the last matte is used without a face.
   static let holdTime = Duration.seconds(2)
 
   init(_ choice: MatteChoice) {

@@ -17,7 +17,7 @@ package struct ContentMotion: Sendable, Hashable {
     self.levels = levels
   }
 
-  /// Whether there are finite values for all cells.
+  /// Whether all cells have finite values.
   func isValid(for cells: PictureCells) -> Bool {
     self.offsets.count == cells.count && self.levels.count == cells.count
       && self.levels.allSatisfy(\.isFinite)

@@ -27,7 +27,7 @@ package struct FaceScene: Sendable {
   private var points: any PointTracker
   private var tracker: FaceTracker?
   private var pictures: [(frame: SceneTime, picture: LumaPicture)] = []
-  /// The last picture of which a search was started.
+  /// The last picture with a search.
   private var searched: (frame: UInt64, picture: LumaPicture)?
   private var report = FaceReport(frame: SceneTime(index: 0, time: .zero))
   /// The search that is due.

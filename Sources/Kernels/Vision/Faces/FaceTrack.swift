@@ -198,7 +198,7 @@ struct FaceTrack: Sendable {
 }
 
 extension [FaceTrack] {
-  /// The least overlap of two tracks of one face.
+  /// The minimum overlap of two tracks of one face.
   private static let mergeOverlap = 0.5
 
   /// Returns the tracks in the order of their ids. Leaves out candidates, and tracks that the last

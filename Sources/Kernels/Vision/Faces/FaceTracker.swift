@@ -12,7 +12,7 @@
 ///
 /// A new session, and a picture of another size, need a new tracker or ``reset(width:height:)``.
 ///
-/// - A detection that matches no known face starts a candidate. A second one in a later frame,
+/// - A detection that doesn't match a known face starts a candidate. A second one in a later frame,
 ///   within ``confirmationTime``, confirms it.
 /// - A detection moves a face that flow follows by 35 % of the difference, and a face that flow has
 ///   lost all the way.
@@ -31,7 +31,7 @@ package struct FaceTracker: Sendable {
     package var protects: Bool
     /// The largest number of faces, including candidates.
     package var maxFaces: Int
-    /// The least size of faces that full searches look for, as a share of the picture's height.
+    /// The minimum size of faces that full searches look for, as a share of the picture's height.
     package var minSize: Double
 
     package init(protects: Bool = false, maxFaces: Int = 8, minSize: Double = 0.125) {

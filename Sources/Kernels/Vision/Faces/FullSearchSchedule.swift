@@ -50,7 +50,7 @@ struct FullSearchSchedule: Sendable {
   ///   - frame: The frame.
   ///   - step: The number of the tracker's step.
   ///   - interval: The number of steps between searches.
-  ///   - minimumSize: The least side of faces in pixels.
+  ///   - minimumSize: The minimum side of faces in pixels.
   mutating func next(
     in frame: SceneTime, step: Int, interval: Int, minimumSize: Double
   ) -> FullSearch? {

@@ -7,9 +7,9 @@
 ///   moved on for at most ``extrapolationTime``: at most half a face width away, and half a width
 ///   more per second;
 /// - their sizes differ by a factor of at most ``maximumRatio``;
-/// - no other face that is lost or hidden could have come there with a speed of ``reachSpeed``: two
-///   faces that change places while both are hidden both have new ids;
-/// - no second new face is as near.
+/// - other lost or hidden faces could not have come there with a speed of ``reachSpeed``: two faces
+///   that change places while both are hidden both have new ids;
+/// - a second new face isn't as near.
 ///
 /// Places are pixels of the reduced picture. A person who takes the place of a face that is hidden
 /// alone gets its id.
@@ -146,7 +146,7 @@ struct LostFaces: Sendable {
     return LocalLook(face: face.id, box: box)
   }
 
-  /// Decides which new faces are lost ones, and forgets those.
+  /// Recognizes new faces as lost ones, and forgets these lost faces.
   ///
   /// - Parameters:
   ///   - new: The places of faces that were confirmed in this frame.

@@ -32,7 +32,7 @@ extension PointTracker {
 package struct NoPointTracker: PointTracker {
   package init() {}
 
-  /// Returns no points.
+  /// Returns an empty array.
   package func points(of box: FaceBox, in picture: LumaPicture) -> [PicturePoint] { [] }
 
   /// Returns `nil` for every point.

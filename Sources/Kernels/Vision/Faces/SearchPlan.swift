@@ -15,7 +15,7 @@ package struct FullSearch: Sendable, Hashable {
   /// The roll in radians of the faces that the search finds, one of
   /// ``FaceTracker/searchAngles``.
   package var angle: Double
-  /// The least side of the canonical box in pixels.
+  /// The minimum side of the canonical box in pixels.
   package var minimumSize: Double
 
   package init(frame: UInt64, angle: Double, minimumSize: Double) {

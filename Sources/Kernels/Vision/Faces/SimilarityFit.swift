@@ -1,4 +1,4 @@
-/// The movement that explains where points went between two pictures, by least squares.
+/// The movement of points between two pictures, by least squares.
 ///
 /// With the points `p` and `q` before and after, taken relative to their means, the movement that
 /// minimizes the sum of squared distances has `a = sum(px qx + py qy) / sum(px^2 + py^2)` and `b =
@@ -17,7 +17,7 @@ package struct SimilarityFit: Sendable, Hashable {
     }
   }
 
-  /// The reason for which pairs give no movement of a face.
+  /// The reason for which pairs don't give a movement of a face.
   package enum Refusal: Error, Sendable, Hashable {
     /// Fewer than ``SimilarityFit/minimumPairs`` pairs, or a coordinate that is not finite.
     case tooFewPairs
@@ -29,8 +29,8 @@ package struct SimilarityFit: Sendable, Hashable {
     case rotation
   }
 
-  /// The smallest number of pairs. Two points determine a movement; eight leave five in the second
-  /// pass, enough that one wrong point does not decide.
+  /// The minimum number of pairs. Two points determine a movement; eight leave five in the second
+  /// pass, enough to limit the effect of one wrong point.
   package static let minimumPairs = 8
   /// The share of pairs that the second pass leaves out.
   package static let omittedShare = 0.3
@@ -70,8 +70,8 @@ package struct SimilarityFit: Sendable, Hashable {
     self.residual = (squares / Double(nearest.count)).squareRoot()
   }
 
-  /// Returns the movement with the least sum of squared distances; `nil` if all points before, or
-  /// all points after, are at one place.
+  /// Returns the movement with the minimum sum of squared distances; `nil` if all points before, or
+  /// all points after, coincide.
   private static func leastSquares(_ pairs: [Pair]) -> SimilarityTransform? {
     let share = 1 / Double(pairs.count)
     let zero = PicturePoint(x: 0, y: 0)

@@ -1,6 +1,6 @@
 /// The number of a face in a session, from 1. A face that is lost for less than
-/// ``FaceTracker/returnTime`` keeps it, if no other face can have taken its position. Otherwise a
-/// number is never used again, also not for the same person who returns.
+/// ``FaceTracker/returnTime`` keeps it, if another face cannot have taken its position. Otherwise a
+/// number is never used again, even if the same person returns.
 package struct FaceID: Sendable, Hashable, Comparable {
   package let value: Int
 
@@ -127,8 +127,8 @@ package struct FaceReport: Sendable, Hashable {
   package var hasFailedLook = false
   /// Whether the last full search found more faces than the tracker follows.
   package var isFull = false
-  /// The motion of the picture since the last frame in which a full search was started; `nil` if it is
-  /// not known, or no stage protects.
+  /// The motion of the picture since the last frame in which a full search was started; `nil` if it
+  /// is unknown, or without protecting stages.
   package var motion: ContentMotion?
 
   package init(frame: SceneTime) {

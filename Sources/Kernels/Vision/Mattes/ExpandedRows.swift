@@ -75,7 +75,7 @@ extension FloatPlanes {
   ///   - count: The number of planes, the first ones.
   ///   - other: Planes of the same size, which are overwritten.
   ///   - bands: Divides the rows.
-  /// - Returns: These planes or the other ones: those with the result.
+  /// - Returns: The planes with the result: these or the other ones.
   package func blurred(
     radii: [Int], count: Int, with other: FloatPlanes, _ bands: BandRunner
   ) async -> FloatPlanes {

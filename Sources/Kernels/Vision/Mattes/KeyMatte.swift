@@ -111,8 +111,8 @@ struct KeyMatteSource: MatteSource {
 
 /// The removal of a key colour from the foreground.
 package struct KeySpill: Sendable, Hashable {
-  /// The key's greatest channel: 0 is red, 1 green, 2 blue. It is limited to the greater of the
-  /// others; `nil` if no channel is the greatest.
+  /// The key's maximum channel: 0 is red, 1 green, 2 blue. It is limited to the greater of the
+  /// others; `nil` for a key without a single maximum.
   package let channel: Int?
   /// The share of the excess that is removed.
   package let amount: Double

@@ -40,8 +40,7 @@ package struct MatteEdges: Sendable, Hashable {
 /// (``KeySpill/isPlain``) a colour becomes alpha c + (1 - alpha) o.
 ///
 /// Deep pictures with alpha are premultiplied. Frames of bytes may also have straight alpha; their
-/// rows are premultiplied for the blend, and pixels through which no background shows keep their
-/// samples.
+/// rows are premultiplied for the blend, and pixels that hide the background keep their samples.
 package struct MatteBlend: Sendable {
   let setting: PassSetting
   let reduction: FrameReduction
@@ -49,7 +48,7 @@ package struct MatteBlend: Sendable {
   let edges: MatteEdges
   /// Whether the backdrop replaces a picture's alpha too, instead of showing through it.
   let mixesAlpha: Bool
-  /// Whether a fourth channel that is ignored becomes 255, because it could show what is hidden.
+  /// Whether an ignored fourth channel becomes 255, because it could show hidden content.
   private let setsOpaque: Bool
   private let matrix: [Float]
   private let pixelKey: sl_key_blend

@@ -6,7 +6,7 @@ package struct MatteCoding {
   /// The luma of black, and of white above it.
   package let lumaOffset: Double
   package let lumaRange: Double
-  /// The greatest chroma above grey.
+  /// The maximum chroma above grey.
   package let chromaRange: Double
   /// The code values of a colour: four rows of weights of red, green, blue and alpha in levels, in
   /// the order in memory or as luma, Cb and Cr. In YUV formats alpha, 255, gives the offsets.

@@ -217,7 +217,7 @@ public struct PlateMatte: MatteSource {
 /// A picture of the empty scene with its detail and its gradient. The pixels at the edges are
 /// repeated beyond them, to allow moving it.
 struct Plate: Sendable {
-  /// The planes after red, green and blue: the Laplacian of luma, and the greatest difference of
+  /// The planes after red, green and blue: the Laplacian of luma, and the maximum difference of
   /// luma from a neighbour.
   static let detail = 3
   static let gradient = 4
@@ -274,8 +274,8 @@ struct Plate: Sendable {
 ///
 /// The shift is the one of 9x9 with the minimum sum of absolute differences of the Laplacians of
 /// picture and plate, outside the people, with every difference limited to 40 levels. It changes
-/// only to a shift whose sum is 3 % less than the present shift's, to keep a plain wall from making
-/// it jump.
+/// only to a shift with a sum of 3 % less than the present shift's, to keep a plain wall from
+/// making it jump.
 struct PlateAlignment: Sendable {
   /// A displacement: the picture's pixel (x, y) shows the plate's (x, y) + this.
   struct Shift: Sendable, Hashable {
@@ -283,7 +283,7 @@ struct PlateAlignment: Sendable {
     var y = 0
   }
 
-  /// The greatest displacement along an axis.
+  /// The maximum displacement along an axis.
   static let reach = 4
 
   private(set) var shift = Shift()

@@ -13,7 +13,7 @@ package enum FaceCoverage: Sendable, Hashable {
     case searchLate
     /// There are more faces than are followed.
     case tooManyFaces
-    /// A large part of the picture shows what no search has seen, and moves.
+    /// A large part of the picture is unsearched, and moves.
     case regionsMove
     /// The same, and the camera moves.
     case cameraMoves

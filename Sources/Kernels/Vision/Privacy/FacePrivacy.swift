@@ -11,16 +11,15 @@
 ///    same face, or another appears there that was located after the lost one was last detected, and
 ///    that face is verified, or until ``Configuration/release`` ends it.
 /// 5. A face is unsure if looks have missed it ``missedLookLimit`` times, if optical flow failed
-///    and no detection has followed, or if its last detection is too many frames ago.
+///    without a later detection, or if its last detection is too many frames ago.
 /// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow, unless their
-///    places have shown since its last detection what they showed then, and do not move, other than
-///    with the camera, or optical flow follows the face and looks do not miss it: then they are
-///    covered where they are. So are candidates that optical flow follows, growing while unsure: a
-///    single search has found them, and no look has confirmed them.
+///    places have kept their content since the last detection, and move only with the camera, or
+///    optical flow follows the face and looks do not miss it: then they are covered where they are.
+///    So are candidates that optical flow follows, growing while unsure: a single search has found
+///    them, without a look that confirmed them.
 /// 7. Otherwise every face, confirmed or candidate, is covered by an ellipse, and content that
 ///    changed since the last searches at every angle by rectangles (``UnsearchedContent``). Too
-///    many of them, or ``unseenLimit`` of the picture that no search has seen, cover the whole
-///    frame.
+///    many of them, or an unsearched part of ``unseenLimit`` of the picture, cover the whole frame.
 ///
 /// A face is verified when full searches of the picture at every angle, since it was located, have
 /// found only known faces. Before, the finder may have mistaken another object for the face, which
@@ -73,8 +72,8 @@ package struct FacePrivacy: Sendable {
   package static let searchLimit = Duration.seconds(1)
   /// The longest time between frames over which knowledge is kept.
   package static let maximumGap = Duration.seconds(1)
-  /// The area of what no search has seen, as a share of the picture's, above which the whole frame is
-  /// covered: a face that rushes through would be visible in the gaps.
+  /// The unsearched area, as a share of the picture's, above which the whole frame is covered: a
+  /// face that rushes through would be visible in the gaps.
   package static let unseenLimit = 0.35
   /// The largest number of its rectangles.
   package static let rectangleLimit = 48
@@ -103,7 +102,7 @@ package struct FacePrivacy: Sendable {
   /// The growth of unsure faces, by their tracks.
   private var growth: [Int: Double] = [:]
   private var content = UnsearchedContent()
-  /// Whether the last frame showed what no search had seen.
+  /// Whether the last frame showed unsearched content.
   private var hasUnsearchedContent = false
   private var last: SceneTime?
   private var lastPicture: LumaPicture?
@@ -193,7 +192,7 @@ package struct FacePrivacy: Sendable {
     return frame.index > last.index && frame.time > last.time
   }
 
-  /// Compares a frame with the last one, and forgets what no longer holds.
+  /// Compares a frame with the last one, and forgets outdated knowledge.
   private mutating func enter(_ frame: SceneTime, _ picture: LumaPicture) {
     if let last = self.last, let lastPicture = self.lastPicture {
       let change = picture.meanChange(from: lastPicture)
@@ -214,7 +213,7 @@ package struct FacePrivacy: Sendable {
   }
 
   private mutating func forget(_ reason: FaceCoverage.WholeFrameReason, at frame: SceneTime) {
-    // Evidence is newer than every frame so far, also if this one is out of order.
+    // Evidence is newer than every frame so far, even if this one is out of order.
     let since = self.last.map { $0.index > frame.index ? $0 : frame } ?? frame
     self.unknown = Unknown(reason: reason, since: since, quietSince: since.time)
   }
@@ -269,8 +268,8 @@ package struct FacePrivacy: Sendable {
       || face.age > Self.staleIntervals * self.configuration.lookInterval
   }
 
-  /// Whether a face's place, which optical flow follows, shows what it showed when the face was last
-  /// detected.
+  /// Whether the content of a face's place, which optical flow follows, is unchanged since the face
+  /// was last detected.
   private func isUnchanged(_ face: TrackedFace) -> Bool {
     self.content.isUnchanged(
       self.ellipse(face, growth: 1), since: face.lastDetection,

@@ -6,7 +6,7 @@ import CKernels
 /// interpolation together have the variance `(1/12 + 1/2 + 1/6) a^2`, like a Gaussian with `sigma =
 /// sqrt(3/4) a`. As in ``RegionCover``, means are of the frame on black, and the result is opaque.
 struct FrameCover: Sendable {
-  /// The least side of a cell in pixels of the frame.
+  /// The minimum side of a cell in pixels of the frame.
   private static let leastSide = 4.0
 
   private let shape: PlaneShape

@@ -89,7 +89,7 @@ struct HeldFaces: Sendable {
     }
   }
 
-  /// Ends holding faces whose places are empty.
+  /// Ends holding faces at empty places.
   mutating func removeAll(where isEmpty: (Face) -> Bool) {
     self.faces.removeAll(where: isEmpty)
   }
@@ -103,7 +103,7 @@ struct HeldFaces: Sendable {
     return true
   }
 
-  /// Moves the places into a frame, and lets those grow that are not at rest.
+  /// Moves the places into a frame, and grows the places that are not at rest.
   ///
   /// - Parameters:
   ///   - content: The frame's content.
@@ -140,7 +140,7 @@ extension TrackedFace {
     self.track == other.track && self.firstDetection == other.firstDetection
   }
 
-  /// Whether another report means the same track, with no gap between both places.
+  /// Whether another report means the same track, without a gap between both places.
   func isSame(as other: TrackedFace) -> Bool {
     self.isOnSameTrack(as: other) && self.locatedSince == other.locatedSince
   }

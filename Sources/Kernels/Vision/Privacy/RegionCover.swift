@@ -5,7 +5,7 @@
 /// any order.
 ///
 /// Means are of the frame on black, and covered pixels become opaque: alpha could show a face, and
-/// select the pixels of which a mean is.
+/// select the pixels of a mean.
 struct RegionCover: Sendable {
   private let grid: RegionGrid
   private let isStraight: Bool

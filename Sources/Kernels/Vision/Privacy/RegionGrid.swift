@@ -17,8 +17,8 @@ struct RegionGrid: Sendable {
 
   /// The largest number of cells. A finer grid gets larger cells.
   private static let cellLimit = 1 << 18
-  /// The greatest distance of a region's centre in pixels of the picture, and the greatest half of
-  /// an extent that is not reduced to it: more than any frame, and exact in the formulas.
+  /// The maximum distance of a region's centre in pixels of the picture, and the maximum half of an
+  /// extent that is not reduced to it: more than any frame, and exact in the formulas.
   private static let centerLimit = 1e6
   private static let radiusLimit = 1e7
 
@@ -202,7 +202,7 @@ extension RegionGrid {
     guard step != 0 else { return limit }
     let crossing = ((step > 0 ? cell + 1 : cell) - start) / step
     var end = Int(min(max(crossing, Double(x + 1)), Double(limit)))
-    // The estimate is rounded; the definition decides.
+    // The estimate is rounded; the definition is exact.
     while end > x + 1, (start + Double(end - 1) * step).rounded(.down) != cell { end -= 1 }
     while end < limit, (start + Double(end) * step).rounded(.down) == cell { end += 1 }
     return end

@@ -1,6 +1,6 @@
 import CKernels
 
-/// The parts of a picture that show what no full search has seen: an unknown face may be in them.
+/// The parts of a picture that full searches have not seen: an unknown face may be in them.
 ///
 /// The content of every cell (``PictureCells``) is followed from search to search, and keeps the
 /// frame since which it is known. A cell shows the content of a cell of the last searched picture
@@ -10,9 +10,10 @@ import CKernels
 /// which it was known, have succeeded. Two are not enough: searches at -25 and 25 degrees do not
 /// find an upright face.
 ///
-/// A search does not find a face that is cut by an edge. So content that has come in through the
-/// left, the right or the upper edge, because it moves or the camera does, counts as new until it was
-/// searched at a distance of ``edgeShare`` from the edges, or ``restTime`` after it came to rest.
+/// A search does not find a face that is cut by an edge. Content that has come in through the left,
+/// the right or the upper edge, because it or the camera moves, therefore counts as new until it
+/// was searched at a distance of ``edgeShare`` from the edges, or ``restTime`` after it came to
+/// rest.
 package struct UnsearchedContent: Sendable {
   /// A rectangle of the picture, in pixels.
   package struct Region: Sendable, Hashable {
@@ -22,8 +23,8 @@ package struct UnsearchedContent: Sendable {
 
   /// The largest difference of a cell's mean that is noise, in levels.
   package static let threshold: Float = 12
-  /// The least width and height of a region, as a share of the picture's height: smaller faces are
-  /// not recognized.
+  /// The minimum width and height of a region, as a share of the picture's height: smaller faces
+  /// are not recognized.
   package static let minimumShare = 0.08
   /// The distance from an edge, as a share of the picture's height, within which a search may have
   /// seen only a part of a face.
@@ -34,7 +35,8 @@ package struct UnsearchedContent: Sendable {
   /// The distance from the camera's movement from which on content moves, in pixels.
   private static let movement: Float = 0.75
 
-  /// The distance in cells by which an object that has come in reaches beyond what flow has followed.
+  /// The distance in cells by which an incoming object reaches beyond the content that flow has
+  /// followed.
   private static let reach = 6
 
   /// The content of a picture, cell by cell.
@@ -49,7 +51,7 @@ package struct UnsearchedContent: Sendable {
     var entered: [Duration?]
     /// The number of the last frame in which the content was near an edge.
     var nearEdge: [UInt64]
-    /// Whether the content moves other than with the camera, compared with the last searched picture.
+    /// Whether the content moves relative to the camera, compared with the last searched picture.
     var moves: [Bool]
     /// Whether it moves so now, or moved so in the last searched picture.
     var moved: [Bool]
@@ -78,7 +80,7 @@ package struct UnsearchedContent: Sendable {
   private var height = 0
   private var cells = PictureCells(width: 1, height: 1)
   private var current: Content?
-  /// The content of the last picture of which a search was started.
+  /// The content of the last picture with a search.
   private var key: Content?
   /// The latest searched frame per angle.
   private var searched: [Double: UInt64] = [:]
@@ -132,18 +134,17 @@ package struct UnsearchedContent: Sendable {
     self = UnsearchedContent()
   }
 
-  /// Whether something in a region moves, other than with the camera; `nil` asks for the whole
-  /// picture.
+  /// Whether content in a region moves relative to the camera; `nil` asks for the whole picture.
   package func hasMotion(in region: CoveredRegion?) -> Bool {
     self.moving.indices.contains {
       self.moving[$0] && (region?.contains(self.cells.center($0)) ?? true)
     }
   }
 
-  /// Whether a region shows what it showed in an earlier frame, but for a tenth of its cells: flow is
-  /// not exact in fine patterns.
+  /// Whether a region's content is unchanged since an earlier frame, except for a tenth of its
+  /// cells: flow is not exact in fine patterns.
   ///
-  /// - Parameter mayMove: Whether it may have moved since, other than with the camera.
+  /// - Parameter mayMove: Whether it may have moved relative to the camera since.
   package func isUnchanged(
     _ region: CoveredRegion, since frame: SceneTime, mayMove: Bool
   ) -> Bool {
@@ -170,9 +171,9 @@ package struct UnsearchedContent: Sendable {
     }.filter { region.contains(self.cells.center($0)) }
   }
 
-  /// Returns rectangles that contain the content that was not searched, and the number of pixels of
-  /// content that no search has seen in them. The others have come in through an edge, and searches
-  /// may have seen a part of a face.
+  /// Returns rectangles that contain the content that was not searched, and the number of pixels in
+  /// them that searches have not seen. The others have come in through an edge, and searches may
+  /// have seen a part of a face.
   ///
   /// - Parameter isCovered: Whether a point is covered already.
   package func regions(isCovered: (PicturePoint) -> Bool) -> (rectangles: [Region], unseen: Int) {
@@ -218,7 +219,7 @@ package struct UnsearchedContent: Sendable {
   ) {
     let light = LightChange(from: motion?.levels ?? key.levels, to: content.levels)
     let hasChanged = self.differences(of: content.levels, from: key.levels, light)
-    // Flow is not exact at the edges of what moves, where it hides or shows something.
+    // Flow is not exact at the edges of moving objects, which hide and uncover content.
     let flowFails = motion.map {
       self.cells.grown(self.differences(of: content.levels, from: $0.levels, light), by: 1)
     }

@@ -1,7 +1,7 @@
-/// A filter whose effect depends on the contents of frames, such as faces.
+/// A filter with an effect that depends on the contents of frames, such as faces.
 ///
-/// Faces are found in frames as they arrive. So a pipeline is refused if a filter that moves pixels
-/// comes before a scene filter (``SceneRules``).
+/// Faces are found in frames as they arrive. A pipeline is therefore refused if a filter that moves
+/// pixels comes before a scene filter (``SceneRules``).
 package protocol SceneFilter: Filter {
   /// Whether the filter, with its arguments, depends on the scene.
   var usesScene: Bool { get }
@@ -32,22 +32,22 @@ package protocol SceneRequest: Sendable {
   var isCustom: Bool { get }
   /// Whether the step reads the reduced picture. `true` by default.
   var readsPicture: Bool { get }
-  /// Whether a stage's state may be copied: it has neither jobs nor objects that it shares with a
+  /// Whether a stage's state may be copied: it doesn't have jobs, or objects that it shares with a
   /// copy. `false` by default.
   var isCopyable: Bool { get }
   /// Returns the state of a session's first frame.
   func makeStage() -> any SceneStage
 }
 
-/// The work of a scene filter: a state per session, which decides what is drawn on a frame, and a
+/// The work of a scene filter: a state per session, which computes the drawing on a frame, and a
 /// pass that draws it.
 package protocol SceneOperation: SceneRequest {
   /// The operation in one line, for ``PassDescription/summary``.
   var summary: String { get }
-  /// Returns the greatest distance, in pixels, from which a pixel gets content of the frame, if the
-  /// operation takes it from opposite sides alike; `nil`, the default, if it may move content.
+  /// Returns the maximum distance, in pixels, from which a pixel gets content of the frame, if the
+  /// operation takes it equally from opposite sides; `nil`, the default, if it may move content.
   func spread(in geometry: FrameGeometry) -> Double?
-  /// Creates the pass. It reads and writes frames of the setting's geometry, and takes what to draw
+  /// Creates the pass. It reads and writes frames of the setting's geometry, and takes the drawing
   /// from ``PassContext/scene`` (``FrameScene/drawing(of:as:)``). Without a scene, a protecting
   /// operation hides the whole frame, and other operations don't change it.
   ///
@@ -86,7 +86,7 @@ package protocol SceneStage: Sendable {
   /// - Returns: Whether the state can be continued. If not, a new one is made.
   mutating func adopt(_ request: any SceneRequest) -> Bool
 
-  /// Decides what is drawn on the next frame.
+  /// Computes the drawing on the next frame.
   ///
   /// - Returns: A value for the stage's pass.
   /// - Throws: An error that makes the stage fail on this frame.
@@ -116,8 +116,8 @@ extension SceneStage {
 
 /// The faces that an operation needs to know in every frame.
 package struct FaceRequest: Sendable {
-  /// The settings of the tracker. The settings of several stages are joined: the most faces, the
-  /// smallest size, and protection if one of them protects.
+  /// The settings of the tracker. The settings of several stages are joined: the maximum number of
+  /// faces, the minimum size, and protection if one of them protects.
   package var configuration: FaceTracker.Configuration
   /// The source of finders and optical flow.
   package var tools: FaceTools
@@ -198,7 +198,7 @@ package struct SceneView: Sendable {
   /// Whether the session is short of time and should leave out optional work.
   package let isReduced: Bool
 
-  /// - Parameter picture: The frame, reduced and upright; `nil` if no stage reads it.
+  /// - Parameter picture: The frame, reduced and upright; `nil` if the stages don't read it.
   package init(
     of frame: Frame, time: SceneTime, picture: UprightPicture?, faces: FaceReport?,
     searchError: (any Error)? = nil, isReduced: Bool = false

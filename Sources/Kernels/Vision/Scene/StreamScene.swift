@@ -92,7 +92,7 @@ public struct StreamScene: Sendable {
     self.searching = searching
   }
 
-  /// Decides what the stages of a plan draw on the next frame.
+  /// Computes the drawings of a plan's stages on the next frame.
   ///
   /// - Parameters:
   ///   - frame: The frame.
@@ -112,7 +112,7 @@ public struct StreamScene: Sendable {
     ).later
   }
 
-  /// Decides what the stages of two plans draw on the next frame, in a transition from one to the
+  /// Computes the drawings of two plans' stages on the next frame, in a transition from one to the
   /// other. When it begins, stages of the later plan continue from copies of the states of the
   /// earlier plan's stages, to keep a sticker in both at rest. Otherwise as
   /// ``step(_:at:for:isReduced:observer:)``, which ends the transition.
@@ -188,7 +188,7 @@ public struct StreamScene: Sendable {
     }
   }
 
-  /// Returns what the stages report since the last call.
+  /// Returns the stages' reports since the last call.
   public mutating func takeReports() -> [Report] {
     self.entries.indices.compactMap { index in
       self.entries[index].value.takeReport().map {
@@ -203,7 +203,7 @@ public struct StreamScene: Sendable {
   /// appear gradually to be fully visible.
   private static let stillSteps = 2 * FaceTracker.searchAngles.count + 2
 
-  /// Returns what the stages of a plan draw on a picture that does not move.
+  /// Returns the drawings of a plan's stages on a still picture.
   ///
   /// - Throws: ``Failure``.
   public static func still(
@@ -236,7 +236,7 @@ public struct StreamScene: Sendable {
       faces = FaceScene(
         tools: request.tools, configuration: request.configuration, searching: self.searching)
     }
-    // A protecting stage covers more while searches miss faces, so they are always thorough.
+    // A protecting stage covers more while searches miss faces: they are always thorough.
     let effort: FaceSearch.Effort =
       isReduced && !request.configuration.protects ? .quick : .thorough
     let report = faces.step(picture.luma, color: picture.color, at: time, effort: effort)
@@ -330,7 +330,7 @@ extension PlannedSceneStage {
 }
 
 extension Plan {
-  /// The description of face tracking; `nil` if no stage needs faces.
+  /// The description of face tracking; `nil` if the stages don't need faces.
   var faceTracking: PassDescription? {
     let filters = self.sceneStages.filter { $0.request.faces != nil }.map(\.filter)
     guard !filters.isEmpty else { return nil }

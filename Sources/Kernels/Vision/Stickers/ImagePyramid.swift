@@ -3,7 +3,7 @@ import Synchronization
 /// An image and its reductions by 2, 4, 8 ..., for stickers of every size. Plans share it.
 ///
 /// A pixel of a reduction is the mean of 2x2 pixels, rounded; beyond the right and bottom edge the
-/// image is transparent. So a reduction covers the same area as the image.
+/// image is transparent. A reduction therefore covers the same area as the image.
 package final class ImagePyramid: Sendable {
   /// One reduction of the image.
   package struct Level: Sendable {

@@ -25,7 +25,7 @@ struct PlacedSticker: Sendable {
   ///   - map: The map from the pixels of the image to the pixels of the frame.
   ///   - opacity: The factor of the image, 0 to 1.
   ///   - size: The size of the frame.
-  /// - Returns: `nil` if no pixel is covered.
+  /// - Returns: `nil` if the image doesn't cover pixels.
   init?(_ pyramid: ImagePyramid, _ map: AffineMap, opacity: Double, in size: FrameSize) {
     guard let step = map.inverse?.stretch else { return nil }
     let level = pyramid.level(step: step)
