@@ -86,7 +86,7 @@ struct KernelParser {
         "a parameter's name has letters and digits only, like those of filters: maxRadius",
         at: start)
     }
-    // Permissions and pipelines would know it by another name.
+    // Permissions and pipelines would refer to it by another name.
     let canonical = Spelling.canonicalParameter(name)
     guard canonical == name else {
       throw self.error("the name '\(name)' is read as '\(canonical)'; use that", at: start)

@@ -19,7 +19,7 @@ struct KernelSchedule {
   /// Whether the slots fit the C rows.
   private(set) var fits = true
 
-  /// A place of a number, before slots are numbered.
+  /// The position of a number, before slots are numbered.
   private enum Place: Hashable {
     case channel(Int)
     case input(Int)
@@ -179,7 +179,7 @@ struct KernelSchedule {
     return .row(self.rowCount - 1)
   }
 
-  /// Returns the place of a node; gives inputs and constants one.
+  /// Returns the position of a node; gives inputs and constants one.
   private mutating func place(_ node: KernelGraph.Index) -> Place {
     if let place = self.places[node] { return place }
     let place: Place

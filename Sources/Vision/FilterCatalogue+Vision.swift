@@ -26,7 +26,7 @@ extension FilterCatalogue {
       MatteTools(faces: tools, portrait: Self.portrait, models: configuration.mattes))
   }
 
-  /// The matte by the outline of head and shoulders; `nil` without Vision.
+  /// The matte from the outline of head and shoulders; `nil` without Vision.
   private static var portrait: MatteTools.Source? {
     #if Vision
       { PortraitMatteSource() }

@@ -34,7 +34,7 @@ typedef void (*sl_store_pixels)(
     const float *red, const float *green, const float *blue, const float *alpha, ptrdiff_t count,
     void *destination);
 
-/// Converts a row of luma and its chroma to planes of floats, by `conversion`. A chroma sample
+/// Converts a row of luma and its chroma to planes of floats by using `conversion`. A chroma sample
 /// belongs to two pixels. `step` is the distance of chroma samples: 1 for I420, 2 for NV12.
 typedef void (*sl_load_yuv)(
     const void *luma, const void *u, const void *v, ptrdiff_t step, ptrdiff_t count,
@@ -169,16 +169,16 @@ typedef struct sl_rows {
   void (*lookup_cube)(
       float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,
       const float domain[_Nonnull 6]);
-  /// Mixes straight colour in place with a premultiplied other, which is laid over a colour, by the
-  /// share that the pixel's luma (0 where alpha is 0) gives, and divides by the resulting alpha (black where it is 0). If
-  /// `opaque` it does not divide.
+  /// Mixes straight colour in place with a premultiplied other, which is laid over a colour, by
+  /// using a share that depends on the pixel's luma (0 where alpha is 0), and divides by the
+  /// resulting alpha (black where it is 0). If `opaque` it does not divide.
   void (*luma_key)(
       float *red, float *green, float *blue, float *alpha, const float *other_red,
       const float *other_green, const float *other_blue, const float *other_alpha,
       ptrdiff_t count, sl_luma_key key, int opaque);
-  /// Combines straight colour in place with a premultiplied other by `composition`, and divides by
-  /// the resulting alpha (black where it is 0 or less). If `opaque` it does not divide: the result
-  /// is on black.
+  /// Combines straight colour in place with a premultiplied other by using `composition`, and
+  /// divides by the resulting alpha (black where it is 0 or less). If `opaque` it does not divide:
+  /// the result is on black.
   void (*composite)(
       float *red, float *green, float *blue, float *alpha, const float *other_red,
       const float *other_green, const float *other_blue, const float *other_alpha,
@@ -261,7 +261,7 @@ typedef struct sl_rows {
   void (*luma_to_pixels)(
       const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull chroma, const int16_t *k,
       ptrdiff_t count, uint8_t *out);
-  /// Luma and chroma of two rows of pixels of four bytes, by `k`; chroma of the sum of 2x2 pixels,
+  /// Luma and chroma of two rows of four-byte pixels by using `k`; chroma of the sum of 2x2 pixels,
   /// at an odd right edge of the last column twice. The rows may be the same. `step` as in
   /// load_chroma_rows, with `v` = `u` + 1 if it is 2.
   void (*pixels_to_yuv)(
@@ -475,7 +475,8 @@ typedef struct sl_rows {
       const void *upper, const void *lower, const int16_t *blurred_upper,
       const int16_t *blurred_lower, ptrdiff_t width, const void *in, const int16_t *blurred,
       ptrdiff_t step, float up, float down, float ramp, int16_t *out);
-  /// Luma of pixels of three or four channels by three weights in 1/32768, as sums, halves up.
+  /// Luma of pixels of three or four channels by using three weights in 1/32768, as sums, halves
+  /// up.
   void (*luma_u8)(
       const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t pixels,
       int16_t *out);
@@ -511,8 +512,8 @@ typedef struct sl_rows {
   void (*convolve_i16)(
       const void *_Nonnull const *_Nonnull inputs, const int16_t *weights, ptrdiff_t tap_count,
       int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
-  /// The same of bytes by small weights, which are multiples of 1 / 2^shift: out = (bias + the sum
-  /// of weights[k] * (inputs[k])[i]) >> shift as bytes, rounded and clamped. The sum of the
+  /// The same for bytes by using small weights, which are multiples of 1 / 2^shift: out = (bias +
+  /// the sum of weights[k] * (inputs[k])[i]) >> shift as bytes, rounded and clamped. The sum of the
   /// weights' magnitudes is at most 127, and |bias| + 255 times that sum is at most 32767 -
   /// 2^(shift - 1). If `source` is not NULL, the fourth byte of every four is the source's.
   void (*convolve_bytes)(
@@ -577,13 +578,13 @@ typedef struct sl_rows {
   void (*rotate)(
       const void *in, ptrdiff_t column, ptrdiff_t row, ptrdiff_t size, ptrdiff_t columns,
       ptrdiff_t rows, void *out, ptrdiff_t out_stride);
-  /// The source positions of a row of pixels from column `x`, by a table: re and im are
+  /// The source positions of a row of pixels from column `x` by using a table: re and im are
   /// interpolated linearly between its entries. Coordinates are clamped to the plane, and rounded
   /// down to 1/32768 pixel. `coverage` rises from 0 to 1 over one pixel at the rim of the hole.
   void (*remap_radial_table)(
       const sl_remap_plane *plane, const sl_radial_map *map, ptrdiff_t x, ptrdiff_t y,
       ptrdiff_t count, const sl_remap_positions *positions);
-  /// The same by a curve. `rotates`: im is not 0. `is_partial`: pixels may be in the hole, or
+  /// The same by using a curve. `rotates`: im is not 0. `is_partial`: pixels may be in the hole, or
   /// `reach` away; otherwise `coverage` is not written.
   void (*remap_radial_curve)(
       const sl_remap_plane *plane, const sl_radial_map *map, const sl_radial_curve *curve,
@@ -625,7 +626,8 @@ typedef struct sl_rows {
   void (*fill_cells)(
       const int16_t *colors, ptrdiff_t step, const int32_t *edges, const int32_t *cells,
       ptrdiff_t runs, int16_t *out);
-  /// Luma of pixels of three or four bytes by weights in 1/32768 that sum to 1: >> 15, rounded.
+  /// Luma of pixels of three or four bytes by using weights in 1/32768 that sum to 1: >> 15,
+  /// rounded.
   void (*luma_levels)(
       const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t count,
       uint8_t *out);
@@ -641,7 +643,7 @@ typedef struct sl_rows {
 
   /// Three planes of the red, green and blue of a small picture, as floats of whole numbers -128
   /// ... 127, `stride` apart: (deep sample + 16) >> 5, clamped, - 128. `red` and `blue` are the
-  /// places of their channels in a pixel.
+  /// indices of their channels in a pixel.
   void (*guide_pixels)(
       const int16_t *in, ptrdiff_t step, ptrdiff_t red, ptrdiff_t blue, ptrdiff_t count,
       float *out, ptrdiff_t stride);
@@ -728,8 +730,8 @@ typedef struct sl_rows {
       const int16_t *behind_u, const int16_t *behind_v, const sl_key_blend_yuv *key,
       ptrdiff_t count, void *out_u, void *out_v);
 
-  /// Adds scaled detail to the colours of pixels of three or four channels, to deep samples; a fourth
-  /// channel is copied. `has_alpha`: it is alpha, by which colours are multiplied.
+  /// Adds scaled detail to the colours of pixels of three or four channels, to deep samples; a
+  /// fourth channel is copied. `has_alpha`: it is alpha, and colours are premultiplied.
   void (*detail_pixels_u8)(
       const void *in, ptrdiff_t step, const sl_detail *detail, int has_alpha, ptrdiff_t count,
       int16_t *out);
@@ -781,7 +783,7 @@ typedef struct sl_rows {
   void (*box_mean)(
       const float *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
       ptrdiff_t radius, float *out);
-  /// The matte, 0 ... 1, by the distance of a picture from a plate.
+  /// The matte, 0 ... 1, from the distance of a picture from a plate.
   void (*plate_distance)(
       const float *picture, ptrdiff_t stride, const float *plate, ptrdiff_t plate_stride,
       const float *texture, const float *gradient, const sl_plate *parameters, ptrdiff_t count,

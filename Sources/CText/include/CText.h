@@ -99,8 +99,8 @@ void ctext_bitmap_free(ctext_bitmap *_Nonnull bitmap);
 /// Returns the script of a character; its four letters in ISO 15924, big endian.
 uint32_t ctext_script(uint32_t character);
 
-/// Computes the embedding levels of a paragraph by the Unicode bidirectional algorithm: even levels
-/// run from left to right.
+/// Computes the embedding levels of a paragraph by using the Unicode bidirectional algorithm: even
+/// levels run from left to right.
 ///
 /// - `is_rtl`: The paragraph's direction, by its first strong character; left to right by default.
 ctext_result ctext_levels(

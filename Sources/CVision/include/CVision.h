@@ -114,7 +114,7 @@ enum {
   cvision_perhaps_person = 3
 };
 
-/// Divides a picture of three channels into person and background by their colours, with GrabCut.
+/// Divides a picture of three channels into person and background by their colours, using GrabCut.
 /// Labels that are not certain are changed in place; both certain or uncertain labels of person and
 /// background must occur. Returns 0, or -1.
 int cvision_segment(

@@ -18,8 +18,8 @@ extension FilterCatalogue {
     }
   }
 
-  /// The built-in filters that have separate types, by category. ``PhotoEffect/all`` is the table
-  /// of the other ones.
+  /// The built-in filters that have separate types, by category. ``PhotoEffect/all`` lists the
+  /// others.
   private static let builtInTypes: [any CatalogueFilter.Type] = [
     // Colour.
     ColorBalance.self,

@@ -146,7 +146,7 @@ public struct ParameterDescription: Sendable, Hashable {
   package struct ChoiceDefaults: Sendable, Hashable {
     /// The parameter with the choice.
     package let parameter: String
-    /// The defaults by choice.
+    /// The defaults per choice.
     package let values: [String: ParameterValue]
   }
 

@@ -36,7 +36,7 @@ extension WorkingSpace {
   package var inputCurve: ToneCurve { self == .sRGBLinear ? .linearized : .encoded }
 }
 
-/// A function per colour channel, computed by a C row.
+/// A function per colour channel, computed by using a C row.
 package enum ToneCurve: Sendable, Hashable {
   /// |x|^exponent with the sign of x.
   case power(Double)

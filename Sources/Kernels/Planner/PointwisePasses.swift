@@ -11,8 +11,8 @@ struct PointwisePasses: Sendable {
   /// Whether input and output are bytes of the same format. Chains then fold to integers.
   let areFrames: Bool
 
-  /// Creates a pass: in integers or by a row of pixels if the operations allow it, otherwise in
-  /// strips of floats.
+  /// Creates a pass: in integers or by using a row of pixels if the operations allow it, otherwise
+  /// in strips of floats.
   ///
   /// - Parameters:
   ///   - description: Describes the pass; its summary is replaced if the operations fold.

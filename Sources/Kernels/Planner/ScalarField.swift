@@ -1,6 +1,6 @@
 import CKernels
 
-/// A number for every position of a frame, by which colour is multiplied.
+/// A number for every position of a frame. It multiplies the colour.
 public struct ScalarField: Sendable {
   package enum Kind: Sendable {
     /// A field that changes slowly: a function of the position in pixels.

@@ -1,4 +1,4 @@
-/// The places at which a line may break.
+/// The positions at which a line may break.
 ///
 /// A line breaks after white space, after hyphens and dashes, and between the characters of Chinese
 /// and Japanese, but not before closing and not after opening punctuation. That is a small part of

@@ -6,7 +6,7 @@ struct PlateShadow {
   private let color: RGBAColor
   /// The standard deviation of the blur in pixels.
   private let blur: Double
-  /// The whole pixels by which the shadow is displaced.
+  /// The displacement of the shadow in whole pixels.
   private let offset: (x: Int, y: Int)
 
   /// Creates the shadow of a style; `nil` for a style without a shadow.
@@ -50,7 +50,7 @@ struct PlateShadow {
     mask.draw(self.color, on: canvas, x: self.offset.x, y: self.offset.y)
   }
 
-  /// The pixels by which the blur reaches: three boxes reach about three standard deviations.
+  /// The reach of the blur in pixels: three boxes reach about three standard deviations.
   private var reach: Int { Int((3 * self.blur).rounded(.up)) + 2 }
 
   /// The bounds of the blurred glyphs before they are displaced.

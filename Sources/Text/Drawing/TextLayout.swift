@@ -3,7 +3,7 @@ import SidelightKernels
 
 /// The glyphs of a text at their places in a block of lines.
 struct TextLayout {
-  /// A glyph at its place.
+  /// A glyph at its position.
   struct PlacedGlyph {
     let glyph: UInt32
     let font: FontFile

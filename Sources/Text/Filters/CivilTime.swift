@@ -11,7 +11,7 @@ package struct CivilTime: Sendable, Hashable {
   package let dayOfYear: Int
   /// The seconds since the start of 1970 in UTC, rounded down.
   package let unixSeconds: Int
-  /// The seconds by which the clock is ahead of UTC.
+  /// The clock's offset from UTC in seconds.
   package let utcOffset: Int
 
   /// Converts a time.
@@ -21,7 +21,7 @@ package struct CivilTime: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - nanoseconds: The time since the start of 1970 in UTC.
-  ///   - utcOffset: The seconds by which the clock is ahead of UTC.
+  ///   - utcOffset: The clock's offset from UTC in seconds.
   package init(nanoseconds: Int64, utcOffset: Int) {
     let total = Int(nanoseconds)
     self.unixSeconds = Self.quotient(total, 1_000_000_000)

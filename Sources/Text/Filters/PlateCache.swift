@@ -64,7 +64,7 @@ final class PlateCache: Sendable {
     }
   }
 
-  /// The cost of an entry without samples: its key and its place.
+  /// The cost of an entry without samples: its key and its position.
   private static let entryBytes = 1024
 
   private let maxBytes: Int

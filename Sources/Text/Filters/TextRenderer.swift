@@ -123,7 +123,7 @@ public enum TextAlignment: String, Sendable, Hashable, CaseIterable {
   case right
 }
 
-/// The place of a text in a frame.
+/// The position of a text in a frame.
 public struct TextPlacement: Sendable, Hashable {
   /// A corner or an edge of the frame, or its centre.
   public enum Anchor: String, Sendable, Hashable, CaseIterable {

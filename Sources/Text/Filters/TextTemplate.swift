@@ -144,7 +144,7 @@ package struct TextTemplate: Sendable, Hashable {
 
   /// Returns the text of a frame.
   ///
-  /// - Parameter utcOffset: The seconds by which the clock is ahead of UTC.
+  /// - Parameter utcOffset: The clock's offset from UTC in seconds.
   package func text(of details: FrameDetails, utcOffset: Int) -> String {
     var text = ""
     for part in self.parts {

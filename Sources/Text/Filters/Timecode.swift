@@ -27,7 +27,7 @@ package struct Timecode: Sendable, Hashable {
   package let source: Source
   /// Frames per second.
   package let rate: Double
-  /// The seconds by which the clock is ahead of UTC; for capture times.
+  /// The clock's offset from UTC in seconds; for capture times.
   package let utcOffset: Int
 
   package init(form: Form, source: Source, rate: Double, utcOffset: Int = 0) {

@@ -11,7 +11,7 @@
     /// A cascade that Debian's package `opencv-data` contains.
     ///
     /// The box of `alt2` is the canonical one. The box of the other is within 1 % of its size and 2
-    /// % of its place on average, measured on a portrait at 54 sizes and places.
+    /// % of its position on average, measured on a portrait at 54 sizes and positions.
     public enum Model: String, Sendable, Hashable, CaseIterable {
       /// Haar features, `haarcascade_frontalface_alt2`: finds the most faces, with the fewest false
       /// boxes.

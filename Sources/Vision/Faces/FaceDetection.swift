@@ -1,6 +1,6 @@
 package import SidelightKernels
 
-/// An analysis of the faces in a session's frames: places, ids, angles, and attendance.
+/// An analysis of the faces in a session's frames: positions, ids, angles, and attendance.
 package struct FaceDetection: Filter {
   package static let description = FilterDescription(
     name: "faceDetection",

@@ -39,7 +39,7 @@ public struct FaceLandmarkModel: Sendable {
     self.sampler = PictureSampler(model.description.input)
   }
 
-  /// Returns the face with its landmarks, and the place, size and roll that follow from them.
+  /// Returns the face with its landmarks, and the position, size and roll that follow from them.
   ///
   /// - Parameters:
   ///   - face: The face. Its roll should be right to about 20 degrees.

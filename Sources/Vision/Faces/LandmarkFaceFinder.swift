@@ -1,7 +1,7 @@
 package import SidelightKernels
 
-/// Adds the eyes and the mouth to the faces of a finder, and the place, size and angle that follow
-/// from them.
+/// Adds the eyes and the mouth to the faces of a finder, and the position, size and angle that
+/// follow from them.
 package struct LandmarkFaceFinder: FaceFinder {
   /// Returns a face with its landmarks; `nil` if the model doesn't find a face.
   package typealias Locate = @Sendable (DetectedFace, ColorPicture) throws -> DetectedFace?

@@ -8,7 +8,7 @@ public import SidelightKernels
   import Darwin
 #endif
 
-/// Mattes by a model that the operator configured.
+/// Mattes from a model that the operator configured.
 public struct ModelMatteSource: MatteSource {
   private let model: VisionModel
   private let matte: ModelDescription.Matte

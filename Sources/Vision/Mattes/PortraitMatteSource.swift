@@ -3,7 +3,7 @@
   package import SidelightKernels
 
   /// Mattes of head and shoulders, guessed from the faces and adapted to the picture's colours by
-  /// GrabCut (Rother, Kolmogorov and Blake 2004).
+  /// using GrabCut (Rother, Kolmogorov and Blake 2004).
   ///
   /// Works at half the picture's resolution, 160x90. The last matte replaces the guess where
   /// neither is certain. Hair and hats before busy rooms are lost: a filter with this matte does
@@ -20,7 +20,7 @@
     private static let leastCover = 0.3
     private static let leastBackground = 0.05
 
-    /// The last matte, and the place of the largest face in it.
+    /// The last matte, and the position of the largest face in it.
     private var last: (matte: MatteEstimate, face: DetectedFace)?
 
     package init() {}

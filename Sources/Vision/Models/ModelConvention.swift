@@ -1,4 +1,4 @@
-/// Recognizes models by the names and shapes of their inputs and outputs.
+/// Recognizes models by using the names and shapes of their inputs and outputs.
 ///
 /// | model | recognized by |
 /// |---|---|

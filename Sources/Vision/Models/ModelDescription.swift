@@ -88,7 +88,7 @@ package struct ModelDescription: Sendable, Hashable {
     package var encoding: FaceEncoding
     /// The minimum confidence of a face, 0 to 1.
     package var threshold: Double
-    /// The overlap (intersection by union) from which on two boxes are of one face.
+    /// The overlap (intersection over union) above which two boxes belong to the same face.
     package var overlap: Double
     /// For `blazeFace`: cells per side and anchors per cell, for every grid.
     package var anchors: [[Int]]

@@ -9,10 +9,10 @@
 /// - It advances with every filtered frame, in order. Frames that are dropped, or skipped in a
 ///   pause, are not measured; time passes over them.
 /// - Other arguments of the filter continue the state. A pipeline without the filter, an inactive
-///   stage and a resumed session end it: the next frame is filtered by its own measurement.
+///   stage and a resumed session end it: the next frame is filtered by using its own measurement.
 /// - In a transition both pipelines have a copy of the state.
 /// - A frame that shows another scene than the last (``SampleGrid/isCut(from:)``) restarts it.
-/// - A picture without a stream, such as a still image, is filtered by its own measurement.
+/// - A picture without a stream, such as a still image, is filtered by using its own measurement.
 package protocol AdaptiveOperation: SceneOperation {
   /// The time constant of the smoothing in seconds; at least 0.
   var smoothing: Double { get }

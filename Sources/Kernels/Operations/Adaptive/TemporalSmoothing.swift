@@ -6,7 +6,8 @@
   import Darwin
 #endif
 
-/// The smoothing of two measured numbers over the frames of a stream, by the frames' capture times.
+/// The smoothing of two measured numbers over the frames of a stream, using the frames' capture
+/// times.
 ///
 /// The value moves towards every measurement m: value += (m - value) (1 - e^(-t / time constant)),
 /// t the time since the last frame. The value at a time therefore doesn't depend on the frame rate

@@ -82,7 +82,7 @@ struct WhiteBalance: CatalogueFilter {
   }
 }
 
-/// The colour of the light of a picture, by its brighter and greyer samples.
+/// The colour of a picture's light, estimated by using its brighter and greyer samples.
 private struct LightColor {
   /// Red, green and blue; only their ratios have a meaning.
   private(set) var color: SIMD3<Double>
@@ -119,7 +119,7 @@ private struct LightColor {
     }
   }
 
-  /// The weight of a sample by its chroma in a light.
+  /// The weight of a sample, from its chroma in a light.
   private static func weight(_ sample: SIMD4<Int32>, in light: SIMD3<Double>) -> UInt64 {
     let color = SIMD3(Double(sample.x), Double(sample.y), Double(sample.z)) / light
     let (greatest, least) = (color.max(), color.min())

@@ -73,9 +73,9 @@ package struct BoxBlurPass: OperationPass {
   /// The extent of boxes up and down, in pixels of the frame; 0 disables the pass down columns.
   let vertical: Double
 
-  /// The maximum extent of a box in pixels for which shared chroma is filtered by weights where
-  /// boxes of chroma samples give another result. Results of larger boxes differ by less than two
-  /// hundredths.
+  /// The maximum extent of a box in pixels for which shared chroma is filtered by using weights
+  /// where boxes of chroma samples give another result. Results of larger boxes differ by less than
+  /// two hundredths.
   private static let maxWeightedRadius = 64.0
 
   package func run(_ context: PassContext) async {

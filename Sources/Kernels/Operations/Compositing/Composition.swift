@@ -1,7 +1,7 @@
 import CKernels
 
-/// The rule by which two pictures are combined, after Porter and Duff 1984 and the W3C's
-/// Compositing and Blending: s the picture's premultiplied colour, o the other's, and their alphas.
+/// The rule that combines two pictures, after Porter and Duff 1984 and the W3C's Compositing and
+/// Blending: s the picture's premultiplied colour, o the other's, and their alphas.
 enum Composition: Sendable, Hashable {
   /// The picture in front: s + o (1 - sa).
   case over

@@ -91,7 +91,7 @@ struct LumaKey: CatalogueFilter {
   }
 }
 
-/// The share of the picture by its luma: smoothstep(low, high, Y), or 1 minus it.
+/// The share of the picture, from its luma: smoothstep(low, high, Y), or 1 minus it.
 struct LumaRamp: Sendable, Hashable {
   let low: Double
   /// More than ``low``.

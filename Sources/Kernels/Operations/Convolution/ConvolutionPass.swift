@@ -156,7 +156,7 @@ struct SmallWeights: Sendable {
   let values: [Int8]
   /// The added constant, in the unit of the weights.
   let bias: Int16
-  /// The number of bits by which sums are shifted to levels.
+  /// The right shift of sums to levels, in bits.
   let shift: Int
 
   /// Converts a kernel.
@@ -202,7 +202,7 @@ struct FixedWeights: Sendable {
   let values: [Int16]
   /// The added constant, in the unit of the weights.
   let bias: Int32
-  /// The number of bits by which sums are shifted to deep samples.
+  /// The right shift of sums to deep samples, in bits.
   let shift: Int
 
   /// Converts a kernel.

@@ -73,7 +73,7 @@ extension DiscDistortion {
   }
 }
 
-/// A resampling by a radial map, bilinear, with clamped edges.
+/// A resampling that uses a radial map, bilinear, with clamped edges.
 package struct RadialWarpOperation: NeighborhoodOperation {
   /// The map.
   package let map: RadialMap

@@ -47,7 +47,7 @@ struct AffineTransform: CatalogueFilter {
   }
 }
 
-/// A resampling of the picture by an affine map, in a frame of the same size.
+/// A resampling of the picture using an affine map, in a frame of the same size.
 package struct AffineOperation: NeighborhoodOperation {
   /// The map from positions of the result to positions of the input, in pixels; `nil` if the result
   /// is empty.

@@ -1,4 +1,4 @@
-/// The weights by which the samples of a resampled row or column depend on the source.
+/// The weights of the source's samples in the samples of a resampled row or column.
 ///
 /// For a step of at most 1, linear interpolation between the two nearest centres; for a greater
 /// step, the mean over the covered interval. The samples at the ends repeat beyond them.

@@ -49,8 +49,8 @@ package struct GuidedDetailOperation: NeighborhoodOperation {
   package var squaredCoring: Double { max(self.coring * self.coring, 1e-12) }
 }
 
-/// The likelihood of skin by chroma: an ellipse in Cb and Cr that holds skin of every shade (after
-/// Chai and Ngan 1999), with soft edges.
+/// The likelihood of skin, from chroma: an ellipse in Cb and Cr that holds skin of every shade
+/// (after Chai and Ngan 1999), with soft edges.
 package enum SkinColor {
   /// The centre in units of white.
   package static let center = SIMD2(-0.1, 0.098)

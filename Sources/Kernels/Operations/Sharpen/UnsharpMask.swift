@@ -105,7 +105,7 @@ package struct UnsharpPass: OperationPass {
       unsafe writer.write(result, y: y, rows)
     }
   }
-  /// Filters a picture of bytes by a gain of less than 1.
+  /// Filters a picture of bytes by using a gain of less than 1.
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ down: PlaneWeights,
     _ across: SharpenWeights, _ writer: LimitedRowWriter

@@ -1,6 +1,6 @@
 package import CKernels
 
-/// YUV code values to RGB in 0 ... 1 and back, in double precision, by the definitions of ITU-R
+/// YUV code values to RGB in 0 ... 1 and back, in double precision, using the definitions of ITU-R
 /// BT.601 and BT.709.
 package struct YUVCoding {
   private let kr: Double

@@ -3,8 +3,8 @@ import CKernels
 /// A function of four-byte pixels that keeps the fourth byte.
 @safe
 package struct PixelFunction: Sendable {
-  /// Computes `count` pixels; `input` and `output` may be the same memory. `red` is the place of red
-  /// in a pixel: 0 or 2.
+  /// Computes `count` pixels; `input` and `output` may be the same memory. `red` is the index of
+  /// red in a pixel: 0 or 2.
   let apply:
     @Sendable (
       _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int,
@@ -115,7 +115,7 @@ extension PointOperation {
       return matrix.keepsAlpha && !matrix.readsAlpha && matrix.isDiagonal
     case .kernel(let kernel): return kernel.isCurve
     case .transfer: return true
-    // In pictures with alpha, mixed colours are weighed by it.
+    // In pictures with alpha, colours are mixed by using alpha as their weight.
     case .group(let operations, _, nil):
       return isOpaque && operations.allSatisfy { $0.isChannelwise(isOpaque: true) }
     case .field, .adaptive, .source, .group, .blend: return false

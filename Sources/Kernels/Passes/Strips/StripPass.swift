@@ -2,7 +2,7 @@ import CKernels
 
 /// A pointwise pass: rows are loaded into strips of floats, processed, and rounded once.
 ///
-/// 4:2:0 formats are processed by pairs of rows: a chroma sample is read for its 2x2 pixels, and
+/// 4:2:0 formats are processed in pairs of rows: a chroma sample is read for its 2x2 pixels, and
 /// written as the mean of theirs.
 package struct StripPass: Pass {
   package let description: PassDescription

@@ -52,7 +52,7 @@ struct BackgroundOperation: SceneOperation {
   }
 }
 
-/// Refines the matte of a frame by the frame's edges, and blends it with the background.
+/// Refines the matte of a frame by using the frame's edges, and blends it with the background.
 struct BackgroundPass: Pass {
   /// The picture behind, as far as it does not depend on the frame.
   private enum Background: Sendable {

@@ -1,5 +1,5 @@
-/// The mattes of a session by a source that is fast enough for the frame's path: a plate, a key or
-/// a model.
+/// The mattes of a session from a source that is fast enough for the frame's path: a plate, a key
+/// or a model.
 struct MatteStage: SceneStage {
   private var choice: MatteChoice
   private var smoothing: MatteSmoothing

@@ -5,7 +5,7 @@ package struct MatteTools: Sendable {
 
   /// The operator's models, by name.
   package let models: [String: Source]
-  /// The matte by the outline of head and shoulders; `nil` without Vision.
+  /// The matte from the outline of head and shoulders; `nil` without Vision.
   package let portrait: Source?
   /// The finder and tracker of faces; `nil` without Vision.
   package let faces: FaceTools?

@@ -1,5 +1,5 @@
-/// The mattes of a session by a source that is too slow for the frame's path: it runs as a job, on
-/// every third frame at most, and its matte is moved with the face until the next one.
+/// The mattes of a session from a source that is too slow for the frame's path: it runs as a job,
+/// on every third frame at most, and its matte is moved with the face until the next one.
 struct PortraitStage: SceneStage {
   /// The result of a job.
   private struct Found: Sendable {
@@ -16,7 +16,7 @@ struct PortraitStage: SceneStage {
   /// The latest picture with its faces, which the next job searches.
   private var pending: (picture: ColorPicture, faces: [TrackedFace])?
   private var found: (estimate: MatteEstimate, face: TrackedFace)?
-  /// The place of the face in the latest frame that showed it.
+  /// The position of the face in the latest frame that showed it.
   private var box: FaceBox?
   private var seen: Duration?
   private var framesSinceJob = 0

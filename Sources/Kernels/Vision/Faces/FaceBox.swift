@@ -1,4 +1,4 @@
-/// The place of a face in a picture: the square that ``DetectedFace`` defines.
+/// The position of a face in a picture: the square that ``DetectedFace`` defines.
 package struct FaceBox: Sendable, Hashable {
   /// The centre of the square, in the picture's pixels.
   package var center: PicturePoint

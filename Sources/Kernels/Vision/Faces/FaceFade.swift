@@ -6,7 +6,7 @@ package struct FaceFade: Sendable {
   /// A face to draw on.
   package struct Item: Sendable, Hashable {
     package let id: FaceID
-    /// The face's place, or its last one.
+    /// The face's position, or its last one.
     package fileprivate(set) var box: FaceBox
     /// More than 0, at most 1.
     package fileprivate(set) var opacity: Double

@@ -4,12 +4,12 @@
 /// Looks at known faces run in the step of their picture. Searches of the whole picture take
 /// longer: they run in the step too, or off the frame's path (``Searching``).
 package struct FaceScene: Sendable {
-  /// The place where searches of the whole picture run.
+  /// The timing of searches of the whole picture.
   package enum Searching: Sendable, Hashable {
     /// In the step that asks for them, which then takes as long as a search.
     case immediate
     /// In jobs, which the caller takes from ``takeSearch()``. The result of a job applies to the
-    /// picture that was searched, and is carried forward by optical flow.
+    /// picture that was searched, and is carried forward by using optical flow.
     case background
   }
 

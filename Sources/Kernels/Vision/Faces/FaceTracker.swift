@@ -21,9 +21,9 @@
 /// - A face that was dropped inside the picture is lost: if it is confirmed again in the same place
 ///   within ``returnTime``, it has its id again, on a new track (`LostFaces`). A tracker that
 ///   protects searches no more for lost faces than for others.
-/// - Detections match faces by overlap or distance (`FaceMatching`), also at the place of the last
-///   detection if looks have missed: flow may have followed a hand that covered the face.
-/// - Places are filtered once per frame (``FaceBoxFilter``).
+/// - Detections match faces by using overlap or distance (`FaceMatching`), also at the place of the
+///   last detection if looks have missed: flow may have followed a hand that covered the face.
+/// - Positions are filtered once per frame (``FaceBoxFilter``).
 package struct FaceTracker: Sendable {
   /// Settings of a tracker.
   package struct Configuration: Sendable, Hashable {
@@ -195,8 +195,8 @@ package struct FaceTracker: Sendable {
     let detections = faces.plausible(width: self.width, height: self.height)
     let boxes = detections.map(FaceBox.init)
     var (known, matched) = (Set<Int>(), Set<Int>())
-    // The place in the searched frame, then the place of the last detection, then the surroundings
-    // of a face that flow has lost.
+    // The position in the searched frame, then the last detection's, then the surroundings of a
+    // face that flow has lost.
     let rules: [(place: (FaceTrack) -> FaceBox?, distance: Double)] = [
       ({ $0.box(in: frame.index) }, FaceMatching.maximumDistance),
       ({ $0.missedLooks > 0 ? $0.detectedBox : nil }, FaceMatching.maximumDistance),

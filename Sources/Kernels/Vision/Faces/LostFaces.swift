@@ -28,7 +28,7 @@ struct LostFaces: Sendable {
   /// The number of frames between looks at a lost face.
   static let lookInterval = 3
 
-  /// A place at which a face was measured.
+  /// A position at which a face was measured.
   struct Place: Sendable {
     let box: FaceBox
     /// The movement in pixels per second.
@@ -36,7 +36,7 @@ struct LostFaces: Sendable {
     /// The time of the measurement.
     let time: Duration
 
-    /// Returns the place after the face has moved on; the same one if it rested.
+    /// Returns the position after the face has moved on; the same one if it rested.
     func extrapolated(to now: Duration) -> FaceBox {
       let seconds = max(.zero, min(now - self.time, extrapolationTime)) / .seconds(1)
       return FaceBox(
@@ -61,7 +61,7 @@ struct LostFaces: Sendable {
       return distance <= limit ? distance : nil
     }
 
-    /// Whether the face can be at another place.
+    /// Whether the face can be at another position.
     func reaches(_ other: FaceBox, at now: Duration) -> Bool {
       let seconds = max(.zero, now - self.time) / .seconds(1)
       let limit = minimumDistance + reachSpeed * seconds
@@ -149,8 +149,8 @@ struct LostFaces: Sendable {
   /// Recognizes new faces as lost ones, and forgets these lost faces.
   ///
   /// - Parameters:
-  ///   - new: The places of faces that were confirmed in this frame.
-  ///   - candidates: The places of faces that are not confirmed yet.
+  ///   - new: The positions of faces that were confirmed in this frame.
+  ///   - candidates: The positions of faces that are not confirmed yet.
   ///   - hidden: Faces that the tracker follows, and that looks miss.
   ///   - now: The frame's time.
   /// - Returns: The ids of the new faces; `nil` for an unknown face.

@@ -3,7 +3,7 @@ package protocol PointTracker: Sendable {
   /// Returns points of a face that are easy to follow; an empty array if it has too little texture.
   ///
   /// - Parameters:
-  ///   - box: The place of the face, which may reach beyond the picture.
+  ///   - box: The position of the face, which may reach beyond the picture.
   ///   - picture: The picture that shows it.
   /// - Throws: An error if the choice failed.
   func points(of box: FaceBox, in picture: LumaPicture) throws -> [PicturePoint]

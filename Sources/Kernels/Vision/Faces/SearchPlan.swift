@@ -33,7 +33,7 @@ package struct FullSearch: Sendable, Hashable {
   }
 }
 
-/// A search for one known face, in a window around its place.
+/// A search for one known face, in a window around its position.
 package struct LocalLook: Sendable, Hashable {
   /// The face.
   package var face: FaceID
@@ -98,12 +98,12 @@ extension FaceTracker {
   }
 }
 
-/// A face to follow by optical flow into the next frame.
+/// A face to follow into the next frame by using optical flow.
 package struct FollowTarget: Sendable, Hashable {
   package var face: FaceID
   /// The place in the picture of ``frame``.
   package var box: FaceBox
-  /// The frame in which the place is known. It is an earlier one than the previous frame if the
-  /// face was found by a search that took longer than a frame.
+  /// The frame in which the position is known. It is earlier than the previous frame if the search
+  /// that found the face took longer than a frame.
   package var frame: UInt64
 }

@@ -1,4 +1,4 @@
-/// The movement of points between two pictures, by least squares.
+/// The movement of points between two pictures, estimated by using least squares.
 ///
 /// With the points `p` and `q` before and after, taken relative to their means, the movement that
 /// minimizes the sum of squared distances has `a = sum(px qx + py qy) / sum(px^2 + py^2)` and `b =

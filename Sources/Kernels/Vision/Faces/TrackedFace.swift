@@ -35,15 +35,15 @@ package struct TrackedFace: Sendable, Hashable {
   /// The number of the track, which is never used again: a lost face that returns with its id has
   /// another one. Privacy filters use it.
   package let track: Int
-  /// The place after the one-euro filter: steady, and up to a frame late. Stickers use it.
+  /// The position after the one-euro filter: steady, and up to a frame late. Stickers use it.
   package let box: FaceBox
-  /// The place before the filter. Privacy filters use it.
+  /// The position before the filter. Privacy filters use it.
   package let rawBox: FaceBox
   /// How sure the finder was, averaged over detections and reduced by missed looks, 0 to 1.
   package let confidence: Double
   /// Whether the face was detected often enough to be reported.
   package let isConfirmed: Bool
-  /// Whether the place is known: optical flow has succeeded in every frame since the last
+  /// Whether the position is known: optical flow has succeeded in every frame since the last
   /// detection.
   package let isFollowed: Bool
   /// The frame in which the face was first detected.

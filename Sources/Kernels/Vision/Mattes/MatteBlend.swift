@@ -29,13 +29,13 @@ package struct MatteEdges: Sendable, Hashable {
   }
 }
 
-/// The blend of a picture and a backdrop by a guided matte.
+/// The blend of a picture and a backdrop using a guided matte.
 ///
-/// Alpha is the smoothstep (``MatteEdges``) of the guided filter's model of the pixel's colour.
-/// A colour c becomes clamp(c' - (1 - alpha) r, 0, 255 alpha) + (1 - alpha) o: c' is c without its
+/// Alpha is the smoothstep (``MatteEdges``) of the guided filter's model of the pixel's colour. A
+/// colour c becomes clamp(c' - (1 - alpha) r, 0, 255 alpha) + (1 - alpha) o: c' is c without its
 /// spill, r the rest of the key colour, and o the backdrop. Where alpha c' is beyond 0 ... 255
 /// alpha, as colours between passes may be, it is the bound. YUV formats are blended plane by
-/// plane: luma above black, chroma about grey, by the mean alpha of the pixels that share it.
+/// plane: luma above black, chroma about grey, using the mean alpha of the pixels that share it.
 /// Colour is premultiplied, and alpha a becomes a alpha + (1 - a alpha) oa. Without a key
 /// (``KeySpill/isPlain``) a colour becomes alpha c + (1 - alpha) o.
 ///

@@ -39,7 +39,7 @@ package enum MatteRegions {
     var runs: [Run] = []
   }
 
-  /// Returns the connected regions, by runs of pixels that are united where they touch.
+  /// Returns the connected regions by using runs of pixels that are united where they touch.
   private static func regions(
     _ values: [Float], _ width: Int, _ height: Int, isForeground: Bool
   ) -> [Region] {

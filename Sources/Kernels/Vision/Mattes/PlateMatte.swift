@@ -1,7 +1,7 @@
 import CKernels
 
 /// A matte of the people before a known background: the frame is compared with a plate, a picture
-/// of the empty scene by the same camera.
+/// of the empty scene from the same camera.
 ///
 /// 1. The plate is moved by up to 4 pixels to where its detail matches the frame's
 ///    (`PlateAlignment`).

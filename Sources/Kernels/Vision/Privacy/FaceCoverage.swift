@@ -17,7 +17,7 @@ package enum FaceCoverage: Sendable, Hashable {
     case regionsMove
     /// The same, and the camera moves.
     case cameraMoves
-    /// The place of a face is not certain.
+    /// The position of a face is uncertain.
     case faceUncertain
     /// A face was lost and not found again.
     case faceLost

@@ -1,4 +1,4 @@
-/// The rules by which a privacy filter covers faces: a state machine that errs towards covering.
+/// The rules of a privacy filter for covering faces: a state machine that errs towards covering.
 ///
 /// ``coverage(of:picture:faces:)`` decides for every frame, and every doubt covers the whole frame:
 ///

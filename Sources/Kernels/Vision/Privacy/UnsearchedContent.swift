@@ -45,7 +45,7 @@ package struct UnsearchedContent: Sendable {
     let levels: [Float]
     /// The number of the frame since which the content is known.
     var since: [UInt64]
-    /// The distance to the place from which the content came, in pixels.
+    /// The distance to the position from which the content came, in pixels.
     var origins: [SIMD2<Float>]
     /// The time at which the content was last on its way in through an edge; `nil` if it was not.
     var entered: [Duration?]
@@ -90,7 +90,7 @@ package struct UnsearchedContent: Sendable {
   private var camera = SIMD2<Float>.zero
   /// The camera's movement since the last frame, in pixels of the picture.
   private(set) package var cameraStep = PicturePoint(x: 0, y: 0)
-  /// The distance by which the camera has moved the picture since the last searched one, in pixels.
+  /// The distance that the camera has moved the picture since the last searched one, in pixels.
   package var cameraDistance: Float { Self.length(self.camera) }
 
   package init() {}
@@ -375,7 +375,7 @@ struct LightChange: Sendable {
   /// The level after the change.
   func callAsFunction(_ level: Float) -> Float { self.gain * level + self.offset }
 
-  /// Fits the change by least squares to the cells that it explains.
+  /// Fits the change to the cells that it explains by using least squares.
   private mutating func refine(_ before: [Float], _ after: [Float]) {
     var (count, x, y, xx, xy): (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
     for index in before.indices
