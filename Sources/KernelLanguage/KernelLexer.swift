@@ -180,7 +180,6 @@ struct KernelLexer {
     return String(character)
   }
 
-  /// Returns an error at an offset.
   func error(_ message: String, at offset: Int) -> KernelTextError {
     KernelTextError(message, in: self.bytes, at: offset)
   }

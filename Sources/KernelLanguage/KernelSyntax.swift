@@ -45,7 +45,6 @@ struct KernelBinding: Sendable {
   let value: KernelExpression
 }
 
-/// A parameter of a kernel.
 struct KernelParameter: Sendable {
   /// The value without a call's.
   enum Default: Sendable {

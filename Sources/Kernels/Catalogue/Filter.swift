@@ -60,7 +60,6 @@ package protocol CheckedFilter: Filter {
 
 /// An invalid value of a parameter.
 package struct ArgumentViolation: Sendable, Hashable {
-  /// The parameter.
   package let parameter: String
   /// The parameter's name, the error, the limit and the remedy.
   package let message: String

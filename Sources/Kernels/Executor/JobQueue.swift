@@ -70,7 +70,6 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     return true
   }
 
-  /// Whether jobs wait.
   var hasWaitingJobs: Bool { self.waiting.load(ordering: .relaxed) > 0 }
 
   /// The number of jobs that fit without allocating memory.
@@ -150,7 +149,6 @@ package struct RingQueue<Element> {
   /// The number of waiting elements.
   package private(set) var count = 0
 
-  /// The minimum capacity.
   package static var minimumCapacity: Int { 16 }
 
   package init() {

@@ -54,7 +54,6 @@ extension OperationPass {
 
 /// The pictures that a neighbourhood operation's pass works on.
 package struct PassSetting: Sendable {
-  /// The description of the pass.
   package let description: PassDescription
   /// The geometry of the input.
   package let geometry: FrameGeometry

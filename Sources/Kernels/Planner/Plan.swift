@@ -187,7 +187,6 @@ public struct PassDescription: Sendable, Hashable {
 
 /// A pass in a plan, with its inputs and the layout of its result.
 package struct PlannedPass: Sendable {
-  /// The pass.
   package let pass: any Pass
   /// The pictures that it reads: 0 is the input frame, n the result of pass n - 1.
   package let inputs: [Int]

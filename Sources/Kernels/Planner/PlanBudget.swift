@@ -12,7 +12,6 @@ package final class PlanBudget {
     self.limit = limit
   }
 
-  /// Whether the limit is exceeded.
   var isExceeded: Bool { self.spent > self.limit }
 
   /// Counts allocated bytes.

@@ -32,7 +32,6 @@ package indirect enum PointOperation: Sendable {
     if folded != .identity { operations.append(.matrix(folded)) }
   }
 
-  /// The summaries of operations.
   package static func summaries(_ operations: [PointOperation]) -> [String] {
     operations.map { operation in
       switch operation {

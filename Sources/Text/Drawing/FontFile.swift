@@ -103,7 +103,6 @@ struct FaceSet: ~Copyable {
     for (file, face) in self.faces { file.put(back: face) }
   }
 
-  /// Returns the face of a font.
   mutating func face(of file: FontFile) throws(TextError) -> Face {
     if let known = self.faces.first(where: { $0.file === file }) { return known.face }
     let face = try file.takeFace()

@@ -184,6 +184,5 @@ extension FaceAttendance {
 }
 
 extension FaceAttendance.Presence {
-  /// The duration in seconds.
   fileprivate var seconds: Double { self.duration / .seconds(1) }
 }

@@ -2,7 +2,6 @@
 enum Backdrop: Sendable {
   /// The source frame, as it was before the first stage.
   case source
-  /// An image.
   case image(ImageAsset)
 
   /// Creates the picture of the named parameter; `nil` if its value isn't a picture.

@@ -99,7 +99,6 @@ package struct ConvolutionPass: OperationPass {
     }
   }
 
-  /// The kernels of a row.
   private struct RowKernels {
     let inner: ConvolutionKernel
     /// The kernel of the last pixel, if it differs.

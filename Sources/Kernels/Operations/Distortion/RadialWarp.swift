@@ -75,7 +75,6 @@ extension DiscDistortion {
 
 /// A resampling that uses a radial map, bilinear, with clamped edges.
 package struct RadialWarpOperation: NeighborhoodOperation {
-  /// The map.
   package let map: RadialMap
 
   package let summary: String

@@ -10,7 +10,6 @@
 package struct AffineMap: Sendable, Hashable {
   package let a, b, c, d, tx, ty: Double
 
-  /// The identity.
   package static let identity = AffineMap(a: 1, b: 0, c: 0, d: 1, tx: 0, ty: 0)
 
   package init(a: Double, b: Double, c: Double, d: Double, tx: Double, ty: Double) {

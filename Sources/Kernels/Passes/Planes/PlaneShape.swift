@@ -39,7 +39,6 @@ extension RasterView {
 
 /// A copy of a plane from a pass's input to its output, for all combinations of depths.
 package struct PlaneCopy {
-  /// The plane.
   package let shape: PlaneShape
 
   package init(shape: PlaneShape) {

@@ -20,7 +20,6 @@ package struct FaceAttendance: Sendable {
     package let first: Duration
     /// The time of its last frame.
     package fileprivate(set) var last: Duration
-    /// Whether it has left.
     package fileprivate(set) var hasLeft = false
 
     /// The time between its first and its last frame.

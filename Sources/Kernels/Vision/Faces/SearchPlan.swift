@@ -35,7 +35,6 @@ package struct FullSearch: Sendable, Hashable {
 
 /// A search for one known face, in a window around its position.
 package struct LocalLook: Sendable, Hashable {
-  /// The face.
   package var face: FaceID
   /// The position. The window is centred on it and turned by its roll, which makes the face
   /// upright.

@@ -115,7 +115,6 @@ package struct FaceReport: Sendable, Hashable {
     }
   }
 
-  /// The frame.
   package var frame: SceneTime
   /// The confirmed faces, by id.
   package var faces: [TrackedFace] = []

@@ -36,7 +36,6 @@ package final class FloatPlanes: @unchecked Sendable {  // passes write disjoint
 package typealias GuidePlanes = FloatPlanes
 
 extension GuidePlanes {
-  /// The plane of the matte.
   package static let mattePlane = 3
 
   /// Creates planes for a picture and its matte. Their numbers are undefined.

@@ -4,7 +4,6 @@ import CKernels
 package struct MatteEdges: Sendable, Hashable {
   package let low, high: Double
 
-  /// From .15 to .85.
   package static let standard = MatteEdges(low: 0.15, high: 0.85)
 
   init(low: Double, high: Double) {

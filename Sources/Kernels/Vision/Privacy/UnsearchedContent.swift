@@ -361,7 +361,6 @@ extension Array {
 struct LightChange: Sendable {
   /// The largest difference of a cell that counts, in levels.
   static let tolerance: Float = 24
-  /// The range of gains.
   static let gains: ClosedRange<Float> = 0.5 ... 2
 
   private var gain: Float = 1
