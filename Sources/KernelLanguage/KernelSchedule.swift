@@ -134,7 +134,7 @@ struct KernelSchedule {
   private mutating func schedule(
     _ work: [Work], _ results: [(channel: Int, node: KernelGraph.Index)], _ list: inout [Step]
   ) {
-    // Channels that a result takes from another channel are saved before anything is written.
+    // Channels that a result takes from another channel are saved before the first write.
     var saved: [Int: Place] = [:]
     for (channel, node) in results {
       guard case .input(.channel) = self.graph.nodes[node] else { continue }

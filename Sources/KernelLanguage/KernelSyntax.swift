@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// An expression of a kernel, as it is written.
+/// An expression of a kernel, as parsed.
 struct KernelExpression: Sendable {
   /// The kind of an expression, with its parts.
   indirect enum Kind: Sendable {

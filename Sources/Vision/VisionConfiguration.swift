@@ -1,6 +1,6 @@
 public import SidelightKernels
 
-/// The finders, models and mattes with which the filters of this module work.
+/// The finders, models and mattes that the filters of this module use.
 ///
 /// A finder or matte of your own takes a few lines:
 ///
@@ -11,7 +11,7 @@ public import SidelightKernels
 /// catalogue.registerVision(vision)
 /// ```
 public struct VisionConfiguration: Sendable {
-  /// The folder of OpenCV's data, with the folder `haarcascades`. `nil` is the folder of Debian's
+  /// The folder of OpenCV's data, with the folder `haarcascades`. `nil` uses the folder of Debian's
   /// package `opencv-data`.
   public var cascadeFolder: String?
 
@@ -19,7 +19,7 @@ public struct VisionConfiguration: Sendable {
   /// OpenCV's cascade without models.
   ///
   /// A finder also works in programs that are built without Vision. Faces are then not followed by
-  /// optical flow, and every frame searches around every face.
+  /// optical flow, and every frame is searched around every face.
   public var faceFinder: (@Sendable () -> any FaceFinder)?
 
   /// Functions that create the matte source of a session, by the name of the matte in pipelines.
@@ -70,9 +70,9 @@ public struct VisionConfiguration: Sendable {
 
   /// Adds a model that is loaded.
   ///
-  /// There may be any number of models for mattes, which pipelines name, two for faces and one for
-  /// landmarks. Of two for faces, that with the larger input searches whole frames, and the other
-  /// one around known faces.
+  /// Any number of models for mattes, which pipelines name, two for faces and one for landmarks can
+  /// be added. Of two models for faces, the one with the larger input searches whole frames, and
+  /// the other one searches around known faces.
   ///
   /// - Throws: ``VisionError`` that names the model.
   public mutating func add(_ model: VisionModel) throws(VisionError) {

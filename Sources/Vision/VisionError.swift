@@ -2,7 +2,7 @@
   import CVision
 #endif
 
-/// The reason why a model or a cascade cannot be used, or why it failed on a picture.
+/// The reason why a model or a cascade cannot be used, or failed on a picture.
 public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -18,7 +18,8 @@ public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let limitExceeded = Code(value: .limitExceeded)
     /// The file violates its format.
     public static let malformed = Code(value: .malformed)
-    /// The model may be valid, but the runtime cannot run it. The message says how to export it.
+    /// The model may be valid, but the runtime cannot run it. The message describes how to export
+    /// it.
     public static let unsupported = Code(value: .unsupported)
     /// The model's shapes don't fit a known convention, and a description of its use is missing.
     public static let unknownConvention = Code(value: .unknownConvention)

@@ -1,14 +1,14 @@
 // The table of pixel rows: operations on runs of samples, compiled once per instruction set.
 //
 // No function allocates or keeps state. Counts are 1 or more. Pointers need the alignment of their
-// type only. A destination overlaps a source only where a row says "in place".
+// type only. A destination overlaps a source only in rows marked "in place".
 //
 // Samples are bytes ("u8", levels 0 ... 255) or deep ("i16", 1/32 level, about +-1024 levels). A
 // "sum" is a 16-bit number in 1/64 level if it comes from bytes, in 1/32 level if it comes from
 // deep samples. Colours in floats are in 0 ... 1, not clamped. A row is interleaved: the channels
 // of a pixel are adjacent, and `step` is the number of samples from pixel to pixel, 1 ... 4.
 //
-// Rounding, unless a row says otherwise:
+// Rounding, unless stated otherwise:
 // - "rounded" is to nearest, with halves away from zero;
 // - x >> n, rounded, is (x + 2^(n-1)) >> n: halves up;
 // - a (*) w is the product of a number and a fraction in 1/32768: (a * w + 2^14) >> 15;

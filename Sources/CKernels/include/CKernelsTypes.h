@@ -281,7 +281,7 @@ typedef struct sl_key {
   float cr[3];
   /// The direction of the key colour from grey, of length 1 or 0.
   float direction[2];
-  /// The part of the ray in this direction that counts as the key colour.
+  /// The part of the ray in this direction that matches the key colour.
   float start;
   float end;
   /// The distance up to which a colour is keyed.
@@ -339,7 +339,7 @@ typedef struct sl_plate {
   /// The share of a shadow's brightness that counts.
   float shadow;
   /// The difference up to which a pixel is background, tolerance + slope * gradient, and the share
-  /// of it over which the matte rises to 1.
+  /// of the difference over which the matte rises to 1.
   float tolerance;
   float slope;
   float softness;

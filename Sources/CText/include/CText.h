@@ -57,7 +57,7 @@ typedef enum {
   CTEXT_ERROR_LIMIT = -3,
 } ctext_result;
 
-/// Opens a font. The bytes must stay as they are until the face is closed.
+/// Opens a font. The bytes must not change until the face is closed.
 ///
 /// - `index`: The number of the font in a collection.
 /// - `error`: Receives the reason if the result is null: a clause, cut to `capacity` bytes.

@@ -16,7 +16,7 @@ public enum Asset: Sendable, Hashable {
 
   /// The reserved name of the frame as it was before the first stage, for parameters of filters
   /// that composite with another picture: `randomGenerator, multiplyCompositing(backgroundImage:
-  /// source)`. No provider is asked for an asset of this name.
+  /// source)`. Providers are never asked for this name.
   public static let sourceName = "source"
 
   /// The kinds of asset.
@@ -54,9 +54,8 @@ public enum Asset: Sendable, Hashable {
 
 /// A source of the assets that pipelines name.
 ///
-/// A catalogue calls it while it resolves a pipeline, never while a frame is filtered. Calls come
-/// from any thread, several at the same time, and must return without waiting: assets are fetched
-/// and decoded before.
+/// A catalogue calls it while it resolves a pipeline, never while a frame is filtered. It is called
+/// concurrently from any thread, and must return without waiting: fetch and decode assets before.
 public protocol AssetProvider: Sendable {
   /// The asset of that name; `nil` if the name is unknown.
   func asset(named name: String) -> Asset?

@@ -71,7 +71,7 @@ public struct CubeFile {
   private mutating func read(line bytes: ArraySlice<UInt8>) throws(CubeFileError) {
     let words = Self.words(bytes.prefix { $0 != UInt8(ascii: "#") })
     guard let first = words.first, let letter = first.first else { return }
-    // Keywords begin with a letter, and a title may hold anything.
+    // Keywords begin with a letter, and a title may contain any text.
     guard UInt8(ascii: "A") ... UInt8(ascii: "Z") ~= letter else {
       return try self.append(words)
     }

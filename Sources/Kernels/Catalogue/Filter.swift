@@ -51,9 +51,9 @@ package protocol AdjustableFilter: Filter {
   func with(_ arguments: Arguments) -> Self
 }
 
-/// A filter that checks its parameters further than its description states.
+/// A filter that checks its parameters beyond its description's limits.
 package protocol CheckedFilter: Filter {
-  /// The first invalid parameter; `nil` if all are valid. A pipeline with such a stage does not
+  /// The first invalid parameter; `nil` if all are valid. A pipeline with an invalid stage does not
   /// resolve.
   var violation: ArgumentViolation? { get }
 }
@@ -76,7 +76,7 @@ package struct ArgumentViolation: Sendable, Hashable {
 /// A filter's validated parameters: a value for every parameter of its description, given or
 /// default, of the right kind, finite and within its limits.
 ///
-/// To read a parameter that the description does not have, or as another kind, is a programming
+/// Reading a parameter that the description does not have, or as another kind, is a programming
 /// error and traps.
 public struct Arguments: Sendable, Hashable {
   /// The values by the parameters' canonical names.

@@ -30,7 +30,7 @@ public struct FilterCatalogue: Sendable {
   /// The parser of fonts; `nil` without a registered renderer of texts.
   package var fonts: (any FontReader)?
 
-  /// The source of the permissions that ``resolve(_:)`` enforces; `nil` permits everything.
+  /// The source of the permissions that ``resolve(_:)`` enforces; `nil` permits all filters.
   package var permissions: (any FilterPermissionProvider)?
 
   /// Creates a catalogue without filters.
@@ -76,8 +76,8 @@ public struct FilterCatalogue: Sendable {
     self.unavailableEntries[name] = nil
   }
 
-  /// Describes a filter that this program cannot create. A pipeline that names it does not resolve,
-  /// with the reason in the error. It replaces a filter of the same name.
+  /// Describes a filter that this program cannot create. Resolving a pipeline that names it throws
+  /// an error with the reason. It replaces a filter of the same name.
   ///
   /// - Parameters:
   ///   - description: The filter's name, parameters and properties.
@@ -105,8 +105,7 @@ public struct FilterCatalogue: Sendable {
     self.entry(named: name)?.description
   }
 
-  /// The description of a filter that is not available, and the reason; `nil` if the name is
-  /// unknown.
+  /// The description of a filter that is unavailable, and the reason; `nil` if the name is unknown.
   public func unavailableFilter(
     named name: String
   ) -> (description: FilterDescription, reason: String)? {

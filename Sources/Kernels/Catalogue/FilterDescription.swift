@@ -15,7 +15,7 @@ public struct FilterDescription: Sendable, Hashable {
     case custom
   }
 
-  /// The part of the frame on which one pixel depends. It determines whether the filter fuses.
+  /// The part of the frame that a pixel depends on. It determines whether the filter fuses.
   public enum Reach: String, Sendable, Hashable, CaseIterable {
     /// The pixel. Such filters fold or fuse with their neighbours in the pipeline.
     case pixel
@@ -48,7 +48,7 @@ public struct FilterDescription: Sendable, Hashable {
   public let formula: String
   /// The parameters, in the order in which they are shown.
   public let parameters: [ParameterDescription]
-  /// The part of Sidelight that the filter needs and not every build has; `nil` for filters that
+  /// The part of Sidelight that the filter needs and that a build may lack; `nil` for filters that
   /// are always available.
   public let requirement: Requirement?
 

@@ -22,7 +22,7 @@ public struct FilterPermissions: Sendable, Hashable {
   /// The grants.
   public var grants: [Grant]
 
-  /// Creates permissions. An empty list permits everything.
+  /// Creates permissions. An empty list permits all filters.
   public init(grants: [Grant]) { self.grants = grants }
 
   /// Returns whether a filter is permitted, by its name in a catalogue.
@@ -75,7 +75,7 @@ public struct FilterPermissions: Sendable, Hashable {
   }
 
   /// Returns the description of a filter with the permitted ranges of its parameters, and without
-  /// defaults that are not permitted.
+  /// forbidden defaults.
   ///
   /// - Returns: `nil` if the filter, or every value of one of its parameters, is not permitted.
   public func narrowed(_ description: FilterDescription) -> FilterDescription? {
@@ -166,6 +166,6 @@ extension FilterCatalogue {
 
 /// The source of the permissions that apply when a pipeline is resolved.
 package protocol FilterPermissionProvider: Sendable {
-  /// The permissions now; `nil` permits everything.
+  /// The current permissions; `nil` permits all filters.
   var permissions: FilterPermissions? { get }
 }

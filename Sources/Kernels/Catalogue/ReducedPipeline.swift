@@ -2,9 +2,9 @@ extension FilterCatalogue {
   /// Returns a cheaper variant of a pipeline: the same filters at half the width and height, then
   /// scaled up.
   ///
-  /// It pays where a blur takes most of the time, because the blur removes the detail that half the
-  /// resolution loses. Only pipelines that blur, and otherwise have only filters of single pixels,
-  /// therefore have a variant.
+  /// It is worthwhile if a blur takes most of the time, because the blur removes the detail that
+  /// half the resolution loses. Only pipelines that blur, and otherwise have only filters of single
+  /// pixels, therefore have a variant.
   ///
   /// - Parameters:
   ///   - pipeline: A pipeline that this catalogue resolved.

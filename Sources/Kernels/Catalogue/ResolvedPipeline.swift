@@ -29,7 +29,7 @@ public struct ResolvedPipeline: Sendable, Hashable {
   /// The names of the filters that are active, in order, nested ones included.
   public var activeFilters: [String] { Self.activeFilters(of: self.stages) }
 
-  /// Compiles the pipeline to passes for frames of one geometry. Pure; keep the result, or use a
+  /// Compiles the pipeline to passes for frames of one geometry. Keep the result, or use a
   /// ``PlanCache``.
   ///
   /// - Parameters:
@@ -45,8 +45,8 @@ public struct ResolvedPipeline: Sendable, Hashable {
     Planner(geometry: geometry, budget: PlanBudget(limit: maxBytes)).plan(self, as: encoding)
   }
 
-  /// The outcome of a frame if a pass fails: the strictest policy that the stages of the pass's
-  /// filters state; `nil` if they don't state a policy.
+  /// The outcome of a frame if a pass fails: the strictest policy of the stages of the pass's
+  /// filters; `nil` if they don't state a policy.
   ///
   /// - Parameter filters: The pass's filters: ``PassDescription/filters``.
   public func failurePolicy(ofPassWith filters: [String]) -> FailurePolicy? {

@@ -29,7 +29,7 @@ public struct CustomFilter: Filter {
   ///   - summary: One line.
   ///   - body: Reads the first frame and writes the samples of the second, which has the same
   ///     geometry and is initialised to zeros. It must not replace the second frame. Called on
-  ///     compute threads, for several frames at the same time.
+  ///     compute threads, concurrently for several frames.
   public init(
     _ name: String, _ summary: String,
     frame body: @escaping @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void

@@ -1,7 +1,7 @@
 /// A function from a pixel's neighbourhood to a pixel: a custom spatial filter.
 ///
-/// The kernel reads RGB, whatever the frame's format. In frames with alpha, colour is
-/// premultiplied. Positions beyond the frame's edges have the pixels at the edges.
+/// The kernel reads RGB for every frame format. In frames with alpha, colour is premultiplied.
+/// Positions beyond the frame's edges have the pixels at the edges.
 ///
 /// ```swift
 /// struct Emboss: NeighborhoodKernel {

@@ -25,7 +25,7 @@ package struct BandRunner: Sendable {
   ///
   /// - Parameters:
   ///   - rows: The number of rows.
-  ///   - alignment: The unit of rows: bands start at multiples of it.
+  ///   - alignment: The unit of rows: bands start at multiples of the unit.
   ///   - nanoseconds: The estimated time of all rows on one thread.
   ///   - work: Computes the rows of a band. Called on compute threads; the calling thread computes
   ///     the first band.
@@ -44,8 +44,8 @@ package struct BandRunner: Sendable {
     guard let meter = self.meter, let pausePoint = meter.pausePoint, pausePoint.isContended else {
       return await self.run((0 ..< units).divided(into: bands).map(rowRange), work)
     }
-    // Estimates can be wrong by a factor of ten, so the first slice is short, and its time
-    // determines the length of the next.
+    // Estimates can be wrong by a factor of ten, so the first slice is short and its time
+    // determines the next slice's length.
     let total = Double(units)
     var length =
       total * min(1, Self.slice / .nanoseconds(1) / max(nanoseconds, 1) * Double(bands) / 8)
@@ -128,8 +128,8 @@ public final class WorkMeter: Sendable {
     self.pausePoint = pausePoint
   }
 
-  /// The bands' time beyond the elapsed time: 0 if no bands ran in parallel and no thread paused.
-  /// Smaller if threads waited for a band without working.
+  /// The bands' time in addition to the elapsed time: 0 if bands did not run in parallel and
+  /// threads did not pause. Smaller if threads waited for a band without working.
   public var beyondElapsed: Duration {
     .nanoseconds(self.nanoseconds.load(ordering: .acquiring)) - self.paused
   }

@@ -16,7 +16,7 @@ import Synchronization
 /// sleep while the queue is empty. They end with ``shutdown()``, or after the pool's last reference
 /// is released; in both cases accepted work is finished first.
 ///
-/// `addReplacements(for:)` starts threads that replace blocked threads, whose work does not return.
+/// `addReplacements(for:)` starts threads that replace blocked threads.
 public final class ComputePool: TaskExecutor {
   /// The number of threads at start.
   public let threadCount: Int
@@ -32,8 +32,8 @@ public final class ComputePool: TaskExecutor {
   /// Starts the threads.
   ///
   /// - Parameters:
-  ///   - threadCount: 1 ... 256, by default the number of processors. If the system refuses some
-  ///     threads, the pool has fewer; if it refuses all, work runs on the thread that submits it.
+  ///   - threadCount: 1 ... 256, by default the number of processors. The pool has fewer threads if
+  ///     the system refuses some; without threads, work runs on the thread that submits it.
   ///   - niceness: 0 ... 19, by default 0: the threads' niceness (`setpriority`, on Linux), which
   ///     lets other threads of the process, such as threads that answer pings, run first.
   public convenience init(threadCount: Int = ComputePool.processorCount, niceness: Int = 0) {
@@ -69,10 +69,10 @@ public final class ComputePool: TaskExecutor {
     }
   }
 
-  /// Finishes submitted work, ends the threads, and returns when they have ended. Later work runs
-  /// on the thread that submits it. A second call has no effect.
+  /// Finishes submitted work, ends the threads, and returns when they have ended. Work submitted
+  /// later runs on the submitting thread. A second call has no effect.
   ///
-  /// This call blocks. It must not be made from a task that runs on the pool.
+  /// Blocks. Don't call it from a task that runs on the pool.
   public func shutdown() {
     self.queue.close()
     for thread in self.threads.removeAll() { pthread_join(thread, nil) }

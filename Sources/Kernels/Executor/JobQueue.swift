@@ -140,8 +140,8 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
 
 /// A first-in, first-out queue in a ring of memory.
 ///
-/// The ring doubles when it is full and halves when at most a quarter of it is used, so its
-/// capacity follows the number of waiting elements. Both operations take amortized constant time.
+/// The ring doubles when it is full and halves when at most a quarter of it is used, which adapts
+/// its capacity to the number of waiting elements. Both operations take amortized constant time.
 package struct RingQueue<Element> {
   private var slots: [Element?]
   /// The slot of the first element.

@@ -12,8 +12,7 @@ import CKernels
 /// - Dissolve: the same, u a hash of the seed and the cell of 2x2 pixels. A chroma sample that 2x2
 ///   pixels share belongs to their cell.
 ///
-/// Samples of pictures with straight alpha count by alpha times weight; all others are mixed as
-/// they are.
+/// Samples of pictures with straight alpha are weighted by alpha; all others are mixed directly.
 public struct PictureMix: Sendable, Hashable {
   /// The look of the transition.
   public var style: PipelineTransition.Style
@@ -72,7 +71,7 @@ extension PlanExecutor {
   ///   - meter: Receives the time of the bands.
   /// - Returns: The mix, with the later picture's description.
   /// - Throws: `CancellationError`, or an error of the observer.
-  /// - Precondition: The pictures have one format and size, and don't share memory.
+  /// - Precondition: The pictures have the same format and size, and don't share memory.
   @concurrent
   @discardableResult
   public func mix(

@@ -2,8 +2,8 @@ import Synchronization
 
 /// An executor of plans on frames: it divides passes into bands and runs them on compute threads.
 ///
-/// Any number of frames may run at the same time. The more frames are in flight, the fewer bands a
-/// pass has, because bands shorten one frame but do not increase throughput.
+/// Any number of frames may run at the same time. With more frames in flight, a pass has fewer
+/// bands, because bands shorten one frame but do not increase throughput.
 public final class PlanExecutor: Sendable {
   private let pool: BufferPool
   private let compute: ComputePool
@@ -78,7 +78,7 @@ public final class PlanExecutor: Sendable {
     return result.frame(color: plan.output.color, orientation: frame.orientation)
   }
 
-  /// Runs a plan on a frame and writes the result into memory of the caller, which may be the
+  /// Runs a plan on a frame and writes the result into the caller's memory, which may be the
   /// frame's own.
   ///
   /// The destination's samples equal the result of ``run(_:on:at:bands:observer:meter:)``, byte for
@@ -96,7 +96,7 @@ public final class PlanExecutor: Sendable {
   ///
   /// - Parameters:
   ///   - plan: A plan for the frame's geometry.
-  ///   - frame: The input. Unchanged unless it shares memory with the destination; then it must not
+  ///   - frame: The input. Unchanged unless it shares memory with the destination; it must then not
   ///     be read afterwards, even if this call throws.
   ///   - destination: The memory of the result. Its colour description and orientation are ignored.
   ///     Undefined if this call throws.

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A fresh buffer of a 1080p frame costs more in page faults than any filter costs in arithmetic,
 /// so buffers are reused by size. A buffer returns to the pool when the last frame that refers to
-/// it is released. The bytes of idle buffers are bounded; the pool frees the buffer that was idle
+/// it is released. The memory of idle buffers is bounded; the pool frees the buffer that was idle
 /// longest first.
 public final class BufferPool: Sendable {
   /// Counters of a pool.
@@ -63,7 +63,7 @@ public final class BufferPool: Sendable {
   /// The current counters.
   public var statistics: Statistics { self.state.withLock { $0.statistics } }
 
-  /// Returns a frame to be written, in a buffer of the pool with aligned strides. Its samples are
+  /// Returns a writable frame in a buffer of the pool with aligned strides. Its samples are
   /// undefined.
   ///
   /// - Throws: ``FrameLayoutError`` for a size outside 1 ... ``FrameLayout/maxDimension``.
@@ -75,7 +75,7 @@ public final class BufferPool: Sendable {
       color: geometry.color, orientation: orientation)
   }
 
-  /// Returns a frame to be written with the given layout, in a buffer of the pool. Its samples are
+  /// Returns a writable frame with the given layout in a buffer of the pool. Its samples are
   /// undefined.
   public func makeFrame(
     layout: FrameLayout, color: ColorDescription, orientation: Orientation = .upright

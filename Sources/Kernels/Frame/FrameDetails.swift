@@ -1,6 +1,6 @@
 /// The values of a frame that stages can show: its time, its number, and the names of its stream.
 public struct FrameDetails: Sendable, Hashable {
-  /// The capture time in nanoseconds since the start of 1970 in UTC, as the sender states it.
+  /// The capture time in nanoseconds since the start of 1970 in UTC, as reported by the sender.
   public var captureNanoseconds: Int64
   /// The number that the sender gave the frame.
   public var sequence: UInt64

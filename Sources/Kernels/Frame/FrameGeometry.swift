@@ -1,5 +1,5 @@
-/// All that a plan depends on: format, size and colour description of a frame, without its strides
-/// and samples.
+/// The properties that a plan depends on: format, size and colour description of a frame, without
+/// its strides and samples.
 public struct FrameGeometry: Sendable, Hashable {
   /// The layout of samples.
   public var format: PixelFormat

@@ -59,7 +59,7 @@ public struct FrameLayout: Sendable, Hashable {
   /// - Parameters:
   ///   - format: The layout of samples.
   ///   - size: The size in pixels.
-  ///   - planes: One entry per plane; offsets in bytes from the start of the buffer.
+  ///   - planes: An entry per plane; offsets in bytes from the start of the buffer.
   ///   - available: The bytes of the buffer that the layout must fit.
   /// - Throws: ``FrameLayoutError`` with the invalid plane and figure.
   public init(

@@ -9,7 +9,7 @@
 /// The bytes of a frame's planes, with the function that releases them.
 ///
 /// One owner writes a buffer while it is part of a ``MutableFrame``; after that, as part of
-/// ``Frame`` values, it is only read. When the last frame that refers to it is released, the bytes
+/// ``Frame`` values, it is read-only. When the last frame that refers to it is released, the bytes
 /// return to their pool or their owner.
 @safe
 public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame writes, then all read

@@ -62,7 +62,7 @@ extension Pipeline {
   }
 
   /// Changes parameters of a stage; other parameters keep their values. Resolving the pipeline
-  /// checks whether the filter has them.
+  /// checks that the filter has them.
   ///
   /// - Parameters:
   ///   - parameters: Values by parameter name, in either spelling.

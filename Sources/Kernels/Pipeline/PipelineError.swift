@@ -45,8 +45,7 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
   public let message: String
   /// The nearest existing name, for misspelt names.
   public let suggestion: String?
-  /// The invalid value, for programs. `nil` if the message does not state one. A text of the caller
-  /// may have any length.
+  /// The invalid value, for programs. `nil` for other errors. A caller's text may have any length.
   public let value: String?
   /// The limit that the value violates, for programs: a number, or a range as in `0.0 ... 1.0`.
   /// `nil` for other errors.

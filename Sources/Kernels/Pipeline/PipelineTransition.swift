@@ -15,7 +15,7 @@ public struct PipelineTransition: Sendable, Hashable {
     public static let defaultSoftness = 0.1
   }
 
-  /// The direction in which the edge of a wipe moves, in the frame as it is stored.
+  /// The direction in which the edge of a wipe moves, in the frame as stored.
   public enum WipeDirection: String, Sendable, Hashable, CaseIterable {
     /// From the left edge to the right one.
     case right

@@ -6,7 +6,7 @@ public struct Stage: Sendable, Hashable {
   public var isActive: Bool
   /// The weight of the stage's result, 0 ... 1: 0 is the input, 1 (the default) the result.
   public var mix: Double
-  /// The region to which the stage's result is limited; `nil` for the whole frame.
+  /// The region to which the stage's result is limited; `nil` applies it to the whole frame.
   public var region: Region?
   /// The filter or the nested pipeline.
   public var content: Content
@@ -67,7 +67,8 @@ public enum FailurePolicy: Sendable, Hashable, CaseIterable {
 }
 
 extension FailurePolicy: Comparable {
-  /// Whether the right policy hides more of a failed frame: `passThrough` < `blur` < `drop`.
+  /// Whether the right policy hides more of a failed frame than the left: `passThrough` < `blur` <
+  /// `drop`.
   public static func < (left: Self, right: Self) -> Bool { left.strictness < right.strictness }
 
   private var strictness: Int {

@@ -10,7 +10,7 @@ import CKernels
 
 /// The space in which filters compute colour.
 ///
-/// Filters take colour as the working space has it: 0.5 is half of the light in linear sRGB, and
+/// Filters compute with colour of the working space: 0.5 is half of the light in linear sRGB, and
 /// about a fifth of it in gamma-encoded sRGB. Pictures that filters bring in are converted; numbers
 /// and lookup tables of filters are not.
 public enum WorkingSpace: String, Sendable, Hashable, CaseIterable {

@@ -28,7 +28,7 @@ public struct ColorMatrix: Sendable, Hashable {
     self.bias = bias
   }
 
-  /// A map with the same weights of red, green and blue for all three channels.
+  /// A map with the same weights of red, green and blue for all channels.
   public static func monochrome(_ weights: SIMD3<Double>) -> ColorMatrix {
     let row = SIMD4(weights, 0)
     return ColorMatrix(red: row, green: row, blue: row)

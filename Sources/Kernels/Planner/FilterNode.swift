@@ -49,7 +49,7 @@ public struct FilterNode: Sendable {
     FilterNode(.field(field))
   }
 
-  /// A custom function of the whole frame: it reads one frame and writes the samples of another,
+  /// A custom function of the whole frame: it reads a frame and writes the samples of another,
   /// which has the same geometry and is initialised to zeros.
   public static func frame(
     _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void

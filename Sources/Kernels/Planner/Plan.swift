@@ -136,7 +136,7 @@ public struct PlanRefusal: Sendable, Hashable {
   public let byteCount: Int
   /// The bytes that the plan may hold.
   public let limit: Int
-  /// Whether ``limit`` is the remainder of the memory of all plans, and not the limit of one plan.
+  /// Whether ``limit`` is the remaining memory of all plans instead of one plan's limit.
   public let isShared: Bool
 }
 

@@ -52,7 +52,7 @@ public final class PlanCache: Sendable {
     self.state.withLock { ($0.plans.count, $0.byteCost) }
   }
 
-  /// Returns the plan of a pipeline for a geometry; compiles it if the cache does not have it.
+  /// Returns the plan of a pipeline for a geometry, compiling it if it isn't in the cache.
   ///
   /// - Parameters:
   ///   - pipeline: The pipeline.

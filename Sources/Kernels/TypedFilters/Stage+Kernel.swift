@@ -3,8 +3,7 @@ extension Stage {
   ///
   /// - Parameters:
   ///   - asset: The name of the kernel.
-  ///   - parameters: Values by the names of the kernel's parameters: numbers, flags, vectors and
-  ///     colours.
+  ///   - parameters: Values by the kernel's parameter names: numbers, flags, vectors and colours.
   public static func kernel(
     asset: String, parameters: [String: any KernelArgument]
   ) -> Stage {

@@ -26,7 +26,7 @@ final class FontFile: FontHandle, @unchecked Sendable {  // the bytes do not cha
 
   /// Parses a font in memory.
   ///
-  /// - Throws: ``TextError`` that says why the font cannot be used.
+  /// - Throws: ``TextError`` with the reason why the font cannot be used.
   init(_ contents: [UInt8]) throws(TextError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: contents.count, alignment: 16)
     unsafe copy.copyBytes(from: contents)

@@ -33,7 +33,7 @@ public struct FontRenderer: TextRenderer, FontReader {
   /// Draws a text.
   ///
   /// - Returns: `nil` if the text is outside the frame.
-  /// - Throws: ``TextError`` for a text of more than 2048 glyphs or 16 million pixels of glyphs,
+  /// - Throws: ``TextError`` for a text with more than 2048 glyphs or 16 million pixels of glyphs,
   ///   and for damaged fonts.
   public func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
     guard text.text.contains(where: { !$0.isWhitespace }) else { return nil }

@@ -16,8 +16,8 @@ extension FilterCatalogue {
     self.register(TimecodeFilter.description) { TimecodeFilter($0, tools: tools) }
   }
 
-  /// Describes the filters `text` and `timecode` as ones that are not available. A pipeline that
-  /// names one does not resolve.
+  /// Describes the filters `text` and `timecode` as unavailable. A pipeline that names one does not
+  /// resolve.
   ///
   /// - Parameter reason: The missing part, as a clause.
   public mutating func registerText(unavailable reason: String) {

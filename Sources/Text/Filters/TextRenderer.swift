@@ -38,7 +38,7 @@ public enum TextFont: Sendable, Hashable {
   case asset(FontAsset)
 }
 
-/// A text with everything on which its pixels depend.
+/// A text with all properties that determine its pixels.
 public struct TextRequest: Sendable, Hashable {
   /// The text; line breaks separate paragraphs.
   public var text: String
@@ -93,7 +93,7 @@ public struct TextStyle: Sendable, Hashable {
   public var isBoxWide = false
   /// The distance of baselines as a factor of the font's own.
   public var lineSpacing = 1.0
-  /// The side to which lines are aligned; `nil` is the side where their paragraph begins.
+  /// The side to which lines are aligned; `nil` uses the side where their paragraph begins.
   public var alignment: TextAlignment?
   /// The maximum width of lines.
   public var maxWidth = 65536.0

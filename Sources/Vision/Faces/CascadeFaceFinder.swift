@@ -5,13 +5,13 @@
 
   /// Finds frontal faces with a cascade classifier of OpenCV.
   ///
-  /// A search finds faces that are turned by up to about 15 degrees from its angle. Profiles and
-  /// backs of heads are not found, and covered faces often not.
+  /// A search finds faces turned by up to about 15 degrees from its angle. It does not find
+  /// profiles and backs of heads, and often misses covered faces.
   public struct CascadeFaceFinder: FaceFinder {
     /// A cascade that Debian's package `opencv-data` contains.
     ///
-    /// The box of `alt2` is the canonical one. The box of the other is within 1 % of its size and 2
-    /// % of its position on average, measured on a portrait at 54 sizes and positions.
+    /// The box of `alt2` is the canonical box. The other model's box is within 1 % of its size and
+    /// 2 % of its position on average, measured on a portrait at 54 sizes and positions.
     public enum Model: String, Sendable, Hashable, CaseIterable {
       /// Haar features, `haarcascade_frontalface_alt2`: finds the most faces, with the fewest false
       /// boxes.
@@ -71,7 +71,7 @@
       try self.faces(in: picture, color: nil, search: FaceSearch())
     }
 
-    /// Returns the faces that a search asks for. Their roll is the angle of the search.
+    /// Returns the faces that a search includes. Their roll is the search's angle.
     public func faces(
       in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
     ) throws -> [DetectedFace] {

@@ -1,6 +1,6 @@
 package import SidelightKernels
 
-/// A face as a model states it, in pixels of the model's input.
+/// A face as reported by a model, in pixels of the model's input.
 package struct FaceCandidate: Sendable, Hashable {
   package var confidence: Double
   /// The corner at the top left of the model's own box.
@@ -11,7 +11,7 @@ package struct FaceCandidate: Sendable, Hashable {
   /// The left eye and the right eye of the picture, and the mouth, if the model locates them.
   package var landmarks: FaceLandmarks?
 
-  /// Whether the box has an extent and all numbers are finite. Models can return anything.
+  /// Whether the box has an extent and all numbers are finite. Models can return arbitrary numbers.
   package var isValid: Bool {
     let points = self.landmarks.map { [$0.leftEye, $0.rightEye, $0.mouth] } ?? []
     return self.width > 0 && self.height > 0

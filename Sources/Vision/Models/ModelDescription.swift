@@ -39,7 +39,7 @@ package struct ModelDescription: Sendable, Hashable {
     case softmax
   }
 
-  /// The way in which a model of faces states them.
+  /// The encoding of faces in a model's outputs.
   package enum FaceEncoding: String, Sendable, Hashable, CaseIterable, Codable {
     case blazeFace, yuNet, scrfd, ultraFace
   }

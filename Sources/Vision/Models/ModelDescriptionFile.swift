@@ -1,7 +1,6 @@
 import Foundation
 
-/// The `.json` file next to a model. Everything in it is optional, where the shapes of the model
-/// say the same.
+/// The `.json` file next to a model. Its keys are optional if the shapes of the model imply them.
 ///
 /// - `task` (`matte`, `faces` or `landmarks`)
 /// - `input.name` (text): the input that takes the picture
@@ -17,7 +16,7 @@ import Foundation
 ///   every grid)
 /// - `states` (list of `input` and `output`): outputs that become inputs of the next run
 /// - `constants` (numbers by input)
-/// - `about` (anything): ignored
+/// - `about` (any value): ignored
 package struct ModelDescriptionFile: Decodable {
   struct Input: Decodable {
     var name: String?

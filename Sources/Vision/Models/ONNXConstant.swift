@@ -16,8 +16,7 @@ struct ONNXConstant {
 
   /// Reads a constant.
   ///
-  /// - Throws: ``VisionError`` if the values are in another file, or fewer or more than the
-  ///   dimensions say.
+  /// - Throws: ``VisionError`` if the values are in another file, or don't match the dimensions.
   init(_ message: ProtobufReader) throws(VisionError) {
     var message = message
     while let (field, value) = try message.next() {

@@ -1,6 +1,6 @@
 /// A model that is loaded, checked, and known how to use.
 ///
-/// Sessions share a model. It holds as many instances of it as run at the same time.
+/// Sessions share a model. It holds as many instances as run at the same time.
 public struct VisionModel: Sendable {
   /// The name of the model in the configuration.
   public let name: String

@@ -4,7 +4,7 @@
 /// stage.
 ///
 /// An analysis that compares frames also implements ``makeAnalyzer()``, which is called once per
-/// session and returns a value that may keep state.
+/// session, and returns a value with state.
 public protocol FrameAnalysis: Sendable {
   /// The interval between analysed frames: 1 is every frame. Smaller numbers count as 1.
   var everyNth: Int { get }

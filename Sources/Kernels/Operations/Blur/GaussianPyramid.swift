@@ -3,7 +3,7 @@ import CKernels
 /// A wide Gaussian of one plane, computed on means over squares of `factor` pixels.
 ///
 /// The reduced picture has a margin with the values that clamped edges read: the frame's edge
-/// pixels and not the outermost means, which would be wrong by several levels.
+/// pixels and not the outermost means, which would cause errors of several levels.
 ///
 /// The last sample of chroma along an odd side belongs to one pixel and not to two
 /// (``PlaneWeights``). That pixel is a quarter of a sample before the sample's centre, and the

@@ -125,7 +125,7 @@ struct LineWeights: Sendable {
   let scale: Float
 
   /// A few pairs need precise weights. Many pairs have small weights, for which units of 1/32
-  /// suffice: with units of 1/16, lines of 17 pairs through noise are wrong by two levels in rare
+  /// suffice: with units of 1/16, lines of 17 pairs through noise have errors of two levels in rare
   /// pixels.
   private static let minCoarsePairs = 17
   private static let coarseUnit = 32.0

@@ -28,8 +28,8 @@ struct RadialWarpTable: Sendable {
     // Fine enough for an error of a few hundredths of a pixel where the curvature of maps is
     // greatest: at the rim of a hole, and where a twirl is tight.
     let length = map.reach * scale
-    // Linear interpolation between entries that are h apart is wrong by at most h^2 / 8 times the
-    // curvature; .002 pixels are allowed.
+    // Linear interpolation between entries that are h apart has an error of at most h^2 / 8 times
+    // the curvature; .002 pixels are allowed.
     let curved = (Self.curvature(map) / (8 * 0.002)).squareRoot() / scale
     let density = max(4, map.hole > 0 ? 64 / map.hole : 64 / map.reach, curved)
     self.entries = Int(min(max(length * density, 64), 16384))

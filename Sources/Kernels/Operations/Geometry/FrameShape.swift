@@ -8,8 +8,8 @@ public struct FrameShape: Sendable, Hashable {
   public var width: Int?
   /// The height after the rotation, in pixels; `nil` as for ``width``.
   public var height: Int?
-  /// The treatment of another aspect ratio: `fit` adds transparent or black bars, `fill` crops both
-  /// sides, `stretch` distorts.
+  /// The treatment of a different aspect ratio: `fit` adds transparent or black bars, `fill` crops
+  /// both sides, `stretch` distorts.
   public var fit: PictureFit
 
   /// The filter name of the passes that apply the shape.

@@ -108,7 +108,7 @@ package final class FoldedPixelsPass: Pass {
 private struct ChainMap {
   /// The weights of a pixel's four bytes for all three results.
   let weights: [[Double]]
-  /// In levels, as the rest.
+  /// In levels, like the other fields.
   let biases: [Double]
   let terms: [[Double]]
   let last: [Double]

@@ -44,7 +44,7 @@ package struct FaceBox: Sendable, Hashable {
   /// - Parameters:
   ///   - box: The other box.
   ///   - share: The part of the way, 0 to 1.
-  ///   - rollTolerance: The difference of angles in radians that is left as it is.
+  ///   - rollTolerance: The difference of angles in radians to ignore.
   package func pulled(
     towards box: FaceBox, by share: Double, rollTolerance: Double = 0
   ) -> FaceBox {

@@ -27,7 +27,7 @@ package struct FaceFade: Sendable {
   /// - Parameters:
   ///   - faces: The selected faces.
   ///   - time: The frame's time since the start of the session.
-  /// - Returns: The faces to draw on, by id; an empty result leaves the frame as it is.
+  /// - Returns: The faces to draw on, by id; an empty result leaves the frame unchanged.
   package mutating func add(_ faces: [TrackedFace], at time: Duration) -> [Item] {
     let elapsed = self.last.map { max(.zero, time - $0) } ?? .zero
     self.last = time

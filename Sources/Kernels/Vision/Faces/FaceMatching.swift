@@ -63,7 +63,7 @@ enum FaceMatching {
 }
 
 extension [DetectedFace] {
-  /// Returns the detections that can be faces of a picture. A model may report anything.
+  /// Returns the plausible detections. Detections of a model may be invalid or outside the picture.
   func plausible(width: Int, height: Int) -> [DetectedFace] {
     self.compactMap { face in
       let box = FaceBox(face)

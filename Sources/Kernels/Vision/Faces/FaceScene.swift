@@ -6,7 +6,7 @@
 package struct FaceScene: Sendable {
   /// The timing of searches of the whole picture.
   package enum Searching: Sendable, Hashable {
-    /// In the step that asks for them, which then takes as long as a search.
+    /// In the step that requests them, which then takes as long as a search.
     case immediate
     /// In jobs, which the caller takes from ``takeSearch()``. The result of a job applies to the
     /// picture that was searched, and is carried forward by using optical flow.

@@ -83,8 +83,8 @@ struct FaceTrack: Sendable {
 
   /// Moves the face into the next frame.
   ///
-  /// - Parameter flow: The movement; `nil` if optical flow failed, which leaves the position as it
-  ///   is and unknown until the next detection.
+  /// - Parameter flow: The movement; `nil` if optical flow failed, which leaves the position
+  ///   unchanged and unknown until the next detection.
   mutating func follow(_ flow: SimilarityTransform?, to frame: SceneTime) {
     var flow = flow.flatMap { $0.isValid ? $0 : nil }
     let start = self.box

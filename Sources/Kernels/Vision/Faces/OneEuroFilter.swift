@@ -37,7 +37,7 @@ package struct OneEuroFilter: Sendable, Hashable {
   /// - Parameters:
   ///   - sample: The measured value. A sample that is not finite is ignored.
   ///   - unit: The unit of speed, in the scale of the samples. Greater than 0.
-  ///   - elapsed: The time since the previous sample. The first sample is returned as it is; a
+  ///   - elapsed: The time since the previous sample. The first sample is returned unchanged; a
   ///     later one with a time of 0 or less is ignored.
   ///   - measured: The speed per second, in the scale of the samples; `nil` derives it from them.
   /// - Returns: The filtered value.

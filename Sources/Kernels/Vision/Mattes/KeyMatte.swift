@@ -25,7 +25,7 @@ package struct KeyMatte: Sendable, Hashable {
   static let cbWeights = [-0.299 / 1.772, -0.587 / 1.772, 0.5]
   static let crWeights = [0.5, -0.587 / 1.402, -0.114 / 1.402]
 
-  /// The direction of the ray from grey, and the part of it that counts as the key colour.
+  /// The direction of the ray from grey, and the part of the ray that matches the key colour.
   private var ray: (direction: SIMD2<Double>, start: Double, end: Double) {
     let key = Self.chroma([self.color.red, self.color.green, self.color.blue])
     let length = (key * key).sum().squareRoot()

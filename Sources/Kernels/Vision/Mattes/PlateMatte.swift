@@ -5,17 +5,17 @@ import CKernels
 ///
 /// 1. The plate is moved by up to 4 pixels to where its detail matches the frame's
 ///    (`PlateAlignment`).
-/// 2. Red, green and blue of the plate are multiplied by the median ratio of the frame's to them
-///    where the frame was background, which follows drifting exposure and white balance. Levels
-///    stay within 255, as in the camera.
+/// 2. Red, green and blue of the plate are multiplied by the median ratio of the frame's channels
+///    to the plate's where the frame was background, which follows drifting exposure and white
+///    balance. Levels stay within 255, as in the camera.
 /// 3. A pixel's brightness relative to the plate's and its difference in colour at that brightness
 ///    are measured (Horprasert, Harwood and Davis 1999). A pixel that is dimmer (ratio .45 ...
-///    1.02) and has only the plate's own detail counts as shadow: its brightness counts 5 %.
+///    1.02) and has only the plate's own detail is a shadow: its brightness has a weight of 5 %.
 /// 4. The difference is compared with a tolerance of 10 levels and .6 of the plate's gradient.
 /// 5. Foreground of less than 1.2 % of the picture is dropped, and holes of less than 2 % are
 ///    filled (`MatteRegions`).
 ///
-/// A fixed camera and light that changes as a whole are needed. The plate must not show the people.
+/// Requires a fixed camera, and light that changes as a whole. The plate must not show the people.
 public struct PlateMatte: MatteSource {
   /// The parts of the comparison, to measure their effects.
   package struct Parts: OptionSet, Sendable {
@@ -146,7 +146,8 @@ public struct PlateMatte: MatteSource {
     }
   }
 
-  /// Sets the mask to 1 where the last picture was background; to 1 everywhere if little of it was.
+  /// Sets the mask to 1 where the last picture was background; to 1 everywhere if the background
+  /// was too small.
   private func loadMask(_ planes: FloatPlanes) {
     let (width, height) = (planes.width, planes.height)
     let clear = self.last.count { $0 < 0.1 }
@@ -185,7 +186,7 @@ public struct PlateMatte: MatteSource {
           sum += count
           continue
         }
-        // Within the step, by the share of it that the median needs.
+        // Within the step, by the share of the step that the median needs.
         let part = (Float(total) / 2 - Float(sum)) / Float(max(count, 1))
         return (Float(ratio) - 0.5 + part) / 128
       }

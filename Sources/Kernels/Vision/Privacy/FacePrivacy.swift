@@ -88,7 +88,7 @@ package struct FacePrivacy: Sendable {
   /// A state in which the whole frame is covered until a face is found.
   private struct Unknown {
     let reason: FaceCoverage.WholeFrameReason
-    /// The first frame that counts as evidence.
+    /// The first frame that provides evidence.
     var since: SceneTime
     /// The time since which the content has been at rest.
     var quietSince: Duration

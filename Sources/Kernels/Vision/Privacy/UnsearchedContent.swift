@@ -7,8 +7,8 @@ import CKernels
 /// if their mean levels differ by at most ``threshold``, after the change of light of the whole
 /// picture: the cell to which optical flow leads, or else the one in the same place. Other content
 /// is new. Content is searched when full searches at all ``FaceTracker/searchAngles``, of frames in
-/// which it was known, have succeeded. Two are not enough: searches at -25 and 25 degrees do not
-/// find an upright face.
+/// which it was known, have succeeded. Two angles are not enough: searches at -25 and 25 degrees do
+/// not find an upright face.
 ///
 /// A search does not find a face that is cut by an edge. Content that has come in through the left,
 /// the right or the upper edge, because it or the camera moves, therefore counts as new until it
@@ -47,7 +47,7 @@ package struct UnsearchedContent: Sendable {
     var since: [UInt64]
     /// The distance to the position from which the content came, in pixels.
     var origins: [SIMD2<Float>]
-    /// The time at which the content was last on its way in through an edge; `nil` if it was not.
+    /// The time at which the content last entered through an edge; `nil` if it didn't.
     var entered: [Duration?]
     /// The number of the last frame in which the content was near an edge.
     var nearEdge: [UInt64]
@@ -129,7 +129,7 @@ package struct UnsearchedContent: Sendable {
     self.current = content
   }
 
-  /// Forgets everything, for example after a cut.
+  /// Forgets all content, for example after a cut.
   package mutating func reset() {
     self = UnsearchedContent()
   }

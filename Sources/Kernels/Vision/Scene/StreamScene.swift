@@ -97,8 +97,8 @@ public struct StreamScene: Sendable {
   /// - Parameters:
   ///   - frame: The frame.
   ///   - time: Its position in the stream.
-  ///   - plan: The plan. It may differ from the last frame's plan: stages of the same filters
-  ///     continue.
+  ///   - plan: The plan. It may differ from the last frame's plan: stages of the same filters keep
+  ///     their state.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame: `faceTrack`, and the steps of stages that have a
   ///     name, such as `matte`.
