@@ -15,8 +15,9 @@ public enum Asset: Sendable, Hashable {
   case kernel(KernelAsset)
 
   /// The reserved name of the frame as it was before the first stage, for parameters of filters
-  /// that composite with another picture: `randomGenerator, multiplyCompositing(backgroundImage:
-  /// source)`. Providers are never asked for this name.
+  /// that composite with another picture:
+  /// `randomGenerator, multiplyCompositing(backgroundImage: source)`. Providers are never asked for
+  /// this name.
   public static let sourceName = "source"
 
   /// The kinds of asset.

@@ -1,8 +1,8 @@
 /// The movement of points between two pictures, estimated by using least squares.
 ///
 /// With the points `p` and `q` before and after, taken relative to their means, the movement that
-/// minimizes the sum of squared distances has `a = sum(px qx + py qy) / sum(px^2 + py^2)` and `b =
-/// sum(px qy - py qx) / sum(px^2 + py^2)` (Umeyama 1991, in two dimensions and without
+/// minimizes the sum of squared distances has `a = sum(px qx + py qy) / sum(px^2 + py^2)` and
+/// `b = sum(px qy - py qx) / sum(px^2 + py^2)` (Umeyama 1991, in two dimensions and without
 /// reflections). A second pass leaves out the 30 % of the pairs that are farthest from the first
 /// result, to ignore points on the background or on a hand.
 package struct SimilarityFit: Sendable, Hashable {

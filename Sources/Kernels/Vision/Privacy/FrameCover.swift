@@ -3,8 +3,9 @@ import CKernels
 /// The cover of a whole plane: the means of a coarse grid, blurred and interpolated.
 ///
 /// Means over cells of the side `a`, a blur of the cells with the weights 1, 2, 1 and a linear
-/// interpolation together have the variance `(1/12 + 1/2 + 1/6) a^2`, like a Gaussian with `sigma =
-/// sqrt(3/4) a`. As in ``RegionCover``, means are of the frame on black, and the result is opaque.
+/// interpolation together have the variance `(1/12 + 1/2 + 1/6) a^2`, like a Gaussian with
+/// `sigma = sqrt(3/4) a`. As in ``RegionCover``, means are of the frame on black, and the result is
+/// opaque.
 struct FrameCover: Sendable {
   /// The minimum side of a cell in pixels of the frame.
   private static let leastSide = 4.0
