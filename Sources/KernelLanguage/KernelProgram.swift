@@ -9,7 +9,7 @@ import SidelightKernels
 package final class KernelProgram: @unchecked Sendable {  // the buffers are written once, in init
   private let graph: KernelGraph
   private let results: [KernelGraph.Index]
-  /// The program as the C rows take it.
+  /// The program in the form that the C rows use.
   private let program: sl_kernel_program
   private let steps: UnsafeMutableBufferPointer<sl_kernel_step>
   private let constants: UnsafeMutableBufferPointer<Float>

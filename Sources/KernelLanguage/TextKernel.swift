@@ -47,7 +47,7 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
     }
   }
 
-  /// Returns the same kernel with other values of its parameters. Does not parse the text again.
+  /// Returns the same kernel with other parameter values, without parsing the text again.
   func with(_ arguments: Arguments) -> TextKernel { TextKernel(self.text, arguments) }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {

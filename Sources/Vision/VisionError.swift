@@ -59,7 +59,7 @@ public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message of this thread's last failure in the C functions, on one line.
     static var lastFailure: String {
       let message = unsafe String(cString: cvision_last_error())
-      // OpenCV puts its version and a line of its sources in front.
+      // OpenCV prefixes messages with its version and a line of its sources.
       let reason =
         message.firstRange(of: "error: ").map { message[$0.upperBound...] } ?? message[...]
       return reason.split(whereSeparator: \.isWhitespace).joined(separator: " ")

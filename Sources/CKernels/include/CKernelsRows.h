@@ -52,8 +52,8 @@ typedef void (*sl_store_chroma)(
     const float *green1, const float *blue1, ptrdiff_t count, const sl_rgb_to_yuv *conversion,
     ptrdiff_t step, void *u, void *v);
 
-/// A share of the picture by its Rec. 709 luma Y: smoothstep(clamp((Y - low) * scale)), or 1 minus
-/// it if `inverted`.
+/// A share of the picture that depends on its Rec. 709 luma Y: smoothstep(clamp((Y - low) *
+/// scale)), or 1 minus it if `inverted`.
 typedef struct sl_luma_key {
   float low;
   float scale;

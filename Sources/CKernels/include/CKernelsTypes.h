@@ -68,7 +68,7 @@ typedef enum sl_composition {
 
 // --- Chains in normal form ---
 
-/// The largest number of terms c1, c2, ... of a chain in normal form.
+/// The maximum number of terms c1, c2, ... of a chain in normal form.
 #define SL_CHAIN_TERMS 3
 
 /// A chain of colour matrices and fields in normal form, for pixels of four bytes:
@@ -331,7 +331,7 @@ typedef struct sl_soft_edge {
 typedef struct sl_plate {
   /// The factors of the plate's red, green and blue.
   float gains[3];
-  /// The brightness relative to the plate's, between which a pixel may be in shadow.
+  /// The range of brightness, relative to the plate's, of pixels that may be in shadow.
   float darkest;
   float lightest;
   /// The texture up to which it may be.

@@ -88,7 +88,7 @@ int ctext_shape(
 /// - `size`: Pixels of the font's size in 1/64.
 /// - `x`, `y`: The fraction of the position, 0 to 63; y is upwards.
 /// - `stroke`: The distance of the outline's edge from the glyph's; 0 renders the glyph itself.
-/// - `max_pixels`: The largest number of pixels.
+/// - `max_pixels`: The maximum number of pixels.
 /// - `bitmap`: Receives the pixels, which `ctext_bitmap_free` frees. Without pixels if the glyph is
 ///   blank.
 ctext_result ctext_render(
@@ -106,7 +106,7 @@ uint32_t ctext_script(uint32_t character);
 ctext_result ctext_levels(
     const uint32_t *_Nonnull text, int count, int8_t *_Nonnull levels, int *_Nonnull is_rtl);
 
-/// A picture of premultiplied red, green, blue and alpha, or a mask of one byte a pixel. Rows
+/// A picture of premultiplied red, green, blue and alpha, or a mask of one byte per pixel. Rows
 /// without padding.
 typedef struct {
   int32_t width, height;

@@ -37,9 +37,9 @@ public final class CubeAsset: Sendable {
   package let entries: FloatTable
   /// The entries as three consecutive curves; empty for a cube.
   let curves: FloatTable
-  /// The entries of a cube as four numbers, the last of them 0, as the C rows read them.
+  /// The entries of a cube as four numbers, the last of them 0, as read by the C rows.
   let texels: FloatTable
-  /// Retained as long as the table.
+  /// Retained for the table's lifetime.
   private let lease: (any AssetLease)?
 
   /// The maximum number of entries of a curve.

@@ -10,7 +10,7 @@ public final class FontAsset: Sendable {
   public let glyphCount: Int
   /// The renderer's form of the font.
   package let handle: any FontHandle
-  /// Retained as long as the font.
+  /// Retained for the font's lifetime.
   private let lease: (any AssetLease)?
 
   /// Creates a font.

@@ -10,7 +10,7 @@ public final class ImageAsset: Sendable {
   private let linear = Mutex<Raster?>(nil)
   let placements = ImagePlacements()
   let pyramids = ImagePyramidCache()
-  /// Retained as long as the pixels.
+  /// Retained for the pixels' lifetime.
   private let lease: (any AssetLease)?
 
   /// Converts a frame of any format. The frame's orientation is ignored; the decoder applies it.

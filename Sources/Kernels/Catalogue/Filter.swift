@@ -45,9 +45,9 @@ extension CatalogueFilter {
   public var description: FilterDescription { Self.description }
 }
 
-/// A filter that takes other values of its parameters at less cost than its creation.
+/// A filter that can take other parameter values at less cost than being created again.
 package protocol AdjustableFilter: Filter {
-  /// Returns the same filter with other values of its parameters.
+  /// Returns the same filter with other parameter values.
   func with(_ arguments: Arguments) -> Self
 }
 

@@ -99,8 +99,8 @@ package protocol PausePoint: AnyObject, Sendable {
   /// Whether other work may come. Long passes are then divided into slices.
   var isContended: Bool { get }
 
-  /// Returns at once, or when other work that goes first is done. Call it between slices, while no
-  /// bands run.
+  /// Returns at once, or after other work with priority. Call it between slices, while no bands
+  /// run.
   ///
   /// - Parameter meter: The meter of the calling work. The pause does not count as its work.
   func pauseIfNeeded(_ meter: WorkMeter) async

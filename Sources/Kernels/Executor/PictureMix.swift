@@ -210,7 +210,7 @@ private struct PlaneMixer: Sendable {
     }
   }
 
-  /// Returns a number for a row of cells, to which the hashes of its cells add.
+  /// Returns a number for a row of cells; the hashes of its cells add to it.
   private static func hash(_ row: UInt32, _ seed: UInt32) -> UInt32 {
     var bits = row &* 0x85EB_CA6B ^ seed &* 0xC2B2_AE35
     bits = (bits ^ bits >> 16) &* 0x7FEB_352D

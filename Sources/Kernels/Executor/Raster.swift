@@ -63,7 +63,7 @@ package struct Raster: Sendable {
 
   /// Returns the samples as a frame to be written by a custom function.
   ///
-  /// - Precondition: The samples are bytes, and no other code writes them meanwhile.
+  /// - Precondition: The samples are bytes, and other code doesn't write them meanwhile.
   package func mutableFrame(color: ColorDescription) -> MutableFrame {
     precondition(self.depth == .eight, "deep samples are not those of a frame")
     return MutableFrame(

@@ -31,7 +31,7 @@ public struct Frame: Sendable {
   public var format: PixelFormat { self.layout.format }
   /// The size in pixels.
   public var size: FrameSize { self.layout.size }
-  /// The geometry: all that plans depend on.
+  /// The geometry: the properties that plans depend on.
   public var geometry: FrameGeometry {
     FrameGeometry(format: self.format, size: self.size, color: self.color)
   }

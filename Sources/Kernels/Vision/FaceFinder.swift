@@ -63,7 +63,7 @@ public protocol FaceFinder: Sendable {
   /// - Throws: An error if the search failed. A protecting filter then covers the whole frame.
   mutating func faces(in picture: LumaPicture) throws -> [DetectedFace]
 
-  /// Returns the faces of a picture that a search asks for, in any order.
+  /// Returns the faces of a picture that a search includes, in any order.
   ///
   /// By default this searches the whole picture and returns the faces that the search includes.
   ///

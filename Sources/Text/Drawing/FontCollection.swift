@@ -13,8 +13,8 @@ final class FontCollection: Sendable {
     self.folders = folders
   }
 
-  /// Returns a font by its name, or the most similar one that is installed; `nil` if no such font
-  /// is installed. A font without a bold style is used in its regular one.
+  /// Returns a font by its name, or the most similar installed one; `nil` if both are missing.
+  /// A font without a bold style is used in its regular one.
   func font(_ font: BundledFont, isBold: Bool) -> FontFile? {
     Self.substitutes(of: font).lazy.compactMap { font in
       self.installed(font, isBold: isBold) ?? self.installed(font, isBold: false)
@@ -105,7 +105,7 @@ final class FontCollection: Sendable {
     let paths = names.flatMap { name in self.folders.map { "\($0)/\(name)" } }
     let found = paths.lazy.compactMap { FontFile(path: $0, index: index) }.first
     return self.files.withLock { files in
-      // Another thread may have opened it meanwhile.
+      // Another thread may have opened it.
       if let known = files[key] { return known }
       files.updateValue(found, forKey: key)
       return found

@@ -34,7 +34,7 @@ final class PlateCache: Sendable {
     var lastUse: UInt64
   }
 
-  /// A font that entries belong to. A later font may have the identity of one that is gone.
+  /// A font that entries belong to. A later font may have the identity of a released one.
   private struct KnownFont {
     weak var font: FontAsset?
   }

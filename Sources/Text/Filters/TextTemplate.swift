@@ -19,7 +19,7 @@ package struct TextTemplate: Sendable, Hashable {
   enum Part: Sendable, Hashable {
     case literal(String)
     case captureTime(TimeFormat)
-    /// With zeros in front, up to that many digits.
+    /// Padded with leading zeros to that many digits.
     case sequence(digits: Int)
     case label
     case participant

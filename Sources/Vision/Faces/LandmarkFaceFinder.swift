@@ -9,7 +9,7 @@ package struct LandmarkFaceFinder: FaceFinder {
   /// The maximum number of faces of a search that get landmarks, the largest first. A model takes
   /// several milliseconds per face.
   static let limit = 4
-  /// The largest distance between a detection and the face that is located there, in sides of the
+  /// The maximum distance between a detection and the face that is located there, in sides of the
   /// detection. One that is farther away is another face.
   private static let largestDistance = 0.5
   private static let sizes = 0.6 ... 1.6

@@ -38,7 +38,7 @@ public struct ModelFaceFinder: FaceFinder {
     try self.faces(in: picture, color: nil, search: FaceSearch())
   }
 
-  /// Returns the faces that a search asks for. The effort does not matter.
+  /// Returns the faces that a search includes. The effort does not matter.
   public func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
   ) throws -> [DetectedFace] {

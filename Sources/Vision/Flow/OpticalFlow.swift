@@ -11,8 +11,8 @@
     /// The number of the coarsest level of the pyramid, where 0 is the picture itself. Points can
     /// move by about `window * 2^level / 2` pixels.
     fileprivate static let level = 2
-    /// The distance in pixels between the start of a point and the end of its way back, from which
-    /// on it is lost.
+    /// The distance in pixels between the start of a point and the end of its way back, above which
+    /// the point is lost.
     private static let tolerance = 1.0
     /// The minimum width and height of pictures for dense flow, in pixels.
     private static let minimumSide = 32

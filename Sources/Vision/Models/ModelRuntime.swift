@@ -38,9 +38,9 @@ public protocol LoadedModel: Sendable {
 public struct ModelLimits: Sendable, Hashable {
   /// The largest file in bytes.
   public var fileBytes = 256 << 20
-  /// The largest number of values of an input or output.
+  /// The maximum number of values of an input or output.
   public var tensorValues = 16 << 20
-  /// The largest sum of the intermediate results in bytes, if the runtime reports it.
+  /// The maximum sum of the intermediate results in bytes, if the runtime reports it.
   public var workingBytes: Int64 = 1 << 30
   /// The maximum number of floating-point operations of a run, if the runtime reports them.
   public var operations: Int64 = 100_000_000_000

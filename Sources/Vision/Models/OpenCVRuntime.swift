@@ -14,7 +14,7 @@
 
     /// Loads a model and runs it once with zeros.
     ///
-    /// Copies of the result share the network, and one of them runs at a time.
+    /// Copies of the result share the network, and run one at a time.
     public func load(_ model: ModelFile, inputs: [TensorShape]) throws -> any LoadedModel {
       for port in model.graph.inputs where !port.isFixed {
         throw model.error(

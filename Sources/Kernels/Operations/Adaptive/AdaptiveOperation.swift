@@ -18,7 +18,7 @@ package protocol AdaptiveOperation: SceneOperation {
   var smoothing: Double { get }
   /// Whether the nodes are colour matrices, which then fold with neighbours in the pipeline.
   var isColorMatrix: Bool { get }
-  /// Measures a frame. The result does not depend on the filter's arguments.
+  /// Measures a frame. The measurement doesn't depend on the filter's arguments.
   ///
   /// - Returns: Two numbers; `nil` if too little is visible.
   func measure(_ samples: SampleGrid) -> SIMD2<Double>?

@@ -48,7 +48,7 @@ package struct LineTaps: Sendable {
   }
 }
 
-/// A weighted sum of pixels, in pairs, as the C rows take them.
+/// A weighted sum of pixels, in pairs, in the form that the C rows use.
 struct LineKernel: Sendable {
   /// Two pixels given as offsets from the computed pixel, with weights of at least 0 and a sum of
   /// at most 1.

@@ -126,7 +126,7 @@ struct PlaneWeights: Sendable {
   }
 }
 
-/// The weights of a symmetric filter as the C rows take them.
+/// The weights of a symmetric filter in the form that the C rows use.
 struct SymmetricWeights: Sendable, Hashable {
   /// The weights at distances 0 ... ``radius``, in units of 1/32768. The sum over both sides is
   /// 32768 (one less where the centre alone would overflow).

@@ -163,7 +163,7 @@ package struct ZoomBlurPass: OperationPass {
 /// plane.
 @safe
 final class ZoomBlurPositions: @unchecked Sendable {
-  /// The positions as the C rows take them. Not written after `init`.
+  /// The positions in the form that the C rows use. Not written after `init`.
   let pointers: UnsafeMutablePointer<sl_zoom_positions>
 
   /// Computes the positions, if the C rows use them.

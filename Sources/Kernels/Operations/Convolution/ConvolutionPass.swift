@@ -195,7 +195,7 @@ struct FixedWeights: Sendable {
   /// The width of the square of weights.
   let side: Int
   /// The positions in the square with nonzero weights, counted row by row from the top left; an
-  /// even number of them.
+  /// even number.
   let taps: [Int]
   /// The weights of the taps.
   let values: [Int16]

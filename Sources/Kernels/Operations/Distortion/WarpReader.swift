@@ -3,7 +3,7 @@ import CKernels
 /// A bilinear reader of a plane's pixels at computed positions. Owned by one band.
 @safe
 struct WarpReader: ~Copyable {
-  /// The plane as the C rows take it.
+  /// The plane in the form that the C rows use.
   let plane: sl_remap_plane
   /// The positions of the next run.
   let positions: WarpPositions
@@ -63,7 +63,7 @@ struct WarpReader: ~Copyable {
 @safe
 struct WarpPositions: ~Copyable {
   private let bytes: UnsafeMutableRawPointer
-  /// The arrays as the C rows take them.
+  /// The arrays in the form that the C rows use.
   let pointers: UnsafePointer<sl_remap_positions>
 
   /// Allocates positions.

@@ -44,7 +44,7 @@ struct MatteChoice: Sendable {
   let kind: Kind
   /// The weight of the last matte in areas without change.
   let smoothing: Double
-  /// Whether the filter hides the whole frame where the matte is not sure.
+  /// Whether the filter hides the whole frame if the matte is uncertain.
   let protects: Bool
   let faces: FaceTools?
   let unavailability: String?
@@ -70,7 +70,7 @@ struct MatteChoice: Sendable {
     guard let faces = self.faces else { return nil }
     switch self.kind {
     case .portrait, .plate(nil): return FaceRequest(FaceTracker.Configuration(), tools: faces)
-    // A model that leaves out a known face is not sure.
+    // A model that leaves out a known face is uncertain.
     case .model where self.protects:
       return FaceRequest(FaceTracker.Configuration(), tools: faces)
     case .model, .plate, .key, .missing: return nil

@@ -66,7 +66,7 @@ struct PortraitStage: SceneStage {
       self.box = now.rawBox
       self.seen = view.time.time
     } else if !faces.isEmpty {
-      // Another face than the one of the matte: its own follows with the next job.
+      // A face other than the matte's: its own matte follows with the next job.
       self.seen = view.time.time
     }
     guard let seen, view.time.time - seen <= Self.holdTime else { return BackgroundDrawing.unsure }

@@ -30,7 +30,7 @@ package struct FaceAttendance: Sendable {
   package static let arrivalTime = Duration.seconds(1)
   /// The time without a face after which it has left.
   package static let departureTime = Duration.seconds(2)
-  /// The largest number of faces that have left and are still listed; the earliest are removed.
+  /// The maximum number of faces that have left and are still listed; the earliest are removed.
   package static let departedLimit = 64
 
   /// The number of faces in the last frame.

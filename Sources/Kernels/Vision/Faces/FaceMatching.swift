@@ -1,8 +1,8 @@
 /// The rules that assign detections to known faces.
 enum FaceMatching {
-  /// The smallest overlap of the same face.
+  /// The minimum overlap of the same face.
   static let minimumOverlap = 0.3
-  /// The largest distance of centres of the same face, in mean sizes of both boxes.
+  /// The maximum distance of centres of the same face, in mean sizes of both boxes.
   static let maximumDistance = 0.5
   /// The largest ratio of sizes of the same face. A cascade sometimes reports an eye or a mouth as
   /// a small face.
@@ -35,7 +35,7 @@ enum FaceMatching {
   /// - Parameters:
   ///   - known: The boxes of known faces; `nil` excludes a face.
   ///   - detections: The detections.
-  ///   - maximumDistance: The largest distance of centres of the same face, in mean sizes.
+  ///   - maximumDistance: The maximum distance of centres of the same face, in mean sizes.
   /// - Returns: The pairs of indices.
   static func pairs(
     known: [FaceBox?], detections: [FaceBox], maximumDistance: Double = Self.maximumDistance

@@ -29,7 +29,7 @@ package struct FaceTracker: Sendable {
   package struct Configuration: Sendable, Hashable {
     /// Whether a stage of the pipeline protects faces: searches then run more often.
     package var protects: Bool
-    /// The largest number of faces, including candidates.
+    /// The maximum number of faces, including candidates.
     package var maxFaces: Int
     /// The minimum size of faces that full searches look for, as a share of the picture's height.
     package var minSize: Double

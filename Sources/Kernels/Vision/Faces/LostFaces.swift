@@ -1,4 +1,4 @@
-/// The faces that a tracker has dropped, and the decision which new face is one of them.
+/// The faces that a tracker has dropped, and their recognition among new faces.
 ///
 /// A face is recognized by its position only; the appearance of faces is not compared. A new face
 /// therefore gets the id of a lost one only if
@@ -20,7 +20,7 @@ struct LostFaces: Sendable {
   static let driftSpeed = 0.5
   /// The largest ratio of sizes of the same face.
   static let maximumRatio = 1.5
-  /// The longest time for which a lost face is taken to move on.
+  /// The longest time for which a lost face counts as moving on.
   static let extrapolationTime = Duration.seconds(1)
   /// The largest speed that a face can have while it is hidden, in face widths per second: about
   /// the speed of a person who walks past.
@@ -116,7 +116,7 @@ struct LostFaces: Sendable {
   ///   - track: The face, with its final id.
   ///   - time: The time of the last frame that reported it.
   ///   - step: The number of the tracker's step.
-  ///   - limit: The largest number of lost faces. The oldest are forgotten.
+  ///   - limit: The maximum number of lost faces. The oldest are forgotten.
   mutating func add(_ track: FaceTrack, reported time: Duration, step: Int, limit: Int) {
     self.faces.append(Lost(face: Hidden(track), time: time, lastLookStep: step))
     if self.faces.count > limit { self.faces.removeFirst(self.faces.count - limit) }

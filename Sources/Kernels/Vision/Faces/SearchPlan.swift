@@ -1,4 +1,4 @@
-/// The searches of one frame, as ``FaceTracker`` plans them.
+/// The searches of one frame, as planned by ``FaceTracker``.
 package struct SearchPlan: Sendable, Hashable {
   /// The due search of the whole picture; `nil` if no search is due.
   package var fullSearch: FullSearch?

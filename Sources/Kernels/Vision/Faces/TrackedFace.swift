@@ -29,7 +29,7 @@ package struct SceneTime: Sendable, Hashable {
   }
 }
 
-/// A face as the tracker knows it in one frame, in the pixels of the reduced picture.
+/// A tracked face in one frame, in the pixels of the reduced picture.
 package struct TrackedFace: Sendable, Hashable {
   package let id: FaceID
   /// The number of the track, which is never used again: a lost face that returns with its id has

@@ -12,7 +12,8 @@ package struct KeyMatte: Sendable, Hashable {
   package var color: RGBAColor
   /// The distance up to which colours are keyed.
   package var near: Double
-  /// The distance from which colours are kept. At least 1/1000 more than `near` in effect.
+  /// The distance from which colours are kept. The effective value is at least 1/1000 more than
+  /// `near`.
   package var far: Double
 
   package init(color: RGBAColor, near: Double = 0.1, far: Double = 0.22) {

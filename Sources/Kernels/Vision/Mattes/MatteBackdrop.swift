@@ -11,7 +11,7 @@ package protocol BackdropRows: AnyObject {
   /// Samples from one channel of a row of interleaved pixels to the next.
   var stride: Int { get }
   /// The samples of a plane's row; of interleaved formats, of its channels, ``stride`` apart. Valid
-  /// until the next row of the plane is asked for.
+  /// until the next row of the plane is requested.
   func row(_ y: Int, plane: Int) -> UnsafePointer<Int16>
 }
 

@@ -46,7 +46,7 @@ public struct PlateMatte: MatteSource {
   /// The last matte, 0 ... 1; empty before the first picture.
   private var last: [Float] = []
 
-  /// The background that is left, as a share of the picture, below which the matte is not sure.
+  /// The remaining background, as a share of the picture, below which the matte is uncertain.
   static let leastBackground = 0.05
 
   /// Creates a matte.

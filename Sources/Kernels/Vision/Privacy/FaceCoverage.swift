@@ -33,7 +33,7 @@ package enum FaceCoverage: Sendable, Hashable {
     if case .whole = self { true } else { false }
   }
 
-  /// The largest number of mosaic cells across a face.
+  /// The maximum number of mosaic cells across a face.
   package static let maximumCells = 6.0
 
   /// Returns the sigma of the blur of a whole frame: `strength height / 18`.

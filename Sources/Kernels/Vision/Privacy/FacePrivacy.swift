@@ -7,9 +7,9 @@
 ///    until a face is confirmed and verified, or ``Configuration/release`` ends it.
 /// 3. A full search that failed, or is overdue, covers the whole frame until one succeeds.
 /// 4. A confirmed face that the tracker drops, or finds at a place to which optical flow did not
-///    lead, is lost. Its place is held and grows by 4 % a frame, until the tracker has found the
-///    same face, or another appears there that was located after the lost one was last detected, and
-///    that face is verified, or until ``Configuration/release`` ends it.
+///    lead, is lost. Its place is held and grows by 4 % per frame, until the tracker has found the
+///    same face, or another appears there that was located after the lost one was last detected,
+///    and that face is verified, or until ``Configuration/release`` ends it.
 /// 5. A face is unsure if looks have missed it ``missedLookLimit`` times, if optical flow failed
 ///    without a later detection, or if its last detection is too many frames ago.
 /// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow, unless their
@@ -32,8 +32,8 @@ package struct FacePrivacy: Sendable {
   package enum WhenUnsure: String, Sendable, Hashable, CaseIterable {
     /// Covers the whole frame.
     case frame
-    /// Covers the last place of the face, growing by 4 % a frame. The start, cuts, faults and
-    /// failed searches cover the whole frame still.
+    /// Covers the last place of the face, growing by 4 % per frame. The start, cuts, faults and
+    /// failed searches still cover the whole frame.
     case hold
   }
 
@@ -75,14 +75,14 @@ package struct FacePrivacy: Sendable {
   /// The unsearched area, as a share of the picture's, above which the whole frame is covered: a
   /// face that rushes through would be visible in the gaps.
   package static let unseenLimit = 0.35
-  /// The largest number of its rectangles.
+  /// The maximum number of its rectangles.
   package static let rectangleLimit = 48
   /// The movement of the camera since the last searched picture, in pixels, above which it is the
   /// reason that the whole frame is covered.
   private static let cameraDistance: Float = 2
   /// The growth of a held place per frame.
   package static let heldGrowth = 1.04
-  /// The largest number of held places.
+  /// The maximum number of held places.
   package static let heldLimit = 16
 
   /// A state in which the whole frame is covered until a face is found.

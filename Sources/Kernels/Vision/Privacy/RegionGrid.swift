@@ -15,7 +15,7 @@ struct RegionGrid: Sendable {
   /// A position, or a step, in cells.
   typealias Cells = SIMD2<Double>
 
-  /// The largest number of cells. A finer grid gets larger cells.
+  /// The maximum number of cells. A finer grid gets larger cells.
   private static let cellLimit = 1 << 18
   /// The maximum distance of a region's centre in pixels of the picture, and the maximum half of an
   /// extent that is not reduced to it: more than any frame, and exact in the formulas.

@@ -21,7 +21,7 @@ package struct UnsearchedContent: Sendable {
     package var y: ClosedRange<Double>
   }
 
-  /// The largest difference of a cell's mean that is noise, in levels.
+  /// The maximum difference of a cell's mean that is noise, in levels.
   package static let threshold: Float = 12
   /// The minimum width and height of a region, as a share of the picture's height: smaller faces
   /// are not recognized.
@@ -134,7 +134,7 @@ package struct UnsearchedContent: Sendable {
     self = UnsearchedContent()
   }
 
-  /// Whether content in a region moves relative to the camera; `nil` asks for the whole picture.
+  /// Whether content in a region moves relative to the camera; `nil` checks the whole picture.
   package func hasMotion(in region: CoveredRegion?) -> Bool {
     self.moving.indices.contains {
       self.moving[$0] && (region?.contains(self.cells.center($0)) ?? true)
@@ -266,7 +266,7 @@ package struct UnsearchedContent: Sendable {
     return exceeds.indices.map { exceeds[$0] && isMany[$0] }
   }
 
-  /// Notes which content comes in, and forgets it where it was searched away from the edges.
+  /// Notes incoming content, and forgets it where it was searched away from the edges.
   private func settle(_ content: inout Content) {
     let last = self.lastSearched
     let distance = Self.edgeShare * Double(self.height)
@@ -359,7 +359,7 @@ extension Array {
 /// It is fitted to all cells that differ by less than ``tolerance`` from the median change, then
 /// from the fit, to ignore objects that come and go.
 struct LightChange: Sendable {
-  /// The largest difference of a cell that counts, in levels.
+  /// The maximum difference of a cell that counts, in levels.
   static let tolerance: Float = 24
   static let gains: ClosedRange<Float> = 0.5 ... 2
 
