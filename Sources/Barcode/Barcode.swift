@@ -21,7 +21,7 @@ struct Barcode: Filter {
         "The interval in frames: 5 analyses every fifth frame.")
     ])
 
-  /// The most codes of a frame that are reported.
+  /// The maximum number of codes reported per frame.
   private static let maxCodes = 8
 
   private let everyNth: Int
@@ -79,8 +79,8 @@ extension ScannedCode {
 }
 
 extension FilterCatalogue {
-  /// Adds the filter `barcode`. If libzbar is not installed, it is added as a filter that is not
-  /// available: a pipeline that names it is refused with the reason.
+  /// Adds the filter `barcode`. Without libzbar, it is added as an unavailable filter, and a
+  /// pipeline that names it is refused with the reason.
   public mutating func registerBarcodes() {
     do throws(BarcodeError) {
       let scanners = try ScannerPool()

@@ -21,7 +21,7 @@ struct BarcodeError: Error, CustomStringConvertible {
 /// Finds codes with libzbar. Used by one caller at a time.
 @safe
 final class BarcodeScanner: Sendable {
-  /// The most bytes of a code's text that are reported.
+  /// The maximum size of a code's reported text in bytes.
   static let maxTextBytes = 1024
 
   private let scanner: Mutex<OpaquePointer>

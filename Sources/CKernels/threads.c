@@ -27,7 +27,7 @@ int sl_processor_count(void) {
 
 void sl_set_thread_niceness(int niceness) {
 #if defined(__linux__)
-  // Linux keeps a niceness for each thread. Without privileges it can only be raised.
+  // Linux keeps a niceness per thread. Without privileges it can only be raised.
   const id_t thread = (id_t)syscall(SYS_gettid);
   if (getpriority(PRIO_PROCESS, thread) < niceness) setpriority(PRIO_PROCESS, thread, niceness);
 #else

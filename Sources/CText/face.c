@@ -7,8 +7,8 @@
 #include FT_ERRORS_H
 #include FT_MODULE_H
 
-/// The most memory that FreeType has for a face, in bytes. A picture of 2560 by 2400 pixels needs
-/// 49 MB while layers are combined.
+/// FreeType's memory limit for a face, in bytes. A picture of 2560 by 2400 pixels needs 49 MB while
+/// layers are combined.
 static const size_t max_memory = (size_t)64 << 20;
 
 /// The size of a block of memory, in front of it.
@@ -48,7 +48,7 @@ static void init_memory(face_memory *memory) {
   memory->size = 0;
 }
 
-/// The most units per em of a font.
+/// The maximum number of units per em of a font.
 enum { MAX_UNITS = 16384 };
 
 static const char *reason(FT_Error error) {

@@ -19,7 +19,7 @@ typedef struct {
   size_t size;
 } face_memory;
 
-/// An opened font, and what shapes and renders its glyphs.
+/// An opened font, and the objects that shape and render its glyphs.
 struct ctext_face {
   face_memory memory;
   FT_Library library;

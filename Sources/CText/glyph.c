@@ -8,9 +8,10 @@
 #include FT_GLYPH_H
 #include FT_OUTLINE_H
 
-/// The most points of a glyph's outline. FreeType's stroker takes longer than linear time.
+/// The maximum number of points of a glyph's outline. FreeType's stroker takes longer than linear
+/// time.
 enum { MAX_POINTS = 4096 };
-/// The most layers of a picture.
+/// The maximum number of layers of a picture.
 enum { MAX_LAYERS = 64 };
 
 /// Copies FreeType's pixels.
@@ -115,11 +116,11 @@ static ctext_result render_strike(
       &slot->bitmap, slot->bitmap_left, slot->bitmap_top, max_pixels, bitmap);
 }
 
-/// Checks whether the layers of a picture are few and small enough to be rendered. Loads each of
+/// Checks whether the layers of a picture are few and small enough to be rendered. Loads all of
 /// them into the face's slot.
 ///
 /// - `flags`: The flags with which layers are loaded.
-/// - `pixels`: Receives the pixels of all layers; 0 if the glyph has none.
+/// - `pixels`: Receives the pixels of all layers; 0 for a glyph without layers.
 static ctext_result check_layers(
     ctext_face *face, int size, uint32_t glyph, FT_Int32 flags, size_t max_pixels,
     size_t *pixels) {

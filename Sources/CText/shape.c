@@ -18,7 +18,7 @@ int ctext_shape(
   hb_buffer_set_direction(buffer, is_rtl ? HB_DIRECTION_RTL : HB_DIRECTION_LTR);
   hb_buffer_set_script(buffer, hb_script_from_iso15924_tag(script));
   hb_buffer_set_cluster_level(buffer, HB_BUFFER_CLUSTER_LEVEL_MONOTONE_GRAPHEMES);
-  // Control characters of the bidirectional algorithm have no glyphs.
+  // Control characters of the bidirectional algorithm aren't drawn.
   hb_buffer_set_flags(buffer, HB_BUFFER_FLAG_REMOVE_DEFAULT_IGNORABLES);
   hb_font_set_scale(face->font, size, size);
   hb_feature_t feature = {HB_TAG('t', 'n', 'u', 'm'), 1, 0, (unsigned)-1};

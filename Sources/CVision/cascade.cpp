@@ -15,7 +15,7 @@ using cvision::require;
 
 struct cvision_cascade {
   cv::CascadeClassifier classifier;
-  // Kept between calls, so that their memory is.
+  // Kept between calls to reuse their memory.
   cv::Mat window, equalized;
 };
 

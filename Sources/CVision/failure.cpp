@@ -12,7 +12,7 @@
 
 namespace {
 
-// A fixed array, so that storing the message of a failed allocation allocates nothing.
+// A fixed array, to store the message of a failed allocation without allocating.
 thread_local char last_error[512] = "";
 
 int ignore_error(int, const char *, const char *, const char *, int, void *) { return 0; }

@@ -15,8 +15,8 @@ using cvision::guarded;
 using cvision::require;
 
 struct cvision_pyramid {
-  // Pictures and derivatives alternate, as buildOpticalFlowPyramid stores them. None refers to the
-  // caller's samples.
+  // Pictures and derivatives alternate, as buildOpticalFlowPyramid stores them. They don't refer to
+  // the caller's samples.
   std::vector<cv::Mat> levels;
   int window, level;
 };
@@ -50,7 +50,7 @@ int cvision_flow(
     cv::calcOpticalFlowPyrLK(
         from->levels, to->levels, start, end, forward_status, cv::noArray(), window, from->level,
         criteria);
-    // Without the start as a guess: the way back must find it by itself.
+    // Without the start as a guess: the way back must find it independently.
     cv::calcOpticalFlowPyrLK(
         to->levels, from->levels, end, back, backward_status, cv::noArray(), window, from->level,
         criteria);
@@ -66,7 +66,7 @@ int cvision_flow(
   });
 }
 
-// Returns the mean of each cell. Cut cells are filled with the samples at the edges.
+// Returns the mean of every cell. Cut cells are filled with the samples at the edges.
 static cv::Mat cell_means(const cv::Mat &values, int cell) {
   const int columns = (values.cols + cell - 1) / cell, rows = (values.rows + cell - 1) / cell;
   cv::Mat whole, means;

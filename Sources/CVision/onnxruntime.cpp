@@ -14,7 +14,7 @@ using cvision::guarded;
 using cvision::require;
 
 // The part of ONNX Runtime's C API that is used here. Its table of functions only grows at the end,
-// so a function keeps its position in all versions. These are of the first version of the API.
+// so a function keeps its position in all versions. These functions are in the API's first version.
 
 namespace {
 
@@ -63,7 +63,7 @@ struct cvision_runtime {
         const_cast<void *>(api[function]))(arguments...);
   }
 
-  /// Calls a function that returns a status, and throws its message if there is one.
+  /// Calls a function that returns a status, and throws the status's message.
   template <typename... Arguments>
   void check(Function function, Arguments... arguments) const {
     void *status = call<void *>(function, arguments...);

@@ -21,7 +21,7 @@ int cvision_segment(
     const cv::Mat picture(height, width, CV_8UC3, const_cast<uint8_t *>(samples));
     cv::Mat mask(height, width, CV_8UC1, labels);
     cv::Mat background, person;
-    // The models of colours start from random centres: the same ones for each picture.
+    // The models of colours start from random centres: the same ones for every picture.
     cv::theRNG().state = 1;
     cv::grabCut(
         picture, mask, cv::Rect(), background, person, iterations, cv::GC_INIT_WITH_MASK);

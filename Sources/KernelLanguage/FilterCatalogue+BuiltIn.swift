@@ -1,7 +1,7 @@
 public import SidelightKernels
 
 extension FilterCatalogue {
-  /// The filters of this package that need no further library.
+  /// The filters of this package that don't need other libraries.
   public static let builtIn: FilterCatalogue = {
     var catalogue = FilterCatalogue()
     catalogue.registerPixelFilters()
@@ -9,7 +9,7 @@ extension FilterCatalogue {
     return catalogue
   }()
 
-  /// Adds the filter `kernel`, whose calls have the parameters of their text.
+  /// Adds the filter `kernel`. Its calls have the parameters that their text declares.
   package mutating func registerKernelLanguage() {
     self.register(TextKernel.description) { call, assets, path throws(PipelineError) in
       try TextKernel.parameters(of: call, assets, path: path)

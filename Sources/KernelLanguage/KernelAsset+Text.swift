@@ -3,7 +3,7 @@ public import SidelightKernels
 extension KernelText: KernelHandle {}
 
 extension KernelAsset {
-  /// The memory of a kernel for each byte of its file, at most: expressions and their names.
+  /// The maximum memory of a kernel per byte of its file: expressions and their names.
   package static let memoryPerByte = 256
 
   /// The text.

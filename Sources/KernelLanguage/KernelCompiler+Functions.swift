@@ -64,7 +64,7 @@ extension KernelCompiler {
     return Value(type: type, nodes: nodes)
   }
 
-  // MARK: Functions of each component
+  // MARK: Functions of components
 
   private mutating func componentwise(
     _ name: String, _ given: [Value], at offset: Int
@@ -260,7 +260,7 @@ extension KernelCompiler {
   private mutating func taps(_ offset: KernelGraph.Index) -> Taps {
     let reach = Double(KernelText.maxReach)
     guard let number = self.graph.constantValue(offset) else {
-      // Positions beyond the reach stand for unknown ones, each for its own.
+      // Positions beyond the reach replace unknown ones, a different position per offset.
       let number = self.unknownOffsets[[offset], default: self.unknownOffsets.count]
       self.unknownOffsets[[offset]] = number
       let first = KernelText.maxReach + 1 + 2 * number

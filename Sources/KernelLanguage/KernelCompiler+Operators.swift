@@ -98,12 +98,12 @@ extension KernelCompiler {
       at: offset, value: names, limit: limit)
   }
 
-  /// Applies an operation to each component.
+  /// Applies an operation to all components.
   mutating func map(_ operation: KernelOperation, _ a: Value) -> Value {
     Value(type: a.type, nodes: a.nodes.map { self.graph.apply(operation, $0) })
   }
 
-  /// Applies an operation to each pair of components.
+  /// Applies an operation to all pairs of components.
   mutating func map(_ operation: KernelOperation, _ a: Value, _ b: Value) -> Value {
     Value(
       type: a.type,

@@ -1,9 +1,9 @@
 import CKernels
 import SidelightKernels
 
-/// A compiler of kernels to graphs. It checks types, and places each error at its character.
+/// A compiler of kernels to graphs. It checks types, and reports every error at its character.
 struct KernelCompiler {
-  /// A typed value: one node for each component.
+  /// A typed value: a node per component.
   struct Value {
     var type: KernelType
     var nodes: [KernelGraph.Index]

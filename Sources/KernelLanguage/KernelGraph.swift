@@ -1,8 +1,8 @@
 import CKernels
 import SidelightKernels
 
-/// The operations of a kernel on single numbers, each of which occurs once: an operation that
-/// exists already is reused, and one of constants is computed.
+/// The operations of a kernel on single numbers. The graph reuses an existing operation instead of
+/// adding it again, and computes operations on constants.
 struct KernelGraph {
   /// A number that the pixels or the frame provide.
   enum Input: Hashable {
@@ -31,7 +31,7 @@ struct KernelGraph {
   enum Node: Hashable {
     case constant(Double)
     case input(Input)
-    /// An operation; operands that it does not have are those that it has.
+    /// An operation; existing operands replace missing ones.
     case operation(KernelOperation, Index, Index, Index)
   }
 
@@ -49,16 +49,16 @@ struct KernelGraph {
 
   private(set) var nodes: [Node] = []
   private(set) var variability: [Variability] = []
-  /// For each node the greatest magnitude, if the inputs are finite; infinite if there is none or
-  /// it is not known.
+  /// The maximum magnitude per node, if the inputs are finite; infinite if it is unbounded or
+  /// unknown.
   private(set) var magnitudes: [Double] = []
   private var indices: [Node: Index] = [:]
-  /// The constant that is not a number, if there is one.
+  /// The constant that is not a number, if the graph has one.
   private var notANumber: Index?
 
-  /// The magnitude up to which a program's results need no limit.
+  /// The magnitude up to which a program's results don't need a limit.
   static let greatestMagnitude = 1e30
-  /// The magnitude of colours beyond which no filter goes.
+  /// The magnitude of colours within which all filters stay.
   private static let inputMagnitude = 1e6
 
   // MARK: Nodes
@@ -113,8 +113,8 @@ struct KernelGraph {
         magnitudes[0], magnitudes[1], magnitudes[2], divisor: self.constantValue(b)))
   }
 
-  /// Returns a node with the same value as an operation, if there is a simpler one. Only if the
-  /// operands are finite: zero times infinity is not zero.
+  /// Returns a simpler node with the same value as an operation. Only if the operands are finite:
+  /// zero times infinity is not zero.
   private mutating func simplified(
     _ operation: KernelOperation, _ a: Index, _ b: Index, _ c: Index
   ) -> Index? {
@@ -180,7 +180,8 @@ extension KernelGraph {
     return results.map { values[$0] }
   }
 
-  /// Returns nodes as an affine function of the pixel's four channels; `nil` if one is none.
+  /// Returns nodes as an affine function of the pixel's four channels; `nil` if a node isn't
+  /// affine.
   func affineMap(of results: [Index]) -> ColorMatrix? {
     var forms: [Index: (weights: SIMD4<Double>, bias: Double)] = [:]
     for (index, node) in self.nodes.enumerated() {

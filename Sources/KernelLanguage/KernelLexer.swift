@@ -34,7 +34,7 @@ struct KernelToken {
 }
 
 /// A reader of tokens. Spaces, line breaks, and comments (`// ...` to the end of the line, and
-/// `/* ... */`) separate tokens and mean nothing else.
+/// `/* ... */`) only separate tokens.
 struct KernelLexer {
   /// The text.
   let bytes: [UInt8]
@@ -54,7 +54,7 @@ struct KernelLexer {
 
   /// Returns the next token; `end` at the end.
   ///
-  /// - Throws: ``KernelTextError`` for a character that begins no token.
+  /// - Throws: ``KernelTextError`` for a character that doesn't begin a token.
   mutating func next() throws(KernelTextError) -> KernelToken {
     try self.skipSpace()
     let start = self.offset
@@ -180,7 +180,6 @@ struct KernelLexer {
     return String(character)
   }
 
-  /// Returns an error at an offset.
   func error(_ message: String, at offset: Int) -> KernelTextError {
     KernelTextError(message, in: self.bytes, at: offset)
   }

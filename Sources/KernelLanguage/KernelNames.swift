@@ -5,16 +5,16 @@ enum KernelNames {
   /// The named values.
   static let values = ["color", "position", "size", "uv", "time", "frame", "pi"]
 
-  /// The functions of one number that apply to each component.
+  /// The functions of one number that apply to every component.
   static let unary = [
     "abs", "sign", "floor", "ceil", "round", "fract", "sqrt", "inversesqrt", "exp", "exp2", "log",
     "log2", "sin", "cos", "tan", "radians", "degrees", "saturate",
   ]
 
-  /// The functions of two numbers that apply to each component.
+  /// The functions of two numbers that apply to every component.
   static let binary = ["min", "max", "mod", "pow", "step"]
 
-  /// The functions of three numbers that apply to each component.
+  /// The functions of three numbers that apply to every component.
   static let ternary = ["clamp", "mix", "smoothstep"]
 
   /// The functions with arguments of other kinds.
@@ -26,7 +26,7 @@ enum KernelNames {
   /// All functions.
   static let functions = Self.unary + Self.binary + Self.ternary + Self.others
 
-  /// The names of other shading languages, and those of this one.
+  /// The names in other shading languages, and the names in this language.
   private static let aliases = [
     "lerp": "mix", "frac": "fract", "rsqrt": "inversesqrt", "fmod": "mod", "atan2": "atan",
     "float2": "vec2", "float3": "vec3", "float4": "vec4", "texture": "sample",

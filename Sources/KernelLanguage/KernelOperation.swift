@@ -31,7 +31,7 @@ enum KernelOperation: UInt8, CaseIterable {
   }
 
   /// The value for numbers that are known when a program is compiled. Functions without an exact
-  /// result are computed by the portable rows, in single precision: a machine's mathematical
+  /// result are computed by using the portable rows, in single precision: a machine's mathematical
   /// library may differ from another's.
   func constant(_ a: Double, _ b: Double, _ c: Double) -> Double {
     switch self {
@@ -117,7 +117,7 @@ enum KernelOperation: UInt8, CaseIterable {
     return t * t * (3 - 2 * t)
   }
 
-  /// The greatest magnitude of the result, for operands up to these magnitudes; infinite if it is
+  /// The maximum magnitude of the result, for operands up to these magnitudes; infinite if it is
   /// not known.
   ///
   /// - Parameter divisor: The second operand if it is constant.

@@ -17,7 +17,7 @@ import SidelightKernels
 ///     value      = number / "#" hex / "true" / "false" / name / name "(" arguments ")"
 ///                  / "(" expression ")"
 ///
-/// Nesting and the number of expressions are bounded, and so are time and memory.
+/// Nesting and the number of expressions are bounded, which bounds time and memory.
 struct KernelParser {
   private var lexer: KernelLexer
   private var token = KernelToken(kind: .end, offset: 0)
@@ -86,7 +86,7 @@ struct KernelParser {
         "a parameter's name has letters and digits only, like those of filters: maxRadius",
         at: start)
     }
-    // Permissions and pipelines would know it by another name.
+    // Permissions and pipelines would refer to it by another name.
     let canonical = Spelling.canonicalParameter(name)
     guard canonical == name else {
       throw self.error("the name '\(name)' is read as '\(canonical)'; use that", at: start)
@@ -198,7 +198,7 @@ struct KernelParser {
       let offset = self.token.offset
       try self.advance()
       left = try self.make(.binary(symbol, left, try self.binary(level + 1)), offset)
-      // Comparisons have no chains.
+      // Comparisons cannot be chained.
       if level == 2 { break }
     }
     return left

@@ -3,13 +3,13 @@ import SidelightKernels
 
 /// A compiled kernel: steps on the pixels of a strip, for the C rows.
 ///
-/// Each step is one loop over at most 256 pixels in the first-level cache. Numbers that are the same
+/// A step is one loop over at most 256 pixels in the first-level cache. Numbers that are the same
 /// for all pixels of a row are computed once.
 @safe
 package final class KernelProgram: @unchecked Sendable {  // the buffers are written once, in init
   private let graph: KernelGraph
   private let results: [KernelGraph.Index]
-  /// The program as the C rows take it.
+  /// The program in the form that the C rows use.
   private let program: sl_kernel_program
   private let steps: UnsafeMutableBufferPointer<sl_kernel_step>
   private let constants: UnsafeMutableBufferPointer<Float>
@@ -17,7 +17,7 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   private let inputs: [KernelGraph.Input]
   /// Whether the program reads the columns of pixels.
   private let readsColumn: Bool
-  /// The greatest distance of a neighbour, in pixels.
+  /// The maximum distance of a neighbour, in pixels.
   package let reach: Int
   /// The estimated time of a pixel on one thread with AVX2, without loading and storing it.
   package let nanosecondsPerPixel: Double
@@ -147,7 +147,7 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
     return Float(Double(seconds % 3600) + Double(attoseconds) * 1e-18)
   }
 
-  /// The frame's number, from 0 after each 2^20 frames.
+  /// The frame's number, which restarts at 0 every 2^20 frames.
   private static func number(_ time: FrameTime) -> Float {
     Float(time.index & 0xF_FFFF)
   }

@@ -3,11 +3,11 @@ import SidelightKernels
 
 /// The order of a graph's operations, and the slots of their results.
 ///
-/// Operations that no result needs are left out. A product that is only added to another number is
-/// one step with the addition. A step may write its result in place of an operand that no later
-/// step reads, and the results of the program where the strip's channels are.
+/// Unused operations are left out. A product that is only added to another number is one step with
+/// the addition. A step may write its result instead of an operand that later steps don't read, and
+/// the results of the program where the strip's channels are.
 struct KernelSchedule {
-  /// The steps: those on single numbers first.
+  /// The steps on single numbers, followed by the steps on rows.
   private(set) var steps: [sl_kernel_step] = []
   private(set) var singleStepCount = 0
   /// The inputs that are rows.
@@ -19,7 +19,7 @@ struct KernelSchedule {
   /// Whether the slots fit the C rows.
   private(set) var fits = true
 
-  /// A place of a number, before slots are numbered.
+  /// The position of a number, before slots are numbered.
   private enum Place: Hashable {
     case channel(Int)
     case input(Int)
@@ -50,7 +50,7 @@ struct KernelSchedule {
     var operands: [KernelGraph.Index]
   }
 
-  /// The estimated time of a step on single numbers, which runs once for each strip of pixels.
+  /// The estimated time of a step on single numbers, which runs once per strip of pixels.
   private static let singleStepNanoseconds = 12.0
 
   private let graph: KernelGraph
@@ -134,7 +134,7 @@ struct KernelSchedule {
   private mutating func schedule(
     _ work: [Work], _ results: [(channel: Int, node: KernelGraph.Index)], _ list: inout [Step]
   ) {
-    // Channels that a result takes from another channel are saved before anything is written.
+    // Channels that a result takes from another channel are saved before the first write.
     var saved: [Int: Place] = [:]
     for (channel, node) in results {
       guard case .input(.channel) = self.graph.nodes[node] else { continue }
@@ -146,7 +146,7 @@ struct KernelSchedule {
     for (index, item) in work.enumerated() {
       for operand in item.operands { lastUses[operand] = index }
     }
-    /// The last use of each channel of the input.
+    /// The last use of every input channel.
     var channelUses = [-1, -1, -1, -1]
     for (node, index) in lastUses {
       if case .input(.channel(let channel)) = self.graph.nodes[node] {
@@ -179,7 +179,7 @@ struct KernelSchedule {
     return .row(self.rowCount - 1)
   }
 
-  /// Returns the place of a node; gives inputs and constants one.
+  /// Returns the position of a node; gives inputs and constants one.
   private mutating func place(_ node: KernelGraph.Index) -> Place {
     if let place = self.places[node] { return place }
     let place: Place

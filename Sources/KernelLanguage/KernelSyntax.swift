@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// An expression of a kernel, as it is written.
+/// An expression of a kernel, as parsed.
 struct KernelExpression: Sendable {
   /// The kind of an expression, with its parts.
   indirect enum Kind: Sendable {
@@ -21,7 +21,7 @@ struct KernelExpression: Sendable {
   let kind: Kind
   /// The offset in the text: of an operator, or of the first byte.
   let offset: Int
-  /// The greatest number of expressions from this one to one without parts.
+  /// The maximum number of expressions from this one to one without parts.
   let depth: Int
 
   init(kind: Kind, offset: Int) {
@@ -45,7 +45,6 @@ struct KernelBinding: Sendable {
   let value: KernelExpression
 }
 
-/// A parameter of a kernel.
 struct KernelParameter: Sendable {
   /// The value without a call's.
   enum Default: Sendable {
@@ -59,7 +58,7 @@ struct KernelParameter: Sendable {
 
   let name: String
   let defaultValue: Default
-  /// The accepted values; `nil` for those of other filters.
+  /// The accepted values; `nil` for parameters of other filters.
   let range: ClosedRange<Double>?
   let summary: String
 

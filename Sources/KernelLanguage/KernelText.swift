@@ -1,6 +1,6 @@
 public import SidelightKernels
 
-/// A kernel as text: a function of each pixel's colour, position and neighbours, which clients send
+/// A kernel as text: a function of a pixel's colour, position and neighbours, which clients send
 /// while the server runs. `docs/guides/kernels.md` describes the language.
 ///
 ///     kernel glow "Adds a warm glow to bright pixels."
@@ -9,8 +9,8 @@ public import SidelightKernels
 ///     let g = smoothstep(0.5, 1, luma(color)) * intensity
 ///     return mix(color.rgb, vec3(1, 0.95, 0.8), g)
 ///
-/// Kernels have neither loops nor state, and their length and cost are bounded. Equal kernels give
-/// the same bits on every machine.
+/// Kernels don't have loops or state, and their length and cost are bounded. Equal kernels give the
+/// same bits on every machine.
 public struct KernelText: Sendable {
   /// The parts of a text.
   struct Syntax: Sendable {
@@ -23,24 +23,25 @@ public struct KernelText: Sendable {
     var resultOffset = 0
   }
 
-  /// The most bytes of a text.
+  /// The maximum size of a text in bytes.
   public static let maxByteCount = 16 << 10
-  /// The most parameters.
+  /// The maximum number of parameters.
   public static let maxParameters = 32
-  /// The most `let` bindings.
+  /// The maximum number of `let` bindings.
   public static let maxBindings = 256
-  /// The most expressions, counting each number, name and operation.
+  /// The maximum number of expressions, counting every number, name and operation.
   public static let maxExpressions = 4096
   /// The deepest nesting of brackets.
   public static let maxDepth = 64
-  /// The most operations of which each needs the result of the one before, within an expression.
+  /// The maximum number of consecutive operations within an expression that depend on the previous
+  /// result.
   public static let maxOperations = 256
-  /// The most bytes of a summary.
+  /// The maximum size of a summary in bytes.
   public static let maxSummaryBytes = 256
-  /// The greatest cost of a pixel, in nanoseconds as the compiler estimates them: a tenth of a
-  /// second for a frame of 1920x1080 pixels.
+  /// The maximum cost of a pixel, in nanoseconds as estimated by the compiler: a tenth of a second
+  /// for a frame of 1920x1080 pixels.
   public static let maxNanosecondsPerPixel = 50.0
-  /// The greatest distance that `sample` reads, in pixels. Larger offsets count as this one.
+  /// The maximum distance that `sample` reads, in pixels. Larger offsets count as this one.
   public static let maxReach = 32
 
   /// The parameters of the filter itself, which a kernel's cannot have as names.
@@ -86,7 +87,7 @@ public struct KernelText: Sendable {
   /// The name; empty for a text without one.
   public var name: String { self.syntax.name }
 
-  /// The description in one line; empty if there is none.
+  /// The description in one line; empty by default.
   public var summary: String { self.syntax.summary }
 
   /// The descriptions of the parameters.
@@ -95,7 +96,7 @@ public struct KernelText: Sendable {
   /// The part of the frame on which a pixel depends.
   public var reach: FilterDescription.Reach { self.isNeighborhood ? .neighborhood : .pixel }
 
-  /// The description of the kernel as a filter. Its name is that of the text, and not of a filter.
+  /// The description of the kernel as a filter. Its name is the text's name, and not a filter's.
   package var description: FilterDescription {
     FilterDescription(
       name: self.name, summary: self.summary, category: .effect, reach: self.reach,

@@ -10,7 +10,7 @@ public struct KernelTextError: Error, Sendable, Hashable, CustomStringConvertibl
   public let suggestion: String?
   /// The invalid value, for programs; `nil` if the message does not state one.
   public let value: String?
-  /// The limit that the value violates, for programs; `nil` if there is none.
+  /// The limit that the value violates, for programs; `nil` for other errors.
   public let limit: String?
 
   /// Creates an error at an offset in bytes. An offset beyond the text counts as its end.

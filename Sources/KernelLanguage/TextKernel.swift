@@ -47,7 +47,7 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
     }
   }
 
-  /// Returns the same kernel with other values of its parameters. Does not parse the text again.
+  /// Returns the same kernel with other parameter values, without parsing the text again.
   func with(_ arguments: Arguments) -> TextKernel { TextKernel(self.text, arguments) }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
@@ -62,7 +62,7 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
       return matrix == .identity ? [] : [.matrix(matrix)]
     }
     let program = KernelProgram(compiled)
-    // Parameters make no program larger than the one that was checked.
+    // With parameters, the program is at most as large as the checked one.
     guard program.fits else { return [] }
     let bytes = 64 * program.stepCount + Self.bytesPerNode * compiled.graph.nodes.count
     guard !compiled.isNeighborhood else {
@@ -82,7 +82,7 @@ extension TextKernel {
   /// Returns the parameters of the text that a call names or contains.
   ///
   /// - Parameters:
-  ///   - call: The call, whose values are not checked yet.
+  ///   - call: The call, with unchecked values.
   ///   - assets: The source of assets.
   ///   - path: The path of the call: `stages[0].filter`.
   /// - Throws: ``PipelineError`` with code `invalidKernel` for an invalid text. Errors of the name

@@ -6,8 +6,8 @@ extension FilterCatalogue {
   /// of models.
   ///
   /// If this module is built without the package trait `Vision`, or a file is missing, it adds the
-  /// filters that depend on it as filters that are not available: a pipeline that names one is
-  /// refused with the reason. A custom finder works in any build.
+  /// filters that depend on it as unavailable filters: a pipeline that names one is refused with
+  /// the reason. A custom finder works in any build.
   ///
   /// - Parameter configuration: The finders, models and mattes.
   public mutating func registerVision(_ configuration: VisionConfiguration = VisionConfiguration())
@@ -26,7 +26,7 @@ extension FilterCatalogue {
       MatteTools(faces: tools, portrait: Self.portrait, models: configuration.mattes))
   }
 
-  /// The matte by the outline of head and shoulders; `nil` without Vision.
+  /// The matte from the outline of head and shoulders; `nil` without Vision.
   private static var portrait: MatteTools.Source? {
     #if Vision
       { PortraitMatteSource() }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Instances of something that only one thread at a time may use and that takes long to create,
-/// such as a cascade or a network.
+/// Instances of a type that only one thread at a time may use and that takes long to create, such
+/// as a cascade or a network.
 ///
 /// The pool holds as many instances as were in use at the same time.
 final class InstancePool<Instance: Sendable>: Sendable {

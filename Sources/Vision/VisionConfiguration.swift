@@ -1,6 +1,6 @@
 public import SidelightKernels
 
-/// The finders, models and mattes with which the filters of this module work.
+/// The finders, models and mattes that the filters of this module use.
 ///
 /// A finder or matte of your own takes a few lines:
 ///
@@ -11,15 +11,15 @@ public import SidelightKernels
 /// catalogue.registerVision(vision)
 /// ```
 public struct VisionConfiguration: Sendable {
-  /// The folder of OpenCV's data, with the folder `haarcascades`. `nil` is the folder of Debian's
+  /// The folder of OpenCV's data, with the folder `haarcascades`. `nil` uses the folder of Debian's
   /// package `opencv-data`.
   public var cascadeFolder: String?
 
   /// Creates the finder of a session, for all filters that find faces. `nil` uses the models, or
-  /// OpenCV's cascade if there are none.
+  /// OpenCV's cascade without models.
   ///
-  /// A finder works also in programs that are built without Vision. Faces are then not followed by
-  /// optical flow, so that each frame searches around each face.
+  /// A finder also works in programs that are built without Vision. Faces are then not followed by
+  /// optical flow, and every frame is searched around every face.
   public var faceFinder: (@Sendable () -> any FaceFinder)?
 
   /// Functions that create the matte source of a session, by the name of the matte in pipelines.
@@ -39,7 +39,7 @@ public struct VisionConfiguration: Sendable {
   /// Creates a configuration without models.
   public init() {}
 
-  /// Loads models, and runs each once.
+  /// Loads models, and runs all of them once.
   ///
   /// - Parameters:
   ///   - models: The models.
@@ -70,9 +70,9 @@ public struct VisionConfiguration: Sendable {
 
   /// Adds a model that is loaded.
   ///
-  /// There may be any number of models for mattes, which pipelines name, two for faces and one for
-  /// landmarks. Of two for faces, that with the larger input searches whole frames, and the other
-  /// one around known faces.
+  /// Any number of models for mattes, which pipelines name, two for faces and one for landmarks can
+  /// be added. Of two models for faces, the one with the larger input searches whole frames, and
+  /// the other one searches around known faces.
   ///
   /// - Throws: ``VisionError`` that names the model.
   public mutating func add(_ model: VisionModel) throws(VisionError) {
@@ -107,7 +107,7 @@ public struct VisionConfiguration: Sendable {
 
   /// Returns the tools of the filters that find faces.
   ///
-  /// - Throws: ``VisionError`` whose message says what is missing.
+  /// - Throws: ``VisionError`` with a message that names the missing part.
   package func faceTools() throws(VisionError) -> FaceTools {
     if let finder = self.faceFinder {
       return FaceTools(isCustom: true, finder: finder, points: Self.makePointTracker)
@@ -134,7 +134,7 @@ public struct VisionConfiguration: Sendable {
     #endif
   }
 
-  /// The finder that searches with the models; `nil` if there are none.
+  /// The finder that searches by using the models; `nil` without models.
   private var modelFinder: (any FaceFinder)? {
     let models = self.faceModels.map(\.model).sorted { $0.inputArea > $1.inputArea }
     guard let far = models.first else { return nil }

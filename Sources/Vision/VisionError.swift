@@ -2,7 +2,7 @@
   import CVision
 #endif
 
-/// The reason why a model or a cascade cannot be used, or why it failed on a picture.
+/// The reason why a model or a cascade cannot be used, or failed on a picture.
 public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -18,13 +18,14 @@ public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let limitExceeded = Code(value: .limitExceeded)
     /// The file violates its format.
     public static let malformed = Code(value: .malformed)
-    /// The model may be valid, but the runtime cannot run it. The message says how to export it.
+    /// The model may be valid, but the runtime cannot run it. The message describes how to export
+    /// it.
     public static let unsupported = Code(value: .unsupported)
-    /// No known convention has the shapes of the model, and no description says how to use it.
+    /// The model's shapes don't fit a known convention, and a description of its use is missing.
     public static let unknownConvention = Code(value: .unknownConvention)
     /// The description does not fit the model, or is invalid itself.
     public static let invalidDescription = Code(value: .invalidDescription)
-    /// The name, task or runtime of a model is invalid, or there are too many models.
+    /// The name, task or runtime of a model is invalid, or the number of models exceeds the limit.
     public static let invalidConfiguration = Code(value: .invalidConfiguration)
     /// A library cannot be loaded.
     public static let unavailable = Code(value: .unavailable)
@@ -58,7 +59,7 @@ public struct VisionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message of this thread's last failure in the C functions, on one line.
     static var lastFailure: String {
       let message = unsafe String(cString: cvision_last_error())
-      // OpenCV puts its version and a line of its sources in front.
+      // OpenCV prefixes messages with its version and a line of its sources.
       let reason =
         message.firstRange(of: "error: ").map { message[$0.upperBound...] } ?? message[...]
       return reason.split(whereSeparator: \.isWhitespace).joined(separator: " ")

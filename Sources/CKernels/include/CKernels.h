@@ -1,4 +1,4 @@
-// Pixel rows in C, one table of functions for each instruction set, and functions for threads that
+// Pixel rows in C, with a table of functions per instruction set, and functions for threads that
 // Swift does not have.
 #pragma once
 
@@ -27,8 +27,8 @@ static inline void sl_pause(void) {
 #endif
 }
 
-/// Returns the number of processors on which the calling thread may run, at least 1: on Linux those
-/// of its affinity mask (`taskset`, a cgroup's cpuset), elsewhere those that are online.
+/// Returns the number of processors on which the calling thread may run, at least 1: on Linux the
+/// processors in its affinity mask (`taskset`, a cgroup's cpuset), elsewhere the processors online.
 int sl_processor_count(void);
 
 /// Raises the calling thread's niceness to at least `niceness`, 0 ... 19. Only on Linux.

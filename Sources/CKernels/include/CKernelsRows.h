@@ -1,14 +1,14 @@
 // The table of pixel rows: operations on runs of samples, compiled once per instruction set.
 //
 // No function allocates or keeps state. Counts are 1 or more. Pointers need the alignment of their
-// type only. A destination overlaps a source only where a row says "in place".
+// type only. A destination overlaps a source only in rows marked "in place".
 //
 // Samples are bytes ("u8", levels 0 ... 255) or deep ("i16", 1/32 level, about +-1024 levels). A
 // "sum" is a 16-bit number in 1/64 level if it comes from bytes, in 1/32 level if it comes from
 // deep samples. Colours in floats are in 0 ... 1, not clamped. A row is interleaved: the channels
 // of a pixel are adjacent, and `step` is the number of samples from pixel to pixel, 1 ... 4.
 //
-// Rounding, unless a row says otherwise:
+// Rounding, unless stated otherwise:
 // - "rounded" is to nearest, with halves away from zero;
 // - x >> n, rounded, is (x + 2^(n-1)) >> n: halves up;
 // - a (*) w is the product of a number and a fraction in 1/32768: (a * w + 2^14) >> 15;
@@ -34,7 +34,7 @@ typedef void (*sl_store_pixels)(
     const float *red, const float *green, const float *blue, const float *alpha, ptrdiff_t count,
     void *destination);
 
-/// Converts a row of luma and its chroma to planes of floats, by `conversion`. Each chroma sample
+/// Converts a row of luma and its chroma to planes of floats by using `conversion`. A chroma sample
 /// belongs to two pixels. `step` is the distance of chroma samples: 1 for I420, 2 for NV12.
 typedef void (*sl_load_yuv)(
     const void *luma, const void *u, const void *v, ptrdiff_t step, ptrdiff_t count,
@@ -45,15 +45,15 @@ typedef void (*sl_store_luma)(
     const float *red, const float *green, const float *blue, ptrdiff_t count,
     const sl_rgb_to_yuv *conversion, void *luma);
 
-/// Writes the chroma of two rows by `conversion`, clamped and rounded: of the mean of each 2x2
-/// block, and at an odd right edge of the 1x2 block. `count` counts pixels.
+/// Writes the chroma of two rows by using `conversion`, clamped and rounded: the mean of every 2x2
+/// block, or of a 1x2 block at an odd right edge. `count` counts pixels.
 typedef void (*sl_store_chroma)(
     const float *red0, const float *green0, const float *blue0, const float *red1,
     const float *green1, const float *blue1, ptrdiff_t count, const sl_rgb_to_yuv *conversion,
     ptrdiff_t step, void *u, void *v);
 
-/// A share of the picture by its Rec. 709 luma Y: smoothstep(clamp((Y - low) * scale)), or 1 minus
-/// it if `inverted`.
+/// A share of the picture that depends on its Rec. 709 luma Y: smoothstep(clamp((Y - low) *
+/// scale)), or 1 minus it if `inverted`.
 typedef struct sl_luma_key {
   float low;
   float scale;
@@ -81,14 +81,14 @@ typedef struct sl_rows {
   sl_load_pixels load_rgb_u8, load_rgb_i16, load_gray_u8, load_gray_i16;
   sl_store_pixels store_bgra_u8, store_bgra_i16, store_rgba_u8, store_rgba_i16;
   sl_store_pixels store_rgb_u8, store_rgb_i16, store_gray_u8, store_gray_i16;
-  /// Reads pixels of four bytes through functions of each channel: for each of the first three
-  /// bytes, a table of 256 entries of four floats. An entry has the function's number at its
-  /// channel's place (red, green, blue), and 0 elsewhere. The fourth byte is alpha, / 255.
+  /// Reads pixels of four bytes through functions per channel, by using a table of 256 entries of
+  /// four floats for every one of the first three bytes. An entry has the function's number at its
+  /// channel's index (red, green, blue), and 0 elsewhere. The fourth byte is alpha, / 255.
   void (*load_curves_u8)(
       const void *source, ptrdiff_t count, const float *_Nonnull const *_Nonnull tables,
       float *red, float *green, float *blue, float *alpha);
-  /// Replaces the first three bytes of pixels of four bytes by the entries of a table for each; the
-  /// fourth is copied. May work in place.
+  /// Replaces the first three bytes of four-byte pixels by using a table per byte; the fourth is
+  /// copied. May work in place.
   void (*look_up_pixels)(
       const uint8_t *in, ptrdiff_t count, const sl_byte_tables *tables, uint8_t *out);
   sl_load_yuv load_yuv_u8, load_yuv_i16;
@@ -139,20 +139,21 @@ typedef struct sl_rows {
   /// in place: s = clamp(max - min, 0, 1); k = .75 * max(0, 1 - 2.5 * |(g - b) / (r - b) - .45|)
   /// where r >= g >= b, else 0, which protects skin (r - b is at least 1e-6).
   void (*vibrance)(float *red, float *green, float *blue, ptrdiff_t count, float amount);
-  /// Adds a shift that depends on luma, in place: for each channel k[0] + k[1] y + k[2] y^2, y the
-  /// clamped Rec. 709 luma. `coefficients`: those of red, green and blue.
+  /// Adds a shift that depends on luma, in place: k[0] + k[1] y + k[2] y^2 per channel, y the
+  /// clamped Rec. 709 luma. `coefficients` has k of red, green and blue.
   void (*add_by_luma)(
       float *red, float *green, float *blue, ptrdiff_t count,
       const float coefficients[_Nonnull 9]);
-  /// Adds colours to counts of `bins` intervals of 0 ... 1: those of red, then of green, blue and
-  /// Rec. 709 luma; values beyond count in the first and the last. Adds clipped pixels to `clipped`.
+  /// Adds colours to counts of `bins` intervals of 0 ... 1: counts of red, then of green, blue and
+  /// Rec. 709 luma. Values outside count in the first or the last interval. Adds clipped pixels to
+  /// `clipped`.
   void (*count_colors)(
       const float *red, const float *green, const float *blue, ptrdiff_t count, ptrdiff_t bins,
       uint32_t *counts, sl_clipped *clipped);
   /// Mixes colour with (1, .95, .8) by smoothstep(.5, 1, luma) * intensity, in place.
   void (*glow)(float *red, float *green, float *blue, ptrdiff_t count, float intensity);
-  /// The same on pixels of four bytes, of which `red` (0 or 2) is the place of red, with the results
-  /// of reading them to floats, `glow`, and writing them. May work in place.
+  /// The same on four-byte pixels. `red` (0 or 2) is the index of red. Gives the results of reading
+  /// them to floats, `glow`, and writing them. May work in place.
   void (*glow_pixels)(
       const uint8_t *in, ptrdiff_t count, ptrdiff_t red, float intensity, uint8_t *out);
   /// A screen of dots, in place: clamp(luma * (slope + 1) + (s - 1) * slope, 0, 1) in all channels;
@@ -163,21 +164,21 @@ typedef struct sl_rows {
       float *red, float *green, float *blue, ptrdiff_t count, const float position[_Nonnull 4],
       float slope);
   /// Looks colours up in a cube of size^3 entries of four numbers (red, green, blue, unused; red
-  /// varies fastest, size >= 2) by tetrahedral interpolation, in place; clamped to the cube.
-  /// `domain`: the least red, green and blue, and 1 / (greatest - least) of each.
+  /// varies fastest, size >= 2) by using tetrahedral interpolation, in place; clamped to the cube.
+  /// `domain`: the minimum of red, green and blue, and 1 / (maximum - minimum) per channel.
   void (*lookup_cube)(
       float *red, float *green, float *blue, ptrdiff_t count, const float *table, ptrdiff_t size,
       const float domain[_Nonnull 6]);
-  /// Mixes straight colour in place with a premultiplied other, which is laid over a colour, by the
-  /// share that the pixel's luma (0 where alpha is 0) gives, and divides by the resulting alpha (black where it is 0). If
-  /// `opaque` it does not divide.
+  /// Mixes straight colour in place with a premultiplied other, which is laid over a colour, by
+  /// using a share that depends on the pixel's luma (0 where alpha is 0), and divides by the
+  /// resulting alpha (black where it is 0). If `opaque` it does not divide.
   void (*luma_key)(
       float *red, float *green, float *blue, float *alpha, const float *other_red,
       const float *other_green, const float *other_blue, const float *other_alpha,
       ptrdiff_t count, sl_luma_key key, int opaque);
-  /// Combines straight colour in place with a premultiplied other by `composition`, and divides by
-  /// the resulting alpha (black where it is 0 or less). If `opaque` it does not divide: the result
-  /// is on black.
+  /// Combines straight colour in place with a premultiplied other by using `composition`, and
+  /// divides by the resulting alpha (black where it is 0 or less). If `opaque` it does not divide:
+  /// the result is on black.
   void (*composite)(
       float *red, float *green, float *blue, float *alpha, const float *other_red,
       const float *other_green, const float *other_blue, const float *other_alpha,
@@ -192,15 +193,15 @@ typedef struct sl_rows {
 
   /// out = (from * (256 - weight) + out * weight) / 256, rounded; weights are 0 ... 256.
   void (*mix_evenly_u8)(const uint8_t *from, uint16_t weight, ptrdiff_t count, uint8_t *out);
-  /// The same with a weight for each sample.
+  /// The same with a weight per sample.
   void (*mix_weighted_u8)(
       const uint8_t *from, const uint16_t *weights, ptrdiff_t count, uint8_t *out);
-  /// The same for pixels of four samples, the last of which is straight alpha: colours count by
-  /// alpha times weight. The weights of a pixel are equal. `count` counts pixels.
+  /// The same for pixels of four samples, with straight alpha last: colours count by alpha times
+  /// weight. The weights of a pixel are equal. `count` counts pixels.
   void (*mix_straight_u8)(
       const uint8_t *from, const uint16_t *weights, ptrdiff_t count, uint8_t *out);
-  /// Weights of a row of cells, each repeated for `repeat` samples: those of the edge at a hash of
-  /// `row` and the number of the cell. `count` counts samples.
+  /// Weights of a row of cells, repeated for `repeat` samples: the edge's weight at a hash of `row`
+  /// and the cell's number. `count` counts samples.
   void (*dissolve_weights)(
       uint32_t row, const sl_soft_edge *edge, ptrdiff_t repeat, ptrdiff_t count, uint16_t *out);
 
@@ -210,8 +211,8 @@ typedef struct sl_rows {
   /// place: `out` may be `in`.
   void (*folded_pixels)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
-  /// The same for colour that is premultiplied by the fourth byte, whose weight is c0: the bias is
-  /// not read. Results are limited to the fourth byte.
+  /// The same for colour that is premultiplied by the fourth byte, with the weight c0. Ignores the
+  /// bias and limits results to the fourth byte.
   void (*folded_pixels_premultiplied)(
       const uint8_t *in, ptrdiff_t count, const sl_chain *chain, uint8_t *out);
   /// A chain with fields, rows of G0, G1 ... in 1/16384: M * p + c0 is rounded to 1 / 2^fraction
@@ -255,28 +256,28 @@ typedef struct sl_rows {
       const uint8_t *u, const uint8_t *v, ptrdiff_t step, ptrdiff_t count, const int16_t *k,
       const int16_t *biases, int16_t *_Nonnull const *_Nonnull out);
   /// Pixels of four bytes from luma: channel c = (luma * 128 (*) k[c] + chroma[c]) >> 5, rounded
-  /// and clamped; the fourth byte is 255. k in 1/8192. `chroma`: for each channel the contribution
-  /// of chroma to every two pixels, in 1/32 level. No sum may exceed 16 bits.
+  /// and clamped; the fourth byte is 255. k in 1/8192. `chroma`: the contribution of chroma to
+  /// every two pixels, per channel, in 1/32 level. No sum may exceed 16 bits.
   void (*luma_to_pixels)(
       const uint8_t *luma, const int16_t *_Nonnull const *_Nonnull chroma, const int16_t *k,
       ptrdiff_t count, uint8_t *out);
-  /// Luma and chroma of two rows of pixels of four bytes, by `k`; chroma of the sum of 2x2 pixels,
+  /// Luma and chroma of two rows of four-byte pixels by using `k`; chroma of the sum of 2x2 pixels,
   /// at an odd right edge of the last column twice. The rows may be the same. `step` as in
   /// load_chroma_rows, with `v` = `u` + 1 if it is 2.
   void (*pixels_to_yuv)(
       const uint8_t *upper, const uint8_t *lower, const sl_pixels_to_yuv *k, ptrdiff_t count,
       ptrdiff_t step, uint8_t *upper_luma, uint8_t *lower_luma, uint8_t *u, uint8_t *v);
-  /// A byte from each pixel of four: (k . pixel + bias) >> 13, rounded down and clamped. The caller
+  /// A byte per pixel of four bytes: (k . pixel + bias) >> 13, rounded down and clamped. The caller
   /// adds the half level to the bias.
   void (*pixels_to_luma)(
       const uint8_t *in, const int16_t *k, int32_t bias, ptrdiff_t count, uint8_t *out);
-  /// Two levels from each 2x2 pixels of four bytes: (ku . sum + biases[0]) >> 15 and the same with
-  /// kv and biases[1], rounded down and saturated, of the sums of four pixels. At an odd right edge
-  /// the last pixel counts twice.
+  /// Two levels per 2x2 pixels of four bytes: (ku. sum + biases[0]) >> 15 and the same with kv and
+  /// biases[1], rounded down and saturated, of the sums of four pixels. At an odd right edge the
+  /// last pixel counts twice.
   void (*pixels_to_chroma)(
       const uint8_t *upper, const uint8_t *lower, const int16_t *ku, const int16_t *kv,
       const int32_t *biases, ptrdiff_t count, int16_t *us, int16_t *vs);
-  /// Colour * alpha / 255, rounded, of pixels of four bytes. Returns 0 and writes nothing if every
+  /// Colour * alpha / 255, rounded, of pixels of four bytes. Returns 0 without writing if every
   /// alpha is 255.
   int (*premultiply_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
   /// Sets every fourth byte to 255, in place.
@@ -307,12 +308,12 @@ typedef struct sl_rows {
   // --- Gaussian blurs, means over cells, changes of depth (rows/blur/pyramid.inc) ---
 
   /// out = sum of weights[k] (*) (rows[radius - k] + rows[radius + k]) in 1/64 level, of 2 * radius
-  /// + 1 rows of bytes; weights in 1/32768, the centre's first. Each product is rounded; additions
+  /// + 1 rows of bytes; weights in 1/32768, the centre's first. Products are rounded; additions
   /// wrap.
   void (*fir_vertical_u8)(
       const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
       ptrdiff_t count, int16_t *out);
-  /// The same of rows of 16-bit samples, in their unit, with each row multiplied on its own;
+  /// The same for rows of 16-bit samples, in their unit; multiplies every row separately and
   /// saturates.
   void (*fir_vertical_i16)(
       const void *_Nonnull const *_Nonnull rows, ptrdiff_t radius, const int16_t *weights,
@@ -337,7 +338,7 @@ typedef struct sl_rows {
   void (*lerp_u8)(
       const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t shift, ptrdiff_t count,
       uint8_t *out);
-  /// The same for pixels of four channels, whose fourth byte is that of `source`.
+  /// The same for pixels of four channels, with the fourth byte of `source`.
   void (*lerp_colors)(
       const int16_t *a, const int16_t *b, int16_t weight, ptrdiff_t shift, const void *source,
       ptrdiff_t pixels, void *out);
@@ -351,8 +352,8 @@ typedef struct sl_rows {
   /// sums = sums + row, in place.
   void (*accumulate_u8)(const void *row, ptrdiff_t count, int32_t *sums);
   void (*accumulate_i16)(const void *row, ptrdiff_t count, int32_t *sums);
-  /// The sum of each cell of `factor` pixels (at most 64) of a row of column sums, times `scale`,
-  /// rounded. The last pixel is repeated for those beyond the row.
+  /// The sum of every cell of `factor` pixels (at most 64) of a row of column sums, times `scale`,
+  /// rounded. Repeats the last pixel beyond the row's end.
   void (*downsample_cells)(
       const int32_t *sums, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t factor, float scale,
       ptrdiff_t cells, int16_t *out);
@@ -360,7 +361,7 @@ typedef struct sl_rows {
   /// (x + 1/2) / factor - 1/2 cells; a + (b - a) (*) weight. Reads one cell beyond each end.
   void (*upsample_cells)(
       const int16_t *cells, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t factor, int16_t *out);
-  /// The mean of each block of a row of column sums, in each pixel of the block: block k has the
+  /// The mean of every block of a row of column sums, in all pixels of the block: block k has the
   /// pixels edges[k] ..< edges[k + 1]; sum * scale / their number, rounded.
   void (*mean_blocks)(
       const int32_t *sums, ptrdiff_t step, const ptrdiff_t *edges, ptrdiff_t blocks, float scale,
@@ -392,8 +393,8 @@ typedef struct sl_rows {
       const int16_t *in, ptrdiff_t step, ptrdiff_t pixels, ptrdiff_t radius, float fraction,
       int16_t *out);
   /// For boxes of bytes whose sums fit 16 bits (at most 257 samples): slides `sums` down by one
-  /// row, in place, and gives the means by `scale`, rounded to bytes or to `bits` bits below a
-  /// level.
+  /// row, in place, and writes the means by using `scale`, rounded to bytes or to `bits` bits below
+  /// a level.
   void (*box_vertical_narrow_u8)(
       const sl_box_rows *rows, const sl_box_scale *scale, ptrdiff_t count, uint16_t *sums,
       uint8_t *out);
@@ -407,9 +408,9 @@ typedef struct sl_rows {
   /// Bytes to 16 bits, unchanged.
   void (*widen_u16)(const void *in, ptrdiff_t count, uint16_t *out);
 
-  /// out = scale * the sum of the taps, as sums, rounded (halves) and saturated. Fine: no weight
-  /// exceeds 4096, nor their sum 65536. Coarse: the weights of each tap sum to at most 256 / group,
-  /// so that 16 bits hold the products of `group` taps.
+  /// out = scale * the sum of the taps, as sums, rounded (halves) and saturated. Fine: a weight is
+  /// at most 4096, and their sum at most 65536. Coarse: the weights of a tap sum to at most 256 /
+  /// group, to keep the products of `group` taps within 16 bits.
   void (*line_mean_coarse_u8)(
       const sl_line_tap *taps, ptrdiff_t tap_count, ptrdiff_t group, float scale, ptrdiff_t count,
       int16_t *out);
@@ -447,9 +448,9 @@ typedef struct sl_rows {
   void (*fir_horizontal_exact)(
       const int16_t *in, ptrdiff_t step, ptrdiff_t radius, const int16_t *weights,
       ptrdiff_t count, int narrow, int16_t *out);
-  /// out = own * samples / 2^14 + the sum of weights[|k|] * in[k * step] / 2^15 over k = -radius ...
-  /// radius, in deep samples, rounded once (halves up) and saturated: bytes mixed with their blur,
-  /// of which `in` is the vertical part in 1/64 level. own is at least 0.
+  /// out = own * samples / 2^14 + the sum of weights[|k|] * in[k * step] / 2^15 over k = -radius
+  /// ... radius, in deep samples, rounded once (halves up) and saturated: bytes mixed with their
+  /// blur; `in` is the blur's vertical part in 1/64 level. own is at least 0.
   void (*sharpen_horizontal_u8)(
       const void *samples, const int16_t *in, ptrdiff_t step, ptrdiff_t radius, int16_t own,
       const int16_t *weights, ptrdiff_t count, int16_t *out);
@@ -474,7 +475,8 @@ typedef struct sl_rows {
       const void *upper, const void *lower, const int16_t *blurred_upper,
       const int16_t *blurred_lower, ptrdiff_t width, const void *in, const int16_t *blurred,
       ptrdiff_t step, float up, float down, float ramp, int16_t *out);
-  /// Luma of pixels of three or four channels by three weights in 1/32768, as sums, halves up.
+  /// Luma of pixels of three or four channels by using three weights in 1/32768, as sums, halves
+  /// up.
   void (*luma_u8)(
       const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t pixels,
       int16_t *out);
@@ -503,17 +505,17 @@ typedef struct sl_rows {
   // --- Windows (rows/windows) ---
 
   /// out = (bias + the sum of weights[k] * (inputs[k])[i]) >> shift, rounded and saturated. The
-  /// number of taps is even, and no sum exceeds 32 bits.
+  /// number of taps is even, and sums must fit 32 bits.
   void (*convolve_u8)(
       const void *_Nonnull const *_Nonnull inputs, const int16_t *weights, ptrdiff_t tap_count,
       int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
   void (*convolve_i16)(
       const void *_Nonnull const *_Nonnull inputs, const int16_t *weights, ptrdiff_t tap_count,
       int32_t bias, ptrdiff_t shift, ptrdiff_t count, int16_t *out);
-  /// The same of bytes by small weights, which are multiples of 1 / 2^shift: out = (bias + the sum of
-  /// weights[k] * (inputs[k])[i]) >> shift as bytes, rounded and clamped. The sum of the weights'
-  /// magnitudes is at most 127, and that of |bias| and 255 times it at most 32767 - 2^(shift - 1).
-  /// If `source` is not NULL, the fourth byte of every four is the source's.
+  /// The same for bytes by using small weights, which are multiples of 1 / 2^shift: out = (bias +
+  /// the sum of weights[k] * (inputs[k])[i]) >> shift as bytes, rounded and clamped. The sum of the
+  /// weights' magnitudes is at most 127, and |bias| + 255 times that sum is at most 32767 -
+  /// 2^(shift - 1). If `source` is not NULL, the fourth byte of every four is the source's.
   void (*convolve_bytes)(
       const void *_Nonnull const *_Nonnull inputs, const int8_t *weights, ptrdiff_t tap_count,
       int16_t bias, ptrdiff_t shift, const void *_Nullable source, ptrdiff_t count, void *out);
@@ -547,8 +549,8 @@ typedef struct sl_rows {
       ptrdiff_t count, float slope, float level, float sharpness, float *red, float *green,
       float *blue);
 
-  /// Flat tones with dark lines, from windows of 3x3 pixels with rows as those of `denoise`: (tone +
-  /// (c - Y) * saturation) * (1 - lines * smoothstep(edge)), Y the Rec. 709 luma.
+  /// Flat tones with dark lines, from windows of 3x3 pixels with the rows that `denoise` reads:
+  /// (tone + (c - Y) * saturation) * (1 - lines * smoothstep(edge)), Y the Rec. 709 luma.
   void (*cartoon)(
       const float *_Nonnull const *_Nonnull rows, ptrdiff_t plane_stride, ptrdiff_t offset,
       ptrdiff_t count, const sl_cartoon *style, float *red, float *green, float *blue);
@@ -563,8 +565,8 @@ typedef struct sl_rows {
   void (*resample_row_float)(
       const float *sums, ptrdiff_t step, const int32_t *starts, const float *weights,
       ptrdiff_t taps, ptrdiff_t pixels, int16_t *out);
-  /// The same in integers: >> shift, rounded and saturated. The number of taps is even, and no sum
-  /// exceeds 32 bits.
+  /// The same in integers: >> shift, rounded and saturated. The number of taps is even, and sums
+  /// must fit 32 bits.
   void (*resample_row_u8)(
       const void *in, ptrdiff_t step, const int32_t *starts, const int16_t *weights,
       ptrdiff_t taps, ptrdiff_t pixels, ptrdiff_t shift, int16_t *out);
@@ -576,13 +578,13 @@ typedef struct sl_rows {
   void (*rotate)(
       const void *in, ptrdiff_t column, ptrdiff_t row, ptrdiff_t size, ptrdiff_t columns,
       ptrdiff_t rows, void *out, ptrdiff_t out_stride);
-  /// The source positions of a row of pixels from column `x`, by a table: re and im are
+  /// The source positions of a row of pixels from column `x` by using a table: re and im are
   /// interpolated linearly between its entries. Coordinates are clamped to the plane, and rounded
   /// down to 1/32768 pixel. `coverage` rises from 0 to 1 over one pixel at the rim of the hole.
   void (*remap_radial_table)(
       const sl_remap_plane *plane, const sl_radial_map *map, ptrdiff_t x, ptrdiff_t y,
       ptrdiff_t count, const sl_remap_positions *positions);
-  /// The same by a curve. `rotates`: im is not 0. `is_partial`: pixels may be in the hole, or
+  /// The same by using a curve. `rotates`: im is not 0. `is_partial`: pixels may be in the hole, or
   /// `reach` away; otherwise `coverage` is not written.
   void (*remap_radial_curve)(
       const sl_remap_plane *plane, const sl_radial_map *map, const sl_radial_curve *curve,
@@ -594,7 +596,7 @@ typedef struct sl_rows {
       const sl_remap_plane *plane, const float start[_Nonnull 2], const float slope[_Nonnull 2],
       ptrdiff_t count, const sl_remap_positions *positions);
   /// Reads pixels at positions, bilinear, as sums, rounded; pixels of four channels with (*), whose
-  /// weights are 1/32768 too small. The uncovered part of a pixel is `empty`, one sum a channel;
+  /// weights are 1/32768 too small. The uncovered part of a pixel is `empty`, a sum per channel;
   /// NULL ignores `coverage`.
   void (*remap_read_u8)(
       const void *first, ptrdiff_t stride, ptrdiff_t step, int is_single_column,
@@ -624,7 +626,8 @@ typedef struct sl_rows {
   void (*fill_cells)(
       const int16_t *colors, ptrdiff_t step, const int32_t *edges, const int32_t *cells,
       ptrdiff_t runs, int16_t *out);
-  /// Luma of pixels of three or four bytes by weights in 1/32768 that sum to 1: >> 15, rounded.
+  /// Luma of pixels of three or four bytes by using weights in 1/32768 that sum to 1: >> 15,
+  /// rounded.
   void (*luma_levels)(
       const void *in, ptrdiff_t step, const int16_t weights[_Nonnull 3], ptrdiff_t count,
       uint8_t *out);
@@ -640,7 +643,7 @@ typedef struct sl_rows {
 
   /// Three planes of the red, green and blue of a small picture, as floats of whole numbers -128
   /// ... 127, `stride` apart: (deep sample + 16) >> 5, clamped, - 128. `red` and `blue` are the
-  /// places of their channels in a pixel.
+  /// indices of their channels in a pixel.
   void (*guide_pixels)(
       const int16_t *in, ptrdiff_t step, ptrdiff_t red, ptrdiff_t blue, ptrdiff_t count,
       float *out, ptrdiff_t stride);
@@ -659,7 +662,7 @@ typedef struct sl_rows {
   void (*guided_add_row)(
       const float *row, ptrdiff_t row_stride, float sign, ptrdiff_t count, float *sums,
       ptrdiff_t stride);
-  /// The linear model of the matte in each box of 2 * radius + 1 columns (radius up to 16) and
+  /// The linear model of the matte in every box of 2 * radius + 1 columns (radius up to 16) and
   /// `rows` rows, from their sums: three weights and a bias. Sums are readable `radius` columns
   /// beyond both ends, and 0 there.
   void (*guided_solve)(
@@ -671,37 +674,37 @@ typedef struct sl_rows {
       ptrdiff_t count, ptrdiff_t radius, float *out, ptrdiff_t out_stride);
   /// Interpolates models between pixels that are `factor` apart, for count * factor pixels, and
   /// multiplies them by a matrix of 4x4 numbers, row by row. Pixel x is at (x + 1/2) / factor -
-  /// 1/2; beyond the outermost models they are those. Writes up to 4 floats more of each row.
+  /// 1/2; beyond the outermost models it has their values. Writes up to 4 more floats per row.
   void (*guided_expand)(
       const float *in, ptrdiff_t stride, ptrdiff_t count, const float matrix[_Nonnull 16],
       ptrdiff_t factor, float *out, ptrdiff_t out_stride);
-  /// The alpha of a row of pixels of three or four channels, of which the first three count.
+  /// The alpha of a row of pixels of three or four channels; a fourth channel is ignored.
   void (*matte_pixels_u8)(
       const void *in, ptrdiff_t step, const sl_matte *matte, ptrdiff_t count, float *alpha);
   void (*matte_pixels_i16)(
       const void *in, ptrdiff_t step, const sl_matte *matte, ptrdiff_t count, float *alpha);
-  /// The same of luma, and of Cb and Cr above grey, in levels, for each pixel.
+  /// The same for luma, and Cb and Cr above grey, in levels, per pixel.
   void (*matte_yuv_u8)(
       const void *luma, const float *cb, const float *cr, const sl_matte *matte, ptrdiff_t count,
       float *alpha);
   void (*matte_yuv_i16)(
       const void *luma, const float *cb, const float *cr, const sl_matte *matte, ptrdiff_t count,
       float *alpha);
-  /// Means of 2x2 alphas; of 1x2 at an odd right edge. `count` counts those of a row.
+  /// Means of 2x2 alphas; of 1x2 at an odd right edge. `count` counts the alphas of a row.
   void (*mean_alpha)(const float *upper, const float *lower, ptrdiff_t count, float *out);
   /// Blends pixels with a deep backdrop, whose channels are planes `stride` apart: clamp(c - (1 -
-  /// alpha) * residue, ...) + (1 - alpha) * backdrop, c the colour without the key's excess; clamped
-  /// to 0 ... 255 * alpha, and to alpha * c where that is beyond. `has_alpha`: the fourth channel is
-  /// alpha, and colours are multiplied by it; otherwise it is copied. `out` may be `in`, here and in
-  /// the next rows. Clamped and rounded. A `has_alpha` of 2 mixes all four channels alike: alpha * c
-  /// + (1 - alpha) * backdrop, without a key.
+  /// alpha) * residue, ...) + (1 - alpha) * backdrop, c the colour without the key's excess;
+  /// clamped to 0 ... 255 * alpha, and to alpha * c if that is outside. `has_alpha`: the fourth
+  /// channel is alpha, and colours are multiplied by it; otherwise it is copied. `out` may be `in`,
+  /// here and in the next rows. Clamped and rounded. A `has_alpha` of 2 mixes all four channels
+  /// equally: alpha * c + (1 - alpha) * backdrop, without a key.
   void (*blend_pixels_u8)(
       const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
       ptrdiff_t stride, const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
   void (*blend_pixels_i16)(
       const void *in, ptrdiff_t step, const float *alpha, const int16_t *backdrop,
       ptrdiff_t stride, const sl_key_blend *key, int has_alpha, ptrdiff_t count, void *out);
-  /// Chroma samples as levels above grey, twice for the two pixels of each, and the excess of the
+  /// Chroma samples as levels above grey, repeated for both of their pixels, and the excess of the
   /// key's channel. `step` is 1, or 2 with `v` = `u` + 1, here and in blend_chroma. `count` counts
   /// chroma samples.
   void (*key_chroma_u8)(
@@ -717,7 +720,7 @@ typedef struct sl_rows {
   void (*blend_luma_i16)(
       const void *in, const float *alpha, const float *excess, const int16_t *backdrop,
       const sl_key_blend_yuv *key, ptrdiff_t count, void *out);
-  /// Blends Cb and Cr, `step` samples apart in all rows.
+  /// Blends Cb and Cr, `step` samples apart in every row.
   void (*blend_chroma_u8)(
       const void *u, const void *v, ptrdiff_t step, const float *alpha, const float *excess,
       const int16_t *behind_u, const int16_t *behind_v, const sl_key_blend_yuv *key,
@@ -727,16 +730,16 @@ typedef struct sl_rows {
       const int16_t *behind_u, const int16_t *behind_v, const sl_key_blend_yuv *key,
       ptrdiff_t count, void *out_u, void *out_v);
 
-  /// Adds scaled detail to the colours of pixels of three or four channels, to deep samples; a fourth
-  /// channel is copied. `has_alpha`: it is alpha, by which colours are multiplied.
+  /// Adds scaled detail to the colours of pixels of three or four channels, to deep samples; a
+  /// fourth channel is copied. `has_alpha`: it is alpha, and colours are premultiplied.
   void (*detail_pixels_u8)(
       const void *in, ptrdiff_t step, const sl_detail *detail, int has_alpha, ptrdiff_t count,
       int16_t *out);
   void (*detail_pixels_i16)(
       const void *in, ptrdiff_t step, const sl_detail *detail, int has_alpha, ptrdiff_t count,
       int16_t *out);
-  /// The same for luma, with Cb and Cr above grey in levels for each pixel. `luma_range` is the luma
-  /// of white above black.
+  /// The same for luma, with Cb and Cr above grey in levels per pixel. `luma_range` is the luma of
+  /// white above black.
   void (*detail_luma_u8)(
       const void *luma, const float *cb, const float *cr, const sl_detail *detail,
       float luma_range, ptrdiff_t count, int16_t *out);
@@ -747,8 +750,8 @@ typedef struct sl_rows {
   /// A deep row between two rows of levels, `fraction` of the way down; clamped and rounded.
   void (*mix_rows)(
       const float *upper, const float *lower, float fraction, ptrdiff_t count, int16_t *out);
-  /// The same, one sample for each pair of levels, their mean, `step` samples apart. `count` counts
-  /// levels; the last one of an odd row has no pair.
+  /// The same, one sample per pair of levels, their mean, `step` samples apart. `count` counts
+  /// levels; the last one of an odd row isn't paired.
   void (*mix_pairs)(
       const float *upper, const float *lower, float fraction, ptrdiff_t count, ptrdiff_t step,
       int16_t *out);
@@ -769,8 +772,8 @@ typedef struct sl_rows {
   /// Returns the sum of mask * min(|left - right|, limit).
   float (*masked_difference)(
       const float *left, const float *right, const float *mask, float limit, ptrdiff_t count);
-  /// The difference of the detail of a picture from that of a plate at the picture's brightness.
-  /// Colours are three planes less 128.
+  /// The detail of a picture minus the detail of a plate at the picture's brightness. Colours are
+  /// three planes less 128.
   void (*plate_texture)(
       const float *picture, ptrdiff_t stride, const float *plate, ptrdiff_t plate_stride,
       const float gains[_Nonnull 3], const float *detail, const float *plate_detail,
@@ -780,7 +783,7 @@ typedef struct sl_rows {
   void (*box_mean)(
       const float *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
       ptrdiff_t radius, float *out);
-  /// The matte, 0 ... 1, by the distance of a picture from a plate.
+  /// The matte, 0 ... 1, from the distance of a picture from a plate.
   void (*plate_distance)(
       const float *picture, ptrdiff_t stride, const float *plate, ptrdiff_t plate_stride,
       const float *texture, const float *gradient, const sl_plate *parameters, ptrdiff_t count,
@@ -793,8 +796,8 @@ typedef struct sl_rows {
   // --- Kernel language (rows/language) ---
 
   /// Runs a kernel program on `count` pixels, at most SL_KERNEL_RUN, in place. Unlike other rows of
-  /// floats, every instruction set gives the same bits: nothing is fused, and functions are
-  /// polynomials.
+  /// floats, every instruction set gives the same bits: without fused operations, and with
+  /// polynomials for functions.
   void (*run_kernel)(
       const sl_kernel_program *program, float *_Nonnull const strip[_Nonnull 4],
       const float *_Nonnull const *_Nullable inputs, const float *single_inputs,

@@ -20,7 +20,7 @@ typedef struct sl_yuv_to_rgb {
   float blue_u;
 } sl_yuv_to_rgb;
 
-/// For each of the first three bytes of a pixel the byte that replaces each of its 256 values.
+/// The 256 replacement values for every one of the first three bytes of a pixel.
 typedef struct sl_byte_tables {
   uint8_t entries[3][256];
   /// Whether the three tables are equal.
@@ -36,9 +36,9 @@ typedef struct sl_rgb_to_yuv {
   float luma_offset;
 } sl_rgb_to_yuv;
 
-/// A conversion of pixels of four bytes, of which the fourth is ignored, to luma and chroma:
-/// (weights . bytes + bias) >> 16, rounded down and clamped. The weight of the second byte is the
-/// sum of the second and the fourth weight.
+/// A conversion of four-byte pixels to luma and chroma, ignoring the fourth byte: (weights. bytes +
+/// bias) >> 16, rounded down and clamped. The weight of the second byte is the sum of the second
+/// and the fourth weight.
 typedef struct sl_pixels_to_yuv {
   /// In 1/65536.
   int16_t luma[4];
@@ -68,23 +68,23 @@ typedef enum sl_composition {
 
 // --- Chains in normal form ---
 
-/// The largest number of terms c1, c2, ... of a chain in normal form.
+/// The maximum number of terms c1, c2, ... of a chain in normal form.
 #define SL_CHAIN_TERMS 3
 
 /// A chain of colour matrices and fields in normal form, for pixels of four bytes:
 /// G0 * (M * p + c0) + G1 * c1 + G2 * c2 + ... + last. Channels are in their order in memory; the
 /// fourth byte is copied. No sum exceeds 16 bits.
 typedef struct sl_chain {
-  /// M: for each of three results, the weights of the four bytes, in 1 / 2^shift. The fourth
-  /// byte's is 0, except in folded_pixels_premultiplied.
+  /// M: the weights of the four bytes for all three results, in 1 / 2^shift. The fourth byte's
+  /// weight is 0, except in folded_pixels_premultiplied.
   int16_t coefficients[3][4];
   /// c0 in 1 / 2^shift level. With the half unit that rounding adds, the three have at most 15
-  /// significant bits from the highest of any of them on, whose place is at most the 2^(low - 2)th,
-  /// `low` being the number of bits that are shifted out.
+  /// significant bits from the highest of any of them on, which is at most the 2^(low - 2)th, `low`
+  /// being the number of bits shifted out.
   int32_t bias[3];
   /// 10 ... 14.
   int32_t shift;
-  /// The bits below a level of M * p + c0, if there are fields: 4 or 5, shift - 9.
+  /// The bits below a level of M * p + c0, for a chain with fields: 4 or 5, shift - 9.
   int32_t fraction;
   /// The number of `terms`, 0 ... SL_CHAIN_TERMS.
   int32_t term_count;
@@ -100,7 +100,7 @@ typedef struct sl_chain_plane {
   int32_t term_count;
   /// c1 ... in 1/32 level.
   int16_t terms[SL_CHAIN_TERMS];
-  /// In 1/16 level; in 1/32 level if the chain has no field.
+  /// In 1/16 level; in 1/32 level for a chain without a field.
   int16_t last;
 } sl_chain_plane;
 
@@ -149,15 +149,15 @@ typedef struct sl_zoom_tap {
   const int16_t *lanes;
 } sl_zoom_tap;
 
-/// The positions at which the pixels of a row are read along rays; all rows share them. Blocks of
-/// `zoom_block` pixels follow each other, the last flush with the row's end; in each, the taps; for
-/// each tap, the pixels.
+/// The positions at which the pixels of a row are read along rays; all rows share them. In order:
+/// blocks of `zoom_block` pixels, the last flush with the row's end; the taps of a block; the
+/// pixels of a tap.
 typedef struct sl_zoom_positions {
-  /// The first pixel that each block and tap reads.
+  /// The first pixel that is read, per block and tap.
   int32_t *first;
-  /// For each pixel, in bits 0 ... 15, the left one of the two pixels that it is read from, counted
-  /// from `first`; in bits 16 ... 23 the left one's weight and in bits 24 ... 31 its neighbour's,
-  /// in 1/64.
+  /// Per pixel: in bits 0 ... 15, the left one of the two pixels that it is read from, counted from
+  /// `first`; in bits 16 ... 23 the left one's weight and in bits 24 ... 31 its neighbour's, in
+  /// 1/64.
   uint32_t *pixels;
 } sl_zoom_positions;
 
@@ -189,7 +189,7 @@ typedef struct sl_radial_map {
   float hole;
 } sl_radial_map;
 
-/// The greatest number of coefficients of a polynomial of an sl_radial_curve, and a number that is
+/// The maximum number of coefficients of a polynomial of an sl_radial_curve, and a number that is
 /// faster and suffices for most tiles.
 #define SL_RADIAL_TERMS 8
 #define SL_FEW_RADIAL_TERMS 5
@@ -208,10 +208,10 @@ typedef struct sl_radial_curve {
 /// The source positions of a run of pixels, as arrays.
 typedef struct sl_remap_positions {
   /// The bytes from the plane's first pixel to the upper left of the four pixels around the
-  /// position; never in the last column or row, unless there is only one.
+  /// position; never in the last column or row, unless it is the only one.
   uint32_t *offset;
   /// The weights of the right and of the lower pixels, in 1/32767; the remaining bits of a position
-  /// in 1/32768 pixel, so that no weight is wrong by more than one unit.
+  /// in 1/32768 pixel, to keep every weight's error within one unit.
   int16_t *right;
   int16_t *down;
   /// The part of the pixel that the plane covers, in 1/32767.
@@ -221,7 +221,7 @@ typedef struct sl_remap_positions {
 // --- Mattes
 // ---------------------------------------------------------------------------------------
 
-/// The greatest number of pixels of the frame, along each axis, to a pixel of a matte.
+/// The maximum number of frame pixels per pixel of a matte, along either axis.
 #define SL_MATTE_FACTOR 64
 
 /// The style of a cartoon.
@@ -251,7 +251,7 @@ typedef struct sl_detail {
   float coring;
   float limit;
   /// Whether the change is multiplied by clamp(1.5 - q, 0, 1), q the squared distance of Cb and Cr,
-  /// in units of white, from a centre, each times its scale.
+  /// in units of white, from a centre, both times their scale.
   int32_t is_skin;
   /// The weights of the three channels of pixels, in levels, in Cb and Cr times 255 of BT.601; of
   /// luma, Cb and Cr above grey in Cb and Cr of BT.601.
@@ -281,7 +281,7 @@ typedef struct sl_key {
   float cr[3];
   /// The direction of the key colour from grey, of length 1 or 0.
   float direction[2];
-  /// The part of the ray in this direction that counts as the key colour.
+  /// The part of the ray in this direction that matches the key colour.
   float start;
   float end;
   /// The distance up to which a colour is keyed.
@@ -293,31 +293,31 @@ typedef struct sl_key {
 /// The removal of a key colour from pixels of three or four channels.
 typedef struct sl_key_blend {
   /// The channel that is limited to the greater of the others, 0 ... 2 in their order in memory; -1
-  /// for none.
+  /// disables the limit.
   int32_t channel;
   /// The share of the excess that is removed.
   float spill;
   /// The key colour without its excess, in levels, in the order in memory.
   float residue[3];
-  /// Whether there is no key: a colour's share is alpha * c.
+  /// Whether to blend without a key: a colour's share is alpha * c.
   int32_t is_plain;
 } sl_key_blend;
 
 /// The removal of a key colour from luma and chroma.
 typedef struct sl_key_blend_yuv {
-  /// The differences of the key's channel from each of the others, per level of Cb and Cr. The
-  /// lesser one, if greater than 0, is the excess.
+  /// The differences of the key's channel from the others, per level of Cb and Cr. The lesser one,
+  /// if greater than 0, is the excess.
   float first[2];
   float second[2];
   /// The changes of luma, Cb and Cr that remove an excess of 1.
   float gains[3];
   /// The key colour without its excess: luma above black, Cb and Cr above grey.
   float residue[3];
-  /// The luma of black, the luma of white above it, and the greatest chroma above grey.
+  /// The luma of black, the luma of white above it, and the maximum chroma above grey.
   float luma_offset;
   float luma_range;
   float chroma_range;
-  /// Whether there is no key: a share is alpha times the colour.
+  /// Whether to blend without a key: a share is alpha times the colour.
   int32_t is_plain;
 } sl_key_blend_yuv;
 
@@ -331,7 +331,7 @@ typedef struct sl_soft_edge {
 typedef struct sl_plate {
   /// The factors of the plate's red, green and blue.
   float gains[3];
-  /// The brightness relative to the plate's, between which a pixel may be in shadow.
+  /// The range of brightness, relative to the plate's, of pixels that may be in shadow.
   float darkest;
   float lightest;
   /// The texture up to which it may be.
@@ -339,7 +339,7 @@ typedef struct sl_plate {
   /// The share of a shadow's brightness that counts.
   float shadow;
   /// The difference up to which a pixel is background, tolerance + slope * gradient, and the share
-  /// of it over which the matte rises to 1.
+  /// of the difference over which the matte rises to 1.
   float tolerance;
   float slope;
   float softness;
@@ -360,9 +360,9 @@ typedef enum sl_kernel_operation {
   SL_KERNEL_SQRT,
   /// 2^a, with a limited to -126 ... 127.
   SL_KERNEL_EXP2,
-  /// The logarithm of a, or of the least normal number if a is less.
+  /// The logarithm of a, or of the smallest normal number if a is smaller.
   SL_KERNEL_LOG2,
-  /// Of an angle in radians; beyond +-2^22 that of 0.
+  /// Of an angle in radians; beyond +-2^22 the result for 0.
   SL_KERNEL_SIN,
   SL_KERNEL_COS,
   /// a limited to +-65504; 0 for NaN.
@@ -407,14 +407,14 @@ typedef struct sl_kernel_step {
   uint8_t singles;
   uint16_t out;
   uint16_t a;
-  /// The slot `a` again if the operation has no such operand.
+  /// Repeats the slot `a` if the operation lacks this operand.
   uint16_t b;
   uint16_t c;
 } sl_kernel_step;
 
-/// The most slots of a kernel program.
+/// The maximum number of slots of a kernel program.
 #define SL_KERNEL_SLOTS 4096
-/// The most row temporaries of a kernel program.
+/// The maximum number of row temporaries of a kernel program.
 #define SL_KERNEL_ROWS 1024
 /// The longest run of pixels.
 #define SL_KERNEL_RUN 256
@@ -422,7 +422,7 @@ typedef struct sl_kernel_step {
 /// A program on the pixels of a row. Its slots are, in this order: the four rows of the strip, rows
 /// of inputs, row temporaries, constants, single inputs, single temporaries.
 typedef struct sl_kernel_program {
-  /// The steps on single numbers, as if they were rows of one, and then those on rows.
+  /// The steps on single numbers, as if they were rows of one, followed by the steps on rows.
   const sl_kernel_step *steps;
   int32_t single_steps;
   int32_t row_steps;

@@ -42,7 +42,7 @@ typedef struct {
   int32_t width, height;
   /// Coverage, one byte a pixel; or premultiplied red, green, blue and alpha. Rows without padding.
   int32_t is_color;
-  /// The pixels of the layers of which a picture is rendered; 0 if it has none.
+  /// The pixels of the layers that a picture is rendered from; 0 for a picture without layers.
   int64_t layer_pixels;
   uint8_t *_Nullable pixels;
 } ctext_bitmap;
@@ -57,7 +57,7 @@ typedef enum {
   CTEXT_ERROR_LIMIT = -3,
 } ctext_result;
 
-/// Opens a font. The bytes must stay as they are until the face is closed.
+/// Opens a font. The bytes must not change until the face is closed.
 ///
 /// - `index`: The number of the font in a collection.
 /// - `error`: Receives the reason if the result is null: a clause, cut to `capacity` bytes.
@@ -88,7 +88,7 @@ int ctext_shape(
 /// - `size`: Pixels of the font's size in 1/64.
 /// - `x`, `y`: The fraction of the position, 0 to 63; y is upwards.
 /// - `stroke`: The distance of the outline's edge from the glyph's; 0 renders the glyph itself.
-/// - `max_pixels`: The largest number of pixels.
+/// - `max_pixels`: The maximum number of pixels.
 /// - `bitmap`: Receives the pixels, which `ctext_bitmap_free` frees. Without pixels if the glyph is
 ///   blank.
 ctext_result ctext_render(
@@ -99,15 +99,14 @@ void ctext_bitmap_free(ctext_bitmap *_Nonnull bitmap);
 /// Returns the script of a character; its four letters in ISO 15924, big endian.
 uint32_t ctext_script(uint32_t character);
 
-/// Computes the embedding levels of a paragraph by the Unicode bidirectional algorithm: even levels
-/// run from left to right.
+/// Computes the embedding levels of a paragraph by using the Unicode bidirectional algorithm: even
+/// levels run from left to right.
 ///
-/// - `is_rtl`: The paragraph's direction, by its first strong character; left to right if it has
-///   none.
+/// - `is_rtl`: The paragraph's direction, by its first strong character; left to right by default.
 ctext_result ctext_levels(
     const uint32_t *_Nonnull text, int count, int8_t *_Nonnull levels, int *_Nonnull is_rtl);
 
-/// A picture of premultiplied red, green, blue and alpha, or a mask of one byte a pixel. Rows
+/// A picture of premultiplied red, green, blue and alpha, or a mask of one byte per pixel. Rows
 /// without padding.
 typedef struct {
   int32_t width, height;
@@ -117,16 +116,16 @@ typedef struct {
 /// Adds coverage to a mask: m + b - m b. Parts outside the mask are left out.
 void ctext_mask_add(
     ctext_picture mask, const ctext_bitmap *_Nonnull bitmap, int32_t x, int32_t y);
-/// Blurs a mask by three boxes whose variances add up to about that of a Gaussian of `sigma`
-/// pixels.
+/// Blurs a mask by using three boxes. Their variances add up to about the variance of a Gaussian of
+/// `sigma` pixels.
 ctext_result ctext_mask_blur(ctext_picture mask, double sigma);
 /// Draws a colour where a mask covers: c m + p (1 - ca m), c premultiplied. The mask is displaced by
 /// whole pixels.
 void ctext_draw_mask(
     ctext_picture picture, ctext_picture mask, int32_t x, int32_t y, const float color[_Nonnull 4]);
-/// Draws a picture, scaled: each pixel is the mean of the covered area.
+/// Draws a picture, scaled: a pixel is the mean of the area it covers.
 ///
-/// - `mask`: Receives the coverage; null for none.
+/// - `mask`: Receives the coverage; may be null.
 void ctext_draw_bitmap(
     ctext_picture picture, const ctext_picture *_Nullable mask,
     const ctext_bitmap *_Nonnull bitmap, double x, double y, double width, double height,

@@ -41,7 +41,7 @@ typedef struct {
   /// The size of the window in pixels.
   int window_width, window_height;
   /// The 2x3 matrix from positions in the window to positions in the picture. Pixels outside the
-  /// picture repeat those at its edge.
+  /// picture repeat the pixels at its edge.
   double transform[6];
   /// Whether the window is the picture. The transform is then ignored.
   int is_whole;
@@ -49,9 +49,9 @@ typedef struct {
   double equalize_below;
   /// The ratio of successive sizes, greater than 1.
   double scale;
-  /// The least number of overlapping detections.
+  /// The minimum number of overlapping detections.
   int neighbors;
-  /// The range of sizes in pixels. A `most` of 0 is no limit.
+  /// The range of sizes in pixels. A `most` of 0 disables the maximum.
   int least, most;
 } cvision_search;
 
@@ -81,17 +81,17 @@ void cvision_pyramid_destroy(cvision_pyramid *pyramid);
 /// Follows points (x and y alternate) from one picture to another of the same size, with the method
 /// of Lucas and Kanade, and back again.
 ///
-/// Stores the new points in `moved`, and in `found` 1 for those whose way back ends less than
+/// Stores the new points in `moved`. Stores 1 in `found` if a point's way back ends less than
 /// `tolerance` pixels from the start, else 0. Returns 0, or -1.
 int cvision_flow(
     const cvision_pyramid *from, const cvision_pyramid *to, const float *points, int count,
     double tolerance, float *moved, uint8_t *found);
 
-/// Finds where the content of each cell of a picture was in an earlier one of the same size, with the
-/// dense flow of Kroeger et al. 2016 (DIS). Cells are squares of `cell` pixels, from the top left; those
-/// at the right and lower edges may be cut. Both sides are at least 32 pixels.
+/// Finds where the content of every cell of a picture was in an earlier picture of the same size,
+/// with the dense flow of Kroeger et al. 2016 (DIS). Cells are squares of `cell` pixels, from the
+/// top left; cells at the right and lower edges may be cut. Both sides are at least 32 pixels.
 ///
-/// Stores for each cell the distance to that place (x and y alternate), and the mean level there.
+/// Stores the distance to that position (x and y alternate), and the mean level there, per cell.
 /// Returns 0, or -1.
 int cvision_motion(
     const uint8_t *earlier, const uint8_t *picture, int width, int height, int cell,
@@ -114,7 +114,7 @@ enum {
   cvision_perhaps_person = 3
 };
 
-/// Divides a picture of three channels into person and background by their colours, with GrabCut.
+/// Divides a picture of three channels into person and background by their colours, using GrabCut.
 /// Labels that are not certain are changed in place; both certain or uncertain labels of person and
 /// background must occur. Returns 0, or -1.
 int cvision_segment(
@@ -141,8 +141,8 @@ cvision_net *cvision_net_open(const uint8_t *bytes, size_t count);
 /// Releases a network. NULL is ignored.
 void cvision_net_close(cvision_net *net);
 
-/// Computes what a run costs: the bytes of all intermediate results, and floating-point operations.
-/// The values of the inputs are ignored. Returns 0, or -1 if the shapes do not fit.
+/// Computes the cost of a run: the bytes of all intermediate results, and floating-point
+/// operations. Ignores the values of the inputs. Returns 0, or -1 if the shapes do not fit.
 int cvision_net_cost(
     const cvision_net *net, const cvision_tensor *inputs, int count, int64_t *bytes,
     int64_t *operations);

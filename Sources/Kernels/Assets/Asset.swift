@@ -3,7 +3,7 @@ import Synchronization
 /// Decoded data that a filter uses in addition to the frame.
 ///
 /// Two assets are equal if they are the same object. An asset that replaces another under the same
-/// name is a different one, so plans that use the old one are not reused for it.
+/// name is a different one, and does not reuse plans that use the old one.
 public enum Asset: Sendable, Hashable {
   /// A picture: a sticker, a background, a mask.
   case image(ImageAsset)
@@ -15,8 +15,9 @@ public enum Asset: Sendable, Hashable {
   case kernel(KernelAsset)
 
   /// The reserved name of the frame as it was before the first stage, for parameters of filters
-  /// that composite with another picture: `randomGenerator, multiplyCompositing(backgroundImage:
-  /// source)`. No provider is asked for an asset of this name.
+  /// that composite with another picture:
+  /// `randomGenerator, multiplyCompositing(backgroundImage: source)`. Providers are never asked for
+  /// this name.
   public static let sourceName = "source"
 
   /// The kinds of asset.
@@ -54,11 +55,10 @@ public enum Asset: Sendable, Hashable {
 
 /// A source of the assets that pipelines name.
 ///
-/// A catalogue calls it while it resolves a pipeline, never while a frame is filtered. Calls come
-/// from any thread, several at the same time, and must return without waiting: assets are fetched
-/// and decoded before.
+/// A catalogue calls it while it resolves a pipeline, never while a frame is filtered. It is called
+/// concurrently from any thread, and must return without waiting: fetch and decode assets before.
 public protocol AssetProvider: Sendable {
-  /// The asset of that name; `nil` if there is none.
+  /// The asset of that name; `nil` if the name is unknown.
   func asset(named name: String) -> Asset?
 
   /// The names of all assets, for suggestions in errors. May be empty.
@@ -74,7 +74,7 @@ public final class AssetStore: AssetProvider {
     self.assets = Mutex(assets)
   }
 
-  /// The asset of that name; `nil` if there is none.
+  /// The asset of that name; `nil` if the name is unknown.
   public func asset(named name: String) -> Asset? {
     self.assets.withLock { $0[name] }
   }
@@ -90,13 +90,13 @@ public final class AssetStore: AssetProvider {
 
   /// Removes the asset of that name.
   ///
-  /// - Returns: The removed asset; `nil` if there was none.
+  /// - Returns: The removed asset; `nil` if the name was unknown.
   @discardableResult
   public func remove(named name: String) -> Asset? {
     self.assets.withLock { $0.removeValue(forKey: name) }
   }
 }
 
-/// An object that an asset retains. Its `deinit` reports that no name, no session and no plan holds
-/// the asset any more, so that its memory can be released from a quota.
+/// An object that an asset retains. Its `deinit` reports that all names, sessions and plans have
+/// released the asset, to return its memory to a quota.
 package protocol AssetLease: AnyObject, Sendable {}

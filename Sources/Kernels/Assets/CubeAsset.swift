@@ -2,9 +2,9 @@
 public final class CubeAsset: Sendable {
   /// The shape of a table.
   public enum Shape: Sendable, Hashable {
-    /// Three curves, for red, green and blue, of `count` entries each: 2 ... ``maxCurveCount``.
+    /// Three curves, for red, green and blue, of `count` entries: 2 ... ``maxCurveCount``.
     case curves(count: Int)
-    /// A cube with `size` entries along each side: 2 ... ``maxCubeSize``.
+    /// A cube with `size` entries along every side: 2 ... ``maxCubeSize``.
     case cube(size: Int)
 
     /// The number of entries.
@@ -25,7 +25,7 @@ public final class CubeAsset: Sendable {
     }
   }
 
-  /// The title in the file; empty if it has none.
+  /// The title in the file; empty by default.
   public let title: String
   /// The shape of the table.
   public let shape: Shape
@@ -33,16 +33,16 @@ public final class CubeAsset: Sendable {
   public let domainLow: SIMD3<Float>
   /// The red, green and blue of the last entries.
   public let domainHigh: SIMD3<Float>
-  /// Red, green and blue of each entry; in a cube red changes fastest.
+  /// Red, green and blue of every entry; in a cube red changes fastest.
   package let entries: FloatTable
-  /// The entries as three curves, one after the other; empty for a cube.
+  /// The entries as three consecutive curves; empty for a cube.
   let curves: FloatTable
-  /// The entries of a cube as four numbers each, the last of them 0, as the C rows read them.
+  /// The entries of a cube as four numbers, the last of them 0, as read by the C rows.
   let texels: FloatTable
-  /// Retained as long as the table.
+  /// Retained for the table's lifetime.
   private let lease: (any AssetLease)?
 
-  /// The most entries of a curve.
+  /// The maximum number of entries of a curve.
   public static let maxCurveCount = 65536
   /// The longest side of a cube.
   public static let maxCubeSize = 129
@@ -50,8 +50,8 @@ public final class CubeAsset: Sendable {
   /// Creates a table.
   ///
   /// - Parameter lease: An object that the table retains.
-  /// - Precondition: There are three numbers for each entry, at least two entries along each side,
-  ///   and each channel of `domainHigh` exceeds that of `domainLow`.
+  /// - Precondition: There are three numbers per entry, at least two entries along every side, and
+  ///   every channel of `domainHigh` exceeds the channel of `domainLow`.
   package init(
     title: String, shape: Shape, domainLow: SIMD3<Float>, domainHigh: SIMD3<Float>,
     entries: [Float], lease: (any AssetLease)? = nil

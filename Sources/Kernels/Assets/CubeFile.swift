@@ -71,7 +71,7 @@ public struct CubeFile {
   private mutating func read(line bytes: ArraySlice<UInt8>) throws(CubeFileError) {
     let words = Self.words(bytes.prefix { $0 != UInt8(ascii: "#") })
     guard let first = words.first, let letter = first.first else { return }
-    // Keywords begin with a letter, and a title may hold anything.
+    // Keywords begin with a letter, and a title may contain any text.
     guard UInt8(ascii: "A") ... UInt8(ascii: "Z") ~= letter else {
       return try self.append(words)
     }
@@ -175,7 +175,7 @@ public struct CubeFile {
     return numbers
   }
 
-  /// A word, or its first 64 bytes: no keyword and no valid number is longer.
+  /// A word, or its first 64 bytes: keywords and valid numbers are at most as long.
   private static func excerpt(_ word: ArraySlice<UInt8>) -> String {
     String(decoding: word.prefix(64), as: UTF8.self)
   }
@@ -202,7 +202,7 @@ public struct CubeFileError: Error, Sendable, Hashable, CustomStringConvertible 
     self.message = message
   }
 
-  /// The line, if there is one, and the message.
+  /// The line, if known, and the message.
   public var description: String {
     self.line == 0 ? self.message : "line \(self.line): \(self.message)"
   }

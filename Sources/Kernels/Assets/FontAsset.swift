@@ -10,7 +10,7 @@ public final class FontAsset: Sendable {
   public let glyphCount: Int
   /// The renderer's form of the font.
   package let handle: any FontHandle
-  /// Retained as long as the font.
+  /// Retained for the font's lifetime.
   private let lease: (any AssetLease)?
 
   /// Creates a font.
@@ -41,7 +41,8 @@ public final class FontAsset: Sendable {
     [0, 1, 0, 0], Array("OTTO".utf8), Array("true".utf8), Array("ttcf".utf8),
   ]
 
-  /// The most memory of a font, in bytes: its file, and the glyphs and tables that a renderer keeps.
+  /// The maximum memory of a font, in bytes: its file, and the glyphs and tables that a renderer
+  /// keeps.
   package static func maxByteCount(ofFile byteCount: Int) -> Int { byteCount + (2 << 20) }
 }
 

@@ -3,7 +3,7 @@ package protocol FontReader: Sendable {
   /// Parses a TrueType or OpenType font.
   ///
   /// - Parameter lease: An object that the font retains.
-  /// - Throws: ``TextError`` that says why the font cannot be used.
+  /// - Throws: ``TextError`` with the reason why the font cannot be used.
   func readFont(_ bytes: [UInt8], lease: (any AssetLease)?) throws(TextError) -> FontAsset
 }
 

@@ -10,7 +10,7 @@ public final class ImageAsset: Sendable {
   private let linear = Mutex<Raster?>(nil)
   let placements = ImagePlacements()
   let pyramids = ImagePyramidCache()
-  /// Retained as long as the pixels.
+  /// Retained for the pixels' lifetime.
   private let lease: (any AssetLease)?
 
   /// Converts a frame of any format. The frame's orientation is ignored; the decoder applies it.
@@ -38,8 +38,8 @@ public final class ImageAsset: Sendable {
   /// A pool without idle buffers: images live long, and few have the same size.
   private static let pool = BufferPool(maxIdleBytes: 0, usesPages: true)
 
-  /// The most bytes of an image of a size, with its pixels in both working spaces. Copies resampled
-  /// for frames belong to the plans that use them.
+  /// The maximum size of an image in bytes, with its pixels in both working spaces. Copies
+  /// resampled for frames belong to the plans that use them.
   package static func maxByteCount(of size: FrameSize) -> Int {
     // Rows of four samples of two bytes, and their padding.
     2 * size.height * (8 * size.width + 256)

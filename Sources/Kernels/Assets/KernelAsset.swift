@@ -4,7 +4,7 @@
 public final class KernelAsset: Sendable {
   /// The language's form of the kernel.
   package let handle: any KernelHandle
-  /// Retained as long as the kernel.
+  /// Retained for the kernel's lifetime.
   private let lease: (any AssetLease)?
 
   /// Creates a kernel.

@@ -5,12 +5,13 @@ package struct ArgumentValidator {
   /// The path of the call: `stages[0].filter`.
   package let path: String
 
-  /// The limits of numbers whose description states none. No filter overflows within them.
+  /// The limits of numbers whose description doesn't state any. Filters do not overflow within
+  /// them.
   package static let defaultLimits: ClosedRange<Double> = -1e6 ... 1e6
 
   /// Validates the values of a call and adds defaults.
   ///
-  /// - Returns: One value for each parameter of the description.
+  /// - Returns: A value for every parameter of the description.
   /// - Throws: ``PipelineError`` for the first error, parameters in alphabetical order.
   package func validate(_ given: [String: ParameterValue]) throws(PipelineError) -> Arguments {
     var values: [String: ParameterValue] = [:]

@@ -6,8 +6,8 @@ extension FilterCatalogue {
     self.registerBackgrounds(MatteTools())
   }
 
-  /// Adds the filters of the background, with sources of mattes. They replace those that were added
-  /// with other ones.
+  /// Adds the filters of the background by using sources of mattes. They replace the same filters
+  /// added with other sources.
   package mutating func registerBackgrounds(_ tools: MatteTools) {
     let models = tools.models.keys.sorted()
     self.register(VirtualBackground.description(models: models)) {
@@ -18,8 +18,8 @@ extension FilterCatalogue {
     }
   }
 
-  /// The built-in filters that have separate types, by category. ``PhotoEffect/all`` is the table
-  /// of the other ones.
+  /// The built-in filters that have separate types, by category. ``PhotoEffect/all`` lists the
+  /// others.
   private static let builtInTypes: [any CatalogueFilter.Type] = [
     // Colour.
     ColorBalance.self,

@@ -1,6 +1,6 @@
 /// An operation on frames, as a value.
 ///
-/// A filter holds its parameters, and neither pixels nor state. It describes its work as ``FilterNode``
+/// A filter holds its parameters, but not pixels or state. It describes its work as ``FilterNode``
 /// values, which the planner lowers to passes. Built-in and custom filters conform to the same
 /// protocol.
 public protocol Filter: Sendable {
@@ -9,8 +9,8 @@ public protocol Filter: Sendable {
 
   /// Returns the nodes of the filter for frames of the given geometry, first to last.
   ///
-  /// Called when a plan is compiled, not for each frame. An empty array means that the parameters
-  /// change nothing.
+  /// Called when a plan is compiled, not for every frame. An empty array means that the filter
+  /// doesn't change the frame.
   func nodes(for geometry: FrameGeometry) -> [FilterNode]
 
   /// Returns the nodes of the filter in a working space. Only filters that bring in pictures, which
@@ -35,7 +35,7 @@ public protocol CatalogueFilter: Filter {
 
   /// Reads the parameters.
   ///
-  /// - Parameter arguments: One value for each parameter of the description: given or default, of
+  /// - Parameter arguments: A value for every parameter of the description: given or default, of
   ///   the right kind, finite and within the limits.
   init(_ arguments: Arguments)
 }
@@ -45,26 +45,25 @@ extension CatalogueFilter {
   public var description: FilterDescription { Self.description }
 }
 
-/// A filter that takes other values of its parameters at less cost than its creation.
+/// A filter that can take other parameter values at less cost than being created again.
 package protocol AdjustableFilter: Filter {
-  /// Returns the same filter with other values of its parameters.
+  /// Returns the same filter with other parameter values.
   func with(_ arguments: Arguments) -> Self
 }
 
-/// A filter that checks its parameters further than its description states.
+/// A filter that checks its parameters beyond its description's limits.
 package protocol CheckedFilter: Filter {
-  /// The first invalid parameter; `nil` if all are valid. A pipeline with such a stage does not
+  /// The first invalid parameter; `nil` if all are valid. A pipeline with an invalid stage does not
   /// resolve.
   var violation: ArgumentViolation? { get }
 }
 
 /// An invalid value of a parameter.
 package struct ArgumentViolation: Sendable, Hashable {
-  /// The parameter.
   package let parameter: String
   /// The parameter's name, the error, the limit and the remedy.
   package let message: String
-  /// A valid value that is near; `nil` if there is none.
+  /// A valid value that is near; `nil` if the error has no suggestion.
   package var suggestion: String?
 
   package init(_ parameter: String, _ message: String, suggestion: String? = nil) {
@@ -74,10 +73,10 @@ package struct ArgumentViolation: Sendable, Hashable {
   }
 }
 
-/// A filter's validated parameters: a value for each parameter of its description, given or
+/// A filter's validated parameters: a value for every parameter of its description, given or
 /// default, of the right kind, finite and within its limits.
 ///
-/// To read a parameter that the description does not have, or as another kind, is a programming
+/// Reading a parameter that the description does not have, or as another kind, is a programming
 /// error and traps.
 public struct Arguments: Sendable, Hashable {
   /// The values by the parameters' canonical names.
@@ -133,25 +132,25 @@ public struct Arguments: Sendable, Hashable {
     return value
   }
 
-  /// Returns the image that the parameter of that name names; `nil` if it names none.
+  /// Returns the image of the named parameter; `nil` if its value isn't an image.
   public func image(_ name: String) -> ImageAsset? {
     guard case .image(let image) = self.assets[name] else { return nil }
     return image
   }
 
-  /// Returns the lookup table that the parameter of that name names; `nil` if it names none.
+  /// Returns the lookup table of the named parameter; `nil` if its value isn't a lookup table.
   public func cube(_ name: String) -> CubeAsset? {
     guard case .cube(let cube) = self.assets[name] else { return nil }
     return cube
   }
 
-  /// Returns the font that the parameter of that name names; `nil` if it names none.
+  /// Returns the font of the named parameter; `nil` if its value isn't a font.
   public func font(_ name: String) -> FontAsset? {
     guard case .font(let font) = self.assets[name] else { return nil }
     return font
   }
 
-  /// Returns the kernel that the parameter of that name names; `nil` if it names none.
+  /// Returns the kernel of the named parameter; `nil` if its value isn't a kernel.
   public func kernel(_ name: String) -> KernelAsset? {
     guard case .kernel(let kernel) = self.assets[name] else { return nil }
     return kernel

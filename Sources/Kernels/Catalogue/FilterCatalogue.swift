@@ -4,7 +4,7 @@
 public struct FilterCatalogue: Sendable {
   /// A description and the function that creates the filter from a call.
   package struct Entry: Sendable {
-    /// Returns the parameters that a call has in addition to those of the description.
+    /// Returns the parameters that a call has in addition to the description's parameters.
     package typealias Parameters =
       @Sendable (_ call: FilterCall, _ assets: any AssetProvider, _ path: String)
       throws(PipelineError) -> [ParameterDescription]
@@ -27,10 +27,10 @@ public struct FilterCatalogue: Sendable {
   /// The source of the assets that pipelines name; empty by default.
   public var assets: any AssetProvider = AssetStore()
 
-  /// The parser of fonts; `nil` if no renderer of texts is registered.
+  /// The parser of fonts; `nil` without a registered renderer of texts.
   package var fonts: (any FontReader)?
 
-  /// The source of the permissions that ``resolve(_:)`` enforces; `nil` permits everything.
+  /// The source of the permissions that ``resolve(_:)`` enforces; `nil` permits all filters.
   package var permissions: (any FilterPermissionProvider)?
 
   /// Creates a catalogue without filters.
@@ -51,7 +51,7 @@ public struct FilterCatalogue: Sendable {
   ///
   /// - Parameters:
   ///   - description: The filter's name, parameters and properties.
-  ///   - make: Creates a filter; called with one validated value for each parameter of the
+  ///   - make: Creates a filter; called with a validated value for every parameter of the
   ///     description.
   public mutating func register(
     _ description: FilterDescription, make: @escaping @Sendable (Arguments) -> any Filter
@@ -61,12 +61,12 @@ public struct FilterCatalogue: Sendable {
     self.unavailableEntries[name] = nil
   }
 
-  /// Adds a filter whose calls may have further parameters. It replaces a filter of the same name.
+  /// Adds a filter that accepts further parameters per call. It replaces a filter of the same name.
   ///
   /// - Parameters:
   ///   - description: The filter's name, parameters and properties.
-  ///   - parameters: Returns a call's parameters in addition to those of the description.
-  ///   - make: Creates a filter; called with one validated value for each parameter.
+  ///   - parameters: Returns a call's parameters in addition to the description's parameters.
+  ///   - make: Creates a filter; called with a validated value for every parameter.
   package mutating func register(
     _ description: FilterDescription, parameters: @escaping Entry.Parameters,
     make: @escaping @Sendable (Arguments) -> any Filter
@@ -76,8 +76,8 @@ public struct FilterCatalogue: Sendable {
     self.unavailableEntries[name] = nil
   }
 
-  /// Describes a filter that this program cannot create. A pipeline that names it does not resolve,
-  /// with the reason in the error. It replaces a filter of the same name.
+  /// Describes a filter that this program cannot create. Resolving a pipeline that names it throws
+  /// an error with the reason. It replaces a filter of the same name.
   ///
   /// - Parameters:
   ///   - description: The filter's name, parameters and properties.
@@ -93,28 +93,27 @@ public struct FilterCatalogue: Sendable {
     self.entries.values.map(\.description).sorted { $0.name < $1.name }
   }
 
-  /// The descriptions of all filters, also of those that are not available, sorted by name.
+  /// The descriptions of all filters, including unavailable ones, sorted by name.
   public var allDescriptions: [FilterDescription] {
     (self.descriptions + self.unavailableEntries.values.map(\.description))
       .sorted { $0.name < $1.name }
   }
 
   /// The description of an available filter by its name or its name in Core Image (`CISepiaTone`);
-  /// `nil` if there is none.
+  /// `nil` if the name is unknown.
   public func description(named name: String) -> FilterDescription? {
     self.entry(named: name)?.description
   }
 
-  /// The description of a filter that is not available, and the reason; `nil` if there is none of
-  /// that name.
+  /// The description of a filter that is unavailable, and the reason; `nil` if the name is unknown.
   public func unavailableFilter(
     named name: String
   ) -> (description: FilterDescription, reason: String)? {
     self.unavailableEntries[Spelling.canonicalFilter(name)].map { ($0.description, $0.reason) }
   }
 
-  /// The name of the available filter whose spelling is nearest to the given one; `nil` if none is
-  /// near. Filters that are not permitted are not suggested.
+  /// The name of the available filter with the nearest spelling to the given one; `nil` if every
+  /// name differs too much. Filters that are not permitted are not suggested.
   public func nearestName(to name: String) -> String? {
     let permissions = self.permissions?.permissions
     let names = self.entries.values.map(\.description.name)
@@ -129,8 +128,8 @@ public struct FilterCatalogue: Sendable {
   }
 }
 
-/// Matching of names of filters and parameters: the names of this library, those of Core Image, and
-/// near misses.
+/// Matching of names of filters and parameters: this library's names, Core Image's names, and near
+/// misses.
 package enum Spelling {
   /// `CISepiaTone` becomes `sepiaTone`; other names do not change.
   package static func canonicalFilter(_ name: String) -> String {

@@ -15,7 +15,7 @@ public struct FilterDescription: Sendable, Hashable {
     case custom
   }
 
-  /// The part of the frame on which one pixel depends, which decides whether the filter fuses.
+  /// The part of the frame that a pixel depends on. It determines whether the filter fuses.
   public enum Reach: String, Sendable, Hashable, CaseIterable {
     /// The pixel. Such filters fold or fuse with their neighbours in the pipeline.
     case pixel
@@ -48,7 +48,7 @@ public struct FilterDescription: Sendable, Hashable {
   public let formula: String
   /// The parameters, in the order in which they are shown.
   public let parameters: [ParameterDescription]
-  /// The part of Sidelight that the filter needs and not every build has; `nil` for filters that
+  /// The part of Sidelight that the filter needs and that a build may lack; `nil` for filters that
   /// are always available.
   public let requirement: Requirement?
 
@@ -131,8 +131,8 @@ public struct ParameterDescription: Sendable, Hashable {
   public let limits: ClosedRange<Double>?
   /// The unit of the number.
   public let unit: Unit
-  /// The kind of asset that the parameter names; `nil` for other parameters. An empty name means no
-  /// asset if it is the default.
+  /// The kind of asset that the parameter names; `nil` for other parameters. An empty name omits
+  /// the asset if it is the default.
   public let assetKind: Asset.Kind?
   /// Whether the parameter accepts ``Asset/sourceName``, the frame before the first stage.
   public let acceptsSource: Bool
@@ -146,7 +146,7 @@ public struct ParameterDescription: Sendable, Hashable {
   package struct ChoiceDefaults: Sendable, Hashable {
     /// The parameter with the choice.
     package let parameter: String
-    /// The defaults by choice.
+    /// The defaults per choice.
     package let values: [String: ParameterValue]
   }
 

@@ -1,6 +1,6 @@
 /// The filters that pipelines may use, and the values of their parameters.
 ///
-/// It consists of grants from several origins, each of which must permit a filter and its values.
+/// It consists of grants from several origins. All of them must permit a filter and its values.
 public struct FilterPermissions: Sendable, Hashable {
   /// The filters that one origin permits.
   public struct Grant: Sendable, Hashable {
@@ -22,7 +22,7 @@ public struct FilterPermissions: Sendable, Hashable {
   /// The grants.
   public var grants: [Grant]
 
-  /// Creates permissions. An empty list permits everything.
+  /// Creates permissions. An empty list permits all filters.
   public init(grants: [Grant]) { self.grants = grants }
 
   /// Returns whether a filter is permitted, by its name in a catalogue.
@@ -47,8 +47,8 @@ public struct FilterPermissions: Sendable, Hashable {
   /// Checks whether the values of a call are permitted.
   ///
   /// - Parameters:
-  ///   - values: One value for each parameter of the description.
-  ///   - call: The call, whose spelling of the parameters errors repeat.
+  ///   - values: A value for every parameter of the description.
+  ///   - call: The call. Errors use its spelling of the parameters.
   ///   - path: The path of the call: `stages[0].filter`.
   /// - Throws: ``PipelineError`` with code `notPermitted`, the value and the range.
   func check(
@@ -75,7 +75,7 @@ public struct FilterPermissions: Sendable, Hashable {
   }
 
   /// Returns the description of a filter with the permitted ranges of its parameters, and without
-  /// defaults that are not permitted.
+  /// forbidden defaults.
   ///
   /// - Returns: `nil` if the filter, or every value of one of its parameters, is not permitted.
   public func narrowed(_ description: FilterDescription) -> FilterDescription? {
@@ -107,7 +107,7 @@ extension FilterPermissions.Grant {
 }
 
 extension ParameterDescription {
-  /// Returns the description with limits within a range; `nil` if no value is left.
+  /// Returns the description with limits within a range; `nil` if the ranges don't overlap.
   fileprivate func narrowed(to range: ParameterRange) -> ParameterDescription? {
     guard let limits = range.intersection(self.limits ?? ArgumentValidator.defaultLimits) else {
       return nil
@@ -166,6 +166,6 @@ extension FilterCatalogue {
 
 /// The source of the permissions that apply when a pipeline is resolved.
 package protocol FilterPermissionProvider: Sendable {
-  /// The permissions now; `nil` permits everything.
+  /// The current permissions; `nil` permits all filters.
   var permissions: FilterPermissions? { get }
 }

@@ -26,7 +26,7 @@ public struct FilterNameList: Sendable, Hashable {
 
   /// The list of all filters.
   public static let all = FilterNameList(unchecked: ["*"])
-  /// The list of no filter.
+  /// The empty list.
   public static let none = FilterNameList(unchecked: [])
 
   /// Creates a list.

@@ -1,5 +1,5 @@
 extension FilterCatalogue {
-  /// Returns the pipeline with parameters between those of two pipelines.
+  /// Returns a pipeline whose parameters are between two pipelines' parameters.
   ///
   /// A parameter is (1 - p) a + p b of its values a and b: numbers, lengths of one unit, positions,
   /// colours (gamma-encoded, with straight alpha) and the numbers of vectors. A length of 0 has
@@ -59,7 +59,7 @@ extension FilterCatalogue {
 }
 
 extension Arguments {
-  /// Creates arguments between two; `nil` if there are none.
+  /// Creates arguments between two; `nil` if they cannot be interpolated.
   fileprivate init?(interpolating first: Arguments, _ second: Arguments, at progress: Double) {
     guard first.assets == second.assets, first.values.count == second.values.count else {
       return nil
@@ -76,7 +76,7 @@ extension Arguments {
 }
 
 extension ParameterValue {
-  /// Creates a value between two; `nil` if there is none.
+  /// Creates a value between two; `nil` if they cannot be interpolated.
   fileprivate init?(interpolating first: ParameterValue, _ second: ParameterValue, at p: Double) {
     guard first != second else {
       self = second

@@ -1,21 +1,21 @@
 /// A permitted range of a filter's parameter, in text `pixellate.scale:8...64`.
 ///
-/// A range applies to numbers, to each number of a vector, and to lengths. A length must be stated
-/// in pixels then, because the pixels of a relative one are not known before a frame arrives.
+/// A range applies to numbers, to every number of a vector, and to lengths. A length must then be
+/// stated in pixels, because a relative length is not known before a frame arrives.
 public struct ParameterRange: Sendable, Hashable, CustomStringConvertible {
   /// The filter's name.
   public let filter: String
   /// The parameter's name.
   public let parameter: String
-  /// The least value; `-infinity` if there is none.
+  /// The minimum; `-infinity` disables it.
   public let minimum: Double
-  /// The greatest value; `infinity` if there is none.
+  /// The maximum; `infinity` disables it.
   public let maximum: Double
 
   /// The forms of the text.
   public static let form = "FILTER.PARAMETER:MINIMUM...MAXIMUM, one of both optional"
 
-  /// Creates a range. The names may be those of Core Image.
+  /// Creates a range. The names may be Core Image's names.
   ///
   /// - Returns: `nil` if `minimum` is greater than `maximum`, or one of them is not a number.
   public init?(
@@ -60,7 +60,7 @@ public struct ParameterRange: Sendable, Hashable, CustomStringConvertible {
   /// Returns whether the range contains a number.
   func contains(_ number: Double) -> Bool { number >= self.minimum && number <= self.maximum }
 
-  /// Returns the part of another range that this range contains; `nil` if there is none.
+  /// Returns the part of another range that this range contains; `nil` if they don't overlap.
   func intersection(_ other: ClosedRange<Double>) -> ClosedRange<Double>? {
     let minimum = max(self.minimum, other.lowerBound)
     let maximum = min(self.maximum, other.upperBound)
@@ -77,10 +77,10 @@ public struct ParameterRange: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ParameterRange {
-  /// Checks that the range applies to a parameter of a catalogue, so that a misspelt name does not
-  /// leave a parameter without its limits.
+  /// Checks that the range applies to a parameter of a catalogue. A misspelt name would leave a
+  /// parameter without its limits.
   ///
-  /// - Returns: The error as a clause with the range as its subject; `nil` if there is none.
+  /// - Returns: The error as a clause with the range as its subject; `nil` if the range applies.
   public func error(in catalogue: FilterCatalogue) -> String? {
     func hint(_ name: String?) -> String { name.map { "; did you mean \($0)?" } ?? "" }
     let known =

@@ -2,14 +2,15 @@ extension FilterCatalogue {
   /// Returns a cheaper variant of a pipeline: the same filters at half the width and height, then
   /// scaled up.
   ///
-  /// It pays where a blur takes most of the time, because the blur removes the detail that half the
-  /// resolution loses. So there is a variant only for pipelines that blur and otherwise have only
-  /// filters of single pixels.
+  /// It is worthwhile if a blur takes most of the time, because the blur removes the detail that
+  /// half the resolution loses. Only pipelines that blur, and otherwise have only filters of single
+  /// pixels, therefore have a variant.
   ///
   /// - Parameters:
   ///   - pipeline: A pipeline that this catalogue resolved.
   ///   - size: The size of the frames.
-  /// - Returns: The variant, whose results have the same size; `nil` if there is none.
+  /// - Returns: The variant, whose results have the same size; `nil` if the pipeline has no
+  ///   variant.
   public func reduced(_ pipeline: ResolvedPipeline, for size: FrameSize) -> ResolvedPipeline? {
     let half = FrameSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
     var blurs = false
@@ -24,7 +25,7 @@ extension FilterCatalogue {
   /// Returns the active stages with half the lengths.
   ///
   /// - Parameter blurs: Set to true if a stage blurs.
-  /// - Returns: `nil` if a stage has no variant at half the size.
+  /// - Returns: `nil` if a stage doesn't have a variant at half the size.
   private func halved(_ stages: [ResolvedStage], blurs: inout Bool) -> [ResolvedStage]? {
     var result: [ResolvedStage] = []
     for stage in stages where stage.isActive {

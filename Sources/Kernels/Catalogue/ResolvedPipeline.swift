@@ -1,6 +1,6 @@
 /// A pipeline with existing filters and valid parameters, ready to be planned.
 ///
-/// Two resolved pipelines of the same catalogue are equal if they compute the same, so they serve
+/// Two resolved pipelines of the same catalogue are equal if they compute the same, and can serve
 /// as keys.
 public struct ResolvedPipeline: Sendable, Hashable {
   package let stages: [ResolvedStage]
@@ -29,24 +29,24 @@ public struct ResolvedPipeline: Sendable, Hashable {
   /// The names of the filters that are active, in order, nested ones included.
   public var activeFilters: [String] { Self.activeFilters(of: self.stages) }
 
-  /// Compiles the pipeline to passes for frames of one geometry. Pure; keep the result, or use a
+  /// Compiles the pipeline to passes for frames of one geometry. Keep the result, or use a
   /// ``PlanCache``.
   ///
   /// - Parameters:
   ///   - geometry: The geometry of input frames.
-  ///   - encoding: The encoding of results; by default that of the input. A conversion to a format
-  ///     without alpha composites the picture on black; a conversion to a format with alpha sets
-  ///     alpha to 255.
-  ///   - maxBytes: The most memory of the plan (``Plan/byteCost``); by default unlimited. A larger
-  ///     plan is refused (``Plan/refusal``) soon after the limit is exceeded.
+  ///   - encoding: The encoding of results; by default the input's encoding. A conversion to a
+  ///     format without alpha composites the picture on black; a conversion to a format with alpha
+  ///     sets alpha to 255.
+  ///   - maxBytes: The maximum memory of the plan (``Plan/byteCost``); by default unlimited. A
+  ///     larger plan is refused (``Plan/refusal``) soon after the limit is exceeded.
   public func plan(
     for geometry: FrameGeometry, as encoding: FrameEncoding? = nil, maxBytes: Int = .max
   ) -> Plan {
     Planner(geometry: geometry, budget: PlanBudget(limit: maxBytes)).plan(self, as: encoding)
   }
 
-  /// The outcome of a frame if a pass fails: the strictest policy that the stages of the pass's
-  /// filters state; `nil` if they state none.
+  /// The outcome of a frame if a pass fails: the strictest policy of the stages of the pass's
+  /// filters; `nil` if they don't state a policy.
   ///
   /// - Parameter filters: The pass's filters: ``PassDescription/filters``.
   public func failurePolicy(ofPassWith filters: [String]) -> FailurePolicy? {
@@ -65,8 +65,8 @@ public struct ResolvedPipeline: Sendable, Hashable {
     }.max()
   }
 
-  /// Whether an active filter hides a part of each frame. A frame that such a pipeline was not
-  /// applied to must not be shown, so the outcome of a failure is at least a blurred frame.
+  /// Whether an active filter hides a part of every frame. A frame must not be shown without the
+  /// result of such a pipeline: after a failure, the outcome is at least a blurred frame.
   public var protects: Bool { Self.protects(self.stages) }
 
   private static func protects(_ stages: [ResolvedStage]) -> Bool {

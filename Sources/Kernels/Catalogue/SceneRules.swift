@@ -1,12 +1,13 @@
 /// The rules of pipelines with scene filters.
 ///
-/// - Faces and mattes are found in the frame as it arrives. So no filter of geometry or distortion
-///   may come before a scene filter.
-/// - A filter that protects hides a part of the frame as it arrives. So nothing before it may move
-///   that part out of its cover, whatever its category: only filters that work on single pixels, or
-///   take content from opposite sides of each pixel alike (``ContentSpread``), come before it.
-/// - It and the pipelines around it have neither a `mix` nor a `region`, which would leave the part
-///   visible, and no later filter reads the source frame.
+/// - Faces and mattes are found in the frame as it arrives. Filters of geometry or distortion must
+///   therefore not come before a scene filter.
+/// - A filter that protects hides a part of the frame as it arrives. A filter before it must not
+///   move that part out of its cover, whatever its category: only filters that work on single
+///   pixels, or take content equally from opposite sides of a pixel (``ContentSpread``), come
+///   before it.
+/// - It and the pipelines around it don't have a `mix` or a `region`, which would leave the part
+///   visible, and later filters don't read the source frame.
 ///
 /// The rules hold for inactive stages too, because they can be activated at any time.
 struct SceneRules {
@@ -25,7 +26,7 @@ struct SceneRules {
   private var remaining: Int
   /// The first filter so far of geometry or distortion.
   private var warping: Place?
-  /// The first filter so far that may move what the frame shows; only while stages that protect
+  /// The first filter so far that may move the frame's contents; only while stages that protect
   /// remain.
   private var moving: Place?
   /// The first filter so far that protects.
@@ -49,7 +50,7 @@ struct SceneRules {
   /// - Parameters:
   ///   - path: The path of the stages, with a trailing dot unless empty.
   ///   - mixed: The path of the outermost stage around them that has a `mix` or a `region`; `nil`
-  ///     if there is none.
+  ///     if they have neither.
   private mutating func check(
     _ stages: [ResolvedStage], in space: WorkingSpace, path: String, mixed: String?
   ) throws(PipelineError) {
@@ -92,7 +93,7 @@ struct SceneRules {
     }
   }
 
-  /// Takes a filter into account for those after it.
+  /// Takes a filter into account for the filters after it.
   private mutating func add(_ filter: any Filter, in space: WorkingSpace, at place: Place) {
     if (filter as? any SceneFilter)?.protects == true {
       self.protecting = self.protecting ?? place.filter
@@ -105,10 +106,10 @@ struct SceneRules {
     }
   }
 
-  /// Whether a filter may move what the frame shows.
+  /// Whether a filter may move the frame's contents.
   private static func mayMove(_ filter: any Filter, in space: WorkingSpace) -> Bool {
     // Its nodes may hold large images. If it does move pixels, against its description, the cover
-    // is that of the whole frame.
+    // applies to the whole frame.
     guard filter.description.reach != .pixel else { return false }
     var spread = ContentSpread()
     for node in filter.nodes(for: Self.geometry, in: space) {
@@ -128,7 +129,7 @@ struct SceneRules {
     }
   }
 
-  /// The parameter that names the source frame; `nil` if there is none.
+  /// The parameter that names the source frame; `nil` if the filter doesn't read it.
   private func source(in arguments: Arguments, of name: String) -> String? {
     let parameters = self.catalogue.entry(named: name)?.description.parameters ?? []
     return parameters.first {

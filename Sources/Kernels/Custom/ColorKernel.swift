@@ -1,6 +1,6 @@
 /// A function from a pixel and its position to a pixel: a custom colour filter.
 ///
-/// The planner fuses it with its neighbours in the pipeline, so a chain of such filters is one pass
+/// The planner fuses it with its neighbours in the pipeline: a chain of such filters is one pass
 /// over memory. Conform a struct instead of wrapping a closure: its loop is compiled for the
 /// concrete type, and the call is inlined.
 ///
@@ -22,13 +22,13 @@ public protocol ColorKernel: Sendable {
   ///   - position: The pixel's position.
   func callAsFunction(_ pixel: Pixel, at position: PixelPosition) -> Pixel
 
-  /// Applies the kernel to a run of pixels. The default implementation calls the function for each
+  /// Applies the kernel to a run of pixels. The default implementation calls the function for every
   /// pixel; other implementations are not needed.
   func apply(to strip: ColorStrip)
 }
 
 extension ColorKernel {
-  /// Applies the kernel to each pixel of a strip.
+  /// Applies the kernel to all pixels of a strip.
   @inlinable
   public func apply(to strip: ColorStrip) {
     for index in 0 ..< strip.count {

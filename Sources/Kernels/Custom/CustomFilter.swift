@@ -10,12 +10,12 @@ public struct CustomFilter: Filter {
   public let description: FilterDescription
   private let node: FilterNode
 
-  /// Creates a filter of each pixel's colour. It fuses with its neighbours in the pipeline.
+  /// Creates a filter of single pixels' colours. It fuses with its neighbours in the pipeline.
   public init(_ name: String, _ summary: String, color kernel: some ColorKernel) {
     self.init(name, summary, .pixel, .colorKernel(kernel))
   }
 
-  /// Creates a filter of each pixel's neighbourhood.
+  /// Creates a filter of pixels' neighbourhoods.
   ///
   /// - Precondition: The kernel's reach is in 0 ... 64.
   public init(_ name: String, _ summary: String, neighborhood kernel: some NeighborhoodKernel) {
@@ -29,7 +29,7 @@ public struct CustomFilter: Filter {
   ///   - summary: One line.
   ///   - body: Reads the first frame and writes the samples of the second, which has the same
   ///     geometry and is initialised to zeros. It must not replace the second frame. Called on
-  ///     compute threads, for several frames at the same time.
+  ///     compute threads, concurrently for several frames.
   public init(
     _ name: String, _ summary: String,
     frame body: @escaping @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void

@@ -1,7 +1,7 @@
 /// A function from a pixel's neighbourhood to a pixel: a custom spatial filter.
 ///
-/// The kernel reads RGB, whatever the frame's format. In frames with alpha, colour is
-/// premultiplied. Positions beyond the frame's edges have the pixels at the edges.
+/// The kernel reads RGB for every frame format. In frames with alpha, colour is premultiplied.
+/// Positions beyond the frame's edges have the pixels at the edges.
 ///
 /// ```swift
 /// struct Emboss: NeighborhoodKernel {
@@ -14,19 +14,19 @@
 /// }
 /// ```
 public protocol NeighborhoodKernel: Sendable {
-  /// The distance that the kernel reads in each direction, in pixels: 0 ... 64.
+  /// The distance that the kernel reads in every direction, in pixels: 0 ... 64.
   var reach: Int { get }
 
   /// Returns the pixel's new colour. Must be pure.
   func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel
 
-  /// Applies the kernel to a row. The default implementation calls the function for each pixel;
+  /// Applies the kernel to a row. The default implementation calls the function for every pixel;
   /// other implementations are not needed.
   func apply(_ window: PixelWindow, to strip: ColorStrip)
 }
 
 extension NeighborhoodKernel {
-  /// Applies the kernel to each pixel of a row.
+  /// Applies the kernel to all pixels of a row.
   @inlinable
   public func apply(_ window: PixelWindow, to strip: ColorStrip) {
     var window = window
@@ -37,8 +37,8 @@ extension NeighborhoodKernel {
   }
 }
 
-/// A kernel that takes content from opposite sides of a pixel alike, as means and edge detectors do,
-/// so that it moves nothing to one side.
+/// A kernel that takes content equally from opposite sides of a pixel, as means and edge detectors
+/// do. It doesn't move content to one side.
 protocol SymmetricKernel: NeighborhoodKernel {}
 
 /// The pixels around one pixel. Valid only during the call that receives it.
@@ -48,7 +48,7 @@ public struct PixelWindow {
   /// The centre's column.
   @usableFromInline package var x: Int
   @usableFromInline package let reach: Int
-  /// For each row of the window, from the top: the first pixel of the red plane within the frame.
+  /// The first pixel of the red plane within the frame, per row of the window, from the top.
   @usableFromInline package let rows: UnsafePointer<UnsafePointer<Float>>
   /// Floats from one colour plane of a row to the next.
   @usableFromInline package let planeStride: Int

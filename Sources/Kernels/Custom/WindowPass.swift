@@ -1,8 +1,8 @@
 import CKernels
 
-/// A custom function of each pixel's neighbourhood.
+/// A custom function of pixels' neighbourhoods.
 ///
-/// Each band keeps the rows of its window as planes of floats, with the edge pixels repeated beyond
+/// Bands keep the rows of their windows as planes of floats, with the edge pixels repeated beyond
 /// both ends.
 struct WindowPass: Pass {
   let description: PassDescription
@@ -79,7 +79,7 @@ final class PixelRing {
   private let slots: Int
   private let planeStride: Int
   private let floats: UnsafeMutablePointer<Float>
-  /// The row in each slot.
+  /// The row in every slot.
   private var loadedRows: [Int]
 
   init(width: Int, height: Int, reach: Int, time: FrameTime) {
@@ -98,7 +98,7 @@ final class PixelRing {
     unsafe self.floats.deallocate()
   }
 
-  /// Loads a row, unless it is present. Rows beyond the edges are those at the edges.
+  /// Loads a row, unless it is present. Rows at the edges replace rows beyond them.
   func load(_ y: Int, from source: StripStore) {
     let row = min(max(y, 0), self.height - 1)
     guard self.loadedRows[row % self.slots] != row else { return }
@@ -121,7 +121,7 @@ final class PixelRing {
     }
   }
 
-  /// Calls `body` with the window around a row whose neighbours are loaded.
+  /// Calls `body` with the window around a row with loaded neighbours.
   func withWindow(y: Int, _ body: (PixelWindow) -> Void) {
     let count = 2 * self.reach + 1
     unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: count) {

@@ -7,7 +7,7 @@ package struct BandRunner: Sendable {
 
   /// The estimated time in nanoseconds below which a band costs more than it saves.
   private let minBandNanoseconds: Double
-  /// The meter of the bands' time; `nil` measures nothing.
+  /// The meter of the bands' time; `nil` disables the measurement.
   package var meter: WorkMeter?
 
   /// Creates a divider.
@@ -15,7 +15,7 @@ package struct BandRunner: Sendable {
   /// - Parameters:
   ///   - maxBands: The maximum number of bands of a pass, at least 1.
   ///   - minBandNanoseconds: The minimum estimated time of a band in nanoseconds; smaller bands
-  ///     cost more than they save. 0 always divides into `maxBands`, as far as there are rows.
+  ///     cost more than they save. 0 always divides into `maxBands`, or into rows.
   package init(maxBands: Int, minBandNanoseconds: Double = 150_000) {
     self.maxBands = maxBands
     self.minBandNanoseconds = minBandNanoseconds
@@ -25,7 +25,7 @@ package struct BandRunner: Sendable {
   ///
   /// - Parameters:
   ///   - rows: The number of rows.
-  ///   - alignment: The unit of rows: bands start at multiples of it.
+  ///   - alignment: The unit of rows: bands start at multiples of the unit.
   ///   - nanoseconds: The estimated time of all rows on one thread.
   ///   - work: Computes the rows of a band. Called on compute threads; the calling thread computes
   ///     the first band.
@@ -44,8 +44,8 @@ package struct BandRunner: Sendable {
     guard let meter = self.meter, let pausePoint = meter.pausePoint, pausePoint.isContended else {
       return await self.run((0 ..< units).divided(into: bands).map(rowRange), work)
     }
-    // Estimates can be wrong by a factor of ten, so the first slice is short, and its time decides
-    // about the next.
+    // Estimates can be wrong by a factor of ten, so the first slice is short and its time
+    // determines the next slice's length.
     let total = Double(units)
     var length =
       total * min(1, Self.slice / .nanoseconds(1) / max(nanoseconds, 1) * Double(bands) / 8)
@@ -85,7 +85,7 @@ package struct BandRunner: Sendable {
 }
 
 extension Range<Int> {
-  /// Returns the parts of the range, in order, whose lengths differ by at most one.
+  /// Returns the parts of the range, in order. Their lengths differ by at most one.
   fileprivate func divided(into parts: Int) -> [Range<Int>] {
     (0 ..< parts).map { index in
       self.lowerBound + self.count * index / parts
@@ -96,11 +96,11 @@ extension Range<Int> {
 
 /// Points within long work at which other work may go first.
 package protocol PausePoint: AnyObject, Sendable {
-  /// Whether other work may come, so that long passes are divided into slices.
+  /// Whether other work may come. Long passes are then divided into slices.
   var isContended: Bool { get }
 
-  /// Returns at once, or when other work that goes first is done. Call it between slices, while no
-  /// bands run.
+  /// Returns at once, or after other work with priority. Call it between slices, while no bands
+  /// run.
   ///
   /// - Parameter meter: The meter of the calling work. The pause does not count as its work.
   func pauseIfNeeded(_ meter: WorkMeter) async
@@ -128,8 +128,8 @@ public final class WorkMeter: Sendable {
     self.pausePoint = pausePoint
   }
 
-  /// The bands' time beyond the elapsed time: 0 if no bands ran in parallel and nothing paused.
-  /// Smaller if threads waited for a band without working.
+  /// The bands' time in addition to the elapsed time: 0 if bands did not run in parallel and
+  /// threads did not pause. Smaller if threads waited for a band without working.
   public var beyondElapsed: Duration {
     .nanoseconds(self.nanoseconds.load(ordering: .acquiring)) - self.paused
   }

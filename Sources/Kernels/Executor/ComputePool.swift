@@ -13,10 +13,10 @@ import Synchronization
 ///
 /// The pool is a task executor: a task that prefers it (``PlanExecutor`` sets this) runs its
 /// synchronous work and its child tasks on the pool's threads. Threads start with the pool and
-/// sleep while there is no work. They end with ``shutdown()``, or after the pool's last reference
+/// sleep while the queue is empty. They end with ``shutdown()``, or after the pool's last reference
 /// is released; in both cases accepted work is finished first.
 ///
-/// `addReplacements(for:)` starts threads that replace those whose work does not return.
+/// `addReplacements(for:)` starts threads that replace blocked threads.
 public final class ComputePool: TaskExecutor {
   /// The number of threads at start.
   public let threadCount: Int
@@ -25,17 +25,17 @@ public final class ComputePool: TaskExecutor {
   private let start: ThreadStart
   private var threads: ThreadList { self.start.threads }
 
-  /// The number of processors on which this process may run: on Linux those of its affinity mask,
-  /// elsewhere those that are online.
+  /// The number of processors on which this process may run: on Linux the processors in its
+  /// affinity mask, elsewhere the processors online.
   public static let processorCount = Int(sl_processor_count())
 
   /// Starts the threads.
   ///
   /// - Parameters:
-  ///   - threadCount: 1 ... 256, by default the number of processors. If the system refuses some
-  ///     threads, the pool has fewer; if it refuses all, work runs on the thread that submits it.
-  ///   - niceness: 0 ... 19, by default 0: the threads' niceness (`setpriority`, on Linux), so that
-  ///     other threads of the process, such as those that answer pings, run first.
+  ///   - threadCount: 1 ... 256, by default the number of processors. The pool has fewer threads if
+  ///     the system refuses some; without threads, work runs on the thread that submits it.
+  ///   - niceness: 0 ... 19, by default 0: the threads' niceness (`setpriority`, on Linux), which
+  ///     lets other threads of the process, such as threads that answer pings, run first.
   public convenience init(threadCount: Int = ComputePool.processorCount, niceness: Int = 0) {
     self.init(threadCount: threadCount, niceness: niceness, instructionSet: nil)
   }
@@ -63,22 +63,22 @@ public final class ComputePool: TaskExecutor {
   /// Runs a job on one of the threads, as `TaskExecutor` requires.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // A closed pool has no threads left, but every job must run.
+    // A closed pool's threads have ended, but every job must run.
     if !self.queue.append(job, for: self) {
       unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
   }
 
-  /// Finishes submitted work, ends the threads, and returns when they have ended. Later work runs
-  /// on the thread that submits it. A second call does nothing.
+  /// Finishes submitted work, ends the threads, and returns when they have ended. Work submitted
+  /// later runs on the submitting thread. A second call has no effect.
   ///
-  /// This call blocks. It must not be made from a task that runs on the pool.
+  /// Blocks. Don't call it from a task that runs on the pool.
   public func shutdown() {
     self.queue.close()
     for thread in self.threads.removeAll() { pthread_join(thread, nil) }
   }
 
-  /// Whether jobs wait for a thread. Read without a lock, so the answer may be outdated.
+  /// Whether jobs wait for a thread. Read without a lock: the answer may be outdated.
   package var hasWaitingJobs: Bool { self.queue.hasWaitingJobs }
 
   /// The number of jobs that may wait without the queue allocating more memory.
@@ -87,8 +87,8 @@ public final class ComputePool: TaskExecutor {
   /// The number of threads now, including replacement threads.
   package var currentThreadCount: Int { self.threads.count }
 
-  /// Starts replacement threads for threads whose work may never return, so that the pool keeps its
-  /// capacity.
+  /// Starts replacement threads to keep the pool's capacity while threads run work that may never
+  /// return.
   ///
   /// - Parameter count: The number of blocked threads.
   /// - Returns: The number of started threads; fewer if the system refuses some. Pass it to
@@ -99,7 +99,7 @@ public final class ComputePool: TaskExecutor {
     }
   }
 
-  /// Ends a number of threads, each as soon as its current job is finished.
+  /// Ends a number of threads, as soon as they finish their current jobs.
   package func retire(_ count: Int) {
     self.queue.retire(count)
   }

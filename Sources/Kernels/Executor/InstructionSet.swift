@@ -1,7 +1,7 @@
 import CKernels
 
-/// The instruction set of the C rows, chosen once when the process starts: the best that the
-/// machine supports, or the one that `SIDELIGHT_ISA` names.
+/// The instruction set of the C rows, chosen once when the process starts: the best one that the
+/// machine supports, or the one named by `SIDELIGHT_ISA`.
 ///
 /// Machines other than x86-64 run the portable rows: vector code without intrinsics, for the
 /// compiler's target (NEON on arm64).

@@ -39,8 +39,8 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
   private var retiring = 0
   /// The number of waiting entries. Threads that are about to sleep read it without the lock.
   private let waiting = Atomic<Int>(0)
-  /// The number of polls before a thread sleeps, some 20 us: waking a thread costs 40 us, and the
-  /// bands of a pass follow those of the previous pass within a few.
+  /// The number of polls before a thread sleeps, some 20 us: waking a thread costs 40 us, and a
+  /// pass's bands follow the previous pass's bands within a few.
   private static let spins = 1000
 
   init() {
@@ -70,7 +70,6 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     return true
   }
 
-  /// Whether jobs wait.
   var hasWaitingJobs: Bool { self.waiting.load(ordering: .relaxed) > 0 }
 
   /// The number of jobs that fit without allocating memory.
@@ -80,7 +79,7 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
     return self.entries.capacity
   }
 
-  /// Closes the queue: threads end when it is empty. A second call does nothing.
+  /// Closes the queue: threads end when it is empty. A second call has no effect.
   func close() {
     unsafe pthread_mutex_lock(self.lock)
     defer { unsafe pthread_mutex_unlock(self.lock) }
@@ -141,8 +140,8 @@ final class JobQueue: @unchecked Sendable {  // everything below is read and wri
 
 /// A first-in, first-out queue in a ring of memory.
 ///
-/// The ring doubles when it is full and halves when at most a quarter of it is used, so its
-/// capacity follows the number of waiting elements. Both operations take amortized constant time.
+/// The ring doubles when it is full and halves when at most a quarter of it is used, which adapts
+/// its capacity to the number of waiting elements. Both operations take amortized constant time.
 package struct RingQueue<Element> {
   private var slots: [Element?]
   /// The slot of the first element.
@@ -150,7 +149,6 @@ package struct RingQueue<Element> {
   /// The number of waiting elements.
   package private(set) var count = 0
 
-  /// The least capacity.
   package static var minimumCapacity: Int { 16 }
 
   package init() {

@@ -3,19 +3,19 @@ package protocol Pass: Sendable {
   /// The description for traces, metrics and `sidelight check`.
   var description: PassDescription { get }
 
-  /// Whether the output may be the memory of an input. Then no band reads an input sample after any
-  /// band has written the output sample at its position. `false` by default.
+  /// Whether the output may be the memory of an input. Bands then must not read an input sample
+  /// after any band has written the output sample at its position. `false` by default.
   var worksInPlace: Bool { get }
 
   /// Whether the pass writes only a part of its output if the output is the memory of its input.
   /// The executor then gives it the same memory where it can. `false` by default.
   var drawsOnInput: Bool { get }
-  /// The estimated time on one thread that kernels from text take for an output of a size; 0 if
-  /// there are none, which is the default.
+  /// The estimated time on one thread that kernels from text take for an output of a size; by
+  /// default 0.
   func kernelNanoseconds(_ size: FrameSize) -> Double
 
-  /// Computes every sample of the context's output, and writes nothing else: neither padding
-  /// between rows nor bytes after the last row.
+  /// Computes every sample of the context's output. It must not write padding between rows or bytes
+  /// after the last row.
   func run(_ context: PassContext) async throws
 }
 
@@ -33,7 +33,8 @@ package struct PassContext: Sendable {
   package let output: Raster
   /// The frame's position in its stream.
   package let time: FrameTime
-  /// The drawings of the plan's scene stages; `nil` if the plan has none, or runs without a scene.
+  /// The drawings of the plan's scene stages; `nil` if the plan has no scene stages, or runs
+  /// without a scene.
   package let scene: FrameScene?
   /// The values of the frame that the pass can show.
   package let details: FrameDetails
@@ -50,7 +51,7 @@ package struct PassContext: Sendable {
   }
 }
 
-/// An observer that encloses each pass of a frame: it can measure or trace a pass, or stop the
+/// An observer that encloses every pass of a frame: it can measure or trace a pass, or stop the
 /// frame.
 public protocol PassObserver: Sendable {
   /// Called once per pass, in order. An implementation calls `body` exactly once and returns its
@@ -60,7 +61,7 @@ public protocol PassObserver: Sendable {
   ) async throws -> Result
 }
 
-/// An observer that does nothing.
+/// An observer that ignores every pass.
 public struct NoPassObserver: PassObserver {
   /// Creates the observer.
   public init() {}

@@ -2,9 +2,9 @@ import CKernels
 
 /// The mix of two pictures at one moment of a transition.
 ///
-/// With the progress p each sample becomes (1 - w) e + w l of the earlier sample e and the later
-/// one l. The weight w is rounded to 1/256, and the result to a level. p = 0 gives the earlier
-/// picture and p = 1 the later one, byte for byte.
+/// With the progress p a sample becomes (1 - w) e + w l of the earlier sample e and the later one
+/// l. The weight w is rounded to 1/256, and the result to a level. p = 0 gives the earlier picture
+/// and p = 1 the later one, byte for byte.
 ///
 /// - Fade: w = p.
 /// - Wipe: w = clamp((p (1 + s) - u) / s, 0, 1), u the position of the sample's centre along the
@@ -12,8 +12,7 @@ import CKernels
 /// - Dissolve: the same, u a hash of the seed and the cell of 2x2 pixels. A chroma sample that 2x2
 ///   pixels share belongs to their cell.
 ///
-/// Samples of pictures with straight alpha count by alpha times weight; all others are mixed as
-/// they are.
+/// Samples of pictures with straight alpha are weighted by alpha; all others are mixed directly.
 public struct PictureMix: Sendable, Hashable {
   /// The look of the transition.
   public var style: PipelineTransition.Style
@@ -26,7 +25,7 @@ public struct PictureMix: Sendable, Hashable {
     self.progress = progress
   }
 
-  /// The weight of each sample if it is the same; `nil` if it depends on the position.
+  /// The weight of all samples if it is the same; `nil` if it depends on the position.
   fileprivate var evenWeight: UInt16? {
     if self.progress <= 0 { return 0 }
     if self.progress >= 1 { return 256 }
@@ -72,7 +71,7 @@ extension PlanExecutor {
   ///   - meter: Receives the time of the bands.
   /// - Returns: The mix, with the later picture's description.
   /// - Throws: `CancellationError`, or an error of the observer.
-  /// - Precondition: The pictures have one format and size, and share no byte.
+  /// - Precondition: The pictures have the same format and size, and don't share memory.
   @concurrent
   @discardableResult
   public func mix(
@@ -94,7 +93,7 @@ extension PlanExecutor {
 /// A pass that mixes its input into its output.
 struct PictureMixPass: Pass {
   let mix: PictureMix
-  /// Whether the fourth sample of each pixel is straight alpha.
+  /// Whether the fourth sample of a pixel is straight alpha.
   let isStraight: Bool
 
   var description: PassDescription {
@@ -211,7 +210,7 @@ private struct PlaneMixer: Sendable {
     }
   }
 
-  /// Returns a number for a row of cells, which the hash of each cell adds to.
+  /// Returns a number for a row of cells; the hashes of its cells add to it.
   private static func hash(_ row: UInt32, _ seed: UInt32) -> UInt32 {
     var bits = row &* 0x85EB_CA6B ^ seed &* 0xC2B2_AE35
     bits = (bits ^ bits >> 16) &* 0x7FEB_352D

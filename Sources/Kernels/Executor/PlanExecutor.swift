@@ -2,8 +2,8 @@ import Synchronization
 
 /// An executor of plans on frames: it divides passes into bands and runs them on compute threads.
 ///
-/// Any number of frames may run at the same time. The more frames are in flight, the fewer bands a
-/// pass has, because bands shorten one frame but do not increase throughput.
+/// Any number of frames may run at the same time. With more frames in flight, a pass has fewer
+/// bands, because bands shorten one frame but do not increase throughput.
 public final class PlanExecutor: Sendable {
   private let pool: BufferPool
   private let compute: ComputePool
@@ -25,8 +25,7 @@ public final class PlanExecutor: Sendable {
   /// - Parameters:
   ///   - pool: The pool of frames' buffers.
   ///   - compute: The threads that do the work.
-  ///   - fixedBands: The division of each pass; `nil` divides the threads among the
-  ///     frames in flight.
+  ///   - fixedBands: The division of passes; `nil` divides the threads among the frames in flight.
   package init(pool: BufferPool, compute: ComputePool, fixedBands: BandRunner?) {
     self.pool = pool
     self.compute = compute
@@ -43,7 +42,7 @@ public final class PlanExecutor: Sendable {
   ///   - time: The frame's position in its stream.
   ///   - bands: The maximum number of threads of a pass; `nil` divides the threads among the frames
   ///     in flight.
-  ///   - observer: Encloses each pass, and may stop the frame by throwing.
+  ///   - observer: Encloses every pass, and may stop the frame by throwing.
   ///   - meter: Receives the time of the bands.
   /// - Returns: The result with aligned strides and the input's orientation.
   /// - Throws: `CancellationError`, or an error of the observer or of a custom filter.
@@ -57,10 +56,10 @@ public final class PlanExecutor: Sendable {
       plan, on: frame, at: time, scene: nil, bands: bands, observer: observer, meter: meter)
   }
 
-  /// Runs a plan on a frame, with what its scene stages draw (``StreamScene``) and the values that
-  /// its texts show. Otherwise as ``run(_:on:at:bands:observer:meter:)``. Without a scene, stages
-  /// that protect hide the whole frame, stages that adapt to the frame's light measure it by
-  /// itself, and other scene stages change nothing.
+  /// Runs a plan on a frame, with the drawings of its scene stages (``StreamScene``) and the values
+  /// that its texts show. Otherwise as ``run(_:on:at:bands:observer:meter:)``. Without a scene,
+  /// stages that protect hide the whole frame, stages that adapt to light measure this frame only,
+  /// and other scene stages don't change the frame.
   @concurrent
   public func run(
     _ plan: Plan, on frame: Frame, at time: FrameTime = FrameTime(), scene: FrameScene?,
@@ -79,13 +78,13 @@ public final class PlanExecutor: Sendable {
     return result.frame(color: plan.output.color, orientation: frame.orientation)
   }
 
-  /// Runs a plan on a frame and writes the result into memory of the caller, which may be the
+  /// Runs a plan on a frame and writes the result into the caller's memory, which may be the
   /// frame's own.
   ///
-  /// The destination's samples are those that ``run(_:on:at:bands:observer:meter:)`` returns, byte
-  /// for byte, whatever its strides and position. Its padding is not changed.
+  /// The destination's samples equal the result of ``run(_:on:at:bands:observer:meter:)``, byte for
+  /// byte, with any strides and position. Its padding is not changed.
   ///
-  /// - If the destination shares no byte with the frame, the last pass writes it directly.
+  /// - If the destination doesn't share memory with the frame, the last pass writes it directly.
   /// - If it is the frame's memory, plane for plane, pointwise plans work in place. Other plans
   ///   read the frame, use buffers of the pool, and write the destination with their last pass; if
   ///   that pass reads the frame's neighbourhoods, the result is copied.
@@ -97,14 +96,14 @@ public final class PlanExecutor: Sendable {
   ///
   /// - Parameters:
   ///   - plan: A plan for the frame's geometry.
-  ///   - frame: The input. Unchanged unless it shares memory with the destination; then it must not
+  ///   - frame: The input. Unchanged unless it shares memory with the destination; it must then not
   ///     be read afterwards, even if this call throws.
   ///   - destination: The memory of the result. Its colour description and orientation are ignored.
   ///     Undefined if this call throws.
   ///   - time: The frame's position in its stream.
   ///   - bands: The maximum number of threads of a pass; `nil` divides the threads among the frames
   ///     in flight.
-  ///   - observer: Encloses each pass, and may stop the frame by throwing.
+  ///   - observer: Encloses every pass, and may stop the frame by throwing.
   ///   - meter: Receives the time of the bands.
   /// - Returns: The destination as a frame, with the input's orientation.
   /// - Throws: `CancellationError`, or an error of the observer or of a custom filter.
@@ -122,8 +121,9 @@ public final class PlanExecutor: Sendable {
       meter: meter)
   }
 
-  /// Runs a plan on a frame, with what its scene stages draw and the values that its texts show, and
-  /// writes the result into memory of the caller. Otherwise as ``run(_:on:into:at:bands:observer:meter:)``.
+  /// Runs a plan on a frame, with the drawings of its scene stages and the values that its texts
+  /// show, and writes the result into the caller's memory. Otherwise as
+  /// ``run(_:on:into:at:bands:observer:meter:)``.
   @concurrent
   @discardableResult
   public func run(
@@ -199,14 +199,14 @@ struct PlanRun: Sendable {
   /// - Parameters:
   ///   - input: The frame's samples.
   ///   - target: The memory of the result; `nil` for a buffer of the pool.
-  ///   - observer: Encloses each pass.
+  ///   - observer: Encloses every pass.
   /// - Returns: The target, or the pool's buffer with the result.
   @concurrent
   func callAsFunction(
     on input: Raster, into target: Raster?, _ observer: some PassObserver
   ) async throws -> Raster {
     let relation = target?.relation(to: input) ?? .disjoint
-    // One slot for the input, and one for each pass's result until its last reader has finished.
+    // A slot for the input, and a slot per pass for its result until the last reader has finished.
     var slots: [Raster?] = [input]
     var latest = input
     for (index, step) in self.plan.steps.enumerated() {

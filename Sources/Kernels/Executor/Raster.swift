@@ -1,9 +1,9 @@
-/// The samples that a pass reads or writes: those of a frame, or of a picture between two passes.
+/// The samples that a pass reads or writes, of a frame or of a picture between two passes.
 @safe
 package struct Raster: Sendable {
   /// The layout of the samples as bytes in a separate buffer. Deep samples have other strides.
   package let layout: FrameLayout
-  /// How each sample is stored.
+  /// The storage of samples.
   package let depth: SampleDepth
   /// The addresses of the rows; valid while the raster lives.
   package let view: RasterView
@@ -54,8 +54,8 @@ package struct Raster: Sendable {
   /// The size in pixels.
   package var size: FrameSize { self.layout.size }
 
-  /// The first byte of a row. Only the pass whose output this is may write the row, one band at a
-  /// time.
+  /// The first byte of a row. Only the pass that outputs this raster may write the row, one band at
+  /// a time.
   @inline(__always)
   package func row(_ row: Int, plane: Int = 0) -> UnsafeMutableRawPointer {
     unsafe self.view.row(row, plane: plane)
@@ -63,7 +63,7 @@ package struct Raster: Sendable {
 
   /// Returns the samples as a frame to be written by a custom function.
   ///
-  /// - Precondition: The samples are bytes, and no other code writes them meanwhile.
+  /// - Precondition: The samples are bytes, and other code doesn't write them meanwhile.
   package func mutableFrame(color: ColorDescription) -> MutableFrame {
     precondition(self.depth == .eight, "deep samples are not those of a frame")
     return MutableFrame(
@@ -89,7 +89,7 @@ package struct RasterView: @unchecked Sendable {  // used only while its raster 
   package let format: PixelFormat
   /// The size in pixels.
   package let size: FrameSize
-  /// How each sample is stored.
+  /// The storage of samples.
   package let depth: SampleDepth
   private let bases: (UnsafeMutableRawPointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer)
   private let strides: (Int, Int, Int)
@@ -108,8 +108,8 @@ package struct RasterView: @unchecked Sendable {  // used only while its raster 
     self.strides = (all[0].stride, all[1].stride, all[2].stride)
   }
 
-  /// The first byte of a row. Only the pass whose output this is may write the row, one band at a
-  /// time.
+  /// The first byte of a row. Only the pass that outputs this raster may write the row, one band at
+  /// a time.
   @inline(__always)
   package func row(_ row: Int, plane: Int = 0) -> UnsafeMutableRawPointer {
     switch plane {
@@ -132,7 +132,7 @@ package enum SampleDepth: Sendable, Hashable {
   /// A byte: a level 0 ... 255. The samples of frames.
   case eight
   /// A signed 16-bit number in units of 1/32 level, about -1024 ... 1024. The samples between
-  /// passes, so that nothing is clamped or rounded to a level before the last pass.
+  /// passes, which delays clamping and rounding to levels to the last pass.
   case deep
 
   /// The bytes of one sample.
@@ -144,19 +144,19 @@ package enum SampleDepth: Sendable, Hashable {
   }
 }
 
-/// The relation of one raster's memory to that of another.
+/// The relation of one raster's memory to another's.
 package enum MemoryRelation: Sendable, Hashable {
-  /// They share no byte.
+  /// They don't share memory.
   case disjoint
-  /// Each sample of one is the same sample of the other.
+  /// All samples of one are the same samples of the other.
   case same
   /// They share bytes in another way: writing one may change other samples of the other.
   case overlapping
 }
 
 extension Raster {
-  /// Returns the relation of this raster's memory to another's. Rasters whose planes are
-  /// interleaved without sharing a byte count as overlapping.
+  /// Returns the relation of this raster's memory to another's. Rasters with interleaved planes
+  /// that don't share bytes count as overlapping.
   package func relation(to other: Raster) -> MemoryRelation {
     let (mine, theirs) = (self.extents, other.extents)
     guard mine.contains(where: { extent in theirs.contains { $0.overlaps(extent) } }) else {
@@ -172,7 +172,7 @@ extension Raster {
     return isSame ? .same : .overlapping
   }
 
-  /// The addresses from each plane's first sample to its last.
+  /// The addresses from every plane's first sample to its last.
   private var extents: [Range<UInt>] {
     PlaneShape.planes(self.format, self.size).map { shape in
       let first = unsafe UInt(bitPattern: self.row(0, plane: shape.plane))

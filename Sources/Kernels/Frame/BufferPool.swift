@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A fresh buffer of a 1080p frame costs more in page faults than any filter costs in arithmetic,
 /// so buffers are reused by size. A buffer returns to the pool when the last frame that refers to
-/// it is released. The bytes of idle buffers are bounded; the pool frees the buffer that was idle
+/// it is released. The memory of idle buffers is bounded; the pool frees the buffer that was idle
 /// longest first.
 public final class BufferPool: Sendable {
   /// Counters of a pool.
@@ -39,7 +39,7 @@ public final class BufferPool: Sendable {
 
   /// Creates an empty pool.
   ///
-  /// - Parameter maxIdleBytes: The most bytes of idle buffers; 256 MiB by default.
+  /// - Parameter maxIdleBytes: The maximum size of all idle buffers in bytes; 256 MiB by default.
   public init(maxIdleBytes: Int = 256 << 20) {
     self.maxIdleBytes = maxIdleBytes
     self.usesPages = false
@@ -48,7 +48,7 @@ public final class BufferPool: Sendable {
   /// Creates an empty pool.
   ///
   /// - Parameters:
-  ///   - maxIdleBytes: The most bytes of idle buffers.
+  ///   - maxIdleBytes: The maximum size of all idle buffers in bytes.
   ///   - usesPages: Whether buffers are mapped pages, which return to the system when they are
   ///     freed, instead of heap memory.
   package init(maxIdleBytes: Int, usesPages: Bool) {
@@ -63,7 +63,7 @@ public final class BufferPool: Sendable {
   /// The current counters.
   public var statistics: Statistics { self.state.withLock { $0.statistics } }
 
-  /// Returns a frame to be written, in a buffer of the pool with aligned strides. Its samples are
+  /// Returns a writable frame in a buffer of the pool with aligned strides. Its samples are
   /// undefined.
   ///
   /// - Throws: ``FrameLayoutError`` for a size outside 1 ... ``FrameLayout/maxDimension``.
@@ -75,7 +75,7 @@ public final class BufferPool: Sendable {
       color: geometry.color, orientation: orientation)
   }
 
-  /// Returns a frame to be written with the given layout, in a buffer of the pool. Its samples are
+  /// Returns a writable frame with the given layout in a buffer of the pool. Its samples are
   /// undefined.
   public func makeFrame(
     layout: FrameLayout, color: ColorDescription, orientation: Orientation = .upright
@@ -103,7 +103,7 @@ public final class BufferPool: Sendable {
     return unsafe PixelBuffer(borrowing: bytes) { unsafe self.recycle($0) }
   }
 
-  /// Frees idle buffers, those that were idle longest first, until at most `bytes` are left.
+  /// Frees idle buffers, in the order in which they became idle, until at most `bytes` are left.
   ///
   /// - Returns: Whether any buffer was freed.
   @discardableResult
@@ -120,8 +120,8 @@ public final class BufferPool: Sendable {
     return isFreed
   }
 
-  /// Frees as many bytes as were idle for the whole time since the last call, those that were idle
-  /// longest first.
+  /// Frees as many bytes as were idle for the whole time since the last call, in the order in which
+  /// they became idle.
   ///
   /// - Returns: Whether any buffer was freed.
   @discardableResult
@@ -165,8 +165,8 @@ public final class BufferPool: Sendable {
     return idle
   }
 
-  /// Rounds a size up to one of eight steps between powers of two, so that sizes that differ by a
-  /// few rows share buffers. At most an eighth of a buffer is unused.
+  /// Rounds a size up to one of eight steps between powers of two, to share buffers among sizes
+  /// that differ by a few rows. At most an eighth of a buffer is unused.
   static func sizeClass(_ byteCount: Int) -> Int {
     guard byteCount > 4096 else { return 4096 }
     let step = max(4096, 1 << (Int.bitWidth - (byteCount - 1).leadingZeroBitCount - 4))

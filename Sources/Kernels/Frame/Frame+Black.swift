@@ -1,8 +1,8 @@
 import CKernels
 
 extension Frame {
-  /// Returns the frame on black, with the same geometry and an alpha of 255; the frame itself if its
-  /// format has no alpha, or all of its pixels are opaque.
+  /// Returns the frame on black, with the same geometry and an alpha of 255; the frame itself if
+  /// its format doesn't have alpha, or all of its pixels are opaque.
   ///
   /// A fourth channel that is declared to be ignored (``AlphaMode/opaque``) becomes 255 too.
   package func onBlack(in pool: BufferPool) -> Frame {
@@ -24,7 +24,7 @@ extension Frame {
     return result.finish()
   }
 
-  /// Whether the fourth channel of each pixel is 255.
+  /// Whether every pixel's fourth channel is 255.
   private var hasOpaquePixelsOnly: Bool {
     let stride = self.layout.planes[0].stride
     for y in 0 ..< self.size.height {

@@ -31,7 +31,7 @@ public struct Frame: Sendable {
   public var format: PixelFormat { self.layout.format }
   /// The size in pixels.
   public var size: FrameSize { self.layout.size }
-  /// The geometry: all that plans depend on.
+  /// The geometry: the properties that plans depend on.
   public var geometry: FrameGeometry {
     FrameGeometry(format: self.format, size: self.size, color: self.color)
   }
@@ -64,8 +64,7 @@ public struct Frame: Sendable {
   }
 }
 
-/// A frame that is being written: the only owner of its buffer until ``finish()`` turns it into a
-/// ``Frame``.
+/// A writable frame: the only owner of its buffer until ``finish()`` turns it into a ``Frame``.
 public struct MutableFrame: ~Copyable, Sendable {
   /// Format, size and planes.
   public let layout: FrameLayout
@@ -75,14 +74,14 @@ public struct MutableFrame: ~Copyable, Sendable {
   public var orientation: Orientation
   package let buffer: PixelBuffer
 
-  /// Creates a frame to be written in a buffer of the pool or in other memory, such as a slot of
-  /// shared memory or a part of an outgoing message.
+  /// Creates a writable frame in a buffer of the pool or in other memory, such as a slot of shared
+  /// memory or a part of an outgoing message.
   ///
   /// - Parameters:
   ///   - layout: The position of the planes in the buffer.
   ///   - color: The meaning of the samples as colours.
   ///   - orientation: The orientation in which the frame is displayed.
-  ///   - buffer: Bytes that no other code reads or writes until ``finish()``; undefined until
+  ///   - buffer: Bytes that other code must not read or write until ``finish()``; undefined until
   ///     written.
   /// - Precondition: The buffer holds at least `layout.byteCount` bytes.
   public init(
@@ -131,8 +130,8 @@ public struct MutableFrame: ~Copyable, Sendable {
   }
 }
 
-/// The orientation in which a frame is displayed: first mirrored, then rotated. Filters pass it on;
-/// they do not rotate pixels by it.
+/// The orientation in which a frame is displayed: first mirrored, then rotated. Filters pass it on
+/// without rotating pixels.
 public struct Orientation: Sendable, Hashable {
   /// Clockwise quarter turns, 0 ... 3.
   public var quarterTurns: Int
@@ -163,7 +162,7 @@ public struct FrameTime: Sendable, Hashable {
   /// Creates a position.
   ///
   /// - Parameters:
-  ///   - index: The frame's number; 0 for a still image, unless it is to be filtered like another
+  ///   - index: The frame's number; 0 for a still image, unless it should be filtered like another
   ///     frame of a session.
   ///   - arrival: The time of its arrival.
   public init(index: UInt64 = 0, arrival: Duration = .zero) {

@@ -1,5 +1,5 @@
-/// All that a plan depends on: format, size and colour description of a frame, without its strides
-/// and samples.
+/// The properties that a plan depends on: format, size and colour description of a frame, without
+/// its strides and samples.
 public struct FrameGeometry: Sendable, Hashable {
   /// The layout of samples.
   public var format: PixelFormat
@@ -65,6 +65,6 @@ extension FrameGeometry {
   /// The meaning of alpha; opaque for formats without alpha.
   package var alpha: AlphaMode { self.format.hasAlpha ? self.color.alpha : .opaque }
 
-  /// Whether frames have no alpha, or their alpha is ignored.
+  /// Whether frames are without alpha, or their alpha is ignored.
   package var isOpaque: Bool { self.alpha == .opaque }
 }

@@ -1,7 +1,7 @@
 /// The position of a frame's planes in memory: format, size, offsets and strides.
 ///
-/// Every layout is valid: each plane fits its rows, no two planes overlap, and no sum overflows.
-/// Code that reads pixels therefore compares a layout with the buffer's length once.
+/// Every layout is valid: every plane fits its rows, planes don't overlap, and sums don't overflow.
+/// Code that reads pixels therefore only compares a layout with the buffer's length once.
 public struct FrameLayout: Sendable, Hashable {
   /// The layout of samples.
   public let format: PixelFormat
@@ -9,7 +9,7 @@ public struct FrameLayout: Sendable, Hashable {
   public let size: FrameSize
   /// One entry per plane, in the order of ``PixelFormat``.
   public let planes: [PlaneLayout]
-  /// The least size of a buffer: the end of the last row of the plane that ends last.
+  /// The minimum size of a buffer: the end of the last row of the plane that ends last.
   public let byteCount: Int
 
   /// The largest width or height of a frame: 16384 pixels.
@@ -59,7 +59,7 @@ public struct FrameLayout: Sendable, Hashable {
   /// - Parameters:
   ///   - format: The layout of samples.
   ///   - size: The size in pixels.
-  ///   - planes: One entry per plane; offsets in bytes from the start of the buffer.
+  ///   - planes: An entry per plane; offsets in bytes from the start of the buffer.
   ///   - available: The bytes of the buffer that the layout must fit.
   /// - Throws: ``FrameLayoutError`` with the invalid plane and figure.
   public init(
@@ -124,7 +124,7 @@ public struct PlaneLayout: Sendable, Hashable {
 public enum FrameLayoutError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Width or height lies outside 1 ... limit.
   case size(FrameSize, limit: Int)
-  /// The number of planes is not that of the format.
+  /// The number of planes differs from the format's.
   case planeCount(format: PixelFormat, expected: Int, actual: Int)
   /// A row would overlap the next one.
   case strideTooSmall(plane: Int, stride: Int, minimum: Int)

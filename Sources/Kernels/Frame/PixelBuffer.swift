@@ -9,13 +9,13 @@
 /// The bytes of a frame's planes, with the function that releases them.
 ///
 /// One owner writes a buffer while it is part of a ``MutableFrame``; after that, as part of
-/// ``Frame`` values, it is only read. When the last frame that refers to it is released, the bytes
+/// ``Frame`` values, it is read-only. When the last frame that refers to it is released, the bytes
 /// return to their pool or their owner.
 @safe
 public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame writes, then all read
   package let bytes: UnsafeMutableRawBufferPointer
   private let release: @Sendable (UnsafeMutableRawBufferPointer) -> Void
-  /// The object that the bytes are part of, for code that knows its type; `nil` if there is none.
+  /// The object that the bytes are part of, for code that knows its type; `nil` for other memory.
   package let origin: (any Sendable)?
 
   /// Wraps bytes that other code owns.
@@ -44,15 +44,15 @@ public final class PixelBuffer: @unchecked Sendable {  // one MutableFrame write
     unsafe self.release(self.bytes)
   }
 
-  /// The number of bytes. The pool rounds up, so this can exceed the size of a layout.
+  /// The number of bytes. The pool rounds up: this can exceed the size of a layout.
   public var byteCount: Int { unsafe self.bytes.count }
 }
 
 /// Mapped pages of the system, for large buffers with a long life that callers create and release
 /// at any time. In the heap they would leave gaps that only buffers of the same size can fill.
 enum PageMemory {
-  /// Maps memory, aligned to a page. The process ends if the system has none, as it does when the
-  /// heap has none.
+  /// Maps memory, aligned to a page. The process ends if the system is out of memory, as it does
+  /// when the heap is.
   ///
   /// It does not throw, because no caller could handle the error: passes that take buffers from the
   /// same pools cannot fail for lack of memory, and heap allocations for assets do not throw
@@ -66,7 +66,7 @@ enum PageMemory {
     let start = unsafe mmap(
       nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let start = unsafe start, unsafe start != MAP_FAILED else {
-      // There is no recovery; see above.
+      // This error isn't recoverable; see above.
       fatalError("the system has no \(byteCount) bytes")
     }
     return unsafe UnsafeMutableRawBufferPointer(start: start, count: byteCount)

@@ -23,7 +23,7 @@ public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether the format stores luma and subsampled chroma, so that ``ColorDescription/range`` and
+  /// Whether the format stores luma and subsampled chroma, to which ``ColorDescription/range`` and
   /// ``ColorDescription/matrix`` apply.
   public var isYUV: Bool {
     switch self {

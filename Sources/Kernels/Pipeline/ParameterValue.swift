@@ -92,7 +92,7 @@ public struct Region: Sendable, Hashable {
   }
 }
 
-/// A colour in gamma-encoded sRGB with straight alpha: 0 ... 1, and values beyond for extended
+/// A colour in gamma-encoded sRGB with straight alpha: 0 ... 1, and other values for extended
 /// range.
 public struct RGBAColor: Sendable, Hashable {
   /// Red.

@@ -3,10 +3,11 @@
 public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
   /// The stages, first to last. A pipeline without stages returns every frame unchanged.
   public var stages: [Stage]
-  /// The working space, in which colour is computed. `nil` inherits that of the enclosing pipeline,
-  /// and gamma-encoded sRGB for the outermost one, so a nested pipeline without a working space
-  /// equals its stages. A pipeline with another space converts colour before its first stage and
-  /// after its last; the mix and region of the stage that holds it are applied in the outer space.
+  /// The working space, in which colour is computed. `nil` inherits the enclosing pipeline's space,
+  /// and means gamma-encoded sRGB for the outermost pipeline. A nested pipeline without a working
+  /// space therefore equals its stages. A pipeline with another space converts colour before its
+  /// first stage and after its last; the mix and region of the stage that holds it are applied in
+  /// the outer space.
   public var workingSpace: WorkingSpace?
 
   /// Creates a pipeline of stages in the inherited working space.
@@ -33,19 +34,19 @@ public struct Pipeline: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
   }
 
-  /// The most stages of a pipeline, nested ones included.
+  /// The maximum number of stages of a pipeline, nested ones included.
   public static let maxStages = 64
   /// The deepest nesting of pipelines.
   public static let maxDepth = 8
-  /// The most bytes of a stage's id.
+  /// The maximum length of a stage's id in bytes.
   public static let maxStageIDBytes = 64
-  /// The most bytes of the name of a filter or a parameter.
+  /// The maximum length of a filter's or a parameter's name in bytes.
   public static let maxNameBytes = 64
-  /// The most bytes of a text value.
+  /// The maximum length of a text value in bytes.
   public static let maxTextBytes = 1024
-  /// The most numbers of a vector.
+  /// The maximum length of a vector.
   public static let maxVectorValues = 1024
-  /// The most parameters of one filter call.
+  /// The maximum number of parameters of a filter call.
   public static let maxParameters = 64
 }
 
@@ -61,14 +62,14 @@ extension Pipeline {
   }
 
   /// Changes parameters of a stage; other parameters keep their values. Resolving the pipeline
-  /// checks whether the filter has them.
+  /// checks that the filter has them.
   ///
   /// - Parameters:
   ///   - parameters: Values by parameter name, in either spelling.
   ///   - name: The stage's id or path, as in ``setActive(_:stage:)``.
   /// - Throws: ``PipelineError`` with code `unknownStage`, and the nearest id; with code
-  ///   `invalidStage` if the stage is a pipeline, which has no parameters; or with code `tooLarge`
-  ///   for more than ``maxParameters`` values.
+  ///   `invalidStage` if the stage is a pipeline, which doesn't have parameters; or with code
+  ///   `tooLarge` for more than ``maxParameters`` values.
   public mutating func setParameters(
     _ parameters: [String: ParameterValue], stage name: String
   ) throws(PipelineError) {

@@ -2,14 +2,14 @@
 public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The catalogue has no filter of that name.
+    /// The catalogue doesn't have a filter of that name.
     case unknownFilter
     /// The catalogue describes the filter but cannot create it, because the program is built
     /// without a library or a file is missing.
     case unavailableFilter
     /// The caller may not use the filter, or not with this value of a parameter.
     case notPermitted
-    /// The filter has no parameter of that name.
+    /// The filter doesn't have a parameter of that name.
     case unknownParameter
     /// A parameter is given twice, once under another spelling.
     case duplicateParameter
@@ -27,7 +27,7 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
     case duplicateStageID
     /// No stage has that id.
     case unknownStage
-    /// There is no asset of that name, or its kind is not the parameter's kind.
+    /// The asset doesn't exist, or its kind is not the parameter's kind.
     case unknownAsset
     /// A stage's mix or region is invalid.
     case invalidStage
@@ -45,13 +45,12 @@ public struct PipelineError: Error, Sendable, Hashable, CustomStringConvertible 
   public let message: String
   /// The nearest existing name, for misspelt names.
   public let suggestion: String?
-  /// The invalid value, for programs. `nil` if the message does not state one. A text of the caller
-  /// may have any length.
+  /// The invalid value, for programs. `nil` for other errors. A caller's text may have any length.
   public let value: String?
   /// The limit that the value violates, for programs: a number, or a range as in `0.0 ... 1.0`.
-  /// `nil` if there is none.
+  /// `nil` for other errors.
   public let limit: String?
-  /// The position of the error in the text at ``path``. `nil` if the value is no text with a
+  /// The position of the error in the text at ``path``. `nil` if the value isn't text with a
   /// grammar.
   public let position: TextPosition?
 
@@ -84,7 +83,7 @@ extension String {
   /// reject headers of more than 8 KiB. The bound counts bytes, because one character may have any
   /// number of them.
   ///
-  /// - Parameter limit: The most bytes of the result; at least 3.
+  /// - Parameter limit: The maximum length of the result in bytes; at least 3.
   package func clipped(toBytes limit: Int) -> String {
     guard self.utf8.count > limit else { return self }
     // A position within a scalar is rounded down to the scalar's start.

@@ -7,15 +7,15 @@ public struct PipelineTransition: Sendable, Hashable {
     /// An edge moves across the frame. Its softness is the width of the edge, as a fraction of the
     /// frame's extent in its direction, 0 ... 1.
     case wipe(WipeDirection = .right, softness: Double = Style.defaultSoftness)
-    /// Cells of 2x2 pixels change one after the other, in an order that depends on the seed. The
-    /// softness is the share of the progress in which a cell changes, 0 ... 1.
+    /// Cells of 2x2 pixels change in an order that depends on the seed. The softness is the share
+    /// of the progress in which a cell changes, 0 ... 1.
     case dissolve(softness: Double = Style.defaultSoftness, seed: UInt32 = 0)
 
-    /// The softness if none is stated.
+    /// The default softness.
     public static let defaultSoftness = 0.1
   }
 
-  /// The direction in which the edge of a wipe moves, in the frame as it is stored.
+  /// The direction in which the edge of a wipe moves, in the frame as stored.
   public enum WipeDirection: String, Sendable, Hashable, CaseIterable {
     /// From the left edge to the right one.
     case right

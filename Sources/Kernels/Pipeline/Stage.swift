@@ -1,12 +1,12 @@
 /// One step of a pipeline: a filter or a nested pipeline.
 public struct Stage: Sendable, Hashable {
-  /// The id by which later messages address the stage, unique within the pipeline; `nil` for none.
+  /// The id that later messages use to address the stage, unique within the pipeline; may be `nil`.
   public var id: String?
-  /// Whether the stage is active. A paused stage changes nothing.
+  /// Whether the stage is active. The pipeline skips inactive stages.
   public var isActive: Bool
   /// The weight of the stage's result, 0 ... 1: 0 is the input, 1 (the default) the result.
   public var mix: Double
-  /// The region to which the stage's result is limited; `nil` for the whole frame.
+  /// The region to which the stage's result is limited; `nil` applies it to the whole frame.
   public var region: Region?
   /// The filter or the nested pipeline.
   public var content: Content
@@ -62,12 +62,13 @@ public enum FailurePolicy: Sendable, Hashable, CaseIterable {
   case passThrough
   /// The frame is dropped.
   case drop
-  /// The frame is returned blurred beyond recognition, so that private content stays hidden.
+  /// The frame is returned blurred beyond recognition, which hides private content.
   case blur
 }
 
 extension FailurePolicy: Comparable {
-  /// Whether the right policy hides more of a failed frame: `passThrough` < `blur` < `drop`.
+  /// Whether the right policy hides more of a failed frame than the left: `passThrough` < `blur` <
+  /// `drop`.
   public static func < (left: Self, right: Self) -> Bool { left.strictness < right.strictness }
 
   private var strictness: Int {

@@ -10,14 +10,14 @@ import CKernels
 
 /// The space in which filters compute colour.
 ///
-/// Filters take colour as the working space has it: 0.5 is half of the light in linear sRGB, and
+/// Filters compute with colour of the working space: 0.5 is half of the light in linear sRGB, and
 /// about a fifth of it in gamma-encoded sRGB. Pictures that filters bring in are converted; numbers
 /// and lookup tables of filters are not.
 public enum WorkingSpace: String, Sendable, Hashable, CaseIterable {
   /// Gamma-encoded sRGB, as stored in frames.
   case sRGBGamma
-  /// Linear light: decoded before the first stage and encoded after the last, each pixel by the
-  /// transfer function of IEC 61966-2-1, extended as an odd function to negative values. Nothing is
+  /// Linear light: decoded before the first stage and encoded after the last, by using the transfer
+  /// function of IEC 61966-2-1, extended as an odd function to negative values. Values are not
   /// clamped.
   case sRGBLinear
 }
@@ -25,9 +25,9 @@ public enum WorkingSpace: String, Sendable, Hashable, CaseIterable {
 extension WorkingSpace {
   /// The format of pictures in this space between passes, for frames of a format.
   ///
-  /// In linear light each pixel has its own colour. Subsampled chroma is a mean of gamma-encoded
+  /// In linear light every pixel has its own colour. Subsampled chroma is a mean of gamma-encoded
   /// colours; as a mean of linear colours it would give every pixel of a block the same share of
-  /// colour, whatever its brightness, and comb artefacts where it is encoded again.
+  /// colour at any brightness, and comb artefacts where it is encoded again.
   package func format(for frame: PixelFormat) -> PixelFormat {
     self == .sRGBLinear && frame.isYUV ? .rgb24 : frame
   }
@@ -36,7 +36,7 @@ extension WorkingSpace {
   package var inputCurve: ToneCurve { self == .sRGBLinear ? .linearized : .encoded }
 }
 
-/// A function of each colour channel, computed by a C row.
+/// A function per colour channel, computed by using a C row.
 package enum ToneCurve: Sendable, Hashable {
   /// |x|^exponent with the sign of x.
   case power(Double)
@@ -79,7 +79,7 @@ package enum ToneCurve: Sendable, Hashable {
 }
 
 extension FilterNode {
-  /// A function of each colour channel.
+  /// A function of colour channels.
   package static func curve(_ curve: ToneCurve) -> FilterNode {
     FilterNode(.kernel(curve.kernel))
   }

@@ -1,5 +1,5 @@
-/// An affine map of colour with straight alpha, in units of 0 ... 1: each channel of the result is
-/// the dot product of a row with (red, green, blue, alpha), plus the row's bias.
+/// An affine map of colour with straight alpha, in units of 0 ... 1: a channel of the result is the
+/// dot product of a row with (red, green, blue, alpha), plus the row's bias.
 public struct ColorMatrix: Sendable, Hashable {
   /// The coefficients of the resulting red for red, green, blue and alpha.
   public var red: SIMD4<Double>
@@ -28,13 +28,13 @@ public struct ColorMatrix: Sendable, Hashable {
     self.bias = bias
   }
 
-  /// A map with the same weights of red, green and blue for all three channels.
+  /// A map with the same weights of red, green and blue for all channels.
   public static func monochrome(_ weights: SIMD3<Double>) -> ColorMatrix {
     let row = SIMD4(weights, 0)
     return ColorMatrix(red: row, green: row, blue: row)
   }
 
-  /// A map that multiplies each channel by a factor.
+  /// A map that multiplies channels by factors.
   public static func scaling(_ factors: SIMD3<Double>) -> ColorMatrix {
     ColorMatrix(
       red: [factors.x, 0, 0, 0], green: [0, factors.y, 0, 0], blue: [0, 0, factors.z, 0])
@@ -53,7 +53,7 @@ public struct ColorMatrix: Sendable, Hashable {
       (self.alpha * pixel).sum()) + self.bias
   }
 
-  /// Returns the composition of this map and `next`. Exact: nothing is clamped in between.
+  /// Returns the composition of this map and `next`. Exact: values in between are not clamped.
   public func followed(by next: ColorMatrix) -> ColorMatrix {
     func row(_ weights: SIMD4<Double>) -> SIMD4<Double> {
       self.red * weights.x + self.green * weights.y + self.blue * weights.z

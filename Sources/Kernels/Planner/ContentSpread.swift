@@ -1,8 +1,8 @@
-/// The distance to which the steps of a pipeline so far may have spread what a frame shows.
+/// The distance to which the steps of a pipeline so far may have spread the frame's contents.
 ///
-/// Filters that hide a part of the frame decide by the frame as it arrives, and cover what earlier
-/// steps have left of it. A step that takes content from opposite sides of a pixel alike spreads it
-/// by a known distance. Other steps, such as a shift or a rotation, may move it out of its cover.
+/// Filters that hide a part of the frame find it in the frame as it arrives, and cover it after
+/// earlier steps. A step that takes content equally from opposite sides of a pixel spreads it by a
+/// known distance. Other steps, such as a shift or a rotation, may move it out of its cover.
 package struct ContentSpread: Sendable {
   /// The distance in pixels; `nil` if content may have moved to one side, or from any distance.
   package private(set) var distance: Double? = 0
@@ -14,7 +14,7 @@ package struct ContentSpread: Sendable {
   /// The distance that the rounding of lengths adds, and the chroma that 2x2 pixels share.
   static let rounding = 2.0
 
-  /// Returns the distance that a Gaussian blur adds: beyond, pixels have no weight
+  /// Returns the distance that a Gaussian blur adds: pixels beyond have a weight of 0
   /// (``SymmetricWeights/reach(gain:)``).
   package static func gaussian(sigma: Double) -> Double { 4.5 * sigma + Self.rounding }
 

@@ -1,4 +1,4 @@
-/// A drawing on frames that depends on each frame's time and values, and not on its pixels.
+/// A drawing on frames that depends on the frame's time and values, and not on its pixels.
 package protocol DrawingOperation: Sendable {
   /// The operation in one line, for ``PassDescription/summary``.
   var summary: String { get }

@@ -22,15 +22,15 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
   package let view: View
   /// The bytes of the knots.
   package let byteCount: Int
-  /// The greatest magnitude of a knot.
+  /// The maximum magnitude of a knot.
   package let maximum: Float
   private let knots: UnsafeMutablePointer<Float>
 
-  /// The greatest error of an interpolated value: a quarter of a level.
+  /// The maximum error of an interpolated value: a quarter of a level.
   private static let tolerance = 1.0 / 1024
 
-  /// The most knots: one for each pixel of 1080p. Fields of larger frames with steep gradients are
-  /// less accurate, which bounds time and memory.
+  /// The maximum number of knots: one per pixel of 1080p. Fields of larger frames with steep
+  /// gradients are less accurate, which bounds time and memory.
   private static let maxKnots = 1 << 21
 
   /// Samples a field for a frame with the widest spacing that is accurate.
@@ -75,9 +75,8 @@ package final class FieldGrid: @unchecked Sendable {  // the knots are written o
     field(Double(x) + 0.5, Double(y) + 0.5)
   }
 
-  /// Compares the field with its interpolation in the middle of each cell's part of the frame,
-  /// where the error is greatest; in frames with few cells also at more positions of each, up to
-  /// all.
+  /// Compares the field with its interpolation in the middle of every cell's part of the frame,
+  /// where the error is greatest; in frames with few cells at more positions per cell, up to all.
   private static func isAccurate(
     _ field: (Double, Double) -> Double, _ size: FrameSize, _ spacing: Int
   ) -> Bool {

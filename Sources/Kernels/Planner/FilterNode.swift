@@ -1,7 +1,7 @@
 /// One elementary step of a filter, in a form that the planner can fold and fuse.
 ///
-/// Colour steps work in the pipeline's ``WorkingSpace`` with straight alpha. Nothing is clamped or
-/// rounded between steps.
+/// Colour steps work in the pipeline's ``WorkingSpace`` with straight alpha. Values are not clamped
+/// or rounded between steps.
 public struct FilterNode: Sendable {
   package enum Kind: Sendable {
     /// An affine map of colour, the same at every pixel.
@@ -13,20 +13,20 @@ public struct FilterNode: Sendable {
     /// A function of one pixel and of the pixel of the source frame, as it was before the first
     /// stage.
     case source(SourceKernel)
-    /// A function of each pixel's neighbourhood.
+    /// A function of pixels' neighbourhoods.
     case neighborhood(any NeighborhoodOperation)
-    /// A custom function of each pixel's neighbourhood, on RGB.
+    /// A custom function of pixels' neighbourhoods, on RGB.
     case window(any NeighborhoodKernel)
     /// A custom function of the whole frame.
     case frame(@Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void)
-    /// An operation that depends on what the frame shows.
+    /// An operation that depends on the frame's contents.
     case scene(any SceneOperation)
     /// A drawing on the frame.
     case drawing(any DrawingOperation)
     /// An analysis, which does not change the frame.
     case analysis(any FrameAnalysis)
-    /// Nodes whose result is mixed with their input: 0 is the input, 1 the result; amounts beyond
-    /// extrapolate.
+    /// Nodes with a result that is mixed with their input: 0 is the input, 1 the result; amounts
+    /// beyond extrapolate.
     indirect case mixed([FilterNode], amount: Double)
   }
 
@@ -49,7 +49,7 @@ public struct FilterNode: Sendable {
     FilterNode(.field(field))
   }
 
-  /// A custom function of the whole frame: it reads one frame and writes the samples of another,
+  /// A custom function of the whole frame: it reads a frame and writes the samples of another,
   /// which has the same geometry and is initialised to zeros.
   public static func frame(
     _ body: @escaping @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void
@@ -57,7 +57,7 @@ public struct FilterNode: Sendable {
     FilterNode(.frame(body))
   }
 
-  /// An operation that depends on what the frame shows.
+  /// An operation that depends on the frame's contents.
   package static func scene(_ operation: some SceneOperation) -> FilterNode {
     FilterNode(.scene(operation))
   }
@@ -79,14 +79,14 @@ public struct FilterNode: Sendable {
 }
 
 extension FilterNode {
-  /// Whether the node is a matrix that changes nothing.
+  /// Whether the node is an identity matrix.
   var isIdentity: Bool {
     guard case .matrix(let matrix) = self.kind else { return false }
     return matrix == .identity
   }
 
-  /// The node for an opaque picture, whose alpha is 1 and does not change. It is applied before
-  /// matrices are folded, because a folded matrix would read an alpha that another one wrote.
+  /// The node for an opaque picture, which keeps its alpha of 1. It is applied before matrices are
+  /// folded, because a folded matrix would read an alpha that another one wrote.
   var keepingOpaque: FilterNode {
     switch self.kind {
     case .matrix(let matrix): .matrix(matrix.opaque)

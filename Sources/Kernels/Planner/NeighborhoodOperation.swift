@@ -1,4 +1,4 @@
-/// An operation that computes each pixel from its neighbourhood, independent of the format of
+/// An operation that computes pixels from their neighbourhoods, independent of the format of
 /// pictures.
 ///
 /// It works plane by plane: on premultiplied colour in pictures with alpha, and directly on luma
@@ -8,25 +8,25 @@ package protocol NeighborhoodOperation: Sendable {
   var summary: String { get }
   /// The kind of work.
   var kind: PassDescription.Kind { get }
-  /// Whether a pixel depends on several pixels, so that colour must be premultiplied.
+  /// Whether a pixel depends on several pixels, which requires premultiplied colour.
   var mixesPixels: Bool { get }
-  /// Whether each sample is a mean of others, so that premultiplied colour stays within its alpha.
-  /// The planner limits the colour of premultiplied frames to alpha after operations that do not
+  /// Whether samples are means of others, which keeps premultiplied colour within its alpha. The
+  /// planner limits the colour of premultiplied frames to alpha after operations that do not
   /// average.
   var averages: Bool { get }
   /// Whether colour may exceed its alpha, and the pass itself limits it to alpha if its output is a
   /// frame.
   var limitsLast: Bool { get }
   /// Whether the operation is a weighted sum of pixels. Then chroma that 2x2 pixels share gets
-  /// exactly the result of full-size chroma: each pixel has the shared sample, and the result is
-  /// the mean of their results. Other operations work on the chroma plane, whose samples lie in
-  /// the middle of their pixels.
+  /// exactly the result of full-size chroma: every pixel has the shared sample, and the result is
+  /// the mean of their results. Other operations work on the chroma plane, with samples in the
+  /// middle of their pixels.
   var sumsPixels: Bool { get }
-  /// Returns the greatest distance, in pixels, from which a pixel gets content, if the operation
-  /// takes it from opposite sides alike, as blurs do; `nil` if it may move content to one side, or
-  /// from any distance. `nil` by default.
+  /// Returns the maximum distance, in pixels, from which a pixel gets content, if the operation
+  /// takes it equally from opposite sides, as blurs do; `nil` if it may move content to one side,
+  /// or from any distance. `nil` by default.
   func spread(in geometry: FrameGeometry) -> Double?
-  /// The geometry of the output for that of the input.
+  /// Returns the output's geometry for the input's geometry.
   func output(for geometry: FrameGeometry) -> FrameGeometry
   /// Creates the pass for pictures of the setting's geometry.
   func makePass(_ setting: PassSetting) -> any Pass
@@ -54,12 +54,11 @@ extension OperationPass {
 
 /// The pictures that a neighbourhood operation's pass works on.
 package struct PassSetting: Sendable {
-  /// The description of the pass.
   package let description: PassDescription
   /// The geometry of the input.
   package let geometry: FrameGeometry
-  /// The distance, in pixels, to which earlier passes may have spread what the frame shows; `nil` if
-  /// they may have moved it anywhere.
+  /// The distance, in pixels, to which earlier passes may have spread the frame's contents; `nil`
+  /// if they may have moved it anywhere.
   package var spread: Double? = 0
   /// Whether the fourth channel is not alpha and is passed through unchanged.
   package var keepsFourthChannel: Bool {

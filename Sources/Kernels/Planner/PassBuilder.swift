@@ -1,12 +1,12 @@
 /// A builder of passes, which walks the items of a pipeline.
 ///
-/// Pointwise operations are deferred until another item needs their result, so that they share a
-/// pass. Pictures between passes are deep. In pictures with alpha, neighbourhoods are computed on
+/// Pointwise operations are deferred until another item needs their result, to share a pass.
+/// Pictures between passes are deep. In pictures with alpha, neighbourhoods are computed on
 /// premultiplied colour.
 ///
 /// Pictures in linear light hold red, green and blue for every pixel
 /// (``WorkingSpace/format(for:)``): chroma that 2x2 pixels share is chroma of gamma-encoded colour,
-/// and the four linear colours have no chroma in common.
+/// and the four linear colours don't share chroma.
 struct PassBuilder {
   private let input: FrameGeometry
   /// The geometry of the frame after the items so far.
@@ -27,7 +27,7 @@ struct PassBuilder {
   private var limitsLast = false
   /// The source frame by the sizes in which it was needed.
   private var sources: [FrameSize: Int] = [:]
-  /// The distance to which the items so far may have spread what the frame shows.
+  /// The distance to which the items so far may have spread the frame's contents.
   private var spread = ContentSpread()
   private var deferred: [PointOperation] = []
   private var deferredFilters: [String] = []
@@ -47,7 +47,7 @@ struct PassBuilder {
   /// Computes the deferred operations, and turns the last picture into a frame.
   ///
   /// - Parameters:
-  ///   - encoding: The encoding of results; `nil` for that of the input.
+  ///   - encoding: The encoding of results; `nil` keeps the input's encoding.
   ///   - analyses: The analyses of the pipeline.
   ///   - sceneStages: The scene stages of the pipeline.
   ///   - idleStages: The filters without effect.
@@ -233,7 +233,7 @@ struct PassBuilder {
   }
 
   /// Computes the deferred operations if one of them and the next cannot share a pass: a pass with
-  /// a matrix that depends on the frame is compiled for each frame, and fields take long.
+  /// a matrix that depends on the frame is compiled for every frame, and fields take long.
   private mutating func separateFields(from next: PointOperation) {
     let isSeparate =
       next.isAdaptive && self.deferred.contains(where: \.hasField)
@@ -245,7 +245,7 @@ struct PassBuilder {
   private mutating func flush(depth: SampleDepth, premultiplied: Bool) {
     let limits = self.exceedsAlpha && premultiplied && depth == .eight
     guard !self.deferred.isEmpty || self.isPremultiplied != premultiplied || limits else { return }
-    // Nothing is limited between passes, and colour may become brighter than its alpha.
+    // Values are not limited between passes, and colour may become brighter than its alpha.
     self.exceedsAlpha = depth == .deep && (self.exceedsAlpha || !self.deferred.isEmpty)
     var inputs = [self.slot]
     if let slot = self.deferred.lazy.compactMap(\.slot).first { inputs.append(slot) }
@@ -328,7 +328,7 @@ struct PassBuilder {
     self.limitsLast = false
   }
 
-  /// Adds a pass whose deep result is not the latest picture.
+  /// Adds a pass with a deep result that doesn't become the latest picture.
   ///
   /// - Returns: The number of the result.
   private mutating func emitAuxiliary(
@@ -353,7 +353,7 @@ struct PassBuilder {
 }
 
 extension PointOperation {
-  /// The number of the earlier picture that the operation reads; `nil` if it reads none.
+  /// The number of the earlier picture that the operation reads; `nil` for other operations.
   var slot: Int? {
     switch self {
     case .blend(let slot, _, _, _), .source(_, let slot, _): slot

@@ -13,7 +13,7 @@ package struct PixelRect: Sendable, Hashable {
   /// Rounds a region's edges to the nearest pixel in a frame of the given size, and clips it to the
   /// frame.
   ///
-  /// - Returns: `nil` if no pixel is left.
+  /// - Returns: `nil` if the region is outside the frame.
   package init?(_ region: Region, in size: FrameSize) {
     func span(_ origin: Double, _ length: Double, _ limit: Int) -> Range<Int>? {
       let lower = min(max(origin.rounded(), 0), Double(limit))

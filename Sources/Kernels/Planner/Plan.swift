@@ -1,5 +1,5 @@
-/// The compiled passes for frames of one geometry, in order. A plan holds no pixels of frames and
-/// no state.
+/// The compiled passes for frames of one geometry, in order. A plan doesn't hold pixels of frames
+/// or state.
 public struct Plan: Sendable, CustomStringConvertible {
   /// The geometry of input frames.
   public let input: FrameGeometry
@@ -10,13 +10,13 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// The approximate memory of the plan, in bytes: images placed in the frame, grids of fields, and
   /// 4096 bytes per pass. Frames are not counted.
   public let byteCost: Int
-  /// The reason why the plan was refused; `nil` for a valid plan. A refused plan has no passes and
-  /// must not be run.
+  /// The reason why the plan was refused; `nil` for a valid plan. A refused plan is empty and must
+  /// not be run.
   public let refusal: PlanRefusal?
   package let steps: [PlannedPass]
-  /// The active filters that change no frame with their parameters, in order.
+  /// The active filters that don't change frames with their parameters, in order.
   public let idleStages: [IdleStage]
-  /// The stages that depend on what each frame shows. Their passes need a ``FrameScene``.
+  /// The stages that depend on the contents of frames. Their passes need a ``FrameScene``.
   package let sceneStages: [PlannedSceneStage]
   /// The plan's reservation of the memory that all plans may hold; `nil` for plans that do not
   /// count.
@@ -87,7 +87,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   }
 
   /// The estimated time of one thread that kernels from text take for a frame. It is known before
-  /// the first frame; that of other passes is measured.
+  /// the first frame; the time of other passes is measured.
   package var kernelTime: Duration {
     let nanoseconds = self.steps.reduce(0) { $0 + $1.pass.kernelNanoseconds($1.layout.size) }
     return .nanoseconds(Int64(min(nanoseconds, 1e15)))
@@ -96,7 +96,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// Whether frames are returned unchanged, byte for byte.
   public var isIdentity: Bool { self.steps.isEmpty && self.refusal == nil }
 
-  /// Whether a stage hides a part of each frame.
+  /// Whether a stage hides a part of every frame.
   package var protects: Bool { self.sceneStages.contains(where: \.protects) }
 
   /// Whether a stage hides faces.
@@ -118,11 +118,11 @@ public struct Plan: Sendable, CustomStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// The pictures that no pass after the given one reads.
+  /// The pictures that passes after the given one don't read.
   package func finished(after index: Int) -> [Int] { self.lastReaders[index] }
 }
 
-/// An active filter that changes no frame with its parameters, such as a hue that turns by 0.
+/// An active filter that doesn't change frames with its parameters, such as a hue that turns by 0.
 public struct IdleStage: Sendable, Hashable {
   /// The path of the stage: `stages[1].pipeline.stages[0]`.
   public let path: String
@@ -136,7 +136,7 @@ public struct PlanRefusal: Sendable, Hashable {
   public let byteCount: Int
   /// The bytes that the plan may hold.
   public let limit: Int
-  /// Whether ``limit`` is the remainder of the memory of all plans, and not the limit of one plan.
+  /// Whether ``limit`` is the remaining memory of all plans instead of one plan's limit.
   public let isShared: Bool
 }
 
@@ -144,11 +144,11 @@ public struct PlanRefusal: Sendable, Hashable {
 public struct PassDescription: Sendable, Hashable {
   /// The kind of work.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// Each pixel depends on itself.
+    /// Pixels depend on themselves only.
     case pointwise
-    /// Each pixel depends on a neighbourhood.
+    /// Pixels depend on a neighbourhood.
     case neighborhood
-    /// Each pixel is read from another position.
+    /// Pixels are read from other positions.
     case warp
     /// Two pictures are combined.
     case composite
@@ -156,7 +156,7 @@ public struct PassDescription: Sendable, Hashable {
     case frame
     /// Conversion between a file and a frame.
     case codec
-    /// Work on a small copy of the frame that decides what later passes draw.
+    /// Work on a small copy of the frame that determines the drawings of later passes.
     case scene
   }
 
@@ -187,7 +187,6 @@ public struct PassDescription: Sendable, Hashable {
 
 /// A pass in a plan, with its inputs and the layout of its result.
 package struct PlannedPass: Sendable {
-  /// The pass.
   package let pass: any Pass
   /// The pictures that it reads: 0 is the input frame, n the result of pass n - 1.
   package let inputs: [Int]

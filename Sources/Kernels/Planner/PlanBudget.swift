@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The memory of a plan that is being compiled. When the limit is exceeded, nothing more is
-/// allocated and the plan is refused. Used by one thread, for one plan.
+/// The memory of a plan that is being compiled. When the limit is exceeded, allocation stops and
+/// the plan is refused. Used by one thread, for one plan.
 package final class PlanBudget {
-  /// The most bytes of the plan.
+  /// The maximum size of the plan in bytes.
   let limit: Int
   /// The bytes so far.
   private(set) var spent = 0
@@ -12,7 +12,6 @@ package final class PlanBudget {
     self.limit = limit
   }
 
-  /// Whether the limit is exceeded.
   var isExceeded: Bool { self.spent > self.limit }
 
   /// Counts allocated bytes.
@@ -36,8 +35,8 @@ package final class PlanBudget {
   }
 }
 
-/// A limit of the memory of all plans of a cache: those that it keeps, and those that it has
-/// evicted and that are still in use.
+/// A limit of the memory of all plans of a cache: its kept plans, and evicted plans that are still
+/// in use.
 final class PlanMemoryLimit: Sendable {
   /// The bytes of one plan, which are released with the last reference to the plan.
   final class Reservation: Sendable {

@@ -31,12 +31,12 @@ public final class PlanCache: Sendable {
   /// Creates an empty cache.
   ///
   /// - Parameters:
-  ///   - capacity: The most plans to keep; at least 1, by default 64.
-  ///   - maxBytes: The most memory of the kept plans, by default 256 MiB. A larger plan is compiled
-  ///     on each request.
-  ///   - maxPlanBytes: The most memory of one plan; by default unlimited.
-  ///   - maxLiveBytes: The most memory of all plans that are kept or in use, without plans of less
-  ///     than 64 KiB; by default unlimited.
+  ///   - capacity: The maximum number of plans to keep; at least 1, by default 64.
+  ///   - maxBytes: The maximum memory of the kept plans, by default 256 MiB. A larger plan is
+  ///     compiled on every request.
+  ///   - maxPlanBytes: The maximum memory of one plan; unlimited by default.
+  ///   - maxLiveBytes: The maximum memory of all plans that are kept or in use, without plans of
+  ///     less than 64 KiB; by default unlimited.
   public init(
     capacity: Int = 64, maxBytes: Int = 256 << 20, maxPlanBytes: Int = .max,
     maxLiveBytes: Int = .max
@@ -52,18 +52,18 @@ public final class PlanCache: Sendable {
     self.state.withLock { ($0.plans.count, $0.byteCost) }
   }
 
-  /// Returns the plan of a pipeline for a geometry; compiles it if the cache does not have it.
+  /// Returns the plan of a pipeline for a geometry, compiling it if it isn't in the cache.
   ///
   /// - Parameters:
   ///   - pipeline: The pipeline.
   ///   - geometry: The geometry of the frames.
-  ///   - encoding: The encoding of results; by default that of the input.
+  ///   - encoding: The encoding of results; by default the input's encoding.
   public func plan(
     for pipeline: ResolvedPipeline, _ geometry: FrameGeometry, as encoding: FrameEncoding? = nil
   ) -> Plan {
     let key = Key(pipeline: pipeline, geometry: geometry, encoding: encoding)
     if let plan = self.state.withLock({ Self.find(key, &$0) }) { return plan }
-    // Outside the lock: two threads may compile the same plan, and neither waits.
+    // Outside the lock: two threads may compile the same plan, without waiting for each other.
     let compiled = pipeline.plan(for: geometry, as: encoding, maxBytes: self.maxPlanBytes)
     let plan = self.reserving(compiled)
     // The memory of other plans may be released before the next request.

@@ -1,4 +1,4 @@
-/// A compiler of pipelines to passes for one geometry. Pure: it reads no pixels.
+/// A compiler of pipelines to passes for one geometry. Pure: it doesn't read pixels.
 ///
 /// Stages become items: inactive stages and identities are dropped, and nested pipelines are
 /// flattened. A run of pointwise items becomes one pass; other items become separate passes.
@@ -117,8 +117,8 @@ struct Planner {
     return items
   }
 
-  /// Makes analyses of faces scene stages, if other stages need faces. They have no passes, and
-  /// follow the stages that do.
+  /// Makes analyses of faces scene stages, if other stages need faces. They don't have passes, and
+  /// follow the stages with passes.
   private mutating func shareScene() {
     guard self.sceneStages.contains(where: { $0.request.faces != nil }) else { return }
     for index in self.analyses.indices {

@@ -1,15 +1,15 @@
-/// A step that computes each pixel from itself and its position, before it is lowered to a pass.
+/// A step that computes pixels from themselves and their position, before it is lowered to a pass.
 package indirect enum PointOperation: Sendable {
   case matrix(ColorMatrix)
   case field(ScalarField)
   case kernel(StripKernel)
   /// A conversion of colour from the other working space into this one.
   case transfer(to: WorkingSpace)
-  /// A colour matrix that depends on the frame: that of a scene stage.
+  /// A scene stage's colour matrix, which depends on the frame.
   case adaptive(any AdaptiveOperation, index: Int)
   /// A function of the pixel and of the source frame's pixel, which is a separate picture.
   case source(SourceKernel, slot: Int, isPremultiplied: Bool)
-  /// Operations whose result is mixed with their input, within a rectangle.
+  /// Operations with a result that is mixed with their input, within a rectangle.
   case group([PointOperation], amount: Double, rect: PixelRect?)
   /// A mix with an earlier picture: earlier + (this - earlier) * amount. Outside the rectangle the
   /// result is the earlier picture.
@@ -32,7 +32,6 @@ package indirect enum PointOperation: Sendable {
     if folded != .identity { operations.append(.matrix(folded)) }
   }
 
-  /// The summary of each operation.
   package static func summaries(_ operations: [PointOperation]) -> [String] {
     operations.map { operation in
       switch operation {
@@ -101,11 +100,11 @@ extension PointOperation {
 /// An item between a pipeline's stages and its passes: a node with its filter's name, or a group.
 indirect enum PlanItem {
   case node(FilterNode, filter: String)
-  /// An operation that depends on what the frame shows, with its number among the scene stages.
+  /// An operation that depends on the frame's contents, with its number among the scene stages.
   case scene(any SceneOperation, index: Int, filter: String)
   /// A conversion of colour from the other working space into this one.
   case convert(to: WorkingSpace)
-  /// Items whose result is mixed with their input, within a rectangle.
+  /// Items with a result that is mixed with their input, within a rectangle.
   case group([PlanItem], amount: Double, rect: PixelRect?)
 
   /// The filter name of conversions between working spaces.

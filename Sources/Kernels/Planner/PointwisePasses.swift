@@ -8,11 +8,11 @@ struct PointwisePasses: Sendable {
   let premultiplied: Bool
   /// Whether colour is limited to alpha at the end.
   let limited: Bool
-  /// Whether input and output are bytes of the same format, so that chains fold to integers.
+  /// Whether input and output are bytes of the same format. Chains then fold to integers.
   let areFrames: Bool
 
-  /// Creates a pass: in integers or by a row of pixels if the operations allow it, otherwise in
-  /// strips of floats.
+  /// Creates a pass: in integers or by using a row of pixels if the operations allow it, otherwise
+  /// in strips of floats.
   ///
   /// - Parameters:
   ///   - description: Describes the pass; its summary is replaced if the operations fold.

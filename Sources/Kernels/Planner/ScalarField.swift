@@ -1,6 +1,6 @@
 import CKernels
 
-/// A number for every position of a frame, by which colour is multiplied.
+/// A number for every position of a frame. It multiplies the colour.
 public struct ScalarField: Sendable {
   package enum Kind: Sendable {
     /// A field that changes slowly: a function of the position in pixels.
@@ -26,7 +26,7 @@ public struct ScalarField: Sendable {
   /// number give the same noise on every machine.
   ///
   /// - Parameters:
-  ///   - amount: The greatest share of light that the noise removes, 0 ... 1.
+  ///   - amount: The maximum share of light that the noise removes, 0 ... 1.
   ///   - seed: The seed.
   public static func grain(amount: Double, seed: UInt64) -> ScalarField {
     ScalarField(kind: .grain(GrainField(amount: amount, seed: seed)))
@@ -48,7 +48,7 @@ package final class PlannedField: Sendable {
   package let view: FieldView
   /// The memory of the field, in bytes.
   package var byteCost: Int { self.grid?.byteCount ?? 0 }
-  /// The greatest magnitude of the field.
+  /// The maximum magnitude of the field.
   package let maximum: Float
 
   package init(_ field: ScalarField, size: FrameSize) {
@@ -66,7 +66,7 @@ package final class PlannedField: Sendable {
   }
 }
 
-/// The evaluation of a field's rows: plain numbers and addresses, so that threads share it without
+/// The evaluation of a field's rows: plain numbers and addresses, which threads share without
 /// reference counting.
 @safe
 package enum FieldView: Sendable {

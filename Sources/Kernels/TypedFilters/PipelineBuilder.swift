@@ -4,9 +4,9 @@
 /// let look = Pipeline { .sepiaTone(intensity: 0.8); .vignette(intensity: 1) }
 /// ```
 ///
-/// Two stages on separate lines need a semicolon between them, because a line that begins with
-/// a dot continues the one before it. An array literal (`[.sepiaTone(), .vignette()]`) needs none,
-/// but takes no `if` and no `for`. A ``Pipeline`` among the stages is a nested pipeline.
+/// Two stages on separate lines need a semicolon between them, because a line that begins with a
+/// dot continues the previous line. An array literal (`[.sepiaTone(), .vignette()]`) doesn't, but
+/// cannot contain `if` and `for`. A ``Pipeline`` among the stages is a nested pipeline.
 @resultBuilder
 public enum PipelineBuilder {
   /// Adds a stage.
@@ -18,7 +18,7 @@ public enum PipelineBuilder {
   /// Joins the stages of a block.
   public static func buildBlock(_ stages: [Stage]...) -> [Stage] { stages.flatMap(\.self) }
 
-  /// Adds the stages of an `if` whose condition is true.
+  /// Adds the stages of an `if` with a condition that is true.
   public static func buildOptional(_ stages: [Stage]?) -> [Stage] { stages ?? [] }
 
   /// Adds the stages of the first branch.
@@ -27,7 +27,7 @@ public enum PipelineBuilder {
   /// Adds the stages of the second branch.
   public static func buildEither(second stages: [Stage]) -> [Stage] { stages }
 
-  /// Adds the stages of each pass of a loop.
+  /// Adds the stages of all iterations of a loop.
   public static func buildArray(_ stages: [[Stage]]) -> [Stage] { stages.flatMap(\.self) }
 
   /// Adds the stages of an `if #available`.

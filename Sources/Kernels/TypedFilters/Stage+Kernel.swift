@@ -1,17 +1,16 @@
 extension Stage {
-  /// Computes each pixel by a kernel, with values of the kernel's own parameters.
+  /// Computes pixels by using a kernel, with values of the kernel's own parameters.
   ///
   /// - Parameters:
   ///   - asset: The name of the kernel.
-  ///   - parameters: Values by the names of the kernel's parameters: numbers, flags, vectors and
-  ///     colours.
+  ///   - parameters: Values by the kernel's parameter names: numbers, flags, vectors and colours.
   public static func kernel(
     asset: String, parameters: [String: any KernelArgument]
   ) -> Stage {
     .filter("kernel", parameters.mapValues(\.kernelValue).merging(["asset": .text(asset)]) { $1 })
   }
 
-  /// Computes each pixel by the text of a kernel, with values of the kernel's own parameters.
+  /// Computes pixels by using the text of a kernel, with values of the kernel's own parameters.
   ///
   /// - Parameters:
   ///   - source: The text, of at most ``Pipeline/maxTextBytes``.

@@ -1,4 +1,4 @@
-/// Modifiers, each of which returns a changed copy: `.sepiaTone().mix(0.5).named("look")`.
+/// Modifiers, which return a changed copy: `.sepiaTone().mix(0.5).named("look")`.
 extension Stage {
   /// Creates a stage from a nested pipeline: `.pipeline([.pixellate(scale: 12), .hueAdjust(angle:
   /// 1)])`.
@@ -34,8 +34,8 @@ extension Stage {
     self.region(Region(origin: FramePoint(x: left, y: top), width: width, height: height))
   }
 
-  /// Gives the stage an id, by which messages during a session turn it on and off and set its
-  /// parameters.
+  /// Gives the stage an id, which messages during a session use to turn it on and off and to set
+  /// its parameters.
   public func named(_ id: String) -> Stage {
     var stage = self
     stage.id = id

@@ -4,8 +4,8 @@ protocol TypedArgument {
 }
 
 extension Stage {
-  /// Creates a stage from a filter and those of its parameters that have a value; the catalogue's
-  /// defaults apply to the others.
+  /// Creates a stage from a filter and its parameters that have a value; the catalogue's defaults
+  /// apply to the others.
   static func filter(_ name: String, given arguments: [String: (any TypedArgument)?]) -> Stage {
     .filter(name, arguments.compactMapValues { $0?.parameterValue })
   }

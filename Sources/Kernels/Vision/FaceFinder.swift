@@ -1,17 +1,17 @@
-/// A face as a finder reports it, in the pixels of the picture that was searched.
+/// A face reported by a finder, in the pixels of the searched picture.
 public struct DetectedFace: Sendable, Hashable {
   /// The centre of the canonical box.
   ///
-  /// The canonical box is a square around the face, the one that OpenCV's cascade
-  /// `haarcascade_frontalface_alt2` reports. In an upright face the eyes are at (0.29, 0.37) and
-  /// (0.69, 0.37) of it and the mouth at (0.50, 0.79). A finder with other boxes converts them.
+  /// The canonical box is a square around the face, as reported by OpenCV's cascade
+  /// `haarcascade_frontalface_alt2`. In an upright face the eyes are at (0.29, 0.37) and (0.69,
+  /// 0.37) of the box and the mouth at (0.50, 0.79). A finder with other boxes converts them.
   public var center: PicturePoint
   /// The side of the canonical box. Greater than 0.
   public var size: Double
   /// The angle of the face in radians: positive turns clockwise in the picture, 0 is upright.
   public var roll: Double
-  /// The largest error of ``roll`` in radians. A finder that measures the angle leaves it at 0; a
-  /// cascade, which finds faces within a range of angles, states that range.
+  /// The maximum error of ``roll`` in radians: 0 for a finder that measures the angle; for a
+  /// cascade, the range of angles in which it finds faces.
   public var rollTolerance: Double
   /// How sure the finder is, 0 to 1.
   public var confidence: Double
@@ -32,8 +32,8 @@ public struct DetectedFace: Sendable, Hashable {
   }
 }
 
-/// Points of a face, in the pixels of the picture that was searched. Left and right are those of
-/// the picture, not of the person.
+/// Points of a face, in the pixels of the searched picture. Left and right refer to the picture,
+/// not to the person.
 public struct FaceLandmarks: Sendable, Hashable {
   /// The centre of the eye on the left of the picture.
   public var leftEye: PicturePoint
@@ -58,12 +58,12 @@ public protocol FaceFinder: Sendable {
   /// Whether searches need the picture in colour. By default they do not.
   var needsColor: Bool { get }
 
-  /// Returns the faces of a picture, in any order, and none if it shows none.
+  /// Returns the faces of a picture, in any order; an empty array if it doesn't show a face.
   ///
   /// - Throws: An error if the search failed. A protecting filter then covers the whole frame.
   mutating func faces(in picture: LumaPicture) throws -> [DetectedFace]
 
-  /// Returns the faces of a picture that a search asks for, in any order.
+  /// Returns the faces of a picture that a search includes, in any order.
   ///
   /// By default this searches the whole picture and returns the faces that the search includes.
   ///

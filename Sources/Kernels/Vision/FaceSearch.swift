@@ -10,7 +10,7 @@
 public struct FaceSearch: Sendable, Hashable {
   /// The time that a search may spend.
   public enum Effort: String, Sendable, Hashable, CaseIterable {
-    /// Finds the most faces.
+    /// Finds as many faces as possible.
     case thorough
     /// Takes about half the time and misses a few more faces.
     case quick
@@ -30,13 +30,13 @@ public struct FaceSearch: Sendable, Hashable {
     }
   }
 
-  /// The part of the picture that is searched. `nil` is the whole picture; at an angle other than 0
+  /// The searched part of the picture. `nil` searches the whole picture; at an angle other than 0
   /// the picture is turned about its centre, and its corners are not searched.
   public var window: Window?
-  /// The roll of the faces in radians, as in ``DetectedFace/roll``. Faces that are turned by a few
-  /// degrees more or less are found too.
+  /// The roll of the faces in radians, as in ``DetectedFace/roll``. The search also finds faces
+  /// turned by a few degrees more or less.
   public var angle: Double
-  /// The range of ``DetectedFace/size`` in pixels. `nil` leaves it to the finder.
+  /// The range of ``DetectedFace/size`` in pixels. `nil` uses the finder's own range.
   public var sizes: ClosedRange<Double>?
   /// The time that the search may spend.
   public var effort: Effort
@@ -52,7 +52,7 @@ public struct FaceSearch: Sendable, Hashable {
     self.effort = effort
   }
 
-  /// Returns whether the search asks for a face: its centre is in the window, and its size in the
+  /// Returns whether the search includes a face: its centre is in the window, and its size in the
   /// range.
   public func includes(_ face: DetectedFace) -> Bool {
     if let sizes = self.sizes, !sizes.contains(face.size) { return false }

@@ -1,4 +1,4 @@
-/// The part of each pixel that belongs to a person, at a low resolution.
+/// The part of every pixel that belongs to a person, at a low resolution.
 public struct MatteEstimate: Sendable, Equatable {
   /// The number of columns.
   public let width: Int
@@ -6,8 +6,8 @@ public struct MatteEstimate: Sendable, Equatable {
   public let height: Int
   /// `width * height` values, 0 is background and 1 the person.
   public let values: [Float]
-  /// Whether the source is sure of it. A background filter that protects covers the whole frame
-  /// when it is not.
+  /// Whether the source is certain. A background filter that protects covers the whole frame when
+  /// it is not.
   public let isSure: Bool
 
   /// - Precondition: `values.count == width * height`, and both sides are at least 1.

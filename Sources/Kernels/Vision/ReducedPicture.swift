@@ -1,6 +1,6 @@
 /// A small grey copy of a frame, in which faces are detected and followed.
 ///
-/// Samples are full-range luma, one byte each, rows from top to bottom without padding.
+/// Samples are full-range luma, of one byte, in rows from top to bottom without padding.
 public struct LumaPicture: Sendable, Equatable {
   /// The number of columns.
   public let width: Int
@@ -22,7 +22,7 @@ public struct LumaPicture: Sendable, Equatable {
 
 /// A small colour copy of a frame, from which mattes are computed.
 ///
-/// Pixels are R'G'B' as displayed, three bytes each, rows from top to bottom without padding.
+/// Pixels are R'G'B' as displayed, of three bytes, in rows from top to bottom without padding.
 public struct ColorPicture: Sendable, Equatable {
   /// The number of columns.
   public let width: Int

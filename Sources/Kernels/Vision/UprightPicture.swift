@@ -2,7 +2,7 @@
 package struct UprightPicture: Sendable {
   package let color: ColorPicture
   package let luma: LumaPicture
-  /// The pixels of the frame along each side of a pixel.
+  /// The pixels of the frame along every side of a pixel.
   private let factor: Double
   private let orientation: Orientation
   /// The size of the picture as stored.
@@ -18,7 +18,7 @@ package struct UprightPicture: Sendable {
     self.luma = LumaPicture(self.color)
   }
 
-  /// The map from the pixels of the picture to those of the frame as stored.
+  /// The map from the pixels of the picture to the pixels of the frame as stored.
   package var frameMap: AffineMap {
     func frame(_ x: Double, _ y: Double) -> PicturePoint {
       self.factor * self.orientation.storedPoint(PicturePoint(x: x, y: y), in: self.stored)

@@ -22,7 +22,7 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
     /// The number of pixels.
     var pixelCount: Int { unsafe Int(self.bitmap.width) * Int(self.bitmap.height) }
 
-    /// The number of pixels that were rendered, with those of all layers.
+    /// The number of rendered pixels, including all layers.
     var cost: Int { unsafe max(self.pixelCount, Int(self.bitmap.layer_pixels)) }
   }
 
@@ -35,7 +35,7 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
     let stroke: Int32
   }
 
-  /// The most bytes of kept glyphs.
+  /// The maximum size of kept glyphs in bytes.
   private static let maxGlyphBytes = 384 << 10
   /// The bytes of a kept glyph without its pixels.
   private static let glyphBytes = 128
@@ -92,7 +92,7 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
 
   /// Returns a glyph's pixels: kept ones, or new ones.
   ///
-  /// - Parameter maxPixels: The most pixels.
+  /// - Parameter maxPixels: The maximum number of pixels.
   func glyph(_ key: GlyphKey, maxPixels: Int) throws(TextError) -> Glyph {
     if let glyph = self.glyphs[key] { return glyph }
     var bitmap = unsafe ctext_bitmap()
@@ -133,13 +133,14 @@ final class Face: @unchecked Sendable {  // FontFile gives it to one thread at a
   }
 }
 
-/// The limits of texts beyond those of their length.
+/// The limits of texts in addition to their length.
 enum TextLimits {
-  /// The most pixels of all glyphs of a text.
+  /// The maximum number of pixels of all glyphs of a text.
   static let maxGlyphPixels = 16 << 20
-  /// The most pixels from which a shadow is computed, beyond those of the drawn rectangle.
+  /// The maximum number of pixels from which a shadow is computed, in addition to the drawn
+  /// rectangle.
   static let maxShadowPixels = 16 << 20
-  /// The most glyphs of a text.
+  /// The maximum number of glyphs of a text.
   static let maxGlyphs = 2048
 }
 

@@ -1,7 +1,7 @@
 import SidelightKernels
 import Synchronization
 
-/// The installed fonts: those that pipelines name, and those for characters that these lack.
+/// The installed fonts: the fonts that pipelines name, and fonts for further characters.
 final class FontCollection: Sendable {
   /// The names of a font's files in the folders; the first that exists is used.
   private typealias Files = [String]
@@ -13,7 +13,7 @@ final class FontCollection: Sendable {
     self.folders = folders
   }
 
-  /// Returns a font by its name, or the most similar one that is installed; `nil` if there is none.
+  /// Returns a font by its name, or the most similar installed one; `nil` if both are missing.
   /// A font without a bold style is used in its regular one.
   func font(_ font: BundledFont, isBold: Bool) -> FontFile? {
     Self.substitutes(of: font).lazy.compactMap { font in
@@ -21,7 +21,7 @@ final class FontCollection: Sendable {
     }.first
   }
 
-  /// Returns a font, and the others that can replace it, the most similar first.
+  /// Returns a font and its substitutes, the most similar first.
   private static func substitutes(of font: BundledFont) -> [BundledFont] {
     let similar: [BundledFont] =
       switch font {
@@ -105,7 +105,7 @@ final class FontCollection: Sendable {
     let paths = names.flatMap { name in self.folders.map { "\($0)/\(name)" } }
     let found = paths.lazy.compactMap { FontFile(path: $0, index: index) }.first
     return self.files.withLock { files in
-      // Another thread may have opened it meanwhile.
+      // Another thread may have opened it.
       if let known = files[key] { return known }
       files.updateValue(found, forKey: key)
       return found

@@ -12,7 +12,7 @@ import Synchronization
 /// The file of a font, and the faces that are opened on it.
 @safe
 final class FontFile: FontHandle, @unchecked Sendable {  // the bytes do not change
-  /// The most faces that are kept while no text uses them.
+  /// The maximum number of unused faces to keep.
   private static let maxIdleFaces = 4
   /// The largest file that is mapped.
   private static let maxFileBytes = 256 << 20
@@ -26,7 +26,7 @@ final class FontFile: FontHandle, @unchecked Sendable {  // the bytes do not cha
 
   /// Parses a font in memory.
   ///
-  /// - Throws: ``TextError`` that says why the font cannot be used.
+  /// - Throws: ``TextError`` with the reason why the font cannot be used.
   init(_ contents: [UInt8]) throws(TextError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: contents.count, alignment: 16)
     unsafe copy.copyBytes(from: contents)
@@ -103,7 +103,6 @@ struct FaceSet: ~Copyable {
     for (file, face) in self.faces { file.put(back: face) }
   }
 
-  /// Returns the face of a font.
   mutating func face(of file: FontFile) throws(TextError) -> Face {
     if let known = self.faces.first(where: { $0.file === file }) { return known.face }
     let face = try file.takeFace()

@@ -2,8 +2,8 @@ public import SidelightKernels
 
 /// The fonts of ``FontRenderer``.
 public struct TextConfiguration: Sendable, Hashable {
-  /// - `fontFolders` (paths, default: those of Debian): the folders with the folders `dejavu`,
-  ///   `inter` and `noto`.
+  /// - `fontFolders` (paths, default: Debian's): the folders with the folders `dejavu`, `inter` and
+  ///   `noto`.
   public var fontFolders = ["/usr/share/fonts/truetype", "/usr/share/fonts/opentype"]
 
   /// Creates a configuration with the defaults.
@@ -12,9 +12,9 @@ public struct TextConfiguration: Sendable, Hashable {
 
 /// A renderer of texts with FreeType, HarfBuzz and FriBidi.
 ///
-/// A font that is not installed is replaced by a similar one. Characters that a text's font lacks are drawn with other installed fonts: the Noto font of their
-/// script, DejaVu Sans, Noto Sans CJK, and Noto Color Emoji for emoji. Characters that no font has
-/// are drawn as the font's own box.
+/// A font that is not installed is replaced by a similar one. Characters that a text's font lacks
+/// are drawn with other installed fonts: the Noto font of their script, DejaVu Sans, Noto Sans CJK,
+/// and Noto Color Emoji for emoji. Characters that all fonts lack are drawn as the font's own box.
 public struct FontRenderer: TextRenderer, FontReader {
   private let fonts: FontCollection
 
@@ -32,9 +32,9 @@ public struct FontRenderer: TextRenderer, FontReader {
 
   /// Draws a text.
   ///
-  /// - Returns: `nil` if no pixel of the frame is covered.
-  /// - Throws: ``TextError`` for a text of more than 2048 glyphs, or whose glyphs have more than 16
-  ///   million pixels, and for damaged fonts.
+  /// - Returns: `nil` if the text is outside the frame.
+  /// - Throws: ``TextError`` for a text with more than 2048 glyphs or 16 million pixels of glyphs,
+  ///   and for damaged fonts.
   public func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
     guard text.text.contains(where: { !$0.isWhitespace }) else { return nil }
     let primary = try self.file(of: text)
@@ -71,8 +71,8 @@ public struct FontRenderer: TextRenderer, FontReader {
 }
 
 extension FilterCatalogue {
-  /// Adds the filters `text` and `timecode`. If no font is installed, it adds them as filters that
-  /// are not available.
+  /// Adds the filters `text` and `timecode`. Without an installed font, it adds them as unavailable
+  /// filters.
   ///
   /// - Parameter configuration: The folders of fonts.
   public mutating func registerText(_ configuration: TextConfiguration = TextConfiguration()) {

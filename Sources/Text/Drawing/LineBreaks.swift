@@ -1,9 +1,9 @@
-/// The places at which a line may break.
+/// The positions at which a line may break.
 ///
 /// A line breaks after white space, after hyphens and dashes, and between the characters of Chinese
 /// and Japanese, but not before closing and not after opening punctuation. That is a small part of
-/// Unicode's line breaking algorithm (UAX 14). Thai, Lao, Khmer and Burmese, whose words only a
-/// dictionary separates, break at spaces.
+/// Unicode's line breaking algorithm (UAX 14). Thai, Lao, Khmer and Burmese, which need a
+/// dictionary to separate words, break at spaces.
 enum LineBreaks {
   /// Returns whether a line may break between two characters of a paragraph.
   static func isAllowed(_ before: Paragraph.Cluster, _ after: Paragraph.Cluster, in text: [UInt32])

@@ -1,7 +1,7 @@
 import CText
 import SidelightKernels
 
-/// A paragraph as characters, with everything that shaping needs to know of each.
+/// A paragraph as characters, with the properties that shaping needs.
 struct Paragraph {
   /// A user-perceived character.
   struct Cluster {
@@ -18,7 +18,7 @@ struct Paragraph {
   /// The Unicode scalars.
   let scalars: [UInt32]
   let clusters: [Cluster]
-  /// The level of each scalar in the Unicode bidirectional algorithm.
+  /// The level of every scalar in the Unicode bidirectional algorithm.
   let levels: [Int8]
   /// Whether the paragraph begins at the right.
   let isRightToLeft: Bool
@@ -56,7 +56,7 @@ struct Paragraph {
     self.isRightToLeft = isRightToLeft != 0
   }
 
-  /// Spaces at which no line breaks.
+  /// Spaces that don't break lines.
   private static let glue: Set<Character> = ["\u{A0}", "\u{202F}", "\u{2007}"]
   /// The script of characters that all scripts share: Zyyy.
   static let common: UInt32 = 0x5A79_7979
@@ -73,8 +73,8 @@ struct Paragraph {
     return Self.common
   }
 
-  /// Gives shared characters, such as spaces and digits, the script of those before them, and those
-  /// at the start the script of the first that has one.
+  /// Gives shared characters, such as spaces and digits, the script of the characters before them,
+  /// or at the start the first script that follows.
   private static func inheritScripts(_ clusters: inout [Cluster]) {
     var script = clusters.first { $0.script != Self.common }?.script ?? Self.common
     for index in clusters.indices {
@@ -87,7 +87,7 @@ struct Paragraph {
   }
 }
 
-/// The choice of a font for each character: the text's own font, or one for characters it lacks.
+/// The choice of a font per character: the text's own font, or one for characters it lacks.
 struct FontChoice {
   /// The text's own font.
   let primary: FontFile

@@ -20,7 +20,7 @@ struct PlateCanvas {
 @safe
 final class PlateMask {
   let picture: ctext_picture
-  /// The place of the top left pixel in the frame.
+  /// The position of the top left pixel in the frame.
   private let left: Int
   private let top: Int
   private let pixels: UnsafeMutableBufferPointer<UInt8>

@@ -15,7 +15,7 @@ struct PlateRenderer {
 
   /// Draws the text.
   ///
-  /// - Returns: `nil` if no pixel of the frame is covered.
+  /// - Returns: `nil` if the text is outside the frame.
   func render(_ faces: inout FaceSet) throws(TextError) -> TextPlate? {
     let (paddingX, paddingY) =
       self.hasBox ? (self.style.boxPaddingX, self.style.boxPaddingY) : (0, 0)
@@ -118,7 +118,7 @@ struct PlateRenderer {
     let drawn = unsafe PlateGlyph(
       image: image, x: column + Int((Double(bitmap.left) * scale).rounded()),
       y: baseline - row - Int((Double(bitmap.top) * scale).rounded()), scale: scale)
-    // Each pixel of the frame, and of the shadow's mask, that the picture covers is computed.
+    // Computes every pixel of the frame, and of the shadow's mask, that the picture covers.
     let canvas = PlateBounds(left: 0, top: 0, right: frame.width, bottom: frame.height)
     let covered = drawn.bounds
     try Self.charge(covered.intersection(canvas).pixelCount, to: &pixels)
@@ -128,7 +128,7 @@ struct PlateRenderer {
     return drawn
   }
 
-  /// Subtracts pixels from those that may still be rendered.
+  /// Subtracts pixels from the number that may still be rendered.
   private static func charge(_ count: Int, to pixels: inout Int) throws(TextError) {
     pixels -= count
     guard pixels >= 0 else {

@@ -6,10 +6,10 @@ struct PlateShadow {
   private let color: RGBAColor
   /// The standard deviation of the blur in pixels.
   private let blur: Double
-  /// The whole pixels by which the shadow is displaced.
+  /// The displacement of the shadow in whole pixels.
   private let offset: (x: Int, y: Int)
 
-  /// Creates the shadow of a style; `nil` if it has none.
+  /// Creates the shadow of a style; `nil` for a style without a shadow.
   init?(_ style: TextStyle) {
     guard style.shadowColor.alpha > 0 else { return nil }
     self.color = style.shadowColor
@@ -31,8 +31,8 @@ struct PlateShadow {
   /// Draws the shadow. Its mask has only the pixels that are not clear after the blur, and on which
   /// the canvas depends.
   ///
-  /// - Throws: ``TextError`` if the mask has more than ``TextLimits/maxShadowPixels`` beyond those
-  ///   of the canvas.
+  /// - Throws: ``TextError`` if the mask has more than ``TextLimits/maxShadowPixels`` in addition
+  ///   to the canvas.
   func draw(of glyphs: [PlateGlyph], on canvas: PlateCanvas) throws(TextError) {
     let bounds = self.blurredBounds(of: glyphs).intersection(self.source(of: canvas.bounds))
     guard !bounds.isEmpty else { return }
@@ -50,7 +50,7 @@ struct PlateShadow {
     mask.draw(self.color, on: canvas, x: self.offset.x, y: self.offset.y)
   }
 
-  /// The pixels by which the blur reaches: three boxes reach about three standard deviations.
+  /// The reach of the blur in pixels: three boxes reach about three standard deviations.
   private var reach: Int { Int((3 * self.blur).rounded(.up)) + 2 }
 
   /// The bounds of the blurred glyphs before they are displaced.

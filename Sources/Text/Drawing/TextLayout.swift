@@ -3,7 +3,7 @@ import SidelightKernels
 
 /// The glyphs of a text at their places in a block of lines.
 struct TextLayout {
-  /// A glyph at its place.
+  /// A glyph at its position.
   struct PlacedGlyph {
     let glyph: UInt32
     let font: FontFile
@@ -53,7 +53,7 @@ struct TextLayout {
     var top = 0.0
     var descent = 0.0
     for index in lines.indices {
-      // Letters that are higher than those of the text's own font need more room.
+      // Letters that are higher than the letters of the text's own font need more room.
       let ascent = max(metrics.ascent * style.size, Double(lines[index].ascent) / 64)
       let last = descent
       descent = max(metrics.descent * style.size, Double(lines[index].descent) / 64)
@@ -75,7 +75,7 @@ struct LineBreaker {
   private(set) var lines: [TextLayout.Line] = []
   private var glyphCount = 0
 
-  /// - Parameter maxWidth: The greatest width of a line in pixels.
+  /// - Parameter maxWidth: The maximum width of a line in pixels.
   init(style: TextStyle, maxWidth: Double, fonts: FontChoice) {
     self.style = style
     self.maxWidth = Int(min(max(maxWidth, 1), 65536) * 64)
@@ -83,7 +83,7 @@ struct LineBreaker {
     self.fonts = fonts
   }
 
-  /// Whether there are as many lines as there may be.
+  /// Whether the maximum number of lines is reached.
   var isFull: Bool { self.lines.count >= self.style.maxLines }
 
   /// Appends a paragraph. The last line that fits ends with an ellipsis if text is left out.
@@ -105,7 +105,7 @@ struct LineBreaker {
     } while start < paragraph.clusters.count && !self.isFull
   }
 
-  /// Returns the width of each character in 1/64 pixel.
+  /// Returns the widths of characters in 1/64 pixel.
   private mutating func widths(
     of paragraph: Paragraph, _ faces: inout FaceSet
   ) throws(TextError) -> [Int] {

@@ -11,7 +11,7 @@ package struct CivilTime: Sendable, Hashable {
   package let dayOfYear: Int
   /// The seconds since the start of 1970 in UTC, rounded down.
   package let unixSeconds: Int
-  /// The seconds by which the clock is ahead of UTC.
+  /// The clock's offset from UTC in seconds.
   package let utcOffset: Int
 
   /// Converts a time.
@@ -21,11 +21,11 @@ package struct CivilTime: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - nanoseconds: The time since the start of 1970 in UTC.
-  ///   - utcOffset: The seconds by which the clock is ahead of UTC.
+  ///   - utcOffset: The clock's offset from UTC in seconds.
   package init(nanoseconds: Int64, utcOffset: Int) {
     let total = Int(nanoseconds)
     self.unixSeconds = Self.quotient(total, 1_000_000_000)
-    // The product of the quotient and the divisor is below the least Int for the earliest times.
+    // The product of the quotient and the divisor is below `Int.min` for the earliest times.
     let rest = total % 1_000_000_000
     self.nanosecond = rest < 0 ? rest + 1_000_000_000 : rest
     self.utcOffset = utcOffset
@@ -117,7 +117,7 @@ package struct TimeFormat: Sendable, Hashable {
     self.parts = parts
   }
 
-  /// Whether the text changes more often than each second.
+  /// Whether the text changes more often than once per second.
   package var hasFractions: Bool {
     self.parts.contains(.conversion("L")) || self.parts.contains(.conversion("f"))
   }

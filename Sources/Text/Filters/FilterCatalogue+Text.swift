@@ -1,12 +1,12 @@
 public import SidelightKernels
 
 extension FilterCatalogue {
-  /// Adds the filters `text` and `timecode`, with a renderer. They replace those that were added
-  /// with another one.
+  /// Adds the filters `text` and `timecode`, with a renderer. They replace filters added with
+  /// another renderer.
   ///
   /// - Parameters:
-  ///   - renderer: Draws the texts, and parses uploaded fonts if it is that of SidelightText.
-  ///   - maxCacheBytes: The most memory of drawn texts that are kept for later frames.
+  ///   - renderer: Draws the texts, and parses uploaded fonts if it is SidelightText's renderer.
+  ///   - maxCacheBytes: The maximum memory of drawn texts that are kept for later frames.
   public mutating func registerText(
     _ renderer: any TextRenderer, maxCacheBytes: Int = 64 << 20
   ) {
@@ -16,8 +16,8 @@ extension FilterCatalogue {
     self.register(TimecodeFilter.description) { TimecodeFilter($0, tools: tools) }
   }
 
-  /// Describes the filters `text` and `timecode` as ones that are not available. A pipeline that
-  /// names one does not resolve.
+  /// Describes the filters `text` and `timecode` as unavailable. A pipeline that names one does not
+  /// resolve.
   ///
   /// - Parameter reason: The missing part, as a clause.
   public mutating func registerText(unavailable reason: String) {

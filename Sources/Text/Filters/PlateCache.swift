@@ -34,7 +34,7 @@ final class PlateCache: Sendable {
     var lastUse: UInt64
   }
 
-  /// A font that entries belong to. A later font may have the identity of one that is gone.
+  /// A font that entries belong to. A later font may have the identity of a released one.
   private struct KnownFont {
     weak var font: FontAsset?
   }
@@ -64,7 +64,7 @@ final class PlateCache: Sendable {
     }
   }
 
-  /// The cost of an entry without samples: its key and its place.
+  /// The cost of an entry without samples: its key and its position.
   private static let entryBytes = 1024
 
   private let maxBytes: Int
@@ -77,7 +77,7 @@ final class PlateCache: Sendable {
   /// How often a text was drawn.
   var renderCount: Int { self.state.withLock(\.renderCount) }
 
-  /// Returns the samples of a text: those of the cache, or new ones.
+  /// Returns the samples of a text, from the cache or newly drawn.
   ///
   /// - Parameters:
   ///   - font: The uploaded font of the key.
@@ -119,12 +119,12 @@ final class PlateCache: Sendable {
   }
 }
 
-/// A renderer of texts with the cache of those that it has drawn.
+/// A renderer of texts with a cache of drawn texts.
 package final class TextTools: Sendable {
   package let renderer: any TextRenderer
   private let cache: PlateCache
 
-  /// - Parameter maxCacheBytes: The most memory of drawn texts that are kept.
+  /// - Parameter maxCacheBytes: The maximum memory of drawn texts that are kept.
   package init(_ renderer: any TextRenderer, maxCacheBytes: Int) {
     self.renderer = renderer
     self.cache = PlateCache(maxBytes: maxCacheBytes)
@@ -138,7 +138,7 @@ package final class TextTools: Sendable {
   /// - Parameters:
   ///   - opacity: A factor of the text's alpha.
   ///   - isKept: Whether later frames may show the same text.
-  /// - Returns: `nil` if no pixel is covered.
+  /// - Returns: `nil` if the text doesn't cover pixels.
   /// - Throws: ``TextError`` of the renderer.
   package func samples(
     _ request: TextRequest, opacity: Double, for geometry: FrameGeometry, isKept: Bool

@@ -71,7 +71,7 @@ struct PlatePass: Pass {
         let source = start + 4 * x
         guard plate.pixels[source + 3] > 0 else { continue }
         let pixel = unsafe row + 4 * x
-        // 0 to 1: the text's alpha, and those of the frame's colour and of the result.
+        // 0 to 1: the alpha of the text, of the frame's colour and of the result.
         let alpha = Float(plate.pixels[source + 3]) * plate.opacity / 255
         let under = unsafe Float(pixel[3]) / 255 * (1 - alpha)
         let total = alpha + under

@@ -118,7 +118,7 @@ private struct PlatePicture {
         Float(self.pixels[index + 3]))
   }
 
-  /// The mean of the pixels that share a sample of chroma; at an odd edge, of those that exist.
+  /// The mean of the pixels that share a sample of chroma; at an odd edge, of the existing pixels.
   func mean(_ x: Int, _ y: Int, in size: FrameSize) -> SIMD4<Float> {
     let (right, lower) = (min(2 * x + 1, size.width - 1), min(2 * y + 1, size.height - 1))
     return

@@ -24,8 +24,8 @@ package enum TextSource: Sendable, Hashable {
 
 /// A text that is drawn on frames of one geometry.
 ///
-/// A text that never changes is drawn when the plan is compiled. Any other one is drawn for the
-/// first frame that shows it, within that frame's time, so that each frame has its own text.
+/// A text that never changes is drawn when the plan is compiled. Any other text is drawn for the
+/// first frame that shows it, within that frame's time, which gives every frame its own text.
 package struct TextOperation: DrawingOperation {
   package let source: TextSource
   /// The text's properties, without its characters.
@@ -70,7 +70,7 @@ package struct TextOperation: DrawingOperation {
     return samples.byteCount
   }
 
-  /// Whether the text covers no pixel of any frame.
+  /// Whether the text is outside every frame.
   package var isEmpty: Bool {
     guard case .success(nil) = self.fixed else { return false }
     return true
@@ -80,7 +80,7 @@ package struct TextOperation: DrawingOperation {
     PlatePass(setting: setting, operation: self)
   }
 
-  /// Returns the text of a frame; `nil` if it covers no pixel.
+  /// Returns the text of a frame; `nil` if it doesn't cover pixels.
   package func samples(of details: FrameDetails) throws(TextError) -> PlateSamples? {
     if let fixed = self.fixed { return try fixed.get() }
     return try self.tools.samples(

@@ -102,8 +102,8 @@ struct TextAppearance: Sendable {
   /// The opacity of text and box.
   var opacity: Double { self.arguments.number("opacity") }
 
-  /// Whether the text covers anything. Samples are computed with an opacity of Float, in which the
-  /// smallest numbers are 0.
+  /// Whether the text covers pixels. Samples use an opacity of type Float, in which the smallest
+  /// numbers are 0.
   var isVisible: Bool { Float(self.opacity) > 0 }
 
   /// Returns the reason why the font cannot be used; `nil` if it can.

@@ -9,7 +9,7 @@ public protocol TextRenderer: Sendable {
 
   /// Draws a text.
   ///
-  /// - Returns: `nil` if no pixel of the frame is covered.
+  /// - Returns: `nil` if the text is outside the frame.
   /// - Throws: ``TextError`` for a text that takes too much time or memory, or a damaged font.
   func render(_ text: TextRequest) throws(TextError) -> TextPlate?
 }
@@ -20,7 +20,7 @@ public enum BundledFont: String, Sendable, Hashable, CaseIterable {
   case inter
   /// DejaVu Sans.
   case dejaVuSans
-  /// DejaVu Sans Mono, whose characters are equally wide.
+  /// DejaVu Sans Mono, with characters of equal width.
   case dejaVuMono
   /// DejaVu Serif.
   case dejaVuSerif
@@ -38,7 +38,7 @@ public enum TextFont: Sendable, Hashable {
   case asset(FontAsset)
 }
 
-/// A text with everything on which its pixels depend.
+/// A text with all properties that determine its pixels.
 public struct TextRequest: Sendable, Hashable {
   /// The text; line breaks separate paragraphs.
   public var text: String
@@ -69,7 +69,7 @@ public struct TextStyle: Sendable, Hashable {
   public var size: Double
   /// The colour of letters.
   public var color = RGBAColor(red: 1, green: 1, blue: 1)
-  /// The width of the line around letters; 0 draws none.
+  /// The width of the line around letters; 0 disables it.
   public var outlineWidth = 0.0
   /// The colour of the line around letters.
   public var outlineColor = TextStyle.black
@@ -79,9 +79,9 @@ public struct TextStyle: Sendable, Hashable {
   public var shadowY = 0.0
   /// The standard deviation of the shadow's edge.
   public var shadowBlur = 0.0
-  /// The colour of the shadow; clear draws none.
+  /// The colour of the shadow; clear disables it.
   public var shadowColor = TextStyle.clear
-  /// The colour of the box behind the text; clear draws none.
+  /// The colour of the box behind the text; clear disables it.
   public var boxColor = TextStyle.clear
   /// The distance from the text to the box's left and right edge.
   public var boxPaddingX = 0.0
@@ -93,11 +93,11 @@ public struct TextStyle: Sendable, Hashable {
   public var isBoxWide = false
   /// The distance of baselines as a factor of the font's own.
   public var lineSpacing = 1.0
-  /// The side to which lines are aligned; `nil` is the side where their paragraph begins.
+  /// The side to which lines are aligned; `nil` uses the side where their paragraph begins.
   public var alignment: TextAlignment?
-  /// The greatest width of lines.
+  /// The maximum width of lines.
   public var maxWidth = 65536.0
-  /// The most lines. A text with more ends with an ellipsis.
+  /// The maximum number of lines. A longer text ends with an ellipsis.
   public var maxLines = 64
   /// Whether digits are equally wide.
   public var hasTabularDigits = false
@@ -123,7 +123,7 @@ public enum TextAlignment: String, Sendable, Hashable, CaseIterable {
   case right
 }
 
-/// The place of a text in a frame.
+/// The position of a text in a frame.
 public struct TextPlacement: Sendable, Hashable {
   /// A corner or an edge of the frame, or its centre.
   public enum Anchor: String, Sendable, Hashable, CaseIterable {
@@ -188,12 +188,12 @@ public struct TextPlate: Sendable {
   public let y: Int
   /// The size, which ends within the frame.
   public let size: FrameSize
-  /// Red, green, blue and alpha of each pixel, premultiplied, row by row.
+  /// Red, green, blue and alpha of every pixel, premultiplied, row by row.
   public let pixels: [UInt8]
 
   /// Creates a plate.
   ///
-  /// - Precondition: There are four bytes for each pixel.
+  /// - Precondition: There are four bytes per pixel.
   public init(x: Int, y: Int, size: FrameSize, pixels: [UInt8]) {
     precondition(pixels.count == 4 * size.pixelCount && x >= 0 && y >= 0)
     self.x = x

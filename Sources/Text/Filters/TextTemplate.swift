@@ -1,17 +1,17 @@
 package import SidelightKernels
 
-/// A text with fields that are replaced for each frame.
+/// A text with fields that are replaced in every frame.
 ///
 /// `{capture_time}`, `{capture_time:%H:%M:%S}`, `{sequence}`, `{sequence:6}`, `{label}`,
 /// `{participant}` and `{tag:KEY}` are fields; `{{` and `}}` are braces. Text of the frame comes
-/// from participants, and is isolated: it can neither change the direction of the text around it nor
+/// from participants, and is isolated: it cannot change the direction of the text around it or
 /// begin a line.
 package struct TextTemplate: Sendable, Hashable {
   /// A template that cannot be read.
   package struct Invalid: Error, Sendable, Hashable {
     /// The error as a clause, with its position.
     package let reason: String
-    /// The name of a field that is near; `nil` if there is none.
+    /// The name of a field that is near; `nil` without a suggestion.
     package let suggestion: String?
   }
 
@@ -19,14 +19,15 @@ package struct TextTemplate: Sendable, Hashable {
   enum Part: Sendable, Hashable {
     case literal(String)
     case captureTime(TimeFormat)
-    /// With zeros in front, up to that many digits.
+    /// Padded with leading zeros to that many digits.
     case sequence(digits: Int)
     case label
     case participant
     case tag(String)
   }
 
-  /// The most Unicode scalars of a text after its fields are replaced. Further ones are left out.
+  /// The maximum number of Unicode scalars of a text after its fields are replaced. Further scalars
+  /// are left out.
   package static let maxScalars = 512
 
   private static let fields = ["capture_time", "label", "participant", "sequence", "tag"]
@@ -111,9 +112,9 @@ package struct TextTemplate: Sendable, Hashable {
   package enum Change: Int, Sendable, Comparable {
     /// Never.
     case never
-    /// Now and then: each second, or with the stream.
+    /// Now and then: every second, or with the stream.
     case sometimes
-    /// With each frame.
+    /// With every frame.
     case eachFrame
 
     package static func < (left: Change, right: Change) -> Bool { left.rawValue < right.rawValue }
@@ -131,7 +132,7 @@ package struct TextTemplate: Sendable, Hashable {
     }.max() ?? .never
   }
 
-  /// Whether the text has numbers that change, whose digits should be equally wide.
+  /// Whether the text has numbers that change, and should have digits of equal width.
   package var hasChangingNumbers: Bool {
     self.parts.contains { part in
       switch part {
@@ -143,7 +144,7 @@ package struct TextTemplate: Sendable, Hashable {
 
   /// Returns the text of a frame.
   ///
-  /// - Parameter utcOffset: The seconds by which the clock is ahead of UTC.
+  /// - Parameter utcOffset: The clock's offset from UTC in seconds.
   package func text(of details: FrameDetails, utcOffset: Int) -> String {
     var text = ""
     for part in self.parts {

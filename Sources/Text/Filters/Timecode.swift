@@ -6,8 +6,8 @@ package struct Timecode: Sendable, Hashable {
   package enum Form: String, Sendable, Hashable, CaseIterable {
     /// `HH:MM:SS:FF`: the frame within the second.
     case frames
-    /// `HH:MM:SS;FF`, in which numbers are left out so that the timecode of 29.97 or 59.94 frames
-    /// per second keeps up with the clock (SMPTE 12M-1).
+    /// `HH:MM:SS;FF`, which leaves out numbers to keep the timecode of 29.97 or 59.94 frames per
+    /// second in step with the clock (SMPTE 12M-1).
     case dropFrame
     /// `HH:MM:SS.mmm`.
     case milliseconds
@@ -27,7 +27,7 @@ package struct Timecode: Sendable, Hashable {
   package let source: Source
   /// Frames per second.
   package let rate: Double
-  /// The seconds by which the clock is ahead of UTC; for capture times.
+  /// The clock's offset from UTC in seconds; for capture times.
   package let utcOffset: Int
 
   package init(form: Form, source: Source, rate: Double, utcOffset: Int = 0) {
@@ -81,7 +81,7 @@ package struct Timecode: Sendable, Hashable {
     let base = self.base
     var number = frame
     if self.form == .dropFrame {
-      // The first numbers of each minute are left out, except in each tenth one: 2 of 30, 4 of 60.
+      // Leaves out the first numbers of every minute, except in every tenth: 2 of 30, 4 of 60.
       let dropped = base / 15
       let perMinute = 60 * base - dropped
       let perTenMinutes = 600 * base - 9 * dropped

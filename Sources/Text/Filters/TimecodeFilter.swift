@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// The timecode of each frame, burnt into the picture.
+/// The timecode of frames, burnt into the picture.
 struct TimecodeFilter: CheckedFilter {
   static let description = FilterDescription(
     name: "timecode",

@@ -2,7 +2,7 @@ import SidelightKernels
 
 /// Decodes BlazeFace (Bazarevsky et al. 2019), as MediaPipe feeds it.
 ///
-/// The anchors are the centres of the cells of square grids, row by row, `count` at each cell. An
+/// The anchors are the centres of the cells of square grids, row by row, `count` per cell. An
 /// anchor has 16 numbers, in pixels of the input: the centre of the box relative to the anchor, its
 /// width and height, and six points relative to the anchor: left eye, right eye, nose, mouth, left
 /// ear and right ear of the picture. The score is the logistic function of a further number.

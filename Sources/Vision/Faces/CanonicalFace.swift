@@ -19,7 +19,8 @@ package enum CanonicalFace {
   /// Returns the face with these landmarks.
   ///
   /// A face that turns to the side brings the eyes together, one that nods brings the mouth to the
-  /// eyes. The size follows from the larger of the two distances, which neither shortens much.
+  /// eyes. The size follows from the larger of the two distances, which is shortened little in both
+  /// cases.
   package static func face(
     _ landmarks: FaceLandmarks, confidence: Double
   ) -> DetectedFace? {

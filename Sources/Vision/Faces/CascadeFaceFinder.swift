@@ -5,15 +5,15 @@
 
   /// Finds frontal faces with a cascade classifier of OpenCV.
   ///
-  /// A search finds faces that are turned by up to about 15 degrees from its angle. Profiles and
-  /// backs of heads are not found, and covered faces often not.
+  /// A search finds faces turned by up to about 15 degrees from its angle. It does not find
+  /// profiles and backs of heads, and often misses covered faces.
   public struct CascadeFaceFinder: FaceFinder {
     /// A cascade that Debian's package `opencv-data` contains.
     ///
-    /// The box of `alt2` is the canonical one. The box of the other is within 1 % of its size and 2
-    /// % of its place on average, measured on a portrait at 54 sizes and places.
+    /// The box of `alt2` is the canonical box. The other model's box is within 1 % of its size and
+    /// 2 % of its position on average, measured on a portrait at 54 sizes and positions.
     public enum Model: String, Sendable, Hashable, CaseIterable {
-      /// Haar features, `haarcascade_frontalface_alt2`: finds the most, with the fewest false
+      /// Haar features, `haarcascade_frontalface_alt2`: finds the most faces, with the fewest false
       /// boxes.
       case alt2
       /// Local binary patterns, `lbpcascade_frontalface`: four times faster, and finds fewer faces
@@ -44,7 +44,7 @@
     /// are found at 20 degrees, and a tenth at 30.
     private static let rollTolerance = 0.35
 
-    /// The least side of a face, as a part of the picture's height, in searches without a range.
+    /// The minimum side of a face, as a part of the picture's height, in searches without a range.
     public var leastSize: Double
 
     private let model: Model
@@ -55,7 +55,7 @@
     /// - Parameters:
     ///   - model: The cascade.
     ///   - folder: The folder of OpenCV's data.
-    ///   - leastSize: The least side of a face, as a part of the picture's height.
+    ///   - leastSize: The minimum side of a face, as a part of the picture's height.
     /// - Throws: ``VisionError`` if the file cannot be read.
     public init(
       _ model: Model = .alt2, folder: String = CascadeFaceFinder.debianFolder,
@@ -71,7 +71,7 @@
       try self.faces(in: picture, color: nil, search: FaceSearch())
     }
 
-    /// Returns the faces that a search asks for. Their roll is the angle of the search.
+    /// Returns the faces that a search includes. Their roll is the search's angle.
     public func faces(
       in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
     ) throws -> [DetectedFace] {
@@ -135,7 +135,7 @@
   private final class Cascade: @unchecked Sendable {  // the pool lends it to one thread at a time
     /// The largest side of a window in pixels. Frames are reduced far below it.
     static let largestSide = 4096
-    /// The most faces that a search returns.
+    /// The maximum number of faces that a search returns.
     private static let capacity = 64
     /// Windows with a lower mean are equalized: the cascades miss faces in the dark.
     private static let darkMean = 40.0

@@ -1,6 +1,6 @@
 package import SidelightKernels
 
-/// A face as a model states it, in pixels of the model's input.
+/// A face as reported by a model, in pixels of the model's input.
 package struct FaceCandidate: Sendable, Hashable {
   package var confidence: Double
   /// The corner at the top left of the model's own box.
@@ -11,7 +11,7 @@ package struct FaceCandidate: Sendable, Hashable {
   /// The left eye and the right eye of the picture, and the mouth, if the model locates them.
   package var landmarks: FaceLandmarks?
 
-  /// Whether the box has an extent and all numbers are finite. Models can return anything.
+  /// Whether the box has an extent and all numbers are finite. Models can return arbitrary numbers.
   package var isValid: Bool {
     let points = self.landmarks.map { [$0.leftEye, $0.rightEye, $0.mouth] } ?? []
     return self.width > 0 && self.height > 0
@@ -32,17 +32,17 @@ package struct FaceCandidate: Sendable, Hashable {
 
 /// The choice of one candidate per face.
 enum FaceSuppression {
-  /// The most candidates that are compared. Models with more are fed with something else than
+  /// The maximum number of compared candidates. A model returns more only for inputs that aren't
   /// pictures.
   private static let limit = 512
 
-  /// Keeps the most confident one of candidates that overlap.
+  /// Keeps the most confident of overlapping candidates.
   static func greedy(_ candidates: [FaceCandidate], overlap: Double) -> [FaceCandidate] {
     self.groups(candidates, overlap: overlap).map { $0[0] }
   }
 
-  /// Replaces candidates that overlap by their mean, weighted by confidence, with the confidence of
-  /// the most confident one.
+  /// Replaces overlapping candidates by their mean, weighted by confidence, with the maximum
+  /// confidence.
   static func weighted(_ candidates: [FaceCandidate], overlap: Double) -> [FaceCandidate] {
     self.groups(candidates, overlap: overlap).map { group in
       let total = group.reduce(0) { $0 + $1.confidence }
@@ -65,7 +65,7 @@ enum FaceSuppression {
     }
   }
 
-  /// Groups of candidates that overlap the first one of their group, the most confident.
+  /// Groups of candidates that overlap the first and most confident candidate of their group.
   private static func groups(
     _ candidates: [FaceCandidate], overlap: Double
   ) -> [[FaceCandidate]] {

@@ -1,6 +1,6 @@
 package import SidelightKernels
 
-/// An analysis of the faces in a session's frames: places, ids, angles, and attendance.
+/// An analysis of the faces in a session's frames: positions, ids, angles, and attendance.
 package struct FaceDetection: Filter {
   package static let description = FilterDescription(
     name: "faceDetection",
@@ -55,7 +55,7 @@ package struct FaceDetection: Filter {
     let configuration: FaceTracker.Configuration
     let tools: FaceTools
 
-    /// Searches one frame for upright faces. They have no ids and no attendance.
+    /// Searches one frame for upright faces, which are returned without ids and attendance.
     func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
       let picture = UprightPicture(reducing: frame)
       var finder = self.tools.makeFinder()
@@ -184,6 +184,5 @@ extension FaceAttendance {
 }
 
 extension FaceAttendance.Presence {
-  /// The duration in seconds.
   fileprivate var seconds: Double { self.duration / .seconds(1) }
 }

@@ -2,11 +2,11 @@ public import SidelightKernels
 
 /// Locates the eyes and the mouth of a known face with a model that the operator configured.
 public struct FaceLandmarkModel: Sendable {
-  /// The number of points of the mesh, with three values each.
+  /// The number of points of the mesh, with three values per point.
   private static let pointCount = 468
   static let valueCount = 3 * FaceLandmarkModel.pointCount
 
-  // Points of MediaPipe's mesh: the corners of each eye, and the middle of both lips.
+  // Points of MediaPipe's mesh: the corners of both eyes, and the middle of both lips.
   private static let leftEye = [33, 133]
   private static let rightEye = [362, 263]
   private static let mouth = [13, 14]
@@ -39,12 +39,12 @@ public struct FaceLandmarkModel: Sendable {
     self.sampler = PictureSampler(model.description.input)
   }
 
-  /// Returns the face with its landmarks, and the place, size and roll that follow from them.
+  /// Returns the face with its landmarks, and the position, size and roll that follow from them.
   ///
   /// - Parameters:
   ///   - face: The face. Its roll should be right to about 20 degrees.
   ///   - picture: The picture that shows it.
-  /// - Returns: `nil` if the model sees no face there.
+  /// - Returns: `nil` if the model doesn't find a face there.
   /// - Throws: ``VisionError`` if the model fails.
   public func locate(
     _ face: DetectedFace, in picture: ColorPicture

@@ -1,15 +1,15 @@
 package import SidelightKernels
 
-/// Adds the eyes and the mouth to the faces of a finder, and the place, size and angle that follow
-/// from them.
+/// Adds the eyes and the mouth to the faces of a finder, and the position, size and angle that
+/// follow from them.
 package struct LandmarkFaceFinder: FaceFinder {
-  /// Returns a face with its landmarks; `nil` if there is no face.
+  /// Returns a face with its landmarks; `nil` if the model doesn't find a face.
   package typealias Locate = @Sendable (DetectedFace, ColorPicture) throws -> DetectedFace?
 
-  /// The most faces of a search that get landmarks, the largest first. A model takes several
-  /// milliseconds for each.
+  /// The maximum number of faces of a search that get landmarks, the largest first. A model takes
+  /// several milliseconds per face.
   static let limit = 4
-  /// The largest distance between a detection and the face that is located there, in sides of the
+  /// The maximum distance between a detection and the face that is located there, in sides of the
   /// detection. One that is farther away is another face.
   private static let largestDistance = 0.5
   private static let sizes = 0.6 ... 1.6

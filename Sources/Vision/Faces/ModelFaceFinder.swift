@@ -38,7 +38,7 @@ public struct ModelFaceFinder: FaceFinder {
     try self.faces(in: picture, color: nil, search: FaceSearch())
   }
 
-  /// Returns the faces that a search asks for. The effort does not matter.
+  /// Returns the faces that a search includes. The effort does not matter.
   public func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
   ) throws -> [DetectedFace] {
@@ -47,7 +47,7 @@ public struct ModelFaceFinder: FaceFinder {
     for transform in self.windows(search, width: color.width, height: color.height) {
       found += try self.faces(in: color, transform)
     }
-    // Tiles overlap, so a face can be found in two.
+    // Tiles overlap: a face can be found in two.
     var kept: [DetectedFace] = []
     for face in found.sorted(by: { $0.confidence > $1.confidence }) {
       let isKnown = kept.contains { other in

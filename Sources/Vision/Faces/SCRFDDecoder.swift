@@ -2,7 +2,7 @@ import SidelightKernels
 
 /// Decodes SCRFD (Guo et al. 2021) with points, as InsightFace exports it.
 ///
-/// For each stride `s` of 8, 16 and 32, and each cell of that size, row by row, there are two
+/// For every stride `s` of 8, 16 and 32, and every cell of that size, row by row, there are two
 /// anchors at the cell's top left corner. An anchor has a confidence, the distances to the left,
 /// top, right and bottom of the box in strides, and five points relative to the anchor in strides:
 /// left eye, right eye, nose, and the corners of the mouth. The names of outputs vary, so they are

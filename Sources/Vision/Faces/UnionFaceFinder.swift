@@ -13,8 +13,8 @@ package struct UnionFaceFinder: FaceFinder {
 
   private var finders: [any FaceFinder]
 
-  /// - Parameter finders: The finders. Of two detections of the same face, that of the earlier
-  ///   finder counts.
+  /// - Parameter finders: The finders. If two detections show the same face, the earlier finder's
+  ///   detection counts.
   package init(_ finders: [any FaceFinder]) {
     self.finders = finders
   }
@@ -42,7 +42,7 @@ package struct UnionFaceFinder: FaceFinder {
     for index in self.finders.indices {
       let earlier = union
       for face in try faces(&self.finders[index]) {
-        // A finder does not report a face twice, so its own detections are not merged.
+        // A finder does not report a face twice: its own detections are not merged.
         let same = earlier.indices.first { Self.areSame(earlier[$0], face) }
         if let same {
           union[same].confidence = max(union[same].confidence, face.confidence)

@@ -10,7 +10,7 @@ import SidelightKernels
 
 /// Decodes YuNet (Wu et al. 2023) of March 2023, which OpenCV's own reader needs version 4.8 for.
 ///
-/// For each stride `s` of 8, 16 and 32, and each cell of that size, row by row: the confidence is
+/// For every stride `s` of 8, 16 and 32, and every cell of that size, row by row: the confidence is
 /// `sqrt(cls * obj)`, the centre of the box `(cell + bbox[0...1]) * s`, its size
 /// `exp(bbox[2...3]) * s`, and five points `(cell + kps) * s`: left eye, right eye, nose, and the
 /// corners of the mouth.

@@ -4,17 +4,17 @@
 
   /// Follows points from one picture to the next, with the method of Lucas and Kanade on a pyramid.
   ///
-  /// Each point is followed forward and back, and counts as lost unless it returns to its start.
+  /// Points are followed forward and back, and count as lost unless they return to their start.
   package struct OpticalFlow: Sendable {
     /// The side of the square around a point that is compared, in pixels.
     fileprivate static let window = 15
     /// The number of the coarsest level of the pyramid, where 0 is the picture itself. Points can
     /// move by about `window * 2^level / 2` pixels.
     fileprivate static let level = 2
-    /// The distance in pixels between the start of a point and the end of its way back, from which
-    /// on it is lost.
+    /// The distance in pixels between the start of a point and the end of its way back, above which
+    /// the point is lost.
     private static let tolerance = 1.0
-    /// The least width and height of pictures for dense flow, in pixels.
+    /// The minimum width and height of pictures for dense flow, in pixels.
     private static let minimumSide = 32
 
     // The second picture of a call is usually the first one of the next.
@@ -22,8 +22,8 @@
 
     package init() {}
 
-    /// Returns where the points of a picture are in another one of the same size, and `nil` for
-    /// those that are lost.
+    /// Returns the positions of a picture's points in another picture of the same size, and `nil`
+    /// for lost points.
     ///
     /// - Throws: ``VisionError`` if the sizes differ.
     package mutating func follow(
@@ -72,7 +72,7 @@
       of face: DetectedFace, in picture: LumaPicture, count: Int = 36
     ) throws(VisionError) -> [PicturePoint] {
       // The canonical box holds background at its sides. Heads turned by up to 45 degrees still
-      // fill the ellipse, so that the roll does not matter.
+      // fill the ellipse, which makes the roll irrelevant.
       let largest = Double(Int32.max / 4)
       let width = min(largest, max(3, 0.72 * face.size))
       let height = min(largest, max(3, 0.9 * face.size))
@@ -101,8 +101,8 @@
         of: DetectedFace(center: box.center, size: box.size, roll: box.roll), in: picture)
     }
 
-    /// Returns where the content of each cell was, with dense flow; `nil` for pictures of other sizes, or
-    /// too small for it.
+    /// Returns the earlier positions of the cells' content by using dense flow; `nil` for pictures
+    /// of different sizes, or too small for it.
     package func motion(
       from earlier: LumaPicture, to picture: LumaPicture
     ) throws -> ContentMotion? {

@@ -8,7 +8,7 @@ public import SidelightKernels
   import Darwin
 #endif
 
-/// Mattes by a model that the operator configured.
+/// Mattes from a model that the operator configured.
 public struct ModelMatteSource: MatteSource {
   private let model: VisionModel
   private let matte: ModelDescription.Matte
@@ -83,7 +83,7 @@ public struct ModelMatteSource: MatteSource {
       ? estimate : MatteEstimate(width: width, height: height, values: values, isSure: false)
   }
 
-  /// Returns the probability of a person at each position.
+  /// Returns the probability of a person at every position.
   private func probabilities(
     _ values: [Float], _ channels: Int, _ layout: ModelDescription.Layout
   ) -> [Float] {
@@ -96,7 +96,7 @@ public struct ModelMatteSource: MatteSource {
       case .none: result = value
       case .sigmoid: result = 1 / (1 + exp(-value))
       case .softmax:
-        // Relative to this channel, so that no exponential of a large number is divided by another.
+        // Relative to this channel, to avoid dividing exponentials of large numbers.
         var sum: Float = 0
         for other in 0 ..< channels { sum += exp(values[index * pixel + other * channel] - value) }
         result = 1 / sum

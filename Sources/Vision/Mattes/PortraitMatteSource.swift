@@ -3,14 +3,14 @@
   package import SidelightKernels
 
   /// Mattes of head and shoulders, guessed from the faces and adapted to the picture's colours by
-  /// GrabCut (Rother, Kolmogorov and Blake 2004).
+  /// using GrabCut (Rother, Kolmogorov and Blake 2004).
   ///
-  /// Works at half the picture's resolution, 160x90. The last matte replaces the guess where neither
-  /// is certain. Hair and hats before busy rooms are lost, so a filter with this matte does not
-  /// protect.
+  /// Works at half the picture's resolution, 160x90. The last matte replaces the guess where
+  /// neither is certain. Hair and hats before busy rooms are lost: a filter with this matte does
+  /// not protect.
   package struct PortraitMatteSource: MatteSource {
     private static let iterations = 2
-    /// The pixels of the picture along each side of a pixel of the matte.
+    /// The pixels of the picture along every side of a pixel of the matte.
     private static let factor = 2
     /// The shares of the picture below which regions are dropped and holes filled.
     private static let leastRegion = 0.02
@@ -20,14 +20,14 @@
     private static let leastCover = 0.3
     private static let leastBackground = 0.05
 
-    /// The last matte, and the place of the largest face in it.
+    /// The last matte, and the position of the largest face in it.
     private var last: (matte: MatteEstimate, face: DetectedFace)?
 
     package init() {}
 
     /// Returns the matte of a picture, at half its size.
     ///
-    /// It is not sure if no face is known, or if the colours of person and background are too
+    /// It is unsure without a known face, or if the colours of person and background are too
     /// similar to divide.
     ///
     /// - Throws: ``VisionError`` if OpenCV fails.
@@ -75,7 +75,7 @@
       return matte
     }
 
-    /// The label of a pixel for OpenCV: the last matte decides where the outline is not certain.
+    /// The label of a pixel for OpenCV, from the last matte where the outline is not certain.
     private func code(
       _ label: PortraitOutline.Label, _ place: PicturePoint, _ face: DetectedFace
     ) -> UInt8 {

@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// A model as an operator configures it, in text `NAME=TASK:FILE` or `NAME=TASK@RUNTIME:FILE`.
+/// A model configured by an operator, in text `NAME=TASK:FILE` or `NAME=TASK@RUNTIME:FILE`.
 public struct ConfiguredModel: Sendable, Hashable, CustomStringConvertible {
   /// The choice of the library that runs a model.
   public enum Runtime: String, Sendable, Hashable, CaseIterable {
@@ -8,12 +8,11 @@ public struct ConfiguredModel: Sendable, Hashable, CustomStringConvertible {
     case auto
     /// OpenCV's DNN module.
     case opencv
-    /// ONNX Runtime, whose library must be configured.
+    /// ONNX Runtime, which requires the path of its library.
     case onnxruntime
   }
 
-  /// The name, for messages, and for pipelines that name a matte: 1 to 64 letters, digits, `-`,
-  /// `_` or `.`.
+  /// The name, for messages and for a pipeline's matte: 1 to 64 letters, digits, `-`, `_` or `.`.
   public let name: String
   /// The purpose of the model.
   public let task: ModelTask

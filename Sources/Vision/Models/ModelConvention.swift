@@ -1,4 +1,4 @@
-/// Recognizes models by the names and shapes of their inputs and outputs.
+/// Recognizes models by using the names and shapes of their inputs and outputs.
 ///
 /// | model | recognized by |
 /// |---|---|
@@ -17,7 +17,7 @@ struct ModelConvention {
   let inputs: [TensorShape]
   let outputs: [TensorShape]
 
-  /// Returns the description of a model, and `nil` if no convention fits it.
+  /// Returns the description of a model; `nil` if it doesn't fit a convention.
   func description() -> ModelDescription? {
     guard let picture = Self.picture(self.inputs) else { return nil }
     switch self.task {

@@ -2,8 +2,8 @@ extension ModelDescription {
   /// Combines the convention that a model follows with the file next to it, and checks the result
   /// against the model.
   ///
-  /// - Throws: ``VisionError`` with code `unknownConvention` if neither says how to use the model,
-  ///   and `invalidDescription` if the file contradicts it.
+  /// - Throws: ``VisionError`` with code `unknownConvention` if the convention and the file don't
+  ///   describe the use of the model, and `invalidDescription` if the file contradicts it.
   package static func resolve(
     _ task: ModelTask, inputs: [TensorShape], outputs: [TensorShape], file: ModelDescriptionFile?
   ) throws(VisionError) -> ModelDescription {

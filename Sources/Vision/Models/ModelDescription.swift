@@ -39,7 +39,7 @@ package struct ModelDescription: Sendable, Hashable {
     case softmax
   }
 
-  /// The way in which a model of faces states them.
+  /// The encoding of faces in a model's outputs.
   package enum FaceEncoding: String, Sendable, Hashable, CaseIterable, Codable {
     case blazeFace, yuNet, scrfd, ultraFace
   }
@@ -86,11 +86,11 @@ package struct ModelDescription: Sendable, Hashable {
   /// The outputs of a model of faces.
   package struct Faces: Sendable, Hashable {
     package var encoding: FaceEncoding
-    /// The least confidence of a face, 0 to 1.
+    /// The minimum confidence of a face, 0 to 1.
     package var threshold: Double
-    /// The overlap (intersection by union) from which on two boxes are of one face.
+    /// The overlap (intersection over union) above which two boxes belong to the same face.
     package var overlap: Double
-    /// For `blazeFace`: cells to a side and anchors to a cell, for each grid.
+    /// For `blazeFace`: cells per side and anchors per cell, for every grid.
     package var anchors: [[Int]]
 
     package init(
@@ -106,9 +106,9 @@ package struct ModelDescription: Sendable, Hashable {
 
   /// The outputs of a model of landmarks: MediaPipe's mesh of 468 points.
   package struct Landmarks: Sendable, Hashable {
-    /// The output with x, y and z of each point, in pixels of the input.
+    /// The output with x, y and z of the points, in pixels of the input.
     package var points: String
-    /// The output whose logistic function is the confidence that there is a face.
+    /// The output with the logit of the confidence that the input shows a face.
     package var presence: String
   }
 

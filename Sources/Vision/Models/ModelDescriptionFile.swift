@@ -1,23 +1,22 @@
 import Foundation
 
-/// The `.json` file next to a model. Everything in it is optional, where the shapes of the model
-/// say the same.
+/// The `.json` file next to a model. Its keys are optional if the shapes of the model imply them.
 ///
 /// - `task` (`matte`, `faces` or `landmarks`)
 /// - `input.name` (text): the input that takes the picture
 /// - `input.layout` (`NCHW` or `NHWC`)
-/// - `input.width`, `input.height` (integers): for inputs whose size the model does not fix
+/// - `input.width`, `input.height` (integers): for inputs without a fixed size in the model
 /// - `input.order` (`RGB` or `BGR`)
 /// - `input.scale`, `input.mean` (number or three numbers): the input is `(sample - mean) * scale`
 /// - `input.fit` (`stretch` or `letterbox`)
 /// - `output.name` (text), `output.channel` (integer), `output.activation` (`none`, `sigmoid` or
 ///   `softmax`), `output.inverted` (boolean): for mattes
 /// - `faces.encoding` (`blazeFace`, `yuNet`, `scrfd` or `ultraFace`), `faces.threshold`,
-///   `faces.overlap` (numbers, 0-1), `faces.anchors` (cells to a side and anchors to a cell of each
-///   grid)
+///   `faces.overlap` (numbers, 0-1), `faces.anchors` (cells per side and anchors per cell, for
+///   every grid)
 /// - `states` (list of `input` and `output`): outputs that become inputs of the next run
 /// - `constants` (numbers by input)
-/// - `about` (anything): ignored
+/// - `about` (any value): ignored
 package struct ModelDescriptionFile: Decodable {
   struct Input: Decodable {
     var name: String?
@@ -49,7 +48,7 @@ package struct ModelDescriptionFile: Decodable {
     var output: String
   }
 
-  /// A number for all channels, or one for each.
+  /// A number for all channels, or one per channel.
   struct OneOrThree: Decodable {
     let values: [Double]
 
@@ -77,7 +76,7 @@ package struct ModelDescriptionFile: Decodable {
     "faces": ["encoding", "threshold", "overlap", "anchors"],
   ]
 
-  /// Reads the file next to a model, and returns `nil` if there is none.
+  /// Reads the file next to a model, and returns `nil` if it doesn't exist.
   ///
   /// - Throws: ``VisionError`` that names the model and the part that is invalid.
   static func read(nextTo model: ModelFile) throws(VisionError) -> ModelDescriptionFile? {

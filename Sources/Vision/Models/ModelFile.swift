@@ -14,8 +14,8 @@ public struct ModelFile: Sendable {
 
   /// Reads a file.
   ///
-  /// - Throws: ``VisionError`` that names the model and the file if the file cannot be read, is no
-  ///   ONNX model, or exceeds the limits.
+  /// - Throws: ``VisionError`` that names the model and the file if the file cannot be read, isn't
+  ///   an ONNX model, or exceeds the limits.
   public init(
     name: String, path: String, limits: ModelLimits = ModelLimits()
   ) throws(VisionError) {
@@ -25,8 +25,8 @@ public struct ModelFile: Sendable {
 
   /// Creates a model from the contents of a file.
   ///
-  /// - Throws: ``VisionError`` that names the model and the file if the bytes are no ONNX model, or
-  ///   exceed the limits.
+  /// - Throws: ``VisionError`` that names the model and the file if the bytes aren't an ONNX model,
+  ///   or exceed the limits.
   public init(
     name: String, path: String, bytes: [UInt8], limits: ModelLimits = ModelLimits()
   ) throws(VisionError) {
@@ -41,7 +41,7 @@ public struct ModelFile: Sendable {
     }
   }
 
-  /// The contents of the `.json` file next to the model, which describes it, if there is one.
+  /// The contents of the optional `.json` file next to the model, which describes it.
   ///
   /// - Throws: ``VisionError`` if the file exists and cannot be read.
   func descriptionBytes() throws(VisionError) -> [UInt8]? {

@@ -7,13 +7,13 @@ public protocol ModelRuntime: Sendable {
   ///
   /// - Parameters:
   ///   - model: The model.
-  ///   - inputs: The sizes of those inputs whose sizes the model does not fix.
+  ///   - inputs: The sizes of the inputs without a fixed size in the model.
   /// - Throws: ``VisionError`` if the runtime cannot run the model.
   func load(_ model: ModelFile, inputs: [TensorShape]) throws -> any LoadedModel
 }
 
 extension ModelRuntime {
-  /// Loads a model whose inputs have fixed sizes, and runs it once with zeros.
+  /// Loads a model with inputs of fixed sizes, and runs it once with zeros.
   ///
   /// - Throws: ``VisionError`` if the runtime cannot run the model.
   public func load(_ model: ModelFile) throws -> any LoadedModel {
@@ -34,15 +34,15 @@ public protocol LoadedModel: Sendable {
   mutating func run(_ inputs: [Tensor]) throws -> [Tensor]
 }
 
-/// Bounds for models, so that a file cannot take all memory or time.
+/// Bounds for models, to keep a file from taking all memory or time.
 public struct ModelLimits: Sendable, Hashable {
   /// The largest file in bytes.
   public var fileBytes = 256 << 20
-  /// The largest number of values of an input or output.
+  /// The maximum number of values of an input or output.
   public var tensorValues = 16 << 20
-  /// The largest sum of the intermediate results in bytes, where the runtime states it.
+  /// The maximum sum of the intermediate results in bytes, if the runtime reports it.
   public var workingBytes: Int64 = 1 << 30
-  /// The most floating-point operations of a run, where the runtime states them.
+  /// The maximum number of floating-point operations of a run, if the runtime reports them.
   public var operations: Int64 = 100_000_000_000
 
   /// Creates the default limits.

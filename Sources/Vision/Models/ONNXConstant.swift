@@ -1,4 +1,4 @@
-/// A constant of an ONNX model (`TensorProto`), whose values are as many as its dimensions say.
+/// A constant of an ONNX model (`TensorProto`), with as many values as its dimensions require.
 ///
 /// OpenCV believes the dimensions: it reads beyond the values, or divides by a dimension of 0.
 struct ONNXConstant {
@@ -7,7 +7,7 @@ struct ONNXConstant {
   private var dimensions: [UInt64] = []
   private var type: UInt64 = 0
   private var isExternal = false
-  // The number of values in each of the fields that may hold them, and of bytes in `raw_data`.
+  // The number of values per field that may hold them, and of bytes in `raw_data`.
   private var floats = 0
   private var integers = 0
   private var longs = 0
@@ -16,8 +16,7 @@ struct ONNXConstant {
 
   /// Reads a constant.
   ///
-  /// - Throws: ``VisionError`` if the values are in another file, or fewer or more than the
-  ///   dimensions say.
+  /// - Throws: ``VisionError`` if the values are in another file, or don't match the dimensions.
   init(_ message: ProtobufReader) throws(VisionError) {
     var message = message
     while let (field, value) = try message.next() {

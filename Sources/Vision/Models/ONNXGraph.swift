@@ -24,14 +24,14 @@ package struct ONNXGraph: Sendable, Hashable {
   package private(set) var obstacles: [String] = []
 
   private static let largestRank = 8
-  /// The most inputs, and the most outputs. A description is compared with each of them.
+  /// The maximum number of inputs, and of outputs. A description is compared with all of them.
   private static let largestPortCount = 256
   private static let floats: UInt64 = 1
 
   /// Reads a model.
   ///
-  /// - Throws: ``VisionError`` if the bytes are no ONNX model, or if an input or output exceeds the
-  ///   limits.
+  /// - Throws: ``VisionError`` if the bytes aren't an ONNX model, or if an input or output exceeds
+  ///   the limits.
   init(_ file: [UInt8], limits: ModelLimits = ModelLimits()) throws(VisionError) {
     let text = "it is not an ONNX model"
     // All models begin with the field ir_version. Texts, TFLite files and archives do not.
@@ -77,8 +77,8 @@ package struct ONNXGraph: Sendable, Hashable {
     self.findObstacles(nodes, constants: constants)
   }
 
-  /// Refuses nodes that take a value which no earlier part of the graph computes: OpenCV ends the
-  /// process then.
+  /// Refuses nodes that take a value which earlier parts of the graph don't compute: OpenCV ends
+  /// the process then.
   private static func checkConnections(
     _ nodes: [Node], known: Set<String>
   ) throws(VisionError) {

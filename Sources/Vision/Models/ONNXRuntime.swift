@@ -24,7 +24,7 @@
 
     /// Loads a model and runs it once with zeros.
     ///
-    /// Copies of the result share the network, and one of them runs at a time.
+    /// Copies of the result share the network, and run one at a time.
     public func load(_ model: ModelFile, inputs: [TensorShape]) throws -> any LoadedModel {
       let shapes = try model.graph.inputs.map { try Self.shape($0, inputs, model) }
       let handle = unsafe cvision_session_open(

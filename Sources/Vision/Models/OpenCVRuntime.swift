@@ -14,7 +14,7 @@
 
     /// Loads a model and runs it once with zeros.
     ///
-    /// Copies of the result share the network, and one of them runs at a time.
+    /// Copies of the result share the network, and run one at a time.
     public func load(_ model: ModelFile, inputs: [TensorShape]) throws -> any LoadedModel {
       for port in model.graph.inputs where !port.isFixed {
         throw model.error(
@@ -42,8 +42,8 @@
       }
     }
 
-    /// Explains why OpenCV cannot run a model: by what is known to be unsupported in it, and else
-    /// by the most frequent reasons.
+    /// Explains why OpenCV cannot run a model: the known unsupported feature in it, or the most
+    /// frequent reasons.
     private static func advice(_ model: ModelFile, _ reason: String) -> String {
       let obstacles =
         model.graph.obstacles.isEmpty

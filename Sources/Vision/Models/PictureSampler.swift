@@ -2,7 +2,7 @@ package import SidelightKernels
 
 /// Resamples a part of a picture to the input of a model.
 ///
-/// Each value is `(sample - mean) * scale`. Samples are interpolated between the centres of four
+/// A value is `(sample - mean) * scale`. Samples are interpolated between the centres of four
 /// pixels; pictures that are more than twice as large as the input are first reduced by averaging
 /// squares of pixels. Samples outside the picture are 0.
 package struct PictureSampler {

@@ -2,7 +2,7 @@
 public struct TensorShape: Sendable, Hashable, CustomStringConvertible {
   /// The name in the model.
   public let name: String
-  /// The dimensions, the slowest first. Each is at least 1.
+  /// The dimensions, the slowest first; at least 1.
   public let dimensions: [Int]
 
   /// Creates a shape.
@@ -22,7 +22,7 @@ public struct TensorShape: Sendable, Hashable, CustomStringConvertible {
 
 /// An array of floats in row-major order.
 public struct Tensor: Sendable, Hashable {
-  /// The dimensions, the slowest first. Each is at least 1.
+  /// The dimensions, the slowest first; at least 1.
   public let dimensions: [Int]
   /// The values; the last dimension is the fastest.
   public let values: [Float]

@@ -1,6 +1,6 @@
 /// A model that is loaded, checked, and known how to use.
 ///
-/// Sessions share a model. It holds as many instances of it as run at the same time.
+/// Sessions share a model. It holds as many instances as run at the same time.
 public struct VisionModel: Sendable {
   /// The name of the model in the configuration.
   public let name: String
@@ -34,7 +34,7 @@ public struct VisionModel: Sendable {
     self.outputs = outputs
   }
 
-  /// Runs the model. `tensors` are in the order of `inputs`, the results in that of `outputs`.
+  /// Runs the model. `tensors` are in the order of `inputs`, the results in the order of `outputs`.
   package func run(_ tensors: [Tensor]) throws -> [Tensor] {
     do {
       return try self.pool.withInstance { try $0.run(tensors) }

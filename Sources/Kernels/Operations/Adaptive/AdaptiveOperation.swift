@@ -1,24 +1,24 @@
-/// A filter's work that depends on a measurement of each frame, such as its light.
+/// A filter's work that depends on a measurement of the frame, such as its light.
 ///
-/// Each frame of a stream is measured as it arrives, before the first stage, on a grid of samples
+/// Every frame of a stream is measured as it arrives, before the first stage, on a grid of samples
 /// (``SampleGrid``). The measurement is smoothed over the stream (``TemporalSmoothing``), and the
-/// smoothed value decides which nodes filter the frame.
+/// smoothed value determines the nodes that filter the frame.
 ///
 /// The state belongs to a stage of a session (``StreamScene``):
 ///
-/// - It is stepped for each frame that is filtered, in order. Dropped frames are not measured; time
-///   passes over them. The same holds for the frames of a pause.
+/// - It advances with every filtered frame, in order. Frames that are dropped, or skipped in a
+///   pause, are not measured; time passes over them.
 /// - Other arguments of the filter continue the state. A pipeline without the filter, an inactive
-///   stage and a resumed session end it: the next frame is filtered by its own measurement.
-/// - In a transition each of the two pipelines has a copy of the state.
+///   stage and a resumed session end it: the next frame is filtered by using its own measurement.
+/// - In a transition both pipelines have a copy of the state.
 /// - A frame that shows another scene than the last (``SampleGrid/isCut(from:)``) restarts it.
-/// - A picture without a stream, such as a still image, is filtered by its own measurement.
+/// - A picture without a stream, such as a still image, is filtered by using its own measurement.
 package protocol AdaptiveOperation: SceneOperation {
   /// The time constant of the smoothing in seconds; at least 0.
   var smoothing: Double { get }
   /// Whether the nodes are colour matrices, which then fold with neighbours in the pipeline.
   var isColorMatrix: Bool { get }
-  /// Measures a frame. The result does not depend on the filter's arguments.
+  /// Measures a frame. The measurement doesn't depend on the filter's arguments.
   ///
   /// - Returns: Two numbers; `nil` if too little is visible.
   func measure(_ samples: SampleGrid) -> SIMD2<Double>?
@@ -44,12 +44,12 @@ extension AdaptiveOperation {
     AdaptiveStage(self)
   }
 
-  /// A pass for operations that are not colour matrices; the planner folds those.
+  /// A pass for operations that are not colour matrices; the planner folds colour matrices.
   package func makePass(_ setting: PassSetting, index: Int) -> any Pass {
     AdaptivePass(setting, self, index: index)
   }
 
-  /// Returns the colour matrix for a value; the identity if nothing changes.
+  /// Returns the colour matrix for a value; the identity if the nodes don't change the frame.
   ///
   /// - Precondition: ``isColorMatrix``.
   func matrix(for value: SIMD2<Double>?, of geometry: FrameGeometry) -> ColorMatrix {
@@ -99,8 +99,8 @@ struct AdaptiveStage: SceneStage {
 }
 
 extension Plan {
-  /// The drawings of the stages that need no stream, for a picture by itself; `nil` if the plan has
-  /// no such stage.
+  /// The drawings of the stages that need no stream, for a single picture; `nil` for a plan without
+  /// such stages.
   func scene(ofPicture frame: Frame) -> FrameScene? {
     guard self.sceneStages.contains(where: { $0.request is any AdaptiveOperation }) else {
       return nil

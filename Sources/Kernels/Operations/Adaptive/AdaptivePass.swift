@@ -1,6 +1,6 @@
-/// A pass that compiles and runs the nodes of an adaptive operation for each frame.
+/// A pass that compiles and runs the nodes of an adaptive operation for every frame.
 ///
-/// Compiling takes microseconds: the nodes hold neither pictures nor large fields.
+/// Compiling takes microseconds: the nodes don't hold pictures or large fields.
 struct AdaptivePass: OperationPass {
   let setting: PassSetting
   private let operation: any AdaptiveOperation
@@ -24,7 +24,7 @@ struct AdaptivePass: OperationPass {
     _ = try await run(on: context.inputs[0], into: context.output, NoPassObserver())
   }
 
-  /// The plan of the nodes for a value; without passes if nothing changes.
+  /// The plan of the nodes for a value; without passes if they don't change the frame.
   private func plan(for value: SIMD2<Double>?) -> Plan {
     let geometry = self.setting.geometry
     let nodes = value.map { self.operation.nodes(for: $0, of: geometry) } ?? []
@@ -34,15 +34,15 @@ struct AdaptivePass: OperationPass {
   }
 }
 
-/// A pass of pointwise operations, some of which are colour matrices that depend on the frame.
+/// A pass of pointwise operations, including colour matrices that depend on the frame.
 ///
-/// The operations are folded again for each frame, so that the pass costs what the same operations
-/// with a fixed matrix cost.
+/// The pass folds the operations again for every frame, and then costs as much as the same
+/// operations with a fixed matrix.
 struct AdaptivePointPass: Pass {
   let description: PassDescription
   private let operations: [PointOperation]
   private let passes: PointwisePasses
-  /// The pass with identities as the matrices of stages, whose properties are those of all others.
+  /// The pass with identities as the matrices of stages. All passes share its properties.
   private let plain: any Pass
 
   init(

@@ -63,7 +63,7 @@ struct LowLight: CatalogueFilter {
     /// The share of the samples that may become brighter than white.
     private static let clippedShare = 0.01
     private static let headroom = 1.1
-    /// The logarithm of a gain that changes nothing.
+    /// Smaller logarithms of a gain count as 0.
     private static let threshold = 1.0 / 256
 
     /// Logarithms of the mean luma and of the brightest level.
@@ -95,8 +95,9 @@ struct LowLight: CatalogueFilter {
 }
 
 extension FilterNode {
-  /// A gain of dark colours that becomes less for bright ones: rgb * min(gain / (1 + knee m), max(1,
-  /// 1 / m)), m the greatest channel. The ratios of channels stay, and no channel gets beyond 1.
+  /// A gain of dark colours that becomes less for bright ones: rgb * min(gain / (1 + knee m),
+  /// max(1, 1 / m)), m the greatest channel. The ratios of channels stay, and channels don't exceed
+  /// 1.
   fileprivate static func shoulder(gain: Double, knee: Double) -> FilterNode {
     let (slope, bend) = (Float(gain), Float(knee))
     return FilterNode(

@@ -1,10 +1,10 @@
 /// The colours of a frame at the points of a small grid, from which its light is measured.
 ///
-/// Sample i of n along an axis of l pixels is that of pixel floor((2 i + 1) l / (2 n)). There are at
-/// most 64 x 36 samples, and at most one for each pixel. All numbers are whole, so that every
-/// machine gets the same ones.
+/// Sample i of n along an axis of l pixels reads pixel floor((2 i + 1) l / (2 n)). There are at
+/// most 64 x 36 samples, and at most one per pixel. All numbers are whole, and therefore the same
+/// on every machine.
 package struct SampleGrid: Sendable, Hashable {
-  /// The most samples along the width and the height.
+  /// The maximum number of samples along the width and the height.
   package static let maxColumns = 64
   package static let maxRows = 36
   /// The mean change of luma, in levels, from which a picture shows another scene than the last.
@@ -46,13 +46,13 @@ package struct SampleGrid: Sendable, Hashable {
     self.samples = samples
   }
 
-  /// The Rec. 709 luma of each sample, in 1/256 level.
+  /// The Rec. 709 luma of the samples, in 1/256 level.
   private var luma: [Int32] {
     // .2126, .7152 and .0722 of 256.
     self.samples.map { 54 &* $0.x &+ 183 &* $0.y &+ 19 &* $0.z }
   }
 
-  /// The mean luma in 0 ... 1; `nil` if no sample is visible.
+  /// The mean luma in 0 ... 1; `nil` without visible samples.
   package var meanLuma: Double? {
     var sum: Int64 = 0
     var count: Int64 = 0
@@ -63,8 +63,8 @@ package struct SampleGrid: Sendable, Hashable {
     return count == 0 ? nil : Double(sum) / Double(count * 255 * 256)
   }
 
-  /// The least level that the greatest channel of at most a share of the visible samples exceeds;
-  /// `nil` if no sample is visible.
+  /// The minimum level that the greatest channel of at most a share of the visible samples exceeds;
+  /// `nil` without visible samples.
   func brightest(share: Double) -> Int? {
     var counts = Array(repeating: 0, count: 256)
     for sample in self.samples where sample.w == 1 {

@@ -6,19 +6,21 @@
   import Darwin
 #endif
 
-/// The smoothing of two measured numbers over the frames of a stream, by the frames' capture times.
+/// The smoothing of two measured numbers over the frames of a stream, using the frames' capture
+/// times.
 ///
-/// The value moves towards each measurement m: value += (m - value) (1 - e^(-t / time constant)), t
-/// the time since the last frame. So the value at a time depends neither on the frame rate nor on
-/// dropped frames, if the measurements are equal. Measurements that alternate between two numbers
-/// at an interval of t give values whose difference is tanh(t / (2 time constants)) of theirs.
+/// The value moves towards every measurement m: value += (m - value) (1 - e^(-t / time constant)),
+/// t the time since the last frame. The value at a time therefore doesn't depend on the frame rate
+/// or on dropped frames, if the measurements are equal. Measurements that alternate between two
+/// numbers at an interval of t give values with the difference tanh(t / (2 time constants)) of the
+/// measurements' difference.
 ///
 /// - The first measurement is the first value, and the value after a restart, such as a cut.
 /// - A frame without a measurement does not change the value.
-/// - The time between two frames is that of their capture times, if both have one, and otherwise
-///   that of their arrivals. It is 0 if the time runs backwards.
+/// - The time between two frames is measured between their capture times, if both have one, and
+///   otherwise between their arrivals. It is 0 if the time runs backwards.
 package struct TemporalSmoothing: Sendable, Hashable {
-  /// The time constant in seconds; 0 follows each measurement.
+  /// The time constant in seconds; 0 follows every measurement.
   package var seconds: Double
   /// The latest value; `nil` before the first measurement.
   package private(set) var value: SIMD2<Double>?
@@ -32,9 +34,9 @@ package struct TemporalSmoothing: Sendable, Hashable {
   /// Moves the value towards the measurement of the next frame.
   ///
   /// - Parameters:
-  ///   - measured: The measurement; `nil` if the frame has none.
+  ///   - measured: The measurement; `nil` keeps the value.
   ///   - time: The frame's position.
-  ///   - restarts: Whether the measurement is the new value, whatever the value was.
+  ///   - restarts: Whether the measurement replaces the value.
   /// - Returns: The value; `nil` before the first measurement.
   package mutating func advance(
     to measured: SIMD2<Double>?, at time: SceneTime, restarts: Bool

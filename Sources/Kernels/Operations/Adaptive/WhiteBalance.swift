@@ -53,9 +53,9 @@ struct WhiteBalance: CatalogueFilter {
     var isColorMatrix: Bool { true }
     var summary: String { "a colour matrix that removes the colour of each frame's light" }
 
-    /// The greatest logarithm of red or blue over green.
+    /// The maximum logarithm of red or blue over green.
     private static let limit = 0.4
-    /// The logarithm of a factor that changes nothing.
+    /// Smaller logarithms of a factor count as 0.
     private static let threshold = 1.0 / 512
 
     /// Logarithms of the light's red and blue over its green.
@@ -82,14 +82,14 @@ struct WhiteBalance: CatalogueFilter {
   }
 }
 
-/// The colour of the light of a picture, by its brighter and greyer samples.
+/// The colour of a picture's light, estimated by using its brighter and greyer samples.
 private struct LightColor {
   /// Red, green and blue; only their ratios have a meaning.
   private(set) var color: SIMD3<Double>
 
   /// The levels of a sample's greatest channel that count.
   private static let levels: ClosedRange<Int32> = 16 ... 249
-  /// The least share of the samples that must count.
+  /// The minimum share of the samples that must count.
   private static let leastShare = 0.02
   /// The chroma from which a sample does not count.
   private static let greatestChroma = 0.3
@@ -119,7 +119,7 @@ private struct LightColor {
     }
   }
 
-  /// The weight of a sample by its chroma in a light.
+  /// The weight of a sample, from its chroma in a light.
   private static func weight(_ sample: SIMD4<Int32>, in light: SIMD3<Double>) -> UInt64 {
     let color = SIMD3(Double(sample.x), Double(sample.y), Double(sample.z)) / light
     let (greatest, least) = (color.max(), color.min())
@@ -127,7 +127,7 @@ private struct LightColor {
     return UInt64((max(0, share) * Self.unit).rounded())
   }
 
-  /// The weighted norm of degree 5 of each channel, in 1/256 level.
+  /// The weighted norm of degree 5 per channel, in 1/256 level.
   private static func norm(
     _ samples: [SIMD4<Int32>], weight: (SIMD4<Int32>) -> UInt64
   ) -> SIMD3<Double> {
@@ -141,7 +141,7 @@ private struct LightColor {
       total += factor
     }
     func root(_ sum: UInt64) -> Double {
-      // Rounded, so that the last bit of another machine's power changes nothing.
+      // Rounded, because machines differ in the last bit of a power.
       max(1, (256 * pow(Double(sum) / Double(max(1, total)), 0.2)).rounded())
     }
     return [root(sums.x), root(sums.y), root(sums.z)]

@@ -4,7 +4,7 @@
 /// stage.
 ///
 /// An analysis that compares frames also implements ``makeAnalyzer()``, which is called once per
-/// session and returns a value that may keep state.
+/// session, and returns a value with state.
 public protocol FrameAnalysis: Sendable {
   /// The interval between analysed frames: 1 is every frame. Smaller numbers count as 1.
   var everyNth: Int { get }
@@ -14,13 +14,13 @@ public protocol FrameAnalysis: Sendable {
   /// - Returns: The results by name.
   func analyze(_ frame: Frame, at time: FrameTime) async throws -> [String: AnalysisValue]
 
-  /// Creates the analyzer of one session's frames. The default implementation analyses each frame
+  /// Creates the analyzer of one session's frames. The default implementation analyses every frame
   /// independently.
   func makeAnalyzer() -> any FrameAnalyzer
 }
 
 extension FrameAnalysis {
-  /// Creates an analyzer that analyses each frame independently.
+  /// Creates an analyzer that analyses every frame independently.
   public func makeAnalyzer() -> any FrameAnalyzer {
     FrameByFrameAnalyzer(analysis: self)
   }
@@ -80,8 +80,8 @@ public struct PlannedAnalysis: Sendable {
   /// The analysis.
   public let analysis: any FrameAnalysis
   package let identity: Identity
-  /// Whether the plan has the analysis as a scene stage too. Frames that the plan runs on then need
-  /// no other analysis.
+  /// Whether the plan has the analysis as a scene stage too. Frames that the plan runs on are then
+  /// not analysed again.
   package internal(set) var isInScene = false
 
   package init(stage: String, identity: Identity, analysis: any FrameAnalysis) {

@@ -54,14 +54,14 @@ struct Histogram: CatalogueFilter {
   }
 }
 
-/// The number of a frame's pixels in each interval of red, green, blue and luma.
+/// The number of a frame's pixels per interval of red, green, blue and luma.
 struct ColorCounts {
   /// The pixels with a channel at or below 0.
   private(set) var clippedLow = 0
   /// The pixels with a channel at or above 1.
   private(set) var clippedHigh = 0
   private let binCount: Int
-  /// The counts of red, green, blue and luma, one after the other.
+  /// The counts of red, then of green, blue and luma.
   private var counts: [UInt32]
 
   /// Counts the pixels of a frame of any format.

@@ -10,8 +10,8 @@ package struct LumaLevels: Sendable {
   let white: Int
   private let levels: [UInt8]
 
-  /// Reads luma from a frame of any format: the luma plane where there is one, clamped to black ...
-  /// white; otherwise the Rec. 709 luma of the stored red, green and blue, rounded to a level.
+  /// Reads luma from a frame of any format: the luma plane if the format has one, clamped to black
+  /// ... white; otherwise the Rec. 709 luma of the stored red, green and blue, rounded to a level.
   package init(_ frame: Frame) {
     let isVideo = frame.format.isYUV && frame.color.range == .video
     let (black, white): (UInt8, UInt8) = isVideo ? (16, 235) : (0, 255)
@@ -45,7 +45,7 @@ package struct LumaLevels: Sendable {
     unsafe self.levels.withUnsafeBufferPointer(body)
   }
 
-  /// The number of pixels of each of the 256 levels.
+  /// The number of pixels per level, for all 256 levels.
   var counts: [UInt32] {
     var counts = Array(repeating: UInt32(0), count: 256)
     unsafe self.levels.withUnsafeBufferPointer { levels in
@@ -71,7 +71,7 @@ package struct LumaLevels: Sendable {
     return Double(sum) / Double(self.levels.count)
   }
 
-  /// Returns the mean of the absolute differences from another frame's levels in each cell of a
+  /// Returns the mean of the absolute differences from another frame's levels in every cell of a
   /// grid, row by row; `nil` if sizes or ranges differ.
   ///
   /// - Parameters:

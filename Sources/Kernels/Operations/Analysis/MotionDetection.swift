@@ -53,7 +53,7 @@ struct MotionDetection: CatalogueFilter {
     let settings: Settings
     let everyNth: Int
 
-    /// One frame alone shows no motion.
+    /// A single frame doesn't show motion.
     func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] { [:] }
 
     func makeAnalyzer() -> any FrameAnalyzer { Analyzer(settings: self.settings) }
@@ -106,7 +106,7 @@ struct MovingCells {
     var confidence: Double
   }
 
-  /// The groups, those of more cells first.
+  /// The groups, in descending order of their number of cells.
   private(set) var groups: [Group] = []
   /// The share of cells that move.
   private(set) var share = 0.0
@@ -114,9 +114,9 @@ struct MovingCells {
   /// Groups cells.
   ///
   /// - Parameters:
-  ///   - motion: The motion of each cell, row by row.
+  ///   - motion: The motion of every cell, row by row.
   ///   - columns: The cells of a row.
-  ///   - threshold: The least motion of a moving cell.
+  ///   - threshold: The minimum motion of a moving cell.
   init(motion: [Double], columns: Int, threshold: Double) {
     // A still cell does not move, even with a threshold of 0.
     var isMoving = motion.map { $0 >= threshold && $0 > 0 }

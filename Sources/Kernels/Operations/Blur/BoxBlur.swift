@@ -1,6 +1,6 @@
 import CKernels
 
-/// The mean over a square around each pixel.
+/// The mean over a square around a pixel.
 struct BoxBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "boxBlur",
@@ -35,9 +35,9 @@ struct BoxBlur: CatalogueFilter {
   }
 }
 
-/// The mean over a square around each pixel, applied as two one-dimensional means.
+/// The mean over a square around a pixel, applied as two one-dimensional means.
 package struct BoxBlurOperation: NeighborhoodOperation {
-  /// The extent of the square beyond the pixel on each side, in pixels; at least 0.
+  /// The extent of the square beyond the pixel on every side, in pixels; at least 0.
   package let radius: Double
 
   /// The extent on a plane, in its samples, for an extent in pixels of the frame.
@@ -60,20 +60,22 @@ package struct BoxBlurOperation: NeighborhoodOperation {
   }
 }
 
-/// Means over boxes of each plane, by sliding sums: first down the columns, then along the rows.
+/// Means over boxes of every plane, computed by using sliding sums: first down the columns, then
+/// along the rows.
 ///
 /// A pixel that a box covers in part counts in part. The vertical mean is rounded to 1/64 level
 /// (1/32 for deep pictures); the sums are exact.
 package struct BoxBlurPass: OperationPass {
   package let setting: PassSetting
-  /// The extent of boxes to the left and right, in pixels of the frame; 0 for none.
+  /// The extent of boxes to the left and right, in pixels of the frame; 0 disables the pass along
+  /// rows.
   let horizontal: Double
-  /// The extent of boxes up and down, in pixels of the frame; 0 for none.
+  /// The extent of boxes up and down, in pixels of the frame; 0 disables the pass down columns.
   let vertical: Double
 
-  /// The maximum extent of a box in pixels for which shared chroma is filtered by weights where
-  /// boxes of chroma samples give another result. Results of larger boxes differ by less than two
-  /// hundredths.
+  /// The maximum extent of a box in pixels for which shared chroma is filtered by using weights
+  /// where boxes of chroma samples give another result. Results of larger boxes differ by less than
+  /// two hundredths.
   private static let maxWeightedRadius = 64.0
 
   package func run(_ context: PassContext) async {
@@ -94,7 +96,8 @@ package struct BoxBlurPass: OperationPass {
         await PlaneCopy(shape: shape).run(context)
         continue
       }
-      // In bytes only if the output has bytes too: nothing is rounded to levels between stages.
+      // In bytes only if the output has bytes too: samples between stages are not rounded to
+      // levels.
       if source.depth == .eight, context.output.view.depth == .eight,
         let box = NarrowBox(reach: reach)
       {

@@ -46,7 +46,7 @@ package struct GaussianBlurOperation: NeighborhoodOperation {
   /// The standard deviation in pixels.
   package let sigma: Double
 
-  /// The least standard deviation that changes a picture.
+  /// The minimum standard deviation that changes a picture.
   package static let minSigma = 0.16
 
   package init(sigma: Double) {
@@ -71,13 +71,14 @@ package struct GaussianBlurOperation: NeighborhoodOperation {
   }
 }
 
-/// A Gaussian blur of each plane. Chroma of 4:2:0 formats is blurred like the pixels that share it
+/// A Gaussian blur of every plane. Chroma of 4:2:0 formats is blurred like the pixels that share it
 /// (``PlaneWeights``), which is nearly a Gaussian of variance sigma^2 / 4 + 1/8 in samples of the
 /// plane.
 ///
-/// Narrow Gaussians are computed by their definition, first vertically and then horizontally. Wide
-/// ones are computed on a picture of means over squares of side f, with the variance that remains
-/// after that of the means ((f^2 - 1) / 12) and of the linear interpolation back (f^2 / 6).
+/// Narrow Gaussians are computed from their definition, first vertically and then horizontally.
+/// Wide ones are computed on a picture of means over squares of side f, with the variance that
+/// remains after subtracting the variance of the means ((f^2 - 1) / 12) and of the linear
+/// interpolation back (f^2 / 6).
 package struct GaussianBlurPass: OperationPass {
   package let setting: PassSetting
   /// The standard deviation in pixels of the frame.
@@ -119,7 +120,7 @@ package struct GaussianBlurPass: OperationPass {
 }
 
 extension FilterNode {
-  /// A Gaussian blur with clamped edges. A sigma below 0.16 changes nothing.
+  /// A Gaussian blur with clamped edges. A sigma below 0.16 doesn't change the frame.
   ///
   /// - Parameter sigma: The standard deviation in pixels.
   public static func gaussianBlur(sigma: Double) -> FilterNode {

@@ -3,7 +3,7 @@ import CKernels
 /// A wide Gaussian of one plane, computed on means over squares of `factor` pixels.
 ///
 /// The reduced picture has a margin with the values that clamped edges read: the frame's edge
-/// pixels and not the outermost means, which would be wrong by several levels.
+/// pixels and not the outermost means, which would cause errors of several levels.
 ///
 /// The last sample of chroma along an odd side belongs to one pixel and not to two
 /// (``PlaneWeights``). That pixel is a quarter of a sample before the sample's centre, and the
@@ -68,7 +68,7 @@ struct GaussianPyramid {
     }
   }
 
-  /// Applies the remaining Gaussian to the cells and to one cell beyond each edge.
+  /// Applies the remaining Gaussian to the cells and to one cell beyond every edge.
   private func blur(
     _ means: CellGrid, to blurred: CellGrid, _ weights: SymmetricWeights, _ context: PassContext
   ) async {
@@ -92,7 +92,7 @@ struct GaussianPyramid {
     }
   }
 
-  /// Interpolates linearly: horizontally once for each row of cells, vertically for each row.
+  /// Interpolates linearly: horizontally once per row of cells, vertically per row.
   private func expand(_ blurred: CellGrid, _ context: PassContext) async {
     let shape = self.shape
     let factor = self.factor

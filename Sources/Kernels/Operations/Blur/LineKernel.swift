@@ -1,7 +1,7 @@
 /// The pixels along a line through the origin, as weighted pairs of neighbours.
 ///
-/// There is one tap for each whole step along the line's greater extent. Across the line, a tap is
-/// between two pixels and interpolates them.
+/// The line has a tap per whole step along its greater extent. Across the line, a tap is between
+/// two pixels and interpolates them.
 package struct LineTaps: Sendable {
   /// One step along the line.
   package struct Tap: Sendable, Hashable {
@@ -48,9 +48,9 @@ package struct LineTaps: Sendable {
   }
 }
 
-/// A weighted sum of pixels, in pairs, as the C rows take them.
+/// A weighted sum of pixels, in pairs, in the form that the C rows use.
 struct LineKernel: Sendable {
-  /// Two pixels by their offsets from the computed pixel, with weights of at least 0 whose sum is
+  /// Two pixels given as offsets from the computed pixel, with weights of at least 0 and a sum of
   /// at most 1.
   struct Pair: Sendable {
     let first: (x: Int, y: Int)
@@ -61,9 +61,9 @@ struct LineKernel: Sendable {
   /// The pixels; at least one pair.
   let pairs: [Pair]
 
-  /// The greatest horizontal offset.
+  /// The maximum horizontal offset.
   var margin: Int { self.pairs.reduce(1) { max($0, abs($1.first.x), abs($1.second.x)) } }
-  /// The greatest vertical offset.
+  /// The maximum vertical offset.
   var reach: Int { self.pairs.reduce(1) { max($0, abs($1.first.y), abs($1.second.y)) } }
 
   /// Creates the kernel of a line.
@@ -76,7 +76,7 @@ struct LineKernel: Sendable {
     }
   }
 
-  /// Returns the kernel for chroma that 2x2 pixels share. A sample counts for each of its pixels,
+  /// Returns the kernel for chroma that 2x2 pixels share. A sample counts for all of its pixels,
   /// and a result is the mean of its pixels' results. The last sample along an odd side belongs to
   /// one column or row of pixels.
   func onSharedChroma(isLastColumn: Bool, isLastRow: Bool) -> LineKernel {
@@ -117,16 +117,16 @@ struct LineKernel: Sendable {
 
 /// The weights of a line as integers for the C rows.
 struct LineWeights: Sendable {
-  /// The weights of each pair.
+  /// The weights per pair.
   let pairs: [(first: Int16, second: Int16)]
-  /// The number of pairs whose sum fits 16 bits; `nil` if products need 32 bits.
+  /// The number of pairs with a sum that fits 16 bits; `nil` if products need 32 bits.
   let group: Int?
   /// The reciprocal of the sum of all weights.
   let scale: Float
 
-  /// A few pairs need precise weights. Each of many pairs has a small weight, for which units of
-  /// 1/32 suffice: with units of 1/16, lines of 17 pairs through noise are wrong by two levels in
-  /// rare pixels.
+  /// A few pairs need precise weights. Many pairs have small weights, for which units of 1/32
+  /// suffice: with units of 1/16, lines of 17 pairs through noise have errors of two levels in rare
+  /// pixels.
   private static let minCoarsePairs = 17
   private static let coarseUnit = 32.0
 

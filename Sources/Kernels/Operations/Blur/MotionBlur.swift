@@ -8,7 +8,7 @@ import CKernels
   import Darwin
 #endif
 
-/// The mean along a line through each pixel.
+/// The mean along a line through a pixel.
 struct MotionBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "motionBlur",
@@ -50,9 +50,9 @@ struct MotionBlur: CatalogueFilter {
   }
 }
 
-/// The mean along a line through each pixel.
+/// The mean along a line through a pixel.
 package struct LineBlurOperation: NeighborhoodOperation {
-  /// The extent of the line beyond the pixel on each side, in pixels; at least 0.
+  /// The extent of the line beyond the pixel on either side, in pixels; at least 0.
   package let radius: Double
   /// The line's angle to the horizontal in radians, counterclockwise on the display.
   package let angle: Double
@@ -72,7 +72,7 @@ package struct LineBlurOperation: NeighborhoodOperation {
   }
 
   package func makePass(_ setting: PassSetting) -> any Pass {
-    // Horizontal and vertical lines are boxes, whose means slide instead of summing each pixel of
+    // Horizontal and vertical lines are boxes. Their means slide instead of summing every pixel of
     // the line.
     if abs(sin(self.angle)) < 1e-9 {
       return BoxBlurPass(setting: setting, horizontal: self.radius, vertical: 0)
@@ -84,7 +84,7 @@ package struct LineBlurOperation: NeighborhoodOperation {
   }
 }
 
-/// Means along a line in each plane, as weighted sums of shifted rows.
+/// Means along a line in every plane, as weighted sums of shifted rows.
 package struct LineBlurPass: OperationPass {
   /// The sums of one plane.
   private struct PlaneLine: Sendable {
@@ -94,7 +94,7 @@ package struct LineBlurPass: OperationPass {
     /// The kernels of the last row.
     let last: [LineKernel]
 
-    /// Each row has a kernel of its pixels and, if it differs, a kernel of its last pixel.
+    /// A row has a kernel for its pixels and, if it differs, a kernel for its last pixel.
     init(_ shape: PlaneShape, _ line: LineTaps, of size: FrameSize) {
       self.shape = shape
       let whole = LineKernel(line)

@@ -1,6 +1,6 @@
 import CKernels
 
-/// Means over boxes of bytes with 16-bit sums, for boxes whose sums fit.
+/// Means over boxes of bytes by using 16-bit sums, for boxes with sums that fit.
 ///
 /// Vertical sums are exact. Their means keep as many fractional bits as the horizontal sums have
 /// room for, at least two.
@@ -13,8 +13,8 @@ struct NarrowBox: Sendable {
     /// Creates an axis.
     ///
     /// - Parameters:
-    ///   - reach: The extent to each side in samples, greater than 0; the fraction is the share of
-    ///     the last sample.
+    ///   - reach: The extent to either side in samples, greater than 0; the fraction is the share
+    ///     of the last sample.
     ///   - sampleBits: The fractional bits of the samples.
     ///   - bits: The fractional bits of the means.
     init(reach: Double, sampleBits: Int, bits: Int = 0) {
@@ -32,7 +32,7 @@ struct NarrowBox: Sendable {
     }
   }
 
-  /// The number of bytes of value 255 whose sum fits 16 bits.
+  /// The number of bytes of value 255 with a sum that fits 16 bits.
   private static let capacity = 257.0
 
   private let horizontal: Axis?
@@ -40,7 +40,7 @@ struct NarrowBox: Sendable {
 
   /// Creates the filter.
   ///
-  /// - Parameter reach: The extent of boxes to each side, in samples; 0 for none.
+  /// - Parameter reach: The extent of boxes to either side, in samples; 0 disables a direction.
   /// - Returns: `nil` if the sums do not fit 16 bits.
   init?(reach: (x: Double, y: Double)) {
     let (width, height) = (2 * reach.x + 1, 2 * reach.y + 1)

@@ -8,7 +8,7 @@ import CKernels
   import Darwin
 #endif
 
-/// A narrow symmetric filter of one plane: for each row, first vertically and then horizontally.
+/// A narrow symmetric filter of one plane: per row, first vertically and then horizontally.
 struct SymmetricPlane {
   let shape: PlaneShape
   let across: PlaneWeights
@@ -86,11 +86,11 @@ extension PlaneWeights {
 
 /// The weights of a symmetric filter along one axis of a plane.
 ///
-/// Chroma of 4:2:0 formats is filtered like the pixels that share it: each pixel has its block's
+/// Chroma of 4:2:0 formats is filtered like the pixels that share it: a pixel has its block's
 /// sample, and a block's result is the mean of its pixels' results. With g the weights by distance
 /// in pixels, this is a symmetric filter of the chroma plane with the weight g[2j] + (g[2j - 1] +
 /// g[2j + 1]) / 2 at distance j. The last block along an odd side is one pixel wide, and its sample
-/// repeats beyond it, so its weights are g[2j - 1] + g[2j] at distance j, and g[0] at its centre.
+/// repeats beyond it; its weights are then g[2j - 1] + g[2j] at distance j, and g[0] at its centre.
 struct PlaneWeights: Sendable {
   /// The weights of all samples except, along odd sides, the last.
   let inner: SymmetricWeights
@@ -126,7 +126,7 @@ struct PlaneWeights: Sendable {
   }
 }
 
-/// The weights of a symmetric filter as the C rows take them.
+/// The weights of a symmetric filter in the form that the C rows use.
 struct SymmetricWeights: Sendable, Hashable {
   /// The weights at distances 0 ... ``radius``, in units of 1/32768. The sum over both sides is
   /// 32768 (one less where the centre alone would overflow).
@@ -140,7 +140,7 @@ struct SymmetricWeights: Sendable, Hashable {
   init(_ exact: [Double]) {
     let sum = exact.reduce(-exact[0]) { $0 + 2 * $1 }
     var values = exact.map { Int(($0 / sum * 32768).rounded()) }
-    // The centre takes the rounding error, so that flat areas do not change.
+    // The centre takes the rounding error, to keep flat areas unchanged.
     values[0] += 32768 - (2 * values.reduce(0, +) - values[0])
     self.values = values.map { Int16(clamping: $0) }
   }

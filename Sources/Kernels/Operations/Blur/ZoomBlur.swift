@@ -1,6 +1,6 @@
 import CKernels
 
-/// The mean along a ray from each pixel to a centre.
+/// The mean along a ray from a pixel to a centre.
 struct ZoomBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "zoomBlur",
@@ -44,7 +44,7 @@ struct ZoomBlur: CatalogueFilter {
   }
 }
 
-/// The mean along a ray from each pixel to a centre.
+/// The mean along a ray from a pixel to a centre.
 package struct ZoomBlurOperation: NeighborhoodOperation {
   /// The centre in pixels from the top left.
   package let center: (x: Double, y: Double)
@@ -53,7 +53,7 @@ package struct ZoomBlurOperation: NeighborhoodOperation {
   /// The number of points per stage; two stages give its square.
   package static let tapCount = 8
 
-  /// The distances of each stage's points from the centre, as shares of the pixel's distance: the
+  /// The distances of both stages' points from the centre, as shares of the pixel's distance: the
   /// first stage covers an eighth of the ray, and the points of the second are an eighth of the ray
   /// apart.
   package var stages: [[Double]] {
@@ -163,14 +163,14 @@ package struct ZoomBlurPass: OperationPass {
 /// plane.
 @safe
 final class ZoomBlurPositions: @unchecked Sendable {
-  /// The positions as the C rows take them. Not written after `init`.
+  /// The positions in the form that the C rows use. Not written after `init`.
   let pointers: UnsafeMutablePointer<sl_zoom_positions>
 
   /// Computes the positions, if the C rows use them.
   ///
   /// - Parameters:
   ///   - shape: The plane.
-  ///   - scales: The distance of each tap from the centre, as a share of the pixel's distance.
+  ///   - scales: The distance of every tap from the centre, as a share of the pixel's distance.
   ///   - center: The centre's column.
   /// - Returns: `nil` if the C rows do not use positions for this plane.
   init?(_ shape: PlaneShape, scales: [Double], center: Double) {

@@ -31,7 +31,7 @@ struct ColorControls: CatalogueFilter {
   }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    // Exactly the identity if nothing changes, so that the planner drops it.
+    // Exactly the identity if the colours don't change, which lets the planner drop it.
     let saturated =
       self.saturation == 1
       ? ColorMatrix.identity

@@ -1,4 +1,4 @@
-/// The complement of each colour.
+/// The complement of colours.
 struct ColorInvert: CatalogueFilter {
   static let description = FilterDescription(
     name: "colorInvert",

@@ -27,7 +27,7 @@ struct ColorMatrixFilter: CatalogueFilter {
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     if geometry.isOpaque || self.matrix.keepsAlpha { return [.matrix(self.matrix)] }
-    // Alpha outside 0 ... 1 has no meaning, and premultiplied colour would be wrong.
+    // Alpha outside 0 ... 1 is meaningless, and premultiplied colour would be wrong.
     let clamp = StripKernel { pixel, _, _, _ in
       [pixel.x, pixel.y, pixel.z, min(max(pixel.w, 0), 1)]
     } apply: { strip in

@@ -1,4 +1,4 @@
-/// A power function of each channel.
+/// A power function of colour channels.
 struct GammaAdjust: CatalogueFilter {
   static let description = FilterDescription(
     name: "gammaAdjust",

@@ -1,4 +1,4 @@
-/// The luma of each pixel as grey.
+/// The luma of pixels as grey.
 package struct Grayscale: CatalogueFilter {
   package static let description = FilterDescription(
     name: "grayscale",
@@ -32,7 +32,7 @@ package struct LumaWeights {
   /// The weights in units of 1/32768. Their sum is 32768.
   package var fixed: [Int16] {
     var values = self.exact.map { Int16(($0 * 32768).rounded()) }
-    // The greatest weight takes the rounding error.
+    // The largest weight takes the rounding error.
     values[1] += Int16(32768 - values.reduce(0) { $0 + Int($1) })
     return values
   }

@@ -1,6 +1,6 @@
 import CKernels
 
-/// A curve of tones through five points, the same for each channel.
+/// A curve of tones through five points, the same for every channel.
 struct ToneCurveFilter: CatalogueFilter {
   static let description = FilterDescription(
     name: "toneCurve",
@@ -21,10 +21,10 @@ struct ToneCurveFilter: CatalogueFilter {
 
   /// The number of points.
   private static let pointCount = 5
-  /// The tones at each default point.
+  /// The tones at the default points.
   private static let roles = ["Black", "Dark tones", "Middle tones", "Bright tones", "White"]
 
-  /// The points by ascending tone, one for each tone.
+  /// The points by ascending tone, one per tone.
   private let points: [SIMD2<Double>]
 
   init(_ arguments: Arguments) {

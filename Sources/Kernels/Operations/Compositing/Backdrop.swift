@@ -2,10 +2,9 @@
 enum Backdrop: Sendable {
   /// The source frame, as it was before the first stage.
   case source
-  /// An image.
   case image(ImageAsset)
 
-  /// Creates the picture that the parameter of that name names; `nil` if it names none.
+  /// Creates the picture of the named parameter; `nil` if its value isn't a picture.
   init?(_ name: String, of arguments: Arguments) {
     if arguments.text(name) == Asset.sourceName {
       self = .source
@@ -16,7 +15,7 @@ enum Backdrop: Sendable {
     }
   }
 
-  /// Places the picture in frames of a size; `nil` if no pixel of it is in the frame.
+  /// Places the picture in frames of a size; `nil` if it is outside the frame.
   func placed(_ fit: PictureFit, in size: FrameSize, _ space: WorkingSpace) -> PlacedBackdrop? {
     switch self {
     case .source: .source(space)
@@ -34,7 +33,7 @@ enum PlacedBackdrop: Sendable {
   case source(WorkingSpace)
   case image(PlacedImage)
 
-  /// Returns a node that computes each pixel from itself and the second picture's pixel.
+  /// Returns a node that computes pixels from themselves and the second picture's pixels.
   ///
   /// - Parameters:
   ///   - skips: Whether strips outside the image are left unchanged.
@@ -67,7 +66,7 @@ enum PlacedBackdrop: Sendable {
 }
 
 extension ParameterDescription {
-  /// The name of an image. The default of an optional one is "", for none.
+  /// The name of an image. The default of an optional image is "", which disables it.
   static func image(_ name: String, isOptional: Bool = false, _ summary: String) -> Self {
     ParameterDescription(
       name, .asset, default: isOptional ? .text("") : nil, assetKind: .image, summary)

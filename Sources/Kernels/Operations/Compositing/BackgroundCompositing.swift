@@ -46,7 +46,7 @@ struct ScreenBlendMode: BackgroundCompositing {
   }
 }
 
-/// The common part of the filters that composite the picture with a background image by one rule.
+/// The common part of the filters that composite the picture with a background image.
 protocol BackgroundCompositing: CatalogueFilter {
   static var composition: Composition { get }
 

@@ -1,7 +1,7 @@
 import CKernels
 
-/// The rule by which two pictures are combined, after Porter and Duff 1984 and the W3C's
-/// Compositing and Blending: s the picture's premultiplied colour, o the other's, and their alphas.
+/// The rule that combines two pictures, after Porter and Duff 1984 and the W3C's Compositing and
+/// Blending: s the picture's premultiplied colour, o the other's, and their alphas.
 enum Composition: Sendable, Hashable {
   /// The picture in front: s + o (1 - sa).
   case over
@@ -12,7 +12,7 @@ enum Composition: Sendable, Hashable {
   /// s + o - s o, alpha too.
   case screen
 
-  /// Returns a node that combines each pixel with another picture.
+  /// Returns a node that combines the frame with another picture.
   ///
   /// - Parameters:
   ///   - backdrop: The other picture; transparent outside its rectangle.

@@ -33,7 +33,7 @@ struct LumaKey: CatalogueFilter {
       .fit(default: .fill, "How the background image is fitted into the frame."),
     ])
 
-  /// The least width of the transition.
+  /// The minimum width of the transition.
   private static let minTransition = 0.001
 
   private let key: LumaRamp
@@ -91,7 +91,7 @@ struct LumaKey: CatalogueFilter {
   }
 }
 
-/// The share of the picture by its luma: smoothstep(low, high, Y), or 1 minus it.
+/// The share of the picture, from its luma: smoothstep(low, high, Y), or 1 minus it.
 struct LumaRamp: Sendable, Hashable {
   let low: Double
   /// More than ``low``.

@@ -93,7 +93,7 @@ package struct Overlay: CatalogueFilter, SceneFilter {
 
   /// - Parameters:
   ///   - arguments: The validated parameters.
-  ///   - tools: The tools with which faces are found; `nil` if the program has none, and only the
+  ///   - tools: The tools that find faces; `nil` if the program cannot find faces, and only the
   ///     anchor `frame` is available.
   package init(_ arguments: Arguments, tools: FaceTools?) {
     self.image = arguments.image("asset")

@@ -14,7 +14,7 @@ package final class PlacedImage: Sendable {
   /// Places an image in a rectangle of a frame.
   ///
   /// Where the image grows it is interpolated linearly; where it shrinks, a pixel is the mean of
-  /// the covered area. Pixels whose centre is outside the rectangle, or outside the fitted picture,
+  /// the covered area. Pixels with a centre outside the rectangle, or outside the fitted picture,
   /// are not covered.
   ///
   /// - Parameters:
@@ -26,7 +26,7 @@ package final class PlacedImage: Sendable {
   ///   - fit: The fit of the image into the rectangle.
   ///   - size: The size of frames.
   ///   - space: The space in which the image is composited.
-  /// - Returns: `nil` if no pixel is covered.
+  /// - Returns: `nil` if the image doesn't cover pixels.
   package init?(
     _ image: ImageAsset, x: Double, y: Double, width: Double, height: Double, fit: PictureFit,
     in size: FrameSize, _ space: WorkingSpace
@@ -57,7 +57,7 @@ package final class PlacedImage: Sendable {
       return
     }
     let placed = FrameSize(width: columns.count, height: rows.count)
-    // A part of a frame is no larger than a frame.
+    // A part of a frame is at most as large as the frame.
     guard let layout = try? FrameLayout(aligned: .rgba8, size: placed) else { return nil }
     let raster = Raster(layout: layout, depth: .deep, pool: BufferPool(maxIdleBytes: 0))
     let resampler = PlaneResampler(
@@ -75,7 +75,7 @@ package final class PlacedImage: Sendable {
     self.owner = nil
   }
 
-  /// The pixels whose centres are between two edges.
+  /// The pixels with centres between two edges.
   private static func pixels(from low: Double, to high: Double, limit: Int) -> Range<Int>? {
     let lower = max((low - 0.5).rounded(.up), 0)
     let upper = min((high - 0.5).rounded(.up), Double(limit))
@@ -120,11 +120,11 @@ package final class PlacedImage: Sendable {
   }
 }
 
-/// The latest placements of an image in frames, so that a change of another parameter (the opacity
-/// of a sticker, for example) does not resample the image.
+/// The latest placements of an image in frames. A change of another parameter (the opacity of a
+/// sticker, for example) reuses them instead of resampling the image.
 ///
-/// The cache holds weak references to a few placements; the plans that use them own them. So an
-/// image costs no more than its own pixels, however large the frames are that it was placed in.
+/// The cache holds weak references to a few placements; the plans that use them own them. An image
+/// therefore costs at most its own pixels, for frames of any size.
 final class ImagePlacements: Sendable {
   /// All that a placed image depends on.
   struct Key: Sendable, Hashable {
@@ -134,7 +134,7 @@ final class ImagePlacements: Sendable {
     let space: WorkingSpace
   }
 
-  /// The most entries.
+  /// The maximum number of entries.
   static let capacity = 4
 
   private struct Entry {
@@ -154,8 +154,8 @@ final class ImagePlacements: Sendable {
 
   /// Returns the placed image for a key: the cached one, or a new one.
   ///
-  /// - Parameter make: Creates the placed image, outside the lock; `nil` if no pixel of it is in
-  ///   the frame.
+  /// - Parameter make: Creates the placed image, outside the lock; `nil` if it is outside the
+  ///   frame.
   func image(_ key: Key, make: () -> PlacedImage?) -> PlacedImage? {
     let found = self.state.withLock { state -> PlacedImage? in
       state.latest.removeAll { $0.image == nil }
@@ -182,7 +182,7 @@ extension ImageAsset {
 
   /// The image placed in a rectangle of frames of a size, in a working space.
   ///
-  /// - Returns: `nil` if no pixel of it is in the frame.
+  /// - Returns: `nil` if the image is outside the frame.
   func placed(
     x: Double, y: Double, width: Double, height: Double, fit: PictureFit, in size: FrameSize,
     _ space: WorkingSpace

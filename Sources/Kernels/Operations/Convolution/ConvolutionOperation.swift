@@ -10,7 +10,7 @@ package struct ConvolutionOperation: NeighborhoodOperation {
   /// The side of the square of weights.
   package var side: Int { self.weights.count == 25 ? 5 : 3 }
 
-  /// Whether the convolution changes nothing.
+  /// Whether the convolution doesn't change the frame.
   package var isIdentity: Bool {
     let middle = self.weights.count / 2
     return self.bias == 0
@@ -64,7 +64,7 @@ package struct ConvolutionOperation: NeighborhoodOperation {
       ? self.bias * 219 + 16 * (1 - sum) : self.bias * 255
   }
 
-  /// The weights on chroma of half the size that equal the convolution of full-size chroma: each
+  /// The weights on chroma of half the size that equal the convolution of full-size chroma: a
   /// sample counts for the two pixels that share it and is the mean of two results. The last sample
   /// along an odd side belongs to one pixel and is that pixel's result.
   private func chromaWeights(isLastColumn: Bool, isLastRow: Bool) -> [Double] {

@@ -1,6 +1,6 @@
 import CKernels
 
-/// Convolution of each plane with any weights: from bytes to bytes in 16 bits if ``SmallWeights``
+/// Convolution of every plane with any weights: from bytes to bytes in 16 bits if ``SmallWeights``
 /// accepts the weights, of bytes in 32 bits if ``FixedWeights`` does, otherwise in floats. Zero
 /// weights are skipped.
 package struct ConvolutionPass: OperationPass {
@@ -78,7 +78,7 @@ package struct ConvolutionPass: OperationPass {
     }
   }
 
-  /// Calls `body` for each row of a band with the first sample of each tap.
+  /// Calls `body` for every row of a band with the first sample per tap.
   private static func forEachRow(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, side: Int, _ taps: [Int],
     _ body: (_ y: Int, _ inputs: UnsafePointer<UnsafeRawPointer>) -> Void
@@ -99,7 +99,6 @@ package struct ConvolutionPass: OperationPass {
     }
   }
 
-  /// The kernels of a row.
   private struct RowKernels {
     let inner: ConvolutionKernel
     /// The kernel of the last pixel, if it differs.
@@ -133,7 +132,7 @@ package struct ConvolutionPass: OperationPass {
               at: index, to: row + (tap % side - reach) * shape.step + start)
           }
           unsafe list.weights.withUnsafeBufferPointer { weights in
-            // The address is not used if there are no taps.
+            // The address is unused without taps.
             let pointers = unsafe UnsafePointer(tapPointers.baseAddress.unsafelyUnwrapped)
             let first = unsafe weights.baseAddress ?? UnsafePointer(floats.row(y))
             unsafe rows.convolve_float(
@@ -146,17 +145,17 @@ package struct ConvolutionPass: OperationPass {
   }
 }
 
-/// The weights of a convolution of bytes whose products and sums fit 16 bits, without rounding.
+/// The weights of a convolution of bytes with products and sums that fit 16 bits, without rounding.
 struct SmallWeights: Sendable {
   /// The width of the square of weights.
   let side: Int
-  /// The positions in the square with nonzero weights, as those of ``FixedWeights``.
+  /// The positions in the square with nonzero weights, like the taps of ``FixedWeights``.
   let taps: [Int]
-  /// A weight for each tap.
+  /// The weights of the taps.
   let values: [Int8]
   /// The added constant, in the unit of the weights.
   let bias: Int16
-  /// The number of bits by which sums are shifted to levels.
+  /// The right shift of sums to levels, in bits.
   let shift: Int
 
   /// Converts a kernel.
@@ -196,13 +195,13 @@ struct FixedWeights: Sendable {
   /// The width of the square of weights.
   let side: Int
   /// The positions in the square with nonzero weights, counted row by row from the top left; an
-  /// even number of them.
+  /// even number.
   let taps: [Int]
-  /// A weight for each tap.
+  /// The weights of the taps.
   let values: [Int16]
   /// The added constant, in the unit of the weights.
   let bias: Int32
-  /// The number of bits by which sums are shifted to deep samples.
+  /// The right shift of sums to deep samples, in bits.
   let shift: Int
 
   /// Converts a kernel.

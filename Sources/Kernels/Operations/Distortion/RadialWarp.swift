@@ -12,14 +12,14 @@ package struct RadialMap: Sendable {
 
   /// The centre in pixels from the top left.
   package let center: (x: Double, y: Double)
-  /// The radius of an empty hole around the centre; 0 for none.
+  /// The radius of an empty hole around the centre; 0 disables it.
   package let hole: Double
   /// The distance beyond which pixels do not change.
   package let reach: Double
   /// The factor at a distance of less than ``reach``, in pixels. Must be smooth and finite.
   package let factor: @Sendable (_ distance: Double) -> Factor
 
-  /// The greatest distance from the centre to a point of the frame.
+  /// The maximum distance from the centre to a point of the frame.
   package static func greatestDistance(
     from center: (x: Double, y: Double), in size: FrameSize
   ) -> Double {
@@ -46,7 +46,7 @@ protocol DiscDistortion: CatalogueFilter {
 struct DiscSettings: Sendable {
   let center: FramePoint
   let radius: Length
-  /// The strength of the distortion; 0 changes nothing.
+  /// The strength of the distortion; 0 disables it.
   let amount: Double
 
   /// Reads the parameters.
@@ -73,9 +73,8 @@ extension DiscDistortion {
   }
 }
 
-/// A resampling by a radial map, bilinear, with clamped edges.
+/// A resampling that uses a radial map, bilinear, with clamped edges.
 package struct RadialWarpOperation: NeighborhoodOperation {
-  /// The map.
   package let map: RadialMap
 
   package let summary: String
@@ -87,8 +86,8 @@ package struct RadialWarpOperation: NeighborhoodOperation {
   }
 }
 
-/// Resampling of each plane by a radial map, in tiles: the sources of a tile are close together,
-/// those of a row may be spread over the frame.
+/// Resampling of every plane by a radial map, in tiles: a tile's sources are close together, a
+/// row's sources may be spread over the frame.
 package struct RadialWarpPass: OperationPass {
   /// The map on one plane.
   private struct PlaneMap: Sendable {

@@ -28,8 +28,8 @@ struct RadialWarpTable: Sendable {
     // Fine enough for an error of a few hundredths of a pixel where the curvature of maps is
     // greatest: at the rim of a hole, and where a twirl is tight.
     let length = map.reach * scale
-    // Linear interpolation between entries that are h apart is wrong by at most h^2 / 8 times the
-    // curvature; .002 pixels are allowed.
+    // Linear interpolation between entries that are h apart has an error of at most h^2 / 8 times
+    // the curvature; .002 pixels are allowed.
     let curved = (Self.curvature(map) / (8 * 0.002)).squareRoot() / scale
     let density = max(4, map.hole > 0 ? 64 / map.hole : 64 / map.reach, curved)
     self.entries = Int(min(max(length * density, 64), 16384))
@@ -46,7 +46,7 @@ struct RadialWarpTable: Sendable {
     self.values = values
   }
 
-  /// The greatest curvature of positions over the distance, in pixels per pixel squared: the
+  /// The maximum curvature of positions over the distance, in pixels per pixel squared: the
   /// factor's second derivative times the distance.
   private static func curvature(_ map: RadialMap) -> Double {
     let step = map.reach / 32
@@ -64,15 +64,15 @@ struct RadialWarpTable: Sendable {
   }
 }
 
-/// A radial map over a short range of distances, such as that of a tile, as polynomials. Vectors of
-/// positions are computed faster from them than by table lookups.
+/// A radial map over a short range of distances, such as a tile's range, as polynomials. Vectors of
+/// positions are computed faster from them than by using table lookups.
 enum RadialWarpCurve {
   /// The positions, -1 ... 1, for a number of terms.
   private struct Samples: Sendable {
     /// The sampled positions: the roots of a Chebyshev polynomial, which give a nearly minimal
     /// error.
     let nodes: [Double]
-    /// The positions of the greatest errors, between the nodes and at the ends.
+    /// The positions of the maximum errors, between the nodes and at the ends.
     let extremes: [Double]
 
     init(terms: Int) {
@@ -85,7 +85,7 @@ enum RadialWarpCurve {
     Samples(terms: Int(SL_FEW_RADIAL_TERMS)), Samples(terms: Int(SL_RADIAL_TERMS)),
   ]
 
-  /// The greatest error of a position, in pixels of the frame.
+  /// The maximum error of a position, in pixels of the frame.
   private static let tolerance = 1.0 / 1024
 
   /// Fits the polynomials, with as few terms as suffice.

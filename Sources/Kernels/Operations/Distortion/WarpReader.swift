@@ -3,7 +3,7 @@ import CKernels
 /// A bilinear reader of a plane's pixels at computed positions. Owned by one band.
 @safe
 struct WarpReader: ~Copyable {
-  /// The plane as the C rows take it.
+  /// The plane in the form that the C rows use.
   let plane: sl_remap_plane
   /// The positions of the next run.
   let positions: WarpPositions
@@ -25,7 +25,7 @@ struct WarpReader: ~Copyable {
   ///   - shape: The plane.
   ///   - empty: The empty colour, in levels by channel, with which pixels of partial coverage are
   ///     mixed.
-  ///   - capacity: The most pixels of a run.
+  ///   - capacity: The maximum number of pixels of a run.
   init(_ source: RasterView, _ shape: PlaneShape, empty: [Double], capacity: Int) {
     let rows = unsafe sl_rows_current().pointee
     let isEightBit = source.depth == .eight
@@ -63,7 +63,7 @@ struct WarpReader: ~Copyable {
 @safe
 struct WarpPositions: ~Copyable {
   private let bytes: UnsafeMutableRawPointer
-  /// The arrays as the C rows take them.
+  /// The arrays in the form that the C rows use.
   let pointers: UnsafePointer<sl_remap_positions>
 
   /// Allocates positions.

@@ -1,8 +1,8 @@
 import CKernels
 
-/// A fixed photographic look: a colour matrix, then a curve for each channel. Alpha is kept.
+/// A fixed photographic look: a colour matrix, then a curve per channel. Alpha is kept.
 ///
-/// The looks are those of Core Image's `CIPhotoEffect...` filters by name and character; their
+/// The looks correspond to Core Image's `CIPhotoEffect...` filters by name and character; their
 /// figures are tuned by eye.
 struct PhotoEffect: Filter {
   let description: FilterDescription
@@ -11,7 +11,7 @@ struct PhotoEffect: Filter {
   /// The curves of red, green and blue.
   private let curves: [LookCurve]
 
-  /// A look with a curve for each channel.
+  /// A look with a curve per channel.
   private init(
     _ name: String, _ summary: String, _ look: String, _ matrix: ColorMatrix, red: LookCurve,
     green: LookCurve, blue: LookCurve

@@ -27,7 +27,7 @@ struct Vignette: CatalogueFilter {
   /// Creates the filter.
   ///
   /// - Parameters:
-  ///   - intensity: The strength; 0 changes nothing.
+  ///   - intensity: The strength; 0 disables the vignette.
   ///   - radius: In half diagonals.
   init(intensity: Double, radius: Double) {
     self.intensity = intensity

@@ -10,7 +10,6 @@
 package struct AffineMap: Sendable, Hashable {
   package let a, b, c, d, tx, ty: Double
 
-  /// The identity.
   package static let identity = AffineMap(a: 1, b: 0, c: 0, d: 1, tx: 0, ty: 0)
 
   package init(a: Double, b: Double, c: Double, d: Double, tx: Double, ty: Double) {
@@ -53,7 +52,7 @@ package struct AffineMap: Sendable, Hashable {
       a: a, b: b, c: c, d: d, tx: -(a * self.tx + c * self.ty), ty: -(b * self.tx + d * self.ty))
   }
 
-  /// The greatest factor by which the distance of neighbours grows.
+  /// The maximum factor by which the distance of neighbours grows.
   package var stretch: Double {
     max(hypot(self.a, self.b), hypot(self.c, self.d))
   }

@@ -47,10 +47,10 @@ struct AffineTransform: CatalogueFilter {
   }
 }
 
-/// A resampling of the picture by an affine map, in a frame of the same size.
+/// A resampling of the picture using an affine map, in a frame of the same size.
 package struct AffineOperation: NeighborhoodOperation {
-  /// The map from positions of the result to those of the input, in pixels; `nil` if no pixel is
-  /// visible.
+  /// The map from positions of the result to positions of the input, in pixels; `nil` if the result
+  /// is empty.
   package let inverse: AffineMap?
   /// Whether the edge pixels extend beyond the picture; otherwise the outside is empty
   /// (``TransparentBlack``).
@@ -65,7 +65,7 @@ package struct AffineOperation: NeighborhoodOperation {
       : "an affine map, bilinear"
   }
 
-  /// The number of samples per axis whose mean is a pixel: enough to cover the source area where
+  /// The number of samples per axis for the mean of a pixel: enough to cover the source area where
   /// the picture shrinks, at most 8. A bilinear sample spans two pixels and suffices up to a factor
   /// of 1.5.
   package var samples: Int {
@@ -81,8 +81,8 @@ package struct AffineOperation: NeighborhoodOperation {
   }
 }
 
-/// Resampling of each plane by an affine map, bilinear, in tiles: the sources of a tile are close
-/// together, those of a row may be spread over the frame.
+/// Resampling of every plane by an affine map, bilinear, in tiles: a tile's sources are close
+/// together, a row's sources may be spread over the frame.
 package struct AffinePass: Pass {
   package let description: PassDescription
   private let operation: AffineOperation
@@ -180,7 +180,7 @@ struct SampleSums: ~Copyable {
 
   /// Allocates sums.
   ///
-  /// - Parameter count: The most samples of a run.
+  /// - Parameter count: The maximum number of samples of a run.
   init(count: Int) {
     self.memory = SampleMemory(count: 3 * count)
     unsafe self.sums = UnsafeMutableRawPointer(self.memory[0])

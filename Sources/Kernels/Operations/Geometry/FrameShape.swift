@@ -8,8 +8,8 @@ public struct FrameShape: Sendable, Hashable {
   public var width: Int?
   /// The height after the rotation, in pixels; `nil` as for ``width``.
   public var height: Int?
-  /// The treatment of another aspect ratio: `fit` adds transparent or black bars, `fill` crops both
-  /// sides, `stretch` distorts.
+  /// The treatment of a different aspect ratio: `fit` adds transparent or black bars, `fill` crops
+  /// both sides, `stretch` distorts.
   public var fit: PictureFit
 
   /// The filter name of the passes that apply the shape.
@@ -26,7 +26,7 @@ public struct FrameShape: Sendable, Hashable {
     self.fit = fit
   }
 
-  /// Whether the shape changes no frame.
+  /// Whether the shape leaves frames unchanged.
   public var isAny: Bool {
     self.orientation == .upright && self.width == nil && self.height == nil
   }
@@ -52,10 +52,11 @@ public struct FrameShape: Sendable, Hashable {
     }
   }
 
-  /// Returns the nodes that apply the shape to frames of a geometry; none if they have it already.
+  /// Returns the nodes that apply the shape to frames of a geometry; an empty array if they already
+  /// have it.
   ///
-  /// The scaling is that of the filter `scale`. Bars are of even width, so that chroma stays
-  /// aligned with its pixels.
+  /// The scaling is the filter `scale`'s. Bars are of even width, to keep chroma aligned with its
+  /// pixels.
   package func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let turned = self.orientation == .upright ? [] : [FilterNode.orient(self.orientation)]
     let target = self.size(of: geometry.size)
@@ -64,7 +65,7 @@ public struct FrameShape: Sendable, Hashable {
     let whole = (width: Double(own.width), height: Double(own.height))
     let across = Double(target.width) / whole.width
     let down = Double(target.height) / whole.height
-    // One side follows from the other, so the aspect ratio does not change.
+    // One side follows from the other, which keeps the aspect ratio.
     switch self.width == nil || self.height == nil ? .stretch : self.fit {
     case .stretch:
       return turned + [.resample(from: (0, 0), extent: whole, to: target)]

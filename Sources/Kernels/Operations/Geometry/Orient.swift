@@ -77,8 +77,8 @@ package struct OrientOperation: NeighborhoodOperation {
   }
 }
 
-/// Rotation and mirroring of each plane, in tiles: where rows become columns, the source of a whole
-/// row is spread over the frame.
+/// Rotation and mirroring of every plane, in tiles: where rows become columns, the source of a
+/// whole row is spread over the frame.
 package struct OrientPass: Pass {
   package let description: PassDescription
   private let operation: OrientOperation

@@ -1,6 +1,6 @@
 import CKernels
 
-/// A resampler of one plane along rows and columns, with one axis for each.
+/// A resampler of one plane along rows and columns, with an axis for both.
 package struct PlaneResampler: Sendable {
   /// The plane that is read.
   let source: PlaneShape
@@ -14,7 +14,7 @@ package struct PlaneResampler: Sendable {
   /// - Parameters:
   ///   - band: The rows to compute.
   ///   - raster: The source.
-  ///   - write: Called for each row in order, with its samples.
+  ///   - write: Called for every row in order, with its samples.
   func run(
     _ band: Range<Int>, from raster: RasterView,
     write: (_ y: Int, _ samples: UnsafeMutablePointer<Int16>) -> Void
@@ -35,7 +35,7 @@ package struct PlaneResampler: Sendable {
     unsafe self.horizontal.starts.withUnsafeBufferPointer { starts in
       unsafe self.horizontal.weights.withUnsafeBufferPointer { weights in
         for y in band {
-          // Vertically first: whole rows, one after the other.
+          // Vertically first, in whole rows.
           let first = Int(self.vertical.starts[y])
           var adds: Int32 = 0
           for tap in 0 ..< self.vertical.taps {
@@ -71,7 +71,7 @@ extension PlaneResampler {
     }
   }
 
-  /// The shifts of the sums after each step: weights have 14 bits, and sums of bytes have 6
+  /// The shifts of the sums after both steps: weights have 14 bits, and sums of bytes have 6
   /// fractional bits after the first step.
   private static func shifts(_ depth: SampleDepth) -> (first: Int, second: Int) {
     depth == .eight ? (8, 15) : (14, 14)

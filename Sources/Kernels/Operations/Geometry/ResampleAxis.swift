@@ -1,17 +1,17 @@
-/// The weights by which the samples of a resampled row or column depend on the source.
+/// The weights of the source's samples in the samples of a resampled row or column.
 ///
 /// For a step of at most 1, linear interpolation between the two nearest centres; for a greater
 /// step, the mean over the covered interval. The samples at the ends repeat beyond them.
 package struct ResampleAxis: Sendable, Hashable {
   /// The number of resampled samples.
   package let count: Int
-  /// The number of taps of each sample.
+  /// The number of taps per sample.
   package let taps: Int
-  /// The first tap of each sample.
+  /// The first tap of every sample.
   package let starts: [Int32]
-  /// The weights, ``taps`` for each sample; their sum is 1.
+  /// The weights, ``taps`` per sample; their sum is 1.
   package let weights: [Float]
-  /// The axis in integers; `nil` if there are too many taps for exact weights, or too few samples.
+  /// The axis in integers; `nil` for too many taps for exact weights, or too few samples.
   let fixed: FixedResampleAxis?
 
   /// Creates an axis.
@@ -21,7 +21,7 @@ package struct ResampleAxis: Sendable, Hashable {
   ///   - count: The number of resampled samples.
   ///   - origin: The start of the first resampled sample, in source samples from the first sample's
   ///     edge.
-  ///   - step: The number of source samples that each covers, greater than 0.
+  ///   - step: The number of source samples per sample, greater than 0.
   package init(source: Int, count: Int, origin: Double, step: Double) {
     let sums = (0 ..< count).map { index in
       Self.neighbors(from: origin + Double(index) * step, step: step, source: source)
@@ -32,7 +32,7 @@ package struct ResampleAxis: Sendable, Hashable {
     var starts: [Int32] = []
     var weights: [Float] = []
     for sum in sums {
-      // All samples have the same number of taps, so the last ones begin earlier.
+      // All samples have the same number of taps: the last ones begin earlier.
       let start = min(sum.start, source - self.taps)
       let before = sum.start - start
       starts.append(Int32(start))
@@ -54,7 +54,7 @@ package struct ResampleAxis: Sendable, Hashable {
     func clamped(_ position: Double) -> Int { Int(min(max(position, 0), Double(limit))) }
     if step > 1 {
       let (start, end) = (clamped(low.rounded(.down)), clamped((low + step).rounded(.up) - 1))
-      // The samples at the ends extend to infinity, so a step may be longer than the source.
+      // The samples at the ends extend to infinity: a step may be longer than the source.
       let weights = (start ... end).map { index in
         let left = index == 0 ? -Double.infinity : Double(index)
         let right = index == limit ? Double.infinity : Double(index + 1)
@@ -72,11 +72,11 @@ package struct ResampleAxis: Sendable, Hashable {
 
 /// A resampled axis in integers: an even number of taps, with 16-bit weights.
 struct FixedResampleAxis: Sendable, Hashable {
-  /// The number of taps of each sample; even.
+  /// The number of taps per sample; even.
   let taps: Int
-  /// The first tap of each sample; the last one exists too.
+  /// The first tap of every sample; the last one exists too.
   let starts: [Int32]
-  /// The weights in units of 1/16384, ``taps`` for each sample; their sum is 16384.
+  /// The weights in units of 1/16384, ``taps`` per sample; their sum is 16384.
   let weights: [Int16]
 
   /// With more taps, the rounding of weights could add up to a quarter of a level.
@@ -84,7 +84,7 @@ struct FixedResampleAxis: Sendable, Hashable {
 
   /// Converts an axis.
   ///
-  /// - Returns: `nil` if there are too many taps, or fewer samples than an even number of taps.
+  /// - Returns: `nil` for too many taps, or fewer samples than an even number of taps.
   init?(source: Int, taps: Int, starts: [Int32], weights: [Float]) {
     let even = taps + taps % 2
     guard even <= Self.maxTaps, even <= source else { return nil }
@@ -96,7 +96,7 @@ struct FixedResampleAxis: Sendable, Hashable {
       let fixedStart = min(Int(start), source - even)
       let before = Int(start) - fixedStart
       fixedStarts.append(Int32(fixedStart))
-      // The running sum is rounded and not each weight, so that the weights add up exactly.
+      // Rounds the running sum instead of single weights, which then add up exactly.
       var (sum, assigned) = (0.0, 0)
       for tap in 0 ..< even {
         let own = tap - before

@@ -61,7 +61,7 @@ package struct ResampleOperation: NeighborhoodOperation {
   }
 }
 
-/// Resampling of each plane along rows and columns.
+/// Resampling of every plane along rows and columns.
 package struct ResamplePass: Pass {
   package let description: PassDescription
   private let keepsFourthChannel: Bool
@@ -98,7 +98,7 @@ extension FilterNode {
   ///   - origin: The top left corner, in pixels.
   ///   - extent: The size of the rectangle, in pixels. Beyond the frame it reads the pixels at the
   ///     edge.
-  ///   - size: The size of the result, 1 ... ``FrameLayout/maxDimension`` in each direction.
+  ///   - size: The size of the result, 1 ... ``FrameLayout/maxDimension`` in either direction.
   package static func resample(
     from origin: (x: Double, y: Double), extent: (width: Double, height: Double), to size: FrameSize
   ) -> FilterNode {

@@ -47,7 +47,7 @@ struct Grain: CatalogueFilter {
     guard !self.isMonochrome else {
       return [.field(.grain(amount: self.amount, seed: self.seed))]
     }
-    // Three independent noises, which no other seed yields.
+    // Three independent noises, which other seeds don't yield.
     func field(_ channel: UInt64) -> GrainField {
       GrainField(amount: self.amount, seed: self.seed &+ channel << 32)
     }

@@ -1,7 +1,7 @@
 /// Noise that multiplies colour: 1 - amount * n, with n one of 256 equally likely values in 0 ...
 /// 1.
 package struct GrainField: Sendable, Hashable {
-  /// The greatest share of light that the noise removes, 0 ... 1.
+  /// The maximum share of light that the noise removes, 0 ... 1.
   package let amount: Double
   /// The seed; different seeds give different noise.
   package let seed: UInt64

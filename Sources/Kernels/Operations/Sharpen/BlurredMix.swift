@@ -55,15 +55,15 @@ extension BlurredMixFilter {
   }
 }
 
-/// A mix of each pixel with its blurred neighbourhood, with one weight where the neighbourhood is
+/// A mix of pixels with their blurred neighbourhoods, with one weight where the neighbourhood is
 /// brighter and another where it is darker: in + up * max(0, d) + down * min(0, d), d = blur(in) -
 /// in.
 ///
 /// With equal weights the operation is linear (an unsharp mask if they are negative) and works on
-/// every plane. With different weights, d is that of each channel in RGB and grey formats. In YUV
-/// formats luma decides, and chroma moves by the same weight times its own difference, reduced in
-/// proportion where luma differs by less than ``ramp``. Alpha is a channel like the others, limited
-/// to 0 ... 1.
+/// every plane. With different weights, d is computed per channel in RGB and grey formats. In YUV
+/// formats luma determines the weight, and chroma moves by the same weight times its own
+/// difference, reduced in proportion where luma differs by less than ``ramp``. Alpha is a channel
+/// like the others, limited to 0 ... 1.
 package struct BlurredMixOperation: NeighborhoodOperation {
   /// The Gaussian's standard deviation in pixels.
   package let sigma: Double
@@ -100,7 +100,7 @@ package struct BlurredMixOperation: NeighborhoodOperation {
   }
 }
 
-/// A pass that writes a Gaussian blur to a separate picture, and then mixes each pixel with it.
+/// A pass that writes a Gaussian blur to a separate picture, and then mixes pixels with it.
 package struct BlurredMixPass: OperationPass {
   package let setting: PassSetting
   let operation: BlurredMixOperation

@@ -1,18 +1,18 @@
 import CKernels
 
-/// A change of the detail of a picture: the difference of its luma from a smooth version that keeps
-/// edges, scaled and added to all channels, so that hues do not change.
+/// A change of the detail of a picture: the difference between its luma and a smooth version that
+/// keeps edges, scaled and added to all channels, which keeps hues unchanged.
 ///
-/// The smooth luma is that of the colour guided filter with the picture as its own guide
+/// The smooth luma is the result of the colour guided filter with the picture as its own guide
 /// (``GuidedFilter``): in flat parts it is the mean of the surroundings, at edges the luma itself.
-/// The detail d is scaled by `gain * d^2 / (d^2 + coring^2)`, so that noise, which is smaller than
-/// `coring`, is not amplified, and bounded. In pictures with alpha it is multiplied by alpha.
+/// The detail d is scaled by `gain * d^2 / (d^2 + coring^2)`, which does not amplify noise smaller
+/// than `coring`, and bounded. In pictures with alpha it is multiplied by alpha.
 package struct GuidedDetailOperation: NeighborhoodOperation {
   /// The factor of the detail; -1 removes it.
   package let gain: Double
-  /// The detail that is scaled by half of the gain, in units of white; 0 for none.
+  /// The detail that is scaled by half of the gain, in units of white; 0 disables coring.
   package var coring = 0.0
-  /// The greatest change, in units of white.
+  /// The maximum change, in units of white.
   package var limit = 1.0
   /// Whether only colours of skin change.
   package var isSkinOnly = false
@@ -45,12 +45,12 @@ package struct GuidedDetailOperation: NeighborhoodOperation {
     return min(max(scaled, -self.limit), self.limit)
   }
 
-  /// Greater than 0, so that a detail of 0 has a quotient.
+  /// Greater than 0, to keep the quotient finite for a detail of 0.
   package var squaredCoring: Double { max(self.coring * self.coring, 1e-12) }
 }
 
-/// The likelihood of skin by chroma: an ellipse in Cb and Cr that holds skin of every shade (after
-/// Chai and Ngan 1999), with soft edges.
+/// The likelihood of skin, from chroma: an ellipse in Cb and Cr that holds skin of every shade
+/// (after Chai and Ngan 1999), with soft edges.
 package enum SkinColor {
   /// The centre in units of white.
   package static let center = SIMD2(-0.1, 0.098)
@@ -64,12 +64,12 @@ package enum SkinColor {
   }
 }
 
-/// Reduces a picture, computes the models of its smooth luma, and changes each pixel's detail.
+/// Reduces a picture, computes the models of its smooth luma, and changes the detail of pixels.
 package struct GuidedDetailPass: OperationPass {
   package let setting: PassSetting
   package let operation: GuidedDetailOperation
 
-  /// The weights of red, green and blue in luma (BT.601), as those of `guide_luma`.
+  /// The weights of red, green and blue in luma (BT.601), the same as in `guide_luma`.
   package static let luma = SIMD3(0.299, 0.587, 0.114)
 
   /// Cb and Cr of a colour in units of white (BT.601).
@@ -110,7 +110,7 @@ package struct GuidedDetailPass: OperationPass {
     }
   }
 
-  /// Replaces models of the smooth luma by those of the detail: the luma less it.
+  /// Replaces models of the smooth luma by models of the detail, which is luma minus smooth luma.
   private static func subtractFromLuma(_ band: Range<Int>, _ models: FloatPlanes) {
     for y in band {
       // Luma is the weighted sum of the colours less 128, plus 128.
@@ -156,7 +156,7 @@ package struct GuidedDetailPass: OperationPass {
     }
   }
 
-  /// The weights of a pixel's three channels in Cb, then in Cr; those of grey formats are 0.
+  /// The weights of a pixel's three channels in Cb, then in Cr; 0 in grey formats.
   private var chromaWeights: [Float] {
     let geometry = self.setting.geometry
     let colors: [SIMD3<Double>]
@@ -200,7 +200,7 @@ extension GuidedDetailOperation {
   }
 }
 
-/// Cb and Cr above grey in levels, for each pixel of a row; 0 in grey formats. Owned by one band.
+/// Cb and Cr above grey in levels, per pixel of a row; 0 in grey formats. Owned by one band.
 @safe
 private final class ChromaLevels {
   private let source: RasterView

@@ -1,4 +1,4 @@
-/// A sharpening that amplifies texture, but neither noise nor strong edges.
+/// A sharpening that amplifies texture, but not noise or strong edges.
 struct SharpenAdaptive: CatalogueFilter {
   static let description = FilterDescription(
     name: "sharpenAdaptive",
@@ -22,7 +22,7 @@ struct SharpenAdaptive: CatalogueFilter {
   private static let edges = 0.1
   /// The distance from a box's centre to its sides: detail is finer than for smoothing.
   private static let radius = 2
-  /// The greatest change, in units of white.
+  /// The maximum change, in units of white.
   private static let limit = 0.15
 
   private let operation: GuidedDetailOperation

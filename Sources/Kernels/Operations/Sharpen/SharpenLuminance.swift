@@ -35,11 +35,11 @@ struct SharpenLuminance: CatalogueFilter {
   }
 }
 
-/// A sharpening of luma by its difference from a Gaussian blur, added to all channels, so that hues
-/// do not change.
+/// A sharpening of luma by its difference from a Gaussian blur, added to all channels, which keeps
+/// hues unchanged.
 ///
-/// In pictures with alpha, luma is that of premultiplied colour, and the difference is multiplied
-/// by alpha, so that transparent pixels do not change.
+/// In pictures with alpha, luma is computed from premultiplied colour, and the difference is
+/// multiplied by alpha, which keeps transparent pixels unchanged.
 package struct LumaSharpenOperation: NeighborhoodOperation {
   /// The Gaussian's standard deviation in pixels.
   package let sigma: Double
@@ -61,8 +61,8 @@ package struct LumaSharpenOperation: NeighborhoodOperation {
   }
 }
 
-/// A sharpening of luma: on the luma plane where there is one, otherwise on the luma of each pixel,
-/// whose difference is added to every colour channel.
+/// A sharpening of luma: on the luma plane if the format has one, otherwise on the luma of pixels,
+/// with the difference added to every colour channel.
 package struct LumaSharpenPass: OperationPass {
   /// The source of rows of blurred luma.
   private enum BlurredLuma: Sendable {
@@ -100,7 +100,7 @@ package struct LumaSharpenPass: OperationPass {
   }
 
   private static func grayRaster(_ context: PassContext) -> Raster {
-    // The input's size is a frame's, so a plane of it exists.
+    // The input's size is a frame's, which is valid for a plane too.
     guard let layout = try? FrameLayout(aligned: .gray8, size: context.inputs[0].size) else {
       preconditionFailure("no frame has the size \(context.inputs[0].size)")
     }

@@ -23,11 +23,11 @@ struct UnsharpMask: BlurredMixFilter {
   }
 }
 
-/// An unsharp mask with a narrow Gaussian, for each plane and row: a vertical filter, a horizontal
+/// An unsharp mask with a narrow Gaussian, per plane and row: a vertical filter, a horizontal
 /// filter, and a mix with the result.
 ///
-/// Each direction rounds once, to 1/64 level of bytes (1/32 of deep samples), so that the error
-/// stays within a level for large gains. A gain of less than 1 reduces errors: of bytes each product
+/// Both directions round once, to 1/64 level of bytes (1/32 of deep samples), to keep the error
+/// within a level for large gains. A gain of less than 1 reduces errors: for bytes, every product
 /// of the vertical filter is rounded, and the horizontal filter mixes (``SharpenWeights``).
 package struct UnsharpPass: OperationPass {
   package let setting: PassSetting
@@ -105,7 +105,7 @@ package struct UnsharpPass: OperationPass {
       unsafe writer.write(result, y: y, rows)
     }
   }
-  /// Filters a picture of bytes by a gain of less than 1.
+  /// Filters a picture of bytes by using a gain of less than 1.
   private static func run(
     _ band: Range<Int>, _ source: RasterView, _ shape: PlaneShape, _ down: PlaneWeights,
     _ across: SharpenWeights, _ writer: LimitedRowWriter
@@ -144,8 +144,8 @@ package struct UnsharpPass: OperationPass {
 struct SharpenWeights: Sendable {
   /// The weight of the picture, in 1/16384.
   let own: Int16
-  /// The weights of the columns' blur at distances 0 and up, in 1/32768, and those of the last
-  /// sample if they differ (``PlaneWeights``).
+  /// The weights of the columns' blur at distances 0 and up, in 1/32768, and the last sample's
+  /// weights if they differ (``PlaneWeights``).
   let inner: [Int16]
   let last: [Int16]?
 
@@ -163,7 +163,7 @@ struct SharpenWeights: Sendable {
     guard abs(half) < 16384 else { return nil }
     func scaled(_ weights: SymmetricWeights) -> [Int16] {
       var values = weights.values.map { Int((Double($0) * gain).rounded()) }
-      // The centre takes the rounding error, so that flat areas do not change.
+      // The centre takes the rounding error, to keep flat areas unchanged.
       values[0] += 2 * half - (2 * values.reduce(0, +) - values[0])
       return values.map { Int16(clamping: $0) }
     }

@@ -18,7 +18,7 @@ struct Median: CatalogueFilter {
   }
 }
 
-/// The median of 3x3 samples of each channel.
+/// The median of 3x3 samples per channel.
 package struct MedianOperation: NeighborhoodOperation {
   package var summary: String { "the median of 3x3" }
 
@@ -29,7 +29,7 @@ package struct MedianOperation: NeighborhoodOperation {
   }
 }
 
-/// Medians of 3x3 samples of each plane.
+/// Medians of 3x3 samples of every plane.
 package struct MedianPass: OperationPass {
   package let setting: PassSetting
 

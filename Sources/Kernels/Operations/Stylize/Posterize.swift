@@ -1,6 +1,6 @@
 import CKernels
 
-/// A reduction of each channel to a number of levels.
+/// A reduction of channels to a number of levels.
 struct Posterize: CatalogueFilter {
   static let description = FilterDescription(
     name: "posterize",

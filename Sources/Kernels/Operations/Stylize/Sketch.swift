@@ -33,8 +33,8 @@ struct Sketch: CatalogueFilter {
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     let sigma = min(max(self.radius.pixels(in: geometry.size), 0.2), 1024)
-    // The paper first, so that lines have the whole range below it. Its tones are shade times those
-    // of the picture, and so is the difference from their blur.
+    // The paper comes first, to give lines the whole range below it. Its tones are shade times the
+    // picture's tones, and so is the difference from their blur.
     var paper = ColorMatrix.monochrome(SIMD3(0.2126, 0.7152, 0.0722) * self.shade)
     paper.bias = SIMD4(SIMD3(repeating: 1 - self.shade), 0)
     guard self.strength > 0 else { return [.matrix(paper)] }

@@ -1,4 +1,4 @@
-/// Seeds scattered over a plane, one for each position of a grid, moved by a hash of the position.
+/// Seeds scattered over a plane, one per position of a grid, moved by a hash of the position.
 package struct CellLattice: Sendable, Hashable {
   /// The position of column 0 and row 0 of the grid.
   package let x: Double
@@ -6,10 +6,10 @@ package struct CellLattice: Sendable, Hashable {
   /// The distance between positions, in pixels of the plane.
   package let spacing: Double
 
-  /// The greatest distance of a seed from its position along each axis, in spacings. With this
+  /// The maximum distance of a seed from its position along either axis, in spacings. With this
   /// value, the nearest seed of a point is at most one row of the grid away: a seed of the point's
-  /// row is within sqrt(2) (.5 + .32) = 1.16 spacings, and those of the next row but one are beyond
-  /// 1.5 - .32 = 1.18.
+  /// row is within sqrt(2) (.5 + .32) = 1.16 spacings, and seeds two rows away are beyond 1.5 - .32
+  /// = 1.18.
   package static let jitter = 0.32
 
   /// Returns the same seeds on a plane of another size.
@@ -20,7 +20,7 @@ package struct CellLattice: Sendable, Hashable {
   /// The row of the grid at a position.
   package func row(y: Double) -> Int { Int(((y - self.y) / self.spacing + 0.5).rounded(.down)) }
 
-  /// The columns of the grid whose seeds may be nearest to pixels of a row.
+  /// The columns of the grid with seeds that may be nearest to pixels of a row.
   package func columns(width: Int) -> ClosedRange<Int> {
     let first = Int((-self.x / self.spacing).rounded(.down)) - 3
     let last = Int(((Double(width) - self.x) / self.spacing).rounded(.up)) + 2
@@ -41,7 +41,7 @@ package struct CellLattice: Sendable, Hashable {
   }
 }
 
-/// The part of a lattice whose cells may contain pixels of a plane.
+/// The part of a lattice with cells that may contain pixels of a plane.
 struct CellSpan: Sendable {
   let lattice: CellLattice
   /// The plane's width in pixels.
@@ -61,7 +61,7 @@ struct CellSpan: Sendable {
   /// The number of cells.
   var count: Int { self.columns.count * self.rows.count }
 
-  /// The cells whose seeds may be nearest to pixels of a band, counted row by row.
+  /// The cells with seeds that may be nearest to pixels of a band, counted row by row.
   func cells(intersecting band: Range<Int>) -> Range<Int> {
     let first = self.lattice.row(y: Double(band.lowerBound)) - 1 - self.rows.lowerBound
     let last = self.lattice.row(y: Double(band.upperBound)) + 1 - self.rows.lowerBound
@@ -71,13 +71,13 @@ struct CellSpan: Sendable {
 
 /// The runs of pixels of a row with the same nearest seed. Owned by one band.
 ///
-/// In the squared distances (x - s)^2 + d^2 to the seeds the term x^2 is common, so each distance
-/// is a line in x, and their minimum is a chain of lines with descending slopes. One walk over the
+/// In the squared distances (x - s)^2 + d^2 to the seeds the term x^2 is common: every distance is
+/// a line in x, and their minimum is a chain of lines with descending slopes. One walk over the
 /// seeds in order of x finds it.
 struct CellRuns {
   /// The first pixels of runs, and the end of the row.
   private(set) var edges: [Int32] = []
-  /// The cell of each run: its position in the grid, counted row by row.
+  /// The cell of every run: its position in the grid, counted row by row.
   private(set) var cells: [Int32] = []
 
   private struct Seed {
@@ -140,7 +140,7 @@ struct CellRuns {
     self.edges.removeAll(keepingCapacity: true)
     self.cells.removeAll(keepingCapacity: true)
     for line in self.chain {
-      // The first pixel whose centre is not before the start.
+      // The first pixel with its centre at or after the start.
       let edge = Int32(min(max((line.start - 0.5).rounded(.up), 0), Double(self.width)))
       guard edge < self.width else { break }
       if self.edges.last == edge {

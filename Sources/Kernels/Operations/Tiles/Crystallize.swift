@@ -41,7 +41,7 @@ struct Crystallize: CatalogueFilter {
   }
 }
 
-/// Means over the cells of scattered seeds. Each pixel belongs to its nearest seed.
+/// Means over the cells of scattered seeds. A pixel belongs to its nearest seed.
 package struct CellOperation: NeighborhoodOperation {
   /// The seeds, in pixels of the frame.
   package let lattice: CellLattice
@@ -137,8 +137,7 @@ struct CellPass: OperationPass {
   }
 }
 
-/// The sums of each cell's samples. Bands add theirs in any order; integer sums do not depend on
-/// it.
+/// The sums of cells' samples. Bands add theirs in any order; integer sums do not depend on it.
 final class CellSums: Sendable {
   private struct State {
     var sums: [Int64]
@@ -156,7 +155,7 @@ final class CellSums: Sendable {
         sums: Array(repeating: 0, count: 4 * cells), counts: Array(repeating: 0, count: cells)))
   }
 
-  /// Adds four sums and a pixel count for each cell, beginning with the cell `first`.
+  /// Adds four sums and a pixel count per cell, beginning with the cell `first`.
   func add(_ sums: [Int64], _ counts: [Int64], from first: Int) {
     self.state.withLock { state in
       for cell in counts.indices where counts[cell] > 0 {

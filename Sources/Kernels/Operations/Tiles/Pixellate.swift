@@ -130,7 +130,7 @@ extension FilterNode {
   ///
   /// - Parameters:
   ///   - center: A corner that four squares share, in pixels from the top left.
-  ///   - scale: A square's side in pixels; at 1 or less nothing changes.
+  ///   - scale: A square's side in pixels; 1 or less disables the filter.
   package static func pixellate(center: (x: Double, y: Double), scale: Double) -> FilterNode {
     FilterNode(.neighborhood(PixellateOperation(x: center.x, y: center.y, scale: scale)))
   }

@@ -2,10 +2,10 @@ import CKernels
 
 /// The conversion of a plan's result to another encoding than the input's.
 ///
-/// The pass includes deferred pointwise operations, and everything is rounded once. If the target
-/// has no alpha, the picture is composited on black; if only the target has alpha, it is 255; if
-/// both ignore alpha, it is passed through. Chroma that 2x2 pixels share is read for each of them,
-/// and written as the mean of theirs.
+/// The pass includes deferred pointwise operations, and rounds all results once. If the target
+/// doesn't have alpha, the picture is composited on black; if only the target has alpha, it is 255;
+/// if both ignore alpha, it is passed through. Chroma that 2x2 pixels share is read for all of
+/// them, and written as their mean.
 struct FormatConversion {
   private let source: FrameGeometry
   private let target: FrameGeometry

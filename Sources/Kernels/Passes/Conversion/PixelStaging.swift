@@ -1,7 +1,7 @@
 import CKernels
 
-/// Rows of pixels with four bytes each: the raster's rows, or a scratch row if the raster has three
-/// bytes per pixel. Owned by one band.
+/// Rows of four-byte pixels: the raster's rows, or a scratch row if the raster has three bytes per
+/// pixel. Owned by one band.
 @safe
 struct PixelStaging: ~Copyable {
   private let raster: RasterView
@@ -47,8 +47,8 @@ struct PixelStaging: ~Copyable {
 
 /// The order of a format's interleaved channels in memory.
 package enum PixelOrder {
-  /// For each byte of a pixel whether it is red (0), green (1) or blue (2); `nil` for formats
-  /// without interleaved colours.
+  /// Whether a byte of a pixel is red (0), green (1) or blue (2), for all of its bytes; `nil` for
+  /// formats without interleaved colours.
   package static func colors(of format: PixelFormat) -> [Int]? {
     switch format {
     case .bgra8: [2, 1, 0]

@@ -8,7 +8,7 @@ final class PixelsToPlanesPass: Pass {
   /// For luma in units of 1/8192 level, for chroma of 1/32768; with one half for rounding.
   private let biases: [Int32]
   private let premultiplies: Bool
-  /// The conversion to luma and chroma where the fourth byte has no weight; more precise.
+  /// The conversion to luma and chroma for a fourth byte without weight; more precise.
   private let opaque: sl_pixels_to_yuv?
 
   /// Creates the pass.

@@ -1,12 +1,12 @@
 import CKernels
 
 /// I420, NV12 or grey to pixels, with a colour matrix in between, in integers. The contribution of
-/// chroma to each channel is computed once for the two rows that share it.
+/// chroma to a channel is computed once for the two rows that share it.
 final class PlanesToPixelsPass: Pass {
   let description: PassDescription
-  /// For each byte of a pixel the weight of luma in units of 1/8192.
+  /// The weight of luma per byte of a pixel, in units of 1/8192.
   private let luma: [Int16]
-  /// For each byte of a pixel the weights of Cb and Cr in units of 1/8192.
+  /// The weights of Cb and Cr per byte of a pixel, in units of 1/8192.
   private let chroma: [Int16]
   /// In units of 1/32 level.
   private let biases: [Int16]
@@ -57,7 +57,7 @@ final class PlanesToPixelsPass: Pass {
     let rows = unsafe sl_rows_current().pointee
     let size = context.output.size
     let half = (size.width + 1) / 2
-    // The contributions to three channels, each from the start of a cache line.
+    // The contributions to three channels, all from the start of a cache line.
     let stride = (half + 31) / 32 * 32
     let memory = SampleMemory(count: 3 * stride)
     defer { extendLifetime(memory) }

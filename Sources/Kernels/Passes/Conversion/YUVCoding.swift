@@ -1,6 +1,6 @@
 package import CKernels
 
-/// YUV code values to RGB in 0 ... 1 and back, in double precision, by the definitions of ITU-R
+/// YUV code values to RGB in 0 ... 1 and back, in double precision, using the definitions of ITU-R
 /// BT.601 and BT.709.
 package struct YUVCoding {
   private let kr: Double
@@ -84,9 +84,9 @@ package struct YUVConversion: Sendable {
 ///
 /// Inputs and outputs are code values 0 ... 255: of pixels in memory order, or luma, Cb, Cr.
 struct AffineCoding {
-  /// For each output the weights of the inputs.
+  /// The weights of the inputs per output.
   let weights: [[Double]]
-  /// The bias of each output.
+  /// The biases of the outputs.
   let biases: [Double]
 
   /// Derives the weights from a map.

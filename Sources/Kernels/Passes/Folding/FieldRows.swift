@@ -5,7 +5,7 @@ import CKernels
 final class FieldRows: @unchecked Sendable {  // the buffers are written once, in init
   private let fields: [PlannedField]
   private let views: UnsafeMutableBufferPointer<FieldView>
-  /// The start of each product: j is the product of the fields from number j on.
+  /// The start of every product: j is the product of the fields from number j on.
   private let starts: UnsafeMutableBufferPointer<Int>
 
   /// The number of rows that ``fill(_:y:width:time:rows:)`` writes.
@@ -13,7 +13,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
 
   /// Creates rows of products.
   ///
-  /// - Parameter products: The products that are needed in addition to that of all fields.
+  /// - Parameter products: The products that are needed in addition to the product of all fields.
   /// - Returns: `nil` if a product may exceed the range of 16 bits in units of 1/16384.
   private init?(_ fields: [PlannedField], products: [Int]) {
     var bound: Float = 1
@@ -50,7 +50,7 @@ final class FieldRows: @unchecked Sendable {  // the buffers are written once, i
     unsafe self.starts.deallocate()
   }
 
-  /// Writes the rows of products, `width` samples apart, beginning with that of all fields.
+  /// Writes the rows of products, `width` samples apart, beginning with the product of all fields.
   func fill(
     _ out: UnsafeMutablePointer<Int16>, y: Int, width: Int, time: FrameTime,
     rows: sl_rows

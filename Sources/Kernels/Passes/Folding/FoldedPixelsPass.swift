@@ -2,7 +2,7 @@ import CKernels
 
 /// A chain of colour matrices and fields on BGRA, RGBA or RGB bytes, in integers.
 ///
-/// If the byte order of the output differs from that of the input, the pass reorders the channels.
+/// If the output's byte order differs from the input's, the pass reorders the channels.
 package final class FoldedPixelsPass: Pass {
   package let description: PassDescription
   private let fold: sl_chain
@@ -61,7 +61,7 @@ package final class FoldedPixelsPass: Pass {
     self.description = description
   }
 
-  /// Each output sample depends on the input samples at its position, which its band reads first.
+  /// An output sample depends on the input samples at its position, which its band reads first.
   /// Where 2x2 pixels share chroma, one band reads all of them before it writes.
   package var worksInPlace: Bool { true }
 
@@ -106,9 +106,9 @@ package final class FoldedPixelsPass: Pass {
 
 /// A chain in normal form on code values in memory order.
 private struct ChainMap {
-  /// For each of three results the weights of a pixel's four bytes.
+  /// The weights of a pixel's four bytes for all three results.
   let weights: [[Double]]
-  /// In levels, as the rest.
+  /// In levels, like the other fields.
   let biases: [Double]
   let terms: [[Double]]
   let last: [Double]
@@ -120,8 +120,8 @@ private struct ChainMap {
   ///
   /// - Parameters:
   ///   - shift: The number of bits below 1 of a weight.
-  ///   - fraction: The number of bits below a level of the sums that fields multiply; 0 if there
-  ///     are no fields.
+  ///   - fraction: The number of bits below a level of the sums that fields multiply; 0 without
+  ///     fields.
   /// - Returns: `nil` if a number or a sum exceeds the integers.
   func chain(shift: Int, fraction: Int = 0) -> sl_chain? {
     let unit = Double(1 << shift)
@@ -154,7 +154,7 @@ private struct ChainMap {
     return chain
   }
 
-  /// Whether no sum with fields, whose products are less than 2, exceeds 16 bits.
+  /// Whether all sums with fields, which have products below 2, fit 16 bits.
   private func isBounded(fraction: Int) -> Bool {
     let limit = 32000 / Double(1 << fraction)
     return self.weights.indices.allSatisfy { row in
@@ -167,8 +167,8 @@ private struct ChainMap {
     }
   }
 
-  /// The biases, of which with the rounding's half all but 15 bits are 0; `nil` if they are too
-  /// large.
+  /// The biases, with at most 15 significant bits after adding the rounding's half; `nil` if they
+  /// are too large.
   private func fixedBiases(_ unit: Double, low: Int) -> [Int32]? {
     let half = Double(1 << (low - 1))
     let exact = self.biases.map { $0 * unit + half }

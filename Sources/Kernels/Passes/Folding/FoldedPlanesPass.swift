@@ -1,14 +1,14 @@
 import CKernels
 
 /// A chain of colour matrices and fields on the planes of I420, NV12 or grey frames. The chain is
-/// transformed into the format's coordinates, so that pixels are not converted.
+/// transformed into the format's coordinates, which avoids converting pixels.
 ///
 /// Chroma is computed from the mean of the luma that shares it, with the mean of the fields.
 package final class FoldedPlanesPass: Pass {
   package let description: PassDescription
   /// For luma and the two chroma planes: the weights of (luma, Cb, Cr) in units of 1/8192.
   private let weights: [[Int16]]
-  /// c0 of each plane in units of 1/32 level.
+  /// c0 of every plane in units of 1/32 level.
   private let biases: [Int16]
   private let planes: [sl_chain_plane]
   private let fieldRows: FieldRows
@@ -62,7 +62,7 @@ package final class FoldedPlanesPass: Pass {
     self.description = description
   }
 
-  /// Each output sample depends on the input samples at its position, which its band reads first.
+  /// An output sample depends on the input samples at its position, which its band reads first.
   /// Where 2x2 pixels share chroma, one band reads all of them before it writes.
   package var worksInPlace: Bool { true }
 
@@ -156,7 +156,7 @@ package final class FoldedPlanesPass: Pass {
     }
   }
 
-  /// Calls `body` with pointers to the rows of fields, or with `nil` if there are no fields.
+  /// Calls `body` with pointers to the rows of fields, or with `nil` without fields.
   private func withFields(
     _ start: UnsafeMutablePointer<Int16>, _ width: Int,
     _ body: (UnsafePointer<UnsafePointer<Int16>>?) -> Void
@@ -218,7 +218,7 @@ struct PlaneCoding {
     self.encode.map { ($0 * SIMD4(color.x, color.y, color.z, 0)).sum() }
   }
 
-  /// The linear part of a colour matrix on code values relative to black; one row for each result.
+  /// The linear part of a colour matrix on code values relative to black; one row per result.
   ///
   /// - Parameter source: The coding of the input.
   func matrix(_ matrix: ColorMatrix, from source: PlaneCoding) -> [[Double]] {

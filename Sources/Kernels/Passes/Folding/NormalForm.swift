@@ -3,7 +3,7 @@
 /// `out = G0 * (M p + c0) + G1 * c1 + ... + Gn * cn`
 ///
 /// with n fields, Gj the product of the fields from number j on (so Gn is 1), and cj the sum of the
-/// biases that follow the first j fields. Exact, because nothing is clamped in between.
+/// biases that follow the first j fields. Exact, because intermediate results are not clamped.
 package struct NormalForm: Sendable {
   /// M, with c0 as its bias.
   package private(set) var matrix = ColorMatrix.identity
@@ -14,8 +14,8 @@ package struct NormalForm: Sendable {
 
   /// Creates the normal form of a chain.
   ///
-  /// - Returns: `nil` if an operation is neither a field nor a matrix that leaves alpha unchanged
-  ///   and does not read it.
+  /// - Returns: `nil` if an operation isn't a field, or a matrix that leaves alpha unchanged and
+  ///   does not read it.
   package init?(_ operations: [PointOperation], isOpaque: Bool) {
     for operation in operations {
       switch operation {

@@ -1,8 +1,8 @@
 /// The pixels that neighbourhood filters read beyond the frame's edges.
 enum Border: String, Sendable, Hashable, CaseIterable {
-  /// The pixels at the edges, so that edges do not darken.
+  /// The pixels at the edges, which keeps edges from darkening.
   case clamp
-  /// Transparent black, the default of Core Image. Black in opaque pictures, whose edges darken.
+  /// Transparent black, the default of Core Image. Black in opaque pictures; their edges darken.
   case transparent
 
   /// Reads the setting.
@@ -13,8 +13,7 @@ enum Border: String, Sendable, Hashable, CaseIterable {
   /// Returns a filter's nodes with this border.
   ///
   /// Every filter clamps at the edges of its input. For a transparent border the picture is placed
-  /// in a larger one, whose outermost pixels are transparent, and the result is cropped to the
-  /// frame.
+  /// in a larger one with transparent outermost pixels, and the result is cropped to the frame.
   ///
   /// - Parameters:
   ///   - geometry: The geometry of frames.
@@ -35,7 +34,7 @@ enum Border: String, Sendable, Hashable, CaseIterable {
     ]
   }
 
-  /// The number of pixels that are added at each end: enough for the cells of a reduced picture,
+  /// The number of pixels that are added at both ends: enough for the cells of a reduced picture,
   /// even, and within the limit of pictures.
   private static func margin(_ length: Int) -> Int {
     min(16, (FrameLayout.maxDimension - length) / 4 * 2)

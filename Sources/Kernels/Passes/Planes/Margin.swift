@@ -2,7 +2,7 @@ import CKernels
 
 /// A picture with an empty margin: transparent and black.
 package struct MarginOperation: NeighborhoodOperation {
-  /// Pixels on the left; even, so that chroma stays aligned.
+  /// Pixels on the left; even, to keep chroma aligned.
   package let left: Int
   /// Pixels at the top; even.
   package let top: Int
@@ -44,7 +44,7 @@ package struct MarginOperation: NeighborhoodOperation {
   }
 }
 
-/// A copy of each plane into the middle of a larger, empty one.
+/// A copy of every plane into the middle of a larger, empty one.
 struct MarginPass: Pass {
   let description: PassDescription
   let operation: MarginOperation
@@ -90,7 +90,7 @@ struct MarginPass: Pass {
 
 /// The samples of an empty area: transparent and black.
 package enum TransparentBlack {
-  /// The code values of each plane, channel by channel.
+  /// The code values of every plane, channel by channel.
   package static func samples(_ geometry: FrameGeometry) -> [[Int16]] {
     switch geometry.format {
     case .bgra8, .rgba8: [[0, 0, 0, 0]]

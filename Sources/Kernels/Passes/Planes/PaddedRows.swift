@@ -21,16 +21,16 @@ struct PaddedRows: ~Copyable {
   ///   - source: The raster that rows are read from.
   ///   - shape: The plane.
   ///   - capacity: The number of neighbouring rows that are needed at the same time.
-  ///   - margin: The number of pixels beyond each end.
+  ///   - margin: The number of pixels beyond both ends.
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
     self.source = source
     self.shape = shape
-    // A plane has no more rows than its height.
+    // A plane has as many rows as its height.
     let capacity = min(capacity, shape.height)
     self.capacity = capacity
     self.margin = margin
     self.sampleBytes = source.depth.byteCount
-    // Room for whole vectors at the end, and no stride that maps rows to the same cache sets.
+    // Room for whole vectors at the end, and a stride that doesn't map rows to the same cache sets.
     let row = (shape.width + 2 * margin) * shape.step * source.depth.byteCount + 128
     let stride = (row + 63) & ~63
     self.stride = stride.isMultiple(of: 4096) ? stride + 64 : stride
@@ -83,13 +83,13 @@ struct FloatRows: ~Copyable {
   ///   - source: The raster that rows are read from.
   ///   - shape: The plane.
   ///   - capacity: The number of neighbouring rows that are needed at the same time.
-  ///   - margin: The number of pixels beyond each end.
+  ///   - margin: The number of pixels beyond both ends.
   init(_ source: RasterView, _ shape: PlaneShape, capacity: Int, margin: Int) {
     self.source = source
     self.shape = shape
     self.capacity = capacity
     self.margin = margin
-    // Room for whole vectors at the end, and no stride that maps rows to the same cache sets.
+    // Room for whole vectors at the end, and a stride that doesn't map rows to the same cache sets.
     let stride = ((shape.width + 2 * margin) * shape.step + 63) & ~15
     self.stride = stride.isMultiple(of: 1024) ? stride + 16 : stride
     let bytes = UnsafeMutableRawPointer.allocate(

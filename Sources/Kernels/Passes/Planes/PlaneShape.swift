@@ -10,7 +10,7 @@ package struct PlaneShape: Sendable, Hashable {
   package let width: Int
   /// Rows.
   package let height: Int
-  /// The plane's pixels per pixel of the frame along each axis: 1, or 1/2 for chroma.
+  /// The plane's pixels per pixel of the frame along either axis: 1, or 1/2 for chroma.
   package let scale: Double
 
   /// Samples per row.
@@ -39,7 +39,6 @@ extension RasterView {
 
 /// A copy of a plane from a pass's input to its output, for all combinations of depths.
 package struct PlaneCopy {
-  /// The plane.
   package let shape: PlaneShape
 
   package init(shape: PlaneShape) {
@@ -98,8 +97,7 @@ enum SampleCopy {
 
 /// Pointers to neighbouring rows of a plane, as the C rows take them.
 enum RowPointers {
-  /// Calls `body` with a pointer to each row of a range. Rows beyond the edges are those at the
-  /// edges.
+  /// Calls `body` with pointers to the rows of a range. Rows at the edges replace rows beyond them.
   static func withRows<Result>(
     _ raster: RasterView, _ shape: PlaneShape, _ range: ClosedRange<Int>,
     _ body: (UnsafePointer<UnsafeRawPointer>) -> Result

@@ -63,8 +63,8 @@ struct RowWriter: Sendable {
   }
 }
 
-/// A writer for passes whose results have the depth of their input: into the output if it has that
-/// depth, otherwise through scratch memory.
+/// A writer for passes that keep the depth of their input: into the output if it has that depth,
+/// otherwise through scratch memory.
 @safe
 struct DirectRowWriter: Sendable {
   private let shape: PlaneShape
@@ -108,12 +108,12 @@ struct DirectRowWriter: Sendable {
   }
 }
 
-/// A writer of deep rows whose samples may exceed the range of pictures, such as those of
-/// sharpening.
+/// A writer of deep rows with samples that may exceed the range of pictures, such as sharpened
+/// rows.
 ///
-/// Where there is alpha, it is limited to 0 ... 1 and premultiplied colour to -alpha ... 2 alpha.
-/// Colour beyond that would become visible when a later filter raises alpha. In a premultiplied
-/// frame colour is limited to alpha. Opaque pictures are not limited between passes.
+/// Alpha is limited to 0 ... 1 and premultiplied colour to -alpha ... 2 alpha. Colour beyond that
+/// would become visible when a later filter raises alpha. In a premultiplied frame colour is
+/// limited to alpha. Opaque pictures are not limited between passes.
 @safe
 struct LimitedRowWriter: Sendable {
   private let writer: RowWriter
@@ -142,7 +142,7 @@ struct LimitedRowWriter: Sendable {
       && context.output.depth == .eight
   }
 
-  /// The writer of rows of bytes that need no limits; `nil` if there is alpha, or if source or
+  /// The writer of rows of bytes without limits; `nil` for formats with alpha, or if source or
   /// output is deep.
   var direct: RowWriter? { self.hasAlpha || !self.writer.isDirect ? nil : self.writer }
 

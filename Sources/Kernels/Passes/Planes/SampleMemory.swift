@@ -15,7 +15,6 @@ struct SampleMemory: ~Copyable {
     unsafe self.samples.deallocate()
   }
 
-  /// The sample at an offset.
   subscript(offset: Int) -> UnsafeMutablePointer<Int16> { unsafe self.samples + offset }
 }
 
@@ -37,7 +36,6 @@ struct FloatMemory: ~Copyable {
     unsafe self.floats.deallocate()
   }
 
-  /// The float at an offset.
   subscript(offset: Int) -> UnsafeMutablePointer<Float> { unsafe self.floats + offset }
 }
 

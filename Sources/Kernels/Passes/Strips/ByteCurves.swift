@@ -1,10 +1,10 @@
 import CKernels
 
-/// A function of each colour channel for the 256 values of a byte, computed once with the function's
+/// A function per colour channel for the 256 values of a byte, computed once with the function's
 /// own rows. A lookup replaces the conversion of bytes to floats and the function.
 @safe
 final class ByteCurves: @unchecked Sendable {  // the entries are written once, in init
-  /// For red, green and blue, 256 entries of four floats: the value at the channel's place, and 0.
+  /// For red, green and blue, 256 entries of four floats: the value at the channel's index, and 0.
   private let entries: UnsafeMutablePointer<Float>
   private static let channelFloats = 4 * 256
 

@@ -1,10 +1,10 @@
 import CKernels
 
-/// A function of pixels of four bytes, of which the fourth is kept.
+/// A function of four-byte pixels that keeps the fourth byte.
 @safe
 package struct PixelFunction: Sendable {
-  /// Computes `count` pixels; `input` and `output` may be the same memory. `red` is the place of red
-  /// in a pixel: 0 or 2.
+  /// Computes `count` pixels; `input` and `output` may be the same memory. `red` is the index of
+  /// red in a pixel: 0 or 2.
   let apply:
     @Sendable (
       _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int,
@@ -20,8 +20,8 @@ final class PixelRowPass: Pass {
   private let function: PixelFunction
   private let red: Int
 
-  /// Creates the pass for operations of which each channel's result depends on its byte alone, by a
-  /// table of its 256 values, or for one kernel that has a ``StripKernel/pixels`` function.
+  /// Creates the pass for operations that compute a channel from its byte alone, by using a table
+  /// of its 256 values, or for one kernel that has a ``StripKernel/pixels`` function.
   ///
   /// - Returns: `nil` for other operations, other formats and premultiplied colour.
   init?(
@@ -74,15 +74,15 @@ extension sl_byte_tables {
   /// Creates the tables of a program.
   ///
   /// - Parameters:
-  ///   - program: Functions of each channel.
-  ///   - order: For each of a pixel's bytes whether it is red (0), green (1) or blue (2).
+  ///   - program: Functions of channels.
+  ///   - order: Whether a byte of a pixel is red (0), green (1) or blue (2), for all of its bytes.
   fileprivate init(_ program: StripProgram, order: [Int]) {
     self.init()
     let rows = unsafe sl_rows_current().pointee
     let memory = StripMemory(strips: 1 + program.scratchStrips)
     var strip = memory.strip(0, time: FrameTime())
     strip.count = 256
-    // Opaque pixels whose three channels have the same byte.
+    // Opaque pixels with the same byte in all three channels.
     var pixels = (0 ..< 256).map { 0xff00_0000 | UInt32($0) * 0x01_0101 }
     unsafe rows.load_bgra_u8(
       &pixels, strip.count, strip.red, strip.green, strip.blue, strip.alpha)
@@ -104,7 +104,7 @@ extension sl_byte_tables {
 }
 
 extension PointOperation {
-  /// Whether each colour channel is a function of itself alone, the same at every position and for
+  /// Whether every colour channel is a function of itself alone, the same at every position and for
   /// every alpha.
   ///
   /// - Parameter isOpaque: Whether alpha is ignored.
@@ -115,7 +115,7 @@ extension PointOperation {
       return matrix.keepsAlpha && !matrix.readsAlpha && matrix.isDiagonal
     case .kernel(let kernel): return kernel.isCurve
     case .transfer: return true
-    // In pictures with alpha, mixed colours are weighed by it.
+    // In pictures with alpha, colours are mixed by using alpha as their weight.
     case .group(let operations, _, nil):
       return isOpaque && operations.allSatisfy { $0.isChannelwise(isOpaque: true) }
     case .field, .adaptive, .source, .group, .blend: return false
@@ -124,7 +124,7 @@ extension PointOperation {
 }
 
 extension ColorMatrix {
-  /// Whether no colour channel depends on another one.
+  /// Whether colour channels are independent of each other.
   fileprivate var isDiagonal: Bool {
     self.red.y == 0 && self.red.z == 0 && self.green.x == 0 && self.green.z == 0
       && self.blue.x == 0 && self.blue.y == 0

@@ -36,7 +36,7 @@ struct SourceStep {
   /// - Parameters:
   ///   - kernel: The function.
   ///   - isPremultiplied: Whether the source frame's colour is premultiplied.
-  ///   - isOpaque: Whether there is no alpha, or alpha is ignored.
+  ///   - isOpaque: Whether the format is without alpha, or alpha is ignored.
   init(_ kernel: SourceKernel, isPremultiplied: Bool, isOpaque: Bool) {
     unsafe self.kernel = .passUnretained(kernel)
     self.decodes = kernel.space == .sRGBLinear

@@ -14,7 +14,7 @@ struct StripCompiler {
   ///
   /// - Parameters:
   ///   - size: The size of frames.
-  ///   - isOpaque: Whether there is no alpha, or alpha is ignored.
+  ///   - isOpaque: Whether the format is without alpha, or alpha is ignored.
   ///   - isPremultiplied: Whether strips hold premultiplied colour when they are loaded.
   ///   - budget: Counts the memory of fields. Fields beyond the limit are left out, and the plan is
   ///     refused.
@@ -74,8 +74,8 @@ struct StripCompiler {
         size: self.size, isOpaque: self.isOpaque, isPremultiplied: false, budget: self.budget)
       let program = inner.compile(operations, premultiplied: false, limited: false)
       self.owned.append(program)
-      // Where alpha changes, colours are mixed by alpha, so that invisible colours have no effect.
-      // Where alpha does not change, straight colours give the same result.
+      // Where alpha changes, colours are mixed by alpha, which ignores invisible colours. Where
+      // alpha does not change, straight colours give the same result.
       let weighsAlpha = !self.isOpaque && operations.contains { $0.mayChangeAlpha }
       self.steps.append(
         unsafe .group(
@@ -114,7 +114,7 @@ extension PointOperation {
 }
 
 extension ColorMatrix {
-  /// The map for opaque pictures, whose alpha is 1 and does not change.
+  /// The map for opaque pictures, which keeps their alpha of 1.
   var opaque: ColorMatrix {
     func row(_ row: SIMD4<Double>) -> SIMD4<Double> { [row.x, row.y, row.z, 0] }
     return ColorMatrix(

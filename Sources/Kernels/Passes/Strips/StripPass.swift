@@ -2,7 +2,7 @@ import CKernels
 
 /// A pointwise pass: rows are loaded into strips of floats, processed, and rounded once.
 ///
-/// 4:2:0 formats are processed by pairs of rows: a chroma sample is read for its 2x2 pixels, and
+/// 4:2:0 formats are processed in pairs of rows: a chroma sample is read for its 2x2 pixels, and
 /// written as the mean of theirs.
 package struct StripPass: Pass {
   package let description: PassDescription
@@ -10,7 +10,7 @@ package struct StripPass: Pass {
   private let decoding: YUVConversion
   private let encoding: YUVConversion
 
-  /// Creates a pass whose output is encoded like its input.
+  /// Creates a pass that encodes its output like its input.
   package init(description: PassDescription, program: StripProgram, color: ColorDescription) {
     self.init(description: description, program: program, from: color, to: color)
   }
@@ -26,7 +26,7 @@ package struct StripPass: Pass {
     self.encoding = YUVConversion(target)
   }
 
-  /// Each output sample depends on the input samples at its position, which its band reads first.
+  /// An output sample depends on the input samples at its position, which its band reads first.
   /// Where 2x2 pixels share chroma, one band reads all of them before it writes.
   package var worksInPlace: Bool { true }
 

@@ -1,6 +1,6 @@
 import CKernels
 
-/// The steps of a pointwise pass, run on each strip in order.
+/// The steps of a pointwise pass, run on every strip in order.
 @safe
 package final class StripProgram: @unchecked Sendable {  // the steps are written once, in init
   private let steps: UnsafeMutableBufferPointer<StripStep>
@@ -13,7 +13,7 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
   let kernelNanoseconds: Double
   /// The number of scratch strips that the steps need.
   let scratchStrips: Int
-  /// The first step for pixels of bytes, if it is a function of each channel.
+  /// The first step for pixels of bytes, if it is a function of single channels.
   let byteCurves: ByteCurves?
 
   /// Creates a program.
@@ -103,8 +103,9 @@ package final class StripProgram: @unchecked Sendable {  // the steps are writte
   }
 }
 
-/// A step on a strip, in place: plain numbers and unowned addresses, so that threads that run the
-/// same program do not contend for reference counts. The ``StripProgram`` owns the objects.
+/// A step on a strip, in place: plain numbers and unowned addresses, which threads that run the
+/// same program read without contending for reference counts. The ``StripProgram`` owns the
+/// objects.
 @safe
 enum StripStep {
   case matrix(StripMatrix)
@@ -121,8 +122,8 @@ enum StripStep {
   case setOpaque
   /// A function of the pixel and of the source frame's pixel.
   case source(SourceStep)
-  /// Steps whose result is mixed with their input, within a rectangle; by alpha if the steps may
-  /// change it.
+  /// Steps with a result that is mixed with their input, within a rectangle; by alpha if the steps
+  /// may change it.
   case group(Unmanaged<StripProgram>, amount: Float, rect: PixelRect?, weighsAlpha: Bool)
   /// A mix with the pass's second input.
   case blend(amount: Float, rect: PixelRect?, premultiplies: Bool)
@@ -144,16 +145,16 @@ extension StripStep {
 /// A function of pixels and their positions, applied to a strip in place: straight colour in units
 /// of 0 ... 1, unclamped.
 package final class StripKernel: Sendable {
-  /// The implementation. Called for each strip, on compute threads, several at the same time.
+  /// The implementation. Called for every strip, on compute threads, several at the same time.
   package let apply: @Sendable (Strip) -> Void
 
   /// The definition for one pixel.
   package let reference:
     @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) -> SIMD4<Double>
 
-  /// Whether each colour channel is a function of itself alone, the same at every position.
+  /// Whether every colour channel is a function of itself alone, the same at every position.
   let isCurve: Bool
-  /// The same function of pixels of bytes, without strips, if there is one.
+  /// The same function of pixels of bytes, without strips, if available.
   let pixels: PixelFunction?
   /// The estimated time of a pixel on one thread, of a kernel from text; `nil` for other functions.
   package let nanosecondsPerPixel: Double?

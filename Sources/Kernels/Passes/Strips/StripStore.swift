@@ -29,7 +29,7 @@ struct StripStore {
     }
   }
 
-  /// Fills the strip from its position in the raster, through a function of each channel.
+  /// Fills the strip from its position in the raster, through a function per channel.
   ///
   /// - Returns: Whether the format allows it; otherwise the strip does not change.
   func load(_ strip: Strip, through curves: ByteCurves) -> Bool {
@@ -37,7 +37,7 @@ struct StripStore {
     return rows.load(strip, through: curves)
   }
 
-  /// Writes a strip, and the strip below it that shares its chroma if there is one.
+  /// Writes a strip, and the optional strip below it that shares its chroma.
   func store(_ first: Strip, _ second: Strip?) {
     switch self.rows {
     case .pixels(let rows): rows.store(first)
@@ -66,8 +66,8 @@ struct PixelRows {
   private let raster: RasterView
   private let loadRow: sl_load_pixels
   private let storeRow: sl_store_pixels
-  /// For each of a pixel's bytes whether it is red (0), green (1) or blue (2), if pixels have four.
-  /// Not an array: the struct is copied for each strip, and has no reference counts.
+  /// Whether a byte of a pixel is red (0), green (1) or blue (2), for all bytes of a four-byte
+  /// pixel. A tuple, because the struct is copied for every strip and must not count references.
   private let colors: (Int, Int, Int)?
   private let pixelBytes: Int
 
@@ -97,7 +97,7 @@ struct PixelRows {
       self.address(strip), strip.count, strip.red, strip.green, strip.blue, strip.alpha)
   }
 
-  /// Fills the strip from its position in the raster, through a function of each channel.
+  /// Fills the strip from its position in the raster, through a function per channel.
   ///
   /// - Returns: Whether pixels have four bytes; otherwise the strip does not change.
   func load(_ strip: Strip, through curves: ByteCurves) -> Bool {

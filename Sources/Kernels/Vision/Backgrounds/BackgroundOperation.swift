@@ -1,8 +1,8 @@
 /// The drawing of a background filter on one frame.
 package enum BackgroundDrawing: Sendable {
-  /// The person's share of each pixel of the reduced picture, upright.
+  /// The person's share of the reduced picture's pixels, upright.
   case matte(MatteEstimate)
-  /// There is no matte, or it is not sure.
+  /// The matte is missing or uncertain.
   case unsure
 }
 
@@ -37,8 +37,8 @@ struct BackgroundOperation: SceneOperation {
     guard case .blur(let sigma) = self.background, sigma < Double(geometry.size.height) / 60 else {
       return guided
     }
-    // Three boxes reach 3 sigma, and the cells that are interpolated are smaller than sigma or those
-    // of the small picture.
+    // Three boxes reach 3 sigma, and the interpolated cells are smaller than sigma or than the
+    // small picture's cells.
     return guided + 4 * sigma + Double(2 * FrameReduction(geometry).factor)
   }
 
@@ -52,7 +52,7 @@ struct BackgroundOperation: SceneOperation {
   }
 }
 
-/// Refines the matte of a frame by the frame's edges, and blends it with the background.
+/// Refines the matte of a frame by using the frame's edges, and blends it with the background.
 struct BackgroundPass: Pass {
   /// The picture behind, as far as it does not depend on the frame.
   private enum Background: Sendable {

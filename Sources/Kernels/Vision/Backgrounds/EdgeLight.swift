@@ -16,15 +16,15 @@ struct Backlight: Sendable {
   /// The radii of the blurs.
   private static let backdropRadii = [8, 8]
   private static let coverRadii = [3, 3]
-  /// The share of background around a pixel below which no light falls on it.
+  /// The share of background around a pixel below which light doesn't fall on it.
   private static let leastShare: Float = 0.01
 
   /// - Parameters:
   ///   - geometry: The geometry of frames.
   ///   - reduction: Their reduction.
-  ///   - amount: The strength; 0 is none.
+  ///   - amount: The strength; 0 disables the light.
   ///   - backdrop: The backdrop's premultiplied pixels.
-  /// - Returns: `nil` if the backdrop gives no light.
+  /// - Returns: `nil` if the backdrop doesn't give light.
   init?(
     _ geometry: FrameGeometry, _ reduction: FrameReduction, amount: Double,
     backdrop: (_ x: Int, _ y: Int) -> SIMD4<Double>
@@ -53,7 +53,7 @@ struct Backlight: Sendable {
     self.amount = Float(amount)
     self.factor = factor
     self.geometry = geometry
-    // The differences of codes: alpha, which is 0, gives no offset.
+    // The differences of codes: alpha, which is 0, doesn't give an offset.
     self.matrix = MatteCoding(geometry).encoding.flatMap { $0.map(Float.init) }
   }
 
@@ -103,7 +103,7 @@ struct Backlight: Sendable {
       let weights = unsafe light.row(y, plane: 3)
       for x in 0 ..< cover.width {
         let rest = unsafe 1 - share[x]
-        // No light where nothing of the person is, too.
+        // No light outside the person either.
         let isEdge = unsafe rest > Self.leastShare && share[x] > Self.leastShare
         unsafe weights[x] = isEdge ? 2 * self.amount * rest : 0
         if isEdge { (start, end) = (min(start, x), x + 1) }
@@ -125,7 +125,7 @@ struct Backlight: Sendable {
 struct EdgeLight: Sendable {
   /// Red, green and blue in levels, and a plane of 0.
   let planes: FloatPlanes
-  /// The columns of each row that have light.
+  /// The columns with light, per row.
   let columns: [Range<Int>]
   let factor: Int
   let geometry: FrameGeometry
@@ -154,14 +154,14 @@ final class LightRows {
     guard !one.isEmpty || !two.isEmpty else { return nil }
     let start = min(one.isEmpty ? .max : one.lowerBound, two.isEmpty ? .max : two.lowerBound)
     let end = max(one.upperBound, two.upperBound)
-    // Light is interpolated up to the next cell. Even, so that chroma starts there too.
+    // Light is interpolated up to the next cell. Even, to start chroma there too.
     return max((start - 1) * self.light.factor & ~1, 0)
       ..< min((end + 1) * self.light.factor, self.width)
   }
 
   /// Adds light to a row of interleaved pixels.
   ///
-  /// - Returns: Whether there is any.
+  /// - Returns: Whether the row has light.
   @discardableResult
   func addPixels(
     _ y: Int, to row: UnsafeMutableRawPointer, _ alpha: UnsafePointer<Float>, _ shape: PlaneShape,
@@ -198,7 +198,7 @@ final class LightRows {
   ///   - y: The upper row.
   ///   - u: The first sample of Cb.
   ///   - v: The first sample of Cr.
-  ///   - alpha: The mean alpha of each sample.
+  ///   - alpha: The mean alpha of every sample.
   ///   - shape: The plane of chroma.
   ///   - width: The pixels of a row.
   func addChroma(

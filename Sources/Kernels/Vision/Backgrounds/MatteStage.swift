@@ -1,9 +1,9 @@
-/// The mattes of a session by a source that is fast enough for the frame's path: a plate, a key or
-/// a model.
+/// The mattes of a session from a source that is fast enough for the frame's path: a plate, a key
+/// or a model.
 struct MatteStage: SceneStage {
   private var choice: MatteChoice
   private var smoothing: MatteSmoothing
-  /// The source in its first state; `nil` if there is none yet, or it cannot be created.
+  /// The source in its first state; `nil` before it is created, or if it cannot be created.
   private var initial: (any MatteSource)?
   private var source: (any MatteSource)?
   private var learner: PlateLearner?
@@ -89,7 +89,7 @@ struct MatteStage: SceneStage {
     }
   }
 
-  /// The matte of a picture, in its size; `nil` if there is none.
+  /// The matte of a picture, in its size; `nil` without a source.
   private mutating func estimate(_ view: SceneView) -> MatteEstimate? {
     guard var source = self.source else { return nil }
     var interval = 1

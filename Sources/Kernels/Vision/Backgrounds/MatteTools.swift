@@ -5,7 +5,7 @@ package struct MatteTools: Sendable {
 
   /// The operator's models, by name.
   package let models: [String: Source]
-  /// The matte by the outline of head and shoulders; `nil` without Vision.
+  /// The matte from the outline of head and shoulders; `nil` without Vision.
   package let portrait: Source?
   /// The finder and tracker of faces; `nil` without Vision.
   package let faces: FaceTools?
@@ -42,9 +42,9 @@ struct MatteChoice: Sendable {
   }
 
   let kind: Kind
-  /// The weight of the last matte where nothing changes.
+  /// The weight of the last matte in areas without change.
   let smoothing: Double
-  /// Whether the filter hides the whole frame where the matte is not sure.
+  /// Whether the filter hides the whole frame if the matte is uncertain.
   let protects: Bool
   let faces: FaceTools?
   let unavailability: String?
@@ -65,12 +65,12 @@ struct MatteChoice: Sendable {
     self.faces = tools.faces
   }
 
-  /// The faces that the matte needs to know; `nil` if it needs none.
+  /// The faces that the matte needs to know; `nil` if it doesn't need faces.
   var faceRequest: FaceRequest? {
     guard let faces = self.faces else { return nil }
     switch self.kind {
     case .portrait, .plate(nil): return FaceRequest(FaceTracker.Configuration(), tools: faces)
-    // A model that leaves out a known face is not sure.
+    // A model that leaves out a known face is uncertain.
     case .model where self.protects:
       return FaceRequest(FaceTracker.Configuration(), tools: faces)
     case .model, .plate, .key, .missing: return nil

@@ -1,5 +1,5 @@
-/// The learning of a plate: the mean of the pictures of a room in which nothing has moved, and no
-/// face was found, for 2 seconds and 30 frames.
+/// The learning of a plate: the mean of the pictures of a room without motion and faces for 2
+/// seconds and 30 frames.
 ///
 /// A picture moves if a cell of 8x8 pixels differs from the first picture of the still time by more
 /// than 6 levels on average. Without a finder of faces, a person who sits still for that time is
@@ -7,12 +7,12 @@
 struct PlateLearner: Sendable {
   /// The time without motion.
   static let stillTime = Duration.seconds(2)
-  /// The least number of pictures.
+  /// The minimum number of pictures.
   static let pictureCount = 30
   /// The side of a cell in pixels, and the mean change that counts as motion, in levels.
   private static let cell = 8
   private static let motion = 6.0
-  /// The least change of the progress that is reported.
+  /// The minimum change of the progress that is reported.
   private static let progressStep = 0.1
 
   private var first: (picture: ColorPicture, frame: SceneTime)?
@@ -68,12 +68,12 @@ struct PlateLearner: Sendable {
     return nil
   }
 
-  /// Whether no face is known.
+  /// Whether a report is without faces and candidates.
   private static func isEmpty(_ faces: FaceReport?) -> Bool {
     faces.map { $0.faces.isEmpty && $0.candidates.isEmpty } ?? true
   }
 
-  /// Whether searches at each angle have found no face since a frame.
+  /// Whether searches at every angle have found no face since a frame.
   private static func isSearched(_ faces: FaceReport?, since frame: SceneTime) -> Bool {
     faces.map { report in
       report.search.emptySince.allSatisfy { $0.map { $0.index >= frame.index } ?? false }

@@ -1,5 +1,5 @@
-/// The mattes of a session by a source that is too slow for the frame's path: it runs as a job, on
-/// every third frame at most, and its matte is moved with the face until the next one.
+/// The mattes of a session from a source that is too slow for the frame's path: it runs as a job,
+/// on every third frame at most, and its matte is moved with the face until the next one.
 struct PortraitStage: SceneStage {
   /// The result of a job.
   private struct Found: Sendable {
@@ -16,19 +16,19 @@ struct PortraitStage: SceneStage {
   /// The latest picture with its faces, which the next job searches.
   private var pending: (picture: ColorPicture, faces: [TrackedFace])?
   private var found: (estimate: MatteEstimate, face: TrackedFace)?
-  /// The place of the face in the latest frame that showed it.
+  /// The position of the face in the latest frame that showed it.
   private var box: FaceBox?
   private var seen: Duration?
   private var framesSinceJob = 0
-  /// Counts the scenes, so that the matte of an earlier one is not used.
+  /// Counts the scenes, to avoid using an earlier scene's matte.
   private var generation = 0
   private var jobGeneration = 0
   private var report: [String: AnalysisValue] = [:]
   private var reportedError: String?
 
-  /// The least number of frames from one job to the next.
+  /// The minimum number of frames from one job to the next.
   static let interval = 3
-  /// The time for which the last matte is used while no face is found.
+  /// The time for which the last matte is used without a face.
   static let holdTime = Duration.seconds(2)
 
   init(_ choice: MatteChoice) {
@@ -66,7 +66,7 @@ struct PortraitStage: SceneStage {
       self.box = now.rawBox
       self.seen = view.time.time
     } else if !faces.isEmpty {
-      // Another face than the one of the matte: its own follows with the next job.
+      // A face other than the matte's: its own matte follows with the next job.
       self.seen = view.time.time
     }
     guard let seen, view.time.time - seen <= Self.holdTime else { return BackgroundDrawing.unsure }
@@ -141,8 +141,8 @@ struct PortraitStage: SceneStage {
 }
 
 extension MatteEstimate {
-  /// The matte in a size, moved and scaled as a face has moved; places of both are those of the
-  /// size. Values beyond the edges are those at the edges.
+  /// The matte in a size, moved and scaled as a face has moved; the faces' positions are in that
+  /// size. Values at the edges replace values beyond them.
   func moved(from: FaceBox, to: FaceBox, width: Int, height: Int) -> MatteEstimate {
     let estimate = self.resized(width: width, height: height)
     let scale = from.size / max(to.size, 1)

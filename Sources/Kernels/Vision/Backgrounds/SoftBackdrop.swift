@@ -1,13 +1,13 @@
 import CKernels
 
-/// The blur of a frame's background: a Gaussian of the frame in which the person has no weight, so
-/// that it does not spread into the background.
+/// The blur of a frame's background: a Gaussian of the frame that gives the person a weight of 0 to
+/// keep it from spreading into the background.
 ///
-/// blur(w f) / blur(w), with w = (1 - c)^2, c the greatest share that the person has in the 3x3
-/// pixels of the reduced picture. Where no background is near, it is the blur of the person.
-/// Computed on means of at least the reduced picture's pixels, in R'G'B', by three boxes.
+/// blur(w f) / blur(w), with w = (1 - c)^2, c the person's maximum share in the 3x3 pixels of the
+/// reduced picture. Far from the background, it is the blur of the person. Computed on means of at
+/// least the reduced picture's pixels, in R'G'B', by using three boxes.
 struct BackgroundSoftening: Sendable {
-  /// The frame's pixels to one of the blurred picture's, and those of the reduced picture.
+  /// The frame's pixels per pixel of the blurred picture, and the reduced picture's.
   let factor: Int
   private let step: Int
   private let radii: [Int]
@@ -17,7 +17,7 @@ struct BackgroundSoftening: Sendable {
   private let matrix: [Float]
   private let geometry: FrameGeometry
 
-  /// The least weight of a pixel, which decides where no background is near.
+  /// The minimum weight of a pixel. Far from the background, it applies to all pixels.
   private static let leastWeight: Float = 0.001
 
   /// - Parameters:
@@ -52,7 +52,7 @@ struct BackgroundSoftening: Sendable {
   /// - Parameters:
   ///   - guide: The reduced frame.
   ///   - alpha: Its alpha in levels, for frames with alpha.
-  ///   - cover: The person's share of each pixel; `nil` if the whole frame is background.
+  ///   - cover: The person's share of every pixel; `nil` if the whole frame is background.
   func run(
     _ context: PassContext, _ guide: GuidePlanes, alpha: FloatPlanes?, cover: FloatPlanes?
   ) async -> SoftBackdrop {

@@ -1,14 +1,14 @@
-/// The places in an earlier picture that show what each cell of a picture shows.
+/// The positions in an earlier picture that show the same content as a picture's cells.
 package struct ContentMotion: Sendable, Hashable {
   /// The side of a cell in pixels. Cells at the right and the lower edge may be cut.
   package static let cellSide = 4
 
   /// The number of the earlier frame; `nil` if it is not known.
   package var frame: UInt64?
-  /// The distance from each cell to its place in the earlier picture, in pixels. Rows of cells run
-  /// from top to bottom.
+  /// The distance from every cell to its position in the earlier picture, in pixels. Rows of cells
+  /// run from top to bottom.
   package var offsets: [SIMD2<Float>]
-  /// The mean level of the earlier picture in each of these places.
+  /// The mean level of the earlier picture at all of these positions.
   package var levels: [Float]
 
   package init(from frame: UInt64? = nil, offsets: [SIMD2<Float>], levels: [Float]) {
@@ -17,7 +17,7 @@ package struct ContentMotion: Sendable, Hashable {
     self.levels = levels
   }
 
-  /// Whether there are finite values for all cells.
+  /// Whether all cells have finite values.
   func isValid(for cells: PictureCells) -> Bool {
     self.offsets.count == cells.count && self.levels.count == cells.count
       && self.levels.allSatisfy(\.isFinite)
@@ -62,7 +62,7 @@ package struct PictureCells: Sendable, Hashable {
     return Int(row) * self.columns + Int(column)
   }
 
-  /// Returns the mean level of each cell of a picture.
+  /// Returns the mean level of every cell of a picture.
   package func means(of picture: LumaPicture) -> [Float] {
     let side = ContentMotion.cellSide
     var sums = [Int](repeating: 0, count: self.count)
@@ -80,7 +80,7 @@ package struct PictureCells: Sendable, Hashable {
     }
   }
 
-  /// Returns for each cell whether at least a number of cells are set in the square around it.
+  /// Returns, per cell, whether at least a number of cells are set in the square around it.
   ///
   /// - Parameter reach: The distance from the cell to the sides of the square, in cells.
   func having(_ least: Int, of cells: [Bool], within reach: Int) -> [Bool] {
@@ -111,14 +111,14 @@ package struct PictureCells: Sendable, Hashable {
     reach == 0 ? cells : self.having(1, of: cells, within: reach)
   }
 
-  /// Returns the cells all of whose neighbours within a distance are set.
+  /// Returns the cells with all neighbours within a distance set.
   func shrunk(_ cells: [Bool], by reach: Int) -> [Bool] {
     self.grown(cells.map { !$0 }, by: reach).map { !$0 }
   }
 
   /// Returns a larger grid, in which the cells at the edges are repeated.
   ///
-  /// - Parameter margin: The number of cells on each side.
+  /// - Parameter margin: The number of cells on every side.
   func extended(_ cells: [Bool], by margin: Int) -> (grid: PictureCells, cells: [Bool]) {
     let grid = PictureCells(columns: self.columns + 2 * margin, rows: self.rows + 2 * margin)
     let extended = (0 ..< grid.count).map { index in

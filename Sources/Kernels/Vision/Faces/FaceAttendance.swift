@@ -20,7 +20,6 @@ package struct FaceAttendance: Sendable {
     package let first: Duration
     /// The time of its last frame.
     package fileprivate(set) var last: Duration
-    /// Whether it has left.
     package fileprivate(set) var hasLeft = false
 
     /// The time between its first and its last frame.
@@ -31,7 +30,7 @@ package struct FaceAttendance: Sendable {
   package static let arrivalTime = Duration.seconds(1)
   /// The time without a face after which it has left.
   package static let departureTime = Duration.seconds(2)
-  /// The largest number of faces that have left and are still listed; the earliest are removed.
+  /// The maximum number of faces that have left and are still listed; the earliest are removed.
   package static let departedLimit = 64
 
   /// The number of faces in the last frame.
@@ -49,8 +48,8 @@ package struct FaceAttendance: Sendable {
   ///
   /// - Parameters:
   ///   - faces: The confirmed faces of the frame.
-  ///   - time: The frame's time since the start of the session. A time before that of an earlier
-  ///     frame counts as that frame's.
+  ///   - time: The frame's time since the start of the session. A time before an earlier frame's
+  ///     time counts as the earlier frame's time.
   /// - Returns: The changes, departures first.
   package mutating func add(_ faces: [TrackedFace], at time: Duration) -> [Event] {
     self.faces = faces.count

@@ -1,4 +1,4 @@
-/// The place of a face in a picture: the square that ``DetectedFace`` defines.
+/// The position of a face in a picture: the square that ``DetectedFace`` defines.
 package struct FaceBox: Sendable, Hashable {
   /// The centre of the square, in the picture's pixels.
   package var center: PicturePoint
@@ -27,7 +27,7 @@ package struct FaceBox: Sendable, Hashable {
       + PicturePoint(x: (u - 0.5) * self.size, y: (v - 0.5) * self.size).turned(by: self.roll)
   }
 
-  /// Returns the box in another scale of the picture, for example that of the frame.
+  /// Returns the box in another scale of the picture, for example the frame's.
   package func scaled(by factor: Double) -> FaceBox {
     FaceBox(center: factor * self.center, size: factor * self.size, roll: self.roll)
   }
@@ -44,7 +44,7 @@ package struct FaceBox: Sendable, Hashable {
   /// - Parameters:
   ///   - box: The other box.
   ///   - share: The part of the way, 0 to 1.
-  ///   - rollTolerance: The difference of angles in radians that is left as it is.
+  ///   - rollTolerance: The difference of angles in radians to ignore.
   package func pulled(
     towards box: FaceBox, by share: Double, rollTolerance: Double = 0
   ) -> FaceBox {

@@ -1,12 +1,12 @@
 /// One-euro filters of a face's centre, size and angle.
 ///
-/// Speeds are measured in face widths per second, so that a face is filtered in the same way at
-/// every distance: 1 Hz and 12 Hz per face width per second for the centre, 0.6 Hz and 6 Hz for the
-/// size, 1 Hz for the angle. A point at the edge of the face moves half a face width when the face
-/// turns by one radian, so the angle's cutoff rises by 6 Hz per radian per second.
+/// Speeds are measured in face widths per second, which filters a face in the same way at every
+/// distance: 1 Hz and 12 Hz per face width per second for the centre, 0.6 Hz and 6 Hz for the size,
+/// 1 Hz for the angle. A point at the edge of the face moves half a face width when the face turns
+/// by one radian, and the angle's cutoff rises by 6 Hz per radian per second.
 ///
-/// Optical flow measures speeds better than the places do: a detection moves the place by its
-/// error, and the face stays where it is.
+/// Optical flow measures speeds better than positions do: a detection moves the position by its
+/// error, while the face is at rest.
 package struct FaceBoxFilter: Sendable, Hashable {
   private var x = OneEuroFilter(minimumCutoff: 1, speedCoefficient: 12)
   private var y = OneEuroFilter(minimumCutoff: 1, speedCoefficient: 12)
@@ -23,19 +23,19 @@ package struct FaceBoxFilter: Sendable, Hashable {
     return self.centerSpeed / size
   }
 
-  /// Filters the next place.
+  /// Filters the next position.
   ///
   /// - Parameters:
-  ///   - box: The measured place. Its size is greater than 0.
-  ///   - elapsed: The time since the previous place.
-  ///   - movement: The places from and to which optical flow moved the face in this time; `nil` if
-  ///     it did not.
+  ///   - box: The measured position. Its size is greater than 0.
+  ///   - elapsed: The time since the previous position.
+  ///   - movement: The start and the end of the face's movement in this time according to optical
+  ///     flow; `nil` if it failed.
   package mutating func filter(
     _ box: FaceBox, elapsed: Duration, flow movement: (start: FaceBox, end: FaceBox)? = nil
   ) -> FaceBox {
     let seconds = elapsed / .seconds(1)
-    // The speed of the centre counts for both axes, so that a face that turns around in one does
-    // not lag in it.
+    // The speed of the centre counts for both axes, which avoids lag in an axis in which a face
+    // turns around.
     let speed = movement.map { ($0.end.center - $0.start.center).length / seconds }
     let growth = movement.map { ($0.end.size - $0.start.size) / seconds }
     let turn = movement.map { normalizedAngle($0.end.roll - $0.start.roll) / seconds }

@@ -1,12 +1,12 @@
-/// The opacity of what a stage draws on each face: it rises while the face is selected, and falls
-/// after, at the face's last place.
+/// The opacity of a stage's drawing on a face: it rises while the face is selected, and falls
+/// afterwards, at the face's last position.
 ///
 /// Opacity changes by `elapsed / fade` per frame, between 0 and 1. With a fade of 0 it is 0 or 1.
 package struct FaceFade: Sendable {
   /// A face to draw on.
   package struct Item: Sendable, Hashable {
     package let id: FaceID
-    /// The face's place, or its last one.
+    /// The face's position, or its last one.
     package fileprivate(set) var box: FaceBox
     /// More than 0, at most 1.
     package fileprivate(set) var opacity: Double
@@ -27,7 +27,7 @@ package struct FaceFade: Sendable {
   /// - Parameters:
   ///   - faces: The selected faces.
   ///   - time: The frame's time since the start of the session.
-  /// - Returns: The faces to draw on, by id; none leaves the frame as it is.
+  /// - Returns: The faces to draw on, by id; an empty result leaves the frame unchanged.
   package mutating func add(_ faces: [TrackedFace], at time: Duration) -> [Item] {
     let elapsed = self.last.map { max(.zero, time - $0) } ?? .zero
     self.last = time

@@ -11,8 +11,8 @@ package enum FaceAnchor: String, Sendable, Hashable, CaseIterable {
 
   /// The position in the canonical box of ``DetectedFace``, 0 to 1 from its left and top.
   ///
-  /// Eyes and mouth are those that define the box. The forehead is as far above the eyes as the
-  /// eyes are above the tip of the nose, half the way to the mouth.
+  /// Eyes and mouth are the points that define the box. The forehead is as far above the eyes as
+  /// the eyes are above the tip of the nose, half the way to the mouth.
   package var position: (u: Double, v: Double) {
     switch self {
     case .face: (0.5, 0.5)
@@ -48,7 +48,7 @@ package struct StickerPlacement: Sendable, Hashable {
     self.rotates = rotates
   }
 
-  /// Returns the movement from the pixels of the picture to those of the frame.
+  /// Returns the movement from the pixels of the picture to the pixels of the frame.
   ///
   /// - Parameters:
   ///   - width: The picture's width. Greater than 0.

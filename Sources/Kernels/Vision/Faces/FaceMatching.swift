@@ -1,8 +1,8 @@
 /// The rules that assign detections to known faces.
 enum FaceMatching {
-  /// The smallest overlap of the same face.
+  /// The minimum overlap of the same face.
   static let minimumOverlap = 0.3
-  /// The largest distance of centres of the same face, in mean sizes of both boxes.
+  /// The maximum distance of centres of the same face, in mean sizes of both boxes.
   static let maximumDistance = 0.5
   /// The largest ratio of sizes of the same face. A cascade sometimes reports an eye or a mouth as
   /// a small face.
@@ -29,12 +29,13 @@ enum FaceMatching {
       || distance < Self.maximumDistance * max(detection.size, known.size)
   }
 
-  /// Assigns detections to known faces, the best pair first, each at most once.
+  /// Assigns detections to known faces, the best pair first, and every face and detection at most
+  /// once.
   ///
   /// - Parameters:
   ///   - known: The boxes of known faces; `nil` excludes a face.
   ///   - detections: The detections.
-  ///   - maximumDistance: The largest distance of centres of the same face, in mean sizes.
+  ///   - maximumDistance: The maximum distance of centres of the same face, in mean sizes.
   /// - Returns: The pairs of indices.
   static func pairs(
     known: [FaceBox?], detections: [FaceBox], maximumDistance: Double = Self.maximumDistance
@@ -62,7 +63,7 @@ enum FaceMatching {
 }
 
 extension [DetectedFace] {
-  /// Returns the detections that can be faces of a picture. A model may report anything.
+  /// Returns the plausible detections. Detections of a model may be invalid or outside the picture.
   func plausible(width: Int, height: Int) -> [DetectedFace] {
     self.compactMap { face in
       let box = FaceBox(face)

@@ -4,12 +4,12 @@
 /// Looks at known faces run in the step of their picture. Searches of the whole picture take
 /// longer: they run in the step too, or off the frame's path (``Searching``).
 package struct FaceScene: Sendable {
-  /// The place where searches of the whole picture run.
+  /// The timing of searches of the whole picture.
   package enum Searching: Sendable, Hashable {
-    /// In the step that asks for them, which then takes as long as a search.
+    /// In the step that requests them, which then takes as long as a search.
     case immediate
     /// In jobs, which the caller takes from ``takeSearch()``. The result of a job applies to the
-    /// picture that was searched, and is carried forward by optical flow.
+    /// picture that was searched, and is carried forward by using optical flow.
     case background
   }
 
@@ -27,7 +27,7 @@ package struct FaceScene: Sendable {
   private var points: any PointTracker
   private var tracker: FaceTracker?
   private var pictures: [(frame: SceneTime, picture: LumaPicture)] = []
-  /// The last picture of which a search was started.
+  /// The last picture with a search.
   private var searched: (frame: UInt64, picture: LumaPicture)?
   private var report = FaceReport(frame: SceneTime(index: 0, time: .zero))
   /// The search that is due.
@@ -99,7 +99,8 @@ package struct FaceScene: Sendable {
   ///   - color: The same frame in colour, if the finder needs it.
   ///   - frame: The frame. One that is not later than the last is ignored.
   ///   - effort: The time that a search of the whole picture may spend.
-  /// - Returns: The faces, in the picture's pixels; those of the last frame if this one is ignored.
+  /// - Returns: The faces, in the picture's pixels; the last frame's faces if this frame is
+  ///   ignored.
   package mutating func step(
     _ picture: LumaPicture, color: ColorPicture? = nil, at frame: SceneTime,
     effort: FaceSearch.Effort = .thorough
@@ -120,7 +121,8 @@ package struct FaceScene: Sendable {
     }
     for result in self.results { tracker.record(result) }
     self.results = []
-    // The tracker ignores optical flow over such a gap, so that only searches find moving faces.
+    // The tracker ignores optical flow over such a gap, and relies on searches to find moving
+    // faces.
     if let last, frame.time - last.frame.time > FaceTracker.maximumGap { tracker.requestSearch() }
     let plan = tracker.advance(to: frame, flow: self.flow(of: tracker.followTargets, to: picture))
     for look in plan.looks {
@@ -179,8 +181,8 @@ package struct FaceScene: Sendable {
     }
   }
 
-  /// Returns the search of the whole picture that the last step has planned; `nil` if there is
-  /// none. Its result goes to ``finishSearch(_:)``.
+  /// Returns the search of the whole picture that the last step has planned; `nil` if no search is
+  /// due. Its result goes to ``finishSearch(_:)``.
   package mutating func takeSearch() -> SceneJob? {
     guard let due = self.due.take() else { return nil }
     self.searchFinder = nil
@@ -219,7 +221,7 @@ package struct FaceScene: Sendable {
         continue
       }
       let points = group.map { (try? self.points.points(of: $0.box, in: start)) ?? [] }
-      // Together, because optical flow prepares both pictures for each call.
+      // Together, because every call of optical flow prepares both pictures.
       guard
         let moved = try? self.points.follow(points.flatMap(\.self), from: start, to: picture)
       else { continue }

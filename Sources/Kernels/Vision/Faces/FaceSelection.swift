@@ -10,8 +10,8 @@ package enum FaceChoice: Sendable, Hashable {
 
 /// Selects faces frame by frame.
 ///
-/// The largest face remains selected until another is ``advantage`` times as large, so that the
-/// selection does not alternate between two faces of about the same size.
+/// The largest face remains selected until another is ``advantage`` times as large, to keep the
+/// selection from alternating between two faces of about the same size.
 package struct FaceSelection: Sendable, Hashable {
   /// The ratio of sizes at which a larger face takes over.
   package static let advantage = 1.15

@@ -16,10 +16,10 @@ struct FaceTrack: Sendable {
   static let eyeLimit = 15 * Double.pi / 180
   /// The largest change of size since the last detection that flow may report, in either direction.
   static let maximumDrift = 2.0
-  /// The number of frames for which places are kept, for searches that take long.
+  /// The number of frames to keep positions for, for searches that take long.
   static let historyLimit = 32
-  /// The least time over which ``velocity`` is measured, so that the error of a detection counts
-  /// little.
+  /// The minimum time over which ``velocity`` is measured, which limits the effect of a detection's
+  /// error.
   static let velocityTime = Duration.milliseconds(200)
 
   /// The number of the track: it is never used again.
@@ -37,10 +37,10 @@ struct FaceTrack: Sendable {
   private(set) var isConfirmed = false
   private(set) var isFollowed = true
   private let firstDetection: SceneTime
-  /// The frame since which the place is known without a gap.
+  /// The frame since which the position is known without a gap.
   private(set) var locatedSince: SceneTime
   private(set) var lastDetection: SceneTime
-  /// The place of the last detection.
+  /// The position of the last detection.
   private(set) var detectedBox: FaceBox
   /// The movement of the centre in pixels per second up to the last detection.
   private(set) var velocity = PicturePoint(x: 0, y: 0)
@@ -51,7 +51,8 @@ struct FaceTrack: Sendable {
   private var missed: [UInt64] = []
   private var history: [Step]
   private var previousBox: FaceBox
-  /// The movement of this frame by optical flow; `nil` if it failed, or a detection replaced it.
+  /// The movement of this frame according to optical flow; `nil` if it failed, or a detection
+  /// replaced it.
   private var movement: (start: FaceBox, end: FaceBox)?
   private var filter = FaceBoxFilter()
   private var filtered: FaceBox
@@ -82,8 +83,8 @@ struct FaceTrack: Sendable {
 
   /// Moves the face into the next frame.
   ///
-  /// - Parameter flow: The movement; `nil` if optical flow failed, which leaves the place as it is
-  ///   and unknown until the next detection.
+  /// - Parameter flow: The movement; `nil` if optical flow failed, which leaves the position
+  ///   unchanged and unknown until the next detection.
   mutating func follow(_ flow: SimilarityTransform?, to frame: SceneTime) {
     var flow = flow.flatMap { $0.isValid ? $0 : nil }
     let start = self.box
@@ -134,7 +135,7 @@ struct FaceTrack: Sendable {
     }
   }
 
-  /// Replaces a place that was unknown or wrong by that of a detection. Its angle may be a guess.
+  /// Replaces an unknown or wrong position by a detection's position. Its angle may be a guess.
   ///
   /// - Parameter carried: The detection's box in the current frame; `nil` if it cannot be followed.
   private mutating func locate(
@@ -178,7 +179,7 @@ struct FaceTrack: Sendable {
     self.box.roll = normalizedAngle(self.box.roll + Self.eyePull * turn)
   }
 
-  /// Filters the place and returns the face of this frame.
+  /// Filters the position and returns the face of this frame.
   ///
   /// - Parameters:
   ///   - elapsed: The time since the previous frame.
@@ -198,7 +199,7 @@ struct FaceTrack: Sendable {
 }
 
 extension [FaceTrack] {
-  /// The least overlap of two tracks of one face.
+  /// The minimum overlap of two tracks of one face.
   private static let mergeOverlap = 0.5
 
   /// Returns the tracks in the order of their ids. Leaves out candidates, and tracks that the last

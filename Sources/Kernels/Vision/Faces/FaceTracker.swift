@@ -1,10 +1,10 @@
 /// The faces of a session: a state machine that joins optical flow, searches for known faces and
 /// searches of the whole picture, and that plans which search comes next.
 ///
-/// It touches no pixels and owns no clock. For each frame the caller
+/// It doesn't read pixels or clocks. For every frame the caller
 ///
 /// 1. passes the results of full searches of earlier frames to ``record(_:)-(SearchResult)``,
-/// 2. follows each of ``followTargets`` into the frame by optical flow,
+/// 2. follows all of ``followTargets`` into the frame by using optical flow,
 /// 3. calls ``advance(to:flow:)``, and runs the searches of the plan that it returns,
 /// 4. passes the results of the looks to ``record(_:)-(LookResult)``, and the result of a full
 ///    search that ran at once,
@@ -12,7 +12,7 @@
 ///
 /// A new session, and a picture of another size, need a new tracker or ``reset(width:height:)``.
 ///
-/// - A detection that matches no known face starts a candidate. A second one in a later frame,
+/// - A detection that doesn't match a known face starts a candidate. A second one in a later frame,
 ///   within ``confirmationTime``, confirms it.
 /// - A detection moves a face that flow follows by 35 % of the difference, and a face that flow has
 ///   lost all the way.
@@ -21,17 +21,17 @@
 /// - A face that was dropped inside the picture is lost: if it is confirmed again in the same place
 ///   within ``returnTime``, it has its id again, on a new track (`LostFaces`). A tracker that
 ///   protects searches no more for lost faces than for others.
-/// - Detections match faces by overlap or distance (`FaceMatching`), also at the place of the last
-///   detection if looks have missed: flow may have followed a hand that covered the face.
-/// - Places are filtered once per frame (``FaceBoxFilter``).
+/// - Detections match faces by using overlap or distance (`FaceMatching`), also at the place of the
+///   last detection if looks have missed: flow may have followed a hand that covered the face.
+/// - Positions are filtered once per frame (``FaceBoxFilter``).
 package struct FaceTracker: Sendable {
   /// Settings of a tracker.
   package struct Configuration: Sendable, Hashable {
     /// Whether a stage of the pipeline protects faces: searches then run more often.
     package var protects: Bool
-    /// The largest number of faces, including candidates.
+    /// The maximum number of faces, including candidates.
     package var maxFaces: Int
-    /// The least size of faces that full searches look for, as a share of the picture's height.
+    /// The minimum size of faces that full searches look for, as a share of the picture's height.
     package var minSize: Double
 
     package init(protects: Bool = false, maxFaces: Int = 8, minSize: Double = 0.125) {
@@ -56,7 +56,7 @@ package struct FaceTracker: Sendable {
   package static let searchTimeout = Duration.seconds(2)
   /// The number of frames between looks at a candidate.
   private static let candidateInterval = 3
-  /// The number of frames whose times are kept, for results of full searches.
+  /// The number of frames with kept times, for results of full searches.
   private static let frameLimit = 128
 
   /// The settings. A change applies from the next frame on.
@@ -121,8 +121,7 @@ package struct FaceTracker: Sendable {
   ///
   /// - Parameters:
   ///   - frame: The frame. One that is not later than the last is ignored.
-  ///   - flow: The movement of each of ``followTargets``; a missing entry says that optical flow
-  ///     failed.
+  ///   - flow: The movements of ``followTargets``; a missing entry says that optical flow failed.
   /// - Returns: The searches that are due.
   package mutating func advance(
     to frame: SceneTime, flow: [FaceID: SimilarityTransform]
@@ -196,8 +195,8 @@ package struct FaceTracker: Sendable {
     let detections = faces.plausible(width: self.width, height: self.height)
     let boxes = detections.map(FaceBox.init)
     var (known, matched) = (Set<Int>(), Set<Int>())
-    // The place in the searched frame, then the place of the last detection, then the surroundings
-    // of a face that flow has lost.
+    // The position in the searched frame, then the last detection's, then the surroundings of a
+    // face that flow has lost.
     let rules: [(place: (FaceTrack) -> FaceBox?, distance: Double)] = [
       ({ $0.box(in: frame.index) }, FaceMatching.maximumDistance),
       ({ $0.missedLooks > 0 ? $0.detectedBox : nil }, FaceMatching.maximumDistance),
@@ -291,13 +290,13 @@ package struct FaceTracker: Sendable {
     self.tracks.sort { $0.id < $1.id }
   }
 
-  /// The time within which a second detection confirms a candidate: at least two frames, so that a
-  /// session with one frame in several seconds reports faces too.
+  /// The time within which a second detection confirms a candidate: at least two frames, to report
+  /// faces in a session with a frame every few seconds too.
   private var confirmationWindow: Duration { max(Self.confirmationTime, self.elapsed * 2) }
 
   // MARK: - Planning
 
-  /// The look that is due for a face; `nil` if none is.
+  /// The look that is due for a face; `nil` if no look is due.
   private func look(for track: FaceTrack) -> LocalLook? {
     let interval =
       !track.isFollowed
@@ -326,7 +325,7 @@ package struct FaceTracker: Sendable {
     let places = self.tracks.enumerated().map { $0 == index ? look.box : $1.box as FaceBox? }
     let pairs = FaceMatching.pairs(known: places, detections: boxes)
     if let pair = pairs.first(where: { $0.known == index }) { return pair.detection }
-    // Without flow the face may be anywhere in the window: the nearest that is no other face.
+    // Without flow the face may be anywhere in the window: the nearest that isn't another face.
     guard !self.tracks[index].isFollowed else { return nil }
     let others = self.tracks.indices.filter { $0 != index }.map { self.tracks[$0].box }
     return boxes.indices
@@ -340,7 +339,7 @@ package struct FaceTracker: Sendable {
       }
   }
 
-  /// Starts candidates for detections that are no known face, the largest first.
+  /// Starts candidates for detections that aren't known faces, the largest first.
   ///
   /// - Returns: The numbers of candidates, and of faces that are too many.
   private mutating func addCandidates(

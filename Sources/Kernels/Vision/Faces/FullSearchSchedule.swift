@@ -44,13 +44,13 @@ struct FullSearchSchedule: Sendable {
     return true
   }
 
-  /// Returns the search of a frame that is due; `nil` if none is, or one is under way.
+  /// Returns the search of a frame that is due; `nil` if a search is running or isn't due.
   ///
   /// - Parameters:
   ///   - frame: The frame.
   ///   - step: The number of the tracker's step.
   ///   - interval: The number of steps between searches.
-  ///   - minimumSize: The least side of faces in pixels.
+  ///   - minimumSize: The minimum side of faces in pixels.
   mutating func next(
     in frame: SceneTime, step: Int, interval: Int, minimumSize: Double
   ) -> FullSearch? {

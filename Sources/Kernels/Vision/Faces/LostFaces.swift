@@ -1,15 +1,15 @@
-/// The faces that a tracker has dropped, and the decision which new face is one of them.
+/// The faces that a tracker has dropped, and their recognition among new faces.
 ///
-/// A face is known again by its place alone: nothing compares what faces look like. So a new face
-/// gets the id of a lost one only if
+/// A face is recognized by its position only; the appearance of faces is not compared. A new face
+/// therefore gets the id of a lost one only if
 ///
 /// - it is near the place where the lost one was last measured, or where it would be now if it had
 ///   moved on for at most ``extrapolationTime``: at most half a face width away, and half a width
-///   more for each second;
+///   more per second;
 /// - their sizes differ by a factor of at most ``maximumRatio``;
-/// - no other face that is lost or hidden could have come there with a speed of ``reachSpeed``, so
-///   that two faces that change places while both are hidden both have new ids;
-/// - no second new face is as near.
+/// - other lost or hidden faces could not have come there with a speed of ``reachSpeed``: two faces
+///   that change places while both are hidden both have new ids;
+/// - a second new face isn't as near.
 ///
 /// Places are pixels of the reduced picture. A person who takes the place of a face that is hidden
 /// alone gets its id.
@@ -20,7 +20,7 @@ struct LostFaces: Sendable {
   static let driftSpeed = 0.5
   /// The largest ratio of sizes of the same face.
   static let maximumRatio = 1.5
-  /// The longest time for which a lost face is taken to move on.
+  /// The longest time for which a lost face counts as moving on.
   static let extrapolationTime = Duration.seconds(1)
   /// The largest speed that a face can have while it is hidden, in face widths per second: about
   /// the speed of a person who walks past.
@@ -28,7 +28,7 @@ struct LostFaces: Sendable {
   /// The number of frames between looks at a lost face.
   static let lookInterval = 3
 
-  /// A place at which a face was measured.
+  /// A position at which a face was measured.
   struct Place: Sendable {
     let box: FaceBox
     /// The movement in pixels per second.
@@ -36,7 +36,7 @@ struct LostFaces: Sendable {
     /// The time of the measurement.
     let time: Duration
 
-    /// Returns the place after the face has moved on; the same one if it rested.
+    /// Returns the position after the face has moved on; the same one if it rested.
     func extrapolated(to now: Duration) -> FaceBox {
       let seconds = max(.zero, min(now - self.time, extrapolationTime)) / .seconds(1)
       return FaceBox(
@@ -61,7 +61,7 @@ struct LostFaces: Sendable {
       return distance <= limit ? distance : nil
     }
 
-    /// Whether the face can be at another place.
+    /// Whether the face can be at another position.
     func reaches(_ other: FaceBox, at now: Duration) -> Bool {
       let seconds = max(.zero, now - self.time) / .seconds(1)
       let limit = minimumDistance + reachSpeed * seconds
@@ -116,7 +116,7 @@ struct LostFaces: Sendable {
   ///   - track: The face, with its final id.
   ///   - time: The time of the last frame that reported it.
   ///   - step: The number of the tracker's step.
-  ///   - limit: The largest number of lost faces. The oldest are forgotten.
+  ///   - limit: The maximum number of lost faces. The oldest are forgotten.
   mutating func add(_ track: FaceTrack, reported time: Duration, step: Int, limit: Int) {
     self.faces.append(Lost(face: Hidden(track), time: time, lastLookStep: step))
     if self.faces.count > limit { self.faces.removeFirst(self.faces.count - limit) }
@@ -127,8 +127,8 @@ struct LostFaces: Sendable {
     self.faces.removeAll { now - $0.time >= FaceTracker.returnTime }
   }
 
-  /// Returns the look at a lost face that is due, at each of its places in turn; `nil` if none is.
-  /// At most one is due in a frame.
+  /// Returns the look at a lost face that is due, at all of its positions in turn; `nil` if no look
+  /// is due. At most one is due in a frame.
   mutating func nextLook(step: Int, at now: Duration) -> LocalLook? {
     let index = self.faces.indices
       .filter { step - self.faces[$0].lastLookStep >= Self.lookInterval }
@@ -146,14 +146,14 @@ struct LostFaces: Sendable {
     return LocalLook(face: face.id, box: box)
   }
 
-  /// Decides which new faces are lost ones, and forgets those.
+  /// Recognizes new faces as lost ones, and forgets these lost faces.
   ///
   /// - Parameters:
-  ///   - new: The places of faces that were confirmed in this frame.
-  ///   - candidates: The places of faces that are not confirmed yet.
+  ///   - new: The positions of faces that were confirmed in this frame.
+  ///   - candidates: The positions of faces that are not confirmed yet.
   ///   - hidden: Faces that the tracker follows, and that looks miss.
   ///   - now: The frame's time.
-  /// - Returns: The id for each new face; `nil` for one that is not known.
+  /// - Returns: The ids of the new faces; `nil` for an unknown face.
   mutating func ids(
     of new: [FaceBox], candidates: [FaceBox], hidden: [Hidden], at now: Duration
   ) -> [FaceID?] {

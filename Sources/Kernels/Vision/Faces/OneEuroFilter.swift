@@ -2,7 +2,8 @@
 /// that rests, and follows a value that moves with little delay (Casiez, Roussel and Vogel, "1 euro
 /// filter", CHI 2012).
 ///
-/// Each sample `x` at `dt` seconds after the previous one, with the previous results `y` and `v`:
+/// A sample `x` at `dt` seconds after the previous one, with the previous results `y` and `v`,
+/// gives:
 ///
 /// - `v' = v + w(derivativeCutoff) ((x - y) / dt - v)`
 /// - `y' = y + w(minimumCutoff + speedCoefficient |v'| / unit) (x - y)`
@@ -16,7 +17,7 @@
 package struct OneEuroFilter: Sendable, Hashable {
   /// The cutoff of a value that rests, in Hz.
   package let minimumCutoff: Double
-  /// The rise of the cutoff, in Hz, for each unit per second.
+  /// The rise of the cutoff, in Hz, per unit per second.
   package let speedCoefficient: Double
   /// The cutoff of the speed, in Hz.
   package let derivativeCutoff: Double
@@ -36,8 +37,8 @@ package struct OneEuroFilter: Sendable, Hashable {
   /// - Parameters:
   ///   - sample: The measured value. A sample that is not finite is ignored.
   ///   - unit: The unit of speed, in the scale of the samples. Greater than 0.
-  ///   - elapsed: The time since the previous sample. The first sample is returned as it is; a
-  ///     later one with a time of 0 or less changes nothing.
+  ///   - elapsed: The time since the previous sample. The first sample is returned unchanged; a
+  ///     later one with a time of 0 or less is ignored.
   ///   - measured: The speed per second, in the scale of the samples; `nil` derives it from them.
   /// - Returns: The filtered value.
   package mutating func filter(

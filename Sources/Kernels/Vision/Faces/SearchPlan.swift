@@ -1,6 +1,6 @@
-/// The searches of one frame, as ``FaceTracker`` plans them.
+/// The searches of one frame, as planned by ``FaceTracker``.
 package struct SearchPlan: Sendable, Hashable {
-  /// The search of the whole picture that is due; `nil` if none is.
+  /// The due search of the whole picture; `nil` if no search is due.
   package var fullSearch: FullSearch?
   /// The searches for known faces, which run on this frame.
   package var looks: [LocalLook] = []
@@ -10,12 +10,12 @@ package struct SearchPlan: Sendable, Hashable {
 
 /// A search of the whole picture for upright faces, after turning it.
 package struct FullSearch: Sendable, Hashable {
-  /// The frame whose picture is searched.
+  /// The frame of the searched picture.
   package var frame: UInt64
   /// The roll in radians of the faces that the search finds, one of
   /// ``FaceTracker/searchAngles``.
   package var angle: Double
-  /// The least side of the canonical box in pixels.
+  /// The minimum side of the canonical box in pixels.
   package var minimumSize: Double
 
   package init(frame: UInt64, angle: Double, minimumSize: Double) {
@@ -33,11 +33,11 @@ package struct FullSearch: Sendable, Hashable {
   }
 }
 
-/// A search for one known face, in a window around its place.
+/// A search for one known face, in a window around its position.
 package struct LocalLook: Sendable, Hashable {
-  /// The face.
   package var face: FaceID
-  /// The place. The window is centred on it and turned by its roll, so that the face is upright.
+  /// The position. The window is centred on it and turned by its roll, which makes the face
+  /// upright.
   package var box: FaceBox
 
   package init(face: FaceID, box: FaceBox) {
@@ -97,12 +97,12 @@ extension FaceTracker {
   }
 }
 
-/// A face to follow by optical flow into the next frame.
+/// A face to follow into the next frame by using optical flow.
 package struct FollowTarget: Sendable, Hashable {
   package var face: FaceID
   /// The place in the picture of ``frame``.
   package var box: FaceBox
-  /// The frame in which the place is known. It is an earlier one than the previous frame if the
-  /// face was found by a search that took longer than a frame.
+  /// The frame in which the position is known. It is earlier than the previous frame if the search
+  /// that found the face took longer than a frame.
   package var frame: UInt64
 }

@@ -1,11 +1,10 @@
-/// The movement that explains where points went between two pictures, by least squares.
+/// The movement of points between two pictures, estimated by using least squares.
 ///
 /// With the points `p` and `q` before and after, taken relative to their means, the movement that
-/// minimizes the sum of squared distances has
-/// `a = sum(px qx + py qy) / sum(px^2 + py^2)` and `b = sum(px qy - py qx) / sum(px^2 + py^2)`
-/// (Umeyama 1991, in two dimensions and without reflections). A second pass leaves out the 30 % of
-/// the pairs that are farthest from the first result, so that points on the background or on a
-/// hand do not move the face.
+/// minimizes the sum of squared distances has `a = sum(px qx + py qy) / sum(px^2 + py^2)` and
+/// `b = sum(px qy - py qx) / sum(px^2 + py^2)` (Umeyama 1991, in two dimensions and without
+/// reflections). A second pass leaves out the 30 % of the pairs that are farthest from the first
+/// result, to ignore points on the background or on a hand.
 package struct SimilarityFit: Sendable, Hashable {
   /// A point in two pictures.
   package struct Pair: Sendable, Hashable {
@@ -18,11 +17,11 @@ package struct SimilarityFit: Sendable, Hashable {
     }
   }
 
-  /// The reason for which pairs give no movement of a face.
+  /// The reason for which pairs don't give a movement of a face.
   package enum Refusal: Error, Sendable, Hashable {
     /// Fewer than ``SimilarityFit/minimumPairs`` pairs, or a coordinate that is not finite.
     case tooFewPairs
-    /// All points are at the same place, so that scale and rotation are undefined.
+    /// All points are at the same position, which leaves scale and rotation undefined.
     case noExtent
     /// A change of size by more than ``SimilarityFit/maximumScale``.
     case scale
@@ -30,8 +29,8 @@ package struct SimilarityFit: Sendable, Hashable {
     case rotation
   }
 
-  /// The smallest number of pairs. Two points determine a movement; eight leave five in the second
-  /// pass, enough that one wrong point does not decide.
+  /// The minimum number of pairs. Two points determine a movement; eight leave five in the second
+  /// pass, enough to limit the effect of one wrong point.
   package static let minimumPairs = 8
   /// The share of pairs that the second pass leaves out.
   package static let omittedShare = 0.3
@@ -71,8 +70,8 @@ package struct SimilarityFit: Sendable, Hashable {
     self.residual = (squares / Double(nearest.count)).squareRoot()
   }
 
-  /// Returns the movement with the least sum of squared distances; `nil` if all points before, or
-  /// all points after, are at one place.
+  /// Returns the movement with the minimum sum of squared distances; `nil` if all points before, or
+  /// all points after, coincide.
   private static func leastSquares(_ pairs: [Pair]) -> SimilarityTransform? {
     let share = 1 / Double(pairs.count)
     let zero = PicturePoint(x: 0, y: 0)

@@ -9,7 +9,7 @@
 /// A movement in the picture that keeps shapes: scale, rotation and translation.
 ///
 /// `x' = a x - b y + tx`, `y' = b x + a y + ty`, with `a = s cos(r)` and `b = s sin(r)` for the
-/// scale `s` and the rotation `r`. y points down, so a positive rotation turns clockwise in the
+/// scale `s` and the rotation `r`. y points down: a positive rotation turns clockwise in the
 /// picture.
 package struct SimilarityTransform: Sendable, Hashable {
   package static let identity = SimilarityTransform(a: 1, b: 0, tx: 0, ty: 0)

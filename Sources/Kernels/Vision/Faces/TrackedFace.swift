@@ -1,6 +1,6 @@
 /// The number of a face in a session, from 1. A face that is lost for less than
-/// ``FaceTracker/returnTime`` keeps it, if no other face can have taken its position. Otherwise a
-/// number is never used again, also not for the same person who returns.
+/// ``FaceTracker/returnTime`` keeps it, if another face cannot have taken its position. Otherwise a
+/// number is never used again, even if the same person returns.
 package struct FaceID: Sendable, Hashable, Comparable {
   package let value: Int
 
@@ -29,27 +29,27 @@ package struct SceneTime: Sendable, Hashable {
   }
 }
 
-/// A face as the tracker knows it in one frame, in the pixels of the reduced picture.
+/// A tracked face in one frame, in the pixels of the reduced picture.
 package struct TrackedFace: Sendable, Hashable {
   package let id: FaceID
   /// The number of the track, which is never used again: a lost face that returns with its id has
   /// another one. Privacy filters use it.
   package let track: Int
-  /// The place after the one-euro filter: steady, and up to a frame late. Stickers use it.
+  /// The position after the one-euro filter: steady, and up to a frame late. Stickers use it.
   package let box: FaceBox
-  /// The place before the filter. Privacy filters use it.
+  /// The position before the filter. Privacy filters use it.
   package let rawBox: FaceBox
   /// How sure the finder was, averaged over detections and reduced by missed looks, 0 to 1.
   package let confidence: Double
   /// Whether the face was detected often enough to be reported.
   package let isConfirmed: Bool
-  /// Whether the place is known: optical flow has succeeded in every frame since the last
+  /// Whether the position is known: optical flow has succeeded in every frame since the last
   /// detection.
   package let isFollowed: Bool
   /// The frame in which the face was first detected.
   package let firstDetection: SceneTime
-  /// The frame since which the place is known without a gap: that of the first detection, or of the
-  /// detection that found the face again after optical flow had lost it.
+  /// The frame since which the position is known without a gap: the frame of the first detection,
+  /// or of the detection that found the face again after optical flow had lost it.
   package let locatedSince: SceneTime
   /// The frame in which the face was last detected.
   package let lastDetection: SceneTime
@@ -96,26 +96,25 @@ package struct FaceReport: Sendable, Hashable {
     package var lastSuccess: SceneTime?
     /// Whether the latest full search failed, or took longer than the tracker waits.
     package var isFailing = false
-    /// For each search angle, the latest frame whose search found no face that was not known, with
-    /// no new face found since; `nil` if there is none.
+    /// Per search angle, the latest frame with a search that found only known faces, without a new
+    /// face since; `nil` before such a search.
     package var emptySince: [SceneTime?] = FaceTracker.searchAngles.map { _ in nil }
 
     package init() {}
 
-    /// Whether searches at each angle, of this frame or later ones, found no face that was not
-    /// known, and no new face was found since.
+    /// Whether searches at every angle, of this frame or later ones, found only known faces,
+    /// without a new face since.
     package func foundNothingNew(since frame: SceneTime) -> Bool {
       self.emptySince.allSatisfy { $0.map { $0.index >= frame.index } ?? false }
     }
 
-    /// Whether a face is not likely to be another object that was taken for it: since it was located,
-    /// the picture was searched, so that the face would have been found elsewhere.
+    /// Whether a face is unlikely to be another object: the picture was searched since the face was
+    /// located, and would have shown the face elsewhere.
     package func verifies(_ face: TrackedFace) -> Bool {
       self.foundNothingNew(since: face.locatedSince)
     }
   }
 
-  /// The frame.
   package var frame: SceneTime
   /// The confirmed faces, by id.
   package var faces: [TrackedFace] = []
@@ -127,8 +126,8 @@ package struct FaceReport: Sendable, Hashable {
   package var hasFailedLook = false
   /// Whether the last full search found more faces than the tracker follows.
   package var isFull = false
-  /// The motion of the picture since the last frame in which a full search was started; `nil` if it is
-  /// not known, or no stage protects.
+  /// The motion of the picture since the last frame in which a full search was started; `nil` if it
+  /// is unknown, or without protecting stages.
   package var motion: ContentMotion?
 
   package init(frame: SceneTime) {

@@ -22,7 +22,7 @@ final class ExpandedModels {
   private let factor: Int
   private let matrix: [Float]
   private let memory: FloatMemory
-  /// The models that are expanded in each of two places.
+  /// The expanded models in both slots.
   private var held = [-1, -1]
 
   /// - Parameters:

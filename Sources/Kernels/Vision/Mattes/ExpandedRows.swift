@@ -9,13 +9,13 @@ final class ExpandedRows {
   private let matrix: [Float]
   private let memory: FloatMemory
   private let stride: Int
-  /// The rows that are expanded in each of two places.
+  /// The expanded rows in both slots.
   private var held = [-1, -1]
 
   /// - Parameters:
   ///   - planes: Red, green, blue and a fourth plane.
   ///   - factor: The frame's pixels to one of the planes'.
-  ///   - matrix: The four weights of the planes in each of four codes.
+  ///   - matrix: The four weights of the planes in all four codes.
   init(_ planes: FloatPlanes, factor: Int, matrix: [Float]) {
     self.planes = planes
     self.factor = factor
@@ -24,8 +24,8 @@ final class ExpandedRows {
     self.memory = FloatMemory(count: 8 * self.stride)
   }
 
-  /// The four codes of the rows above and below a row of the frame, one after the other, and the
-  /// share of the lower one.
+  /// The four codes of the row above a row of the frame, then of the row below, and the share of
+  /// the lower one.
   @safe
   struct Pair {
     let upper: UnsafePointer<Float>
@@ -49,7 +49,7 @@ final class ExpandedRows {
       fraction: Float(place.fraction), stride: self.stride)
   }
 
-  /// The two rows between whose centres a row of the frame lies.
+  /// The two rows with centres around a row of the frame.
   func cells(about pixel: Double) -> (cell: Int, next: Int) {
     let place = MatteBlend.place(pixel, self.factor, self.planes.height)
     return (place.cell, place.next)
@@ -68,14 +68,14 @@ final class ExpandedRows {
 }
 
 extension FloatPlanes {
-  /// Blurs planes by means over boxes, one after the other. Boxes end at the edges.
+  /// Blurs planes by using consecutive means over boxes. Boxes end at the edges.
   ///
   /// - Parameters:
   ///   - radii: The boxes' radii, up to 16.
   ///   - count: The number of planes, the first ones.
   ///   - other: Planes of the same size, which are overwritten.
   ///   - bands: Divides the rows.
-  /// - Returns: These planes or the other ones: those with the result.
+  /// - Returns: The planes with the result: these or the other ones.
   package func blurred(
     radii: [Int], count: Int, with other: FloatPlanes, _ bands: BandRunner
   ) async -> FloatPlanes {

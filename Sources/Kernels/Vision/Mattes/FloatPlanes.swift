@@ -31,12 +31,11 @@ package final class FloatPlanes: @unchecked Sendable {  // passes write disjoint
 /// The planes of a picture from which a matte is refined: red, green and blue less 128, and the
 /// matte in 0 ... 255, all whole numbers.
 ///
-/// Sums of their products over a box of the guided filter are exact in floats, so that a running
-/// sum does not drift.
+/// Sums of their products over a box of the guided filter are exact in floats, which avoids drift
+/// of a running sum.
 package typealias GuidePlanes = FloatPlanes
 
 extension GuidePlanes {
-  /// The plane of the matte.
   package static let mattePlane = 3
 
   /// Creates planes for a picture and its matte. Their numbers are undefined.
@@ -73,7 +72,8 @@ extension GuidePlanes {
   /// - Parameters:
   ///   - band: The rows of the planes.
   ///   - matte: The matte.
-  ///   - map: The map from positions in the planes to those in the matte. The nearest value counts.
+  ///   - map: The map from positions in the planes to positions in the matte. The nearest value
+  ///     counts.
   package func load(_ band: Range<Int>, of matte: MatteEstimate, by map: AffineMap) {
     let (right, down) = (Double(matte.width - 1), Double(matte.height - 1))
     let isSame = map == .identity && matte.width == self.width && matte.height == self.height
@@ -88,7 +88,7 @@ extension GuidePlanes {
         } else {
           for x in 0 ..< self.width {
             let place = map(Double(x) + 0.5, Double(y) + 0.5)
-            // Positions are not negative after the limit, so conversion rounds down.
+            // Positions are not negative after the limit: conversion rounds down.
             let column = Int(min(max(place.x, 0), right))
             unsafe set(x, values[Int(min(max(place.y, 0), down)) * matte.width + column])
           }

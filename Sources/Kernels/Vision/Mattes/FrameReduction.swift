@@ -6,12 +6,12 @@ import CKernels
 /// level, halves up; in YUV formats luma and chroma are averaged and then converted to R'G'B'.
 /// Squares that reach beyond the right and the bottom edge repeat the pixels at the edge.
 package struct FrameReduction: Sendable {
-  /// The longer and the shorter side of the largest small picture. Frames whose shorter side is
-  /// more than 64 times as long have larger ones.
+  /// The longer and the shorter side of the largest small picture. It is larger for frames with an
+  /// aspect ratio of more than 64.
   package static let longestSide = 320
   package static let shortestSide = 180
 
-  /// Pixels of the frame to one of the small picture, along each axis: 1 ... 64.
+  /// Pixels of the frame per pixel of the small picture, along either axis: 1 ... 64.
   package let factor: Int
   /// The size of the small picture.
   package let size: FrameSize
@@ -108,7 +108,7 @@ package struct FrameReduction: Sendable {
       factor /= 2
       scale *= 2
     } else if shape.scale < 1 {
-      // Each sample belongs to two columns, and an odd number of them makes a cell.
+      // A sample belongs to two columns, and a cell has an odd number of them.
       width = self.geometry.size.width
       sums.spread(step: shape.step, pixels: width)
     }
@@ -131,7 +131,7 @@ private struct SumMemory: ~Copyable {
     unsafe self.start.deallocate()
   }
 
-  /// Gives each pixel of a row the sums of the chroma sample that it shares, in place.
+  /// Gives every pixel of a row the sums of the chroma sample that it shares, in place.
   borrowing func spread(step: Int, pixels: Int) {
     for x in stride(from: pixels - 1, to: 0, by: -1) {
       for channel in 0 ..< step {

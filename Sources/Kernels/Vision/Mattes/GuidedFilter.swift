@@ -1,9 +1,9 @@
 import CKernels
 
 /// The colour guided filter (He, Sun and Tang 2013; with subsampling, He and Sun 2015): the edges
-/// of a matte follow those of a picture.
+/// of a matte follow a picture's edges.
 ///
-/// In each box of the small picture the matte is approximated by a linear function of red, green
+/// In every box of the small picture the matte is approximated by a linear function of red, green
 /// and blue: a = (cov(I) + epsilon)^-1 cov(I, m), b = mean(m) - a . mean(I). The functions of all
 /// boxes that contain a pixel are averaged. At full resolution, they are interpolated between the
 /// small picture's pixels and applied to the frame's own colours. Boxes end at the picture's edges.

@@ -2,17 +2,18 @@ import CKernels
 
 /// The matte of a key colour: 0 where the picture has the colour, 1 where it does not.
 ///
-/// The distance is that of Cb and Cr of BT.601 (each -0.5 ... 0.5) from the nearest point of a ray:
-/// shadow and light move the chroma of a wall along the line from grey through the key colour. The
-/// ray leads away from grey and begins `far` from it, so that greys are never keyed. A key colour
-/// that is no further from grey than that is a point and not a ray. Up to `near` the matte is 0,
-/// from `far` on 1, and linear between them.
+/// The distance is measured between Cb and Cr of BT.601 (both -0.5 ... 0.5) and the nearest point
+/// of a ray: shadow and light move the chroma of a wall along the line from grey through the key
+/// colour. The ray leads away from grey and begins `far` from it, which excludes greys. A key
+/// colour that is no further from grey than that is a point and not a ray. Up to `near` the matte
+/// is 0, from `far` on 1, and linear between them.
 package struct KeyMatte: Sendable, Hashable {
   /// The key colour.
   package var color: RGBAColor
   /// The distance up to which colours are keyed.
   package var near: Double
-  /// The distance from which colours are kept. At least 1/1000 more than `near` in effect.
+  /// The distance from which colours are kept. The effective value is at least 1/1000 more than
+  /// `near`.
   package var far: Double
 
   package init(color: RGBAColor, near: Double = 0.1, far: Double = 0.22) {
@@ -25,7 +26,7 @@ package struct KeyMatte: Sendable, Hashable {
   static let cbWeights = [-0.299 / 1.772, -0.587 / 1.772, 0.5]
   static let crWeights = [0.5, -0.587 / 1.402, -0.114 / 1.402]
 
-  /// The direction of the ray from grey, and the part of it that counts as the key colour.
+  /// The direction of the ray from grey, and the part of the ray that matches the key colour.
   private var ray: (direction: SIMD2<Double>, start: Double, end: Double) {
     let key = Self.chroma([self.color.red, self.color.green, self.color.blue])
     let length = (key * key).sum().squareRoot()
@@ -76,8 +77,8 @@ package struct KeyMatte: Sendable, Hashable {
 
 /// Mattes of a key colour.
 ///
-/// A matte is not sure if less than a twentieth of the picture has the key colour: then the wall is
-/// not in the picture, or the light is not that of the key.
+/// A matte is uncertain if less than a twentieth of the picture has the key colour: then the wall
+/// is not in the picture, or its light differs from the key's.
 struct KeyMatteSource: MatteSource {
   let key: KeyMatte
   private let pool = BufferPool(maxIdleBytes: 4 << 20)
@@ -111,15 +112,15 @@ struct KeyMatteSource: MatteSource {
 
 /// The removal of a key colour from the foreground.
 package struct KeySpill: Sendable, Hashable {
-  /// The key's greatest channel: 0 is red, 1 green, 2 blue. It is limited to the greater of the
-  /// others; `nil` if no channel is the greatest.
+  /// The key's maximum channel: 0 is red, 1 green, 2 blue. It is limited to the greater of the
+  /// others; `nil` for a key without a single maximum.
   package let channel: Int?
   /// The share of the excess that is removed.
   package let amount: Double
   /// The key colour after the removal, 0 ... 1: the part of the wall that remains in pixels at the
   /// edge.
   package let residue: SIMD3<Double>
-  /// Whether there is no key: pixels keep their colours, times alpha.
+  /// Whether to blend without a key: pixels keep their colours, times alpha.
   package let isPlain: Bool
 
   package init(color: RGBAColor, amount: Double) {

@@ -11,7 +11,7 @@ package protocol BackdropRows: AnyObject {
   /// Samples from one channel of a row of interleaved pixels to the next.
   var stride: Int { get }
   /// The samples of a plane's row; of interleaved formats, of its channels, ``stride`` apart. Valid
-  /// until the next row of the plane is asked for.
+  /// until the next row of the plane is requested.
   func row(_ y: Int, plane: Int) -> UnsafePointer<Int16>
 }
 
@@ -26,7 +26,7 @@ package final class MatteBackdrop: MatteBackground, BackdropRows,
 {
   /// The planes of other formats.
   private let raster: Raster?
-  /// The rows of interleaved formats: their channels one after the other.
+  /// The rows of interleaved formats, as consecutive channels.
   private let channels: UnsafeMutablePointer<Int16>?
   /// Samples from one channel of a row to the next.
   package let stride: Int
@@ -48,7 +48,7 @@ package final class MatteBackdrop: MatteBackground, BackdropRows,
     if image == nil { size.height = min(2, size.height) }
     let shape = PlaneShape.planes(geometry.format, size)[0]
     (self.step, self.stride) = (shape.step, shape.width)
-    // A part of a frame is no larger than a frame.
+    // A part of a frame is at most as large as the frame.
     guard let layout = try? FrameLayout(aligned: geometry.format, size: size) else {
       preconditionFailure("no frame has the size \(size)")
     }

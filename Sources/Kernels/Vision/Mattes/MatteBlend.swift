@@ -4,7 +4,6 @@ import CKernels
 package struct MatteEdges: Sendable, Hashable {
   package let low, high: Double
 
-  /// From .15 to .85.
   package static let standard = MatteEdges(low: 0.15, high: 0.85)
 
   init(low: Double, high: Double) {
@@ -29,19 +28,18 @@ package struct MatteEdges: Sendable, Hashable {
   }
 }
 
-/// The blend of a picture and a backdrop by a guided matte.
+/// The blend of a picture and a backdrop using a guided matte.
 ///
-/// Alpha is the smoothstep (``MatteEdges``) of the guided filter's model of the pixel's colour.
-/// A colour c becomes clamp(c' - (1 - alpha) r, 0, 255 alpha) + (1 - alpha) o: c' is c without its
+/// Alpha is the smoothstep (``MatteEdges``) of the guided filter's model of the pixel's colour. A
+/// colour c becomes clamp(c' - (1 - alpha) r, 0, 255 alpha) + (1 - alpha) o: c' is c without its
 /// spill, r the rest of the key colour, and o the backdrop. Where alpha c' is beyond 0 ... 255
 /// alpha, as colours between passes may be, it is the bound. YUV formats are blended plane by
-/// plane: luma above black, chroma about grey, by the mean alpha of the pixels that share it.
+/// plane: luma above black, chroma about grey, using the mean alpha of the pixels that share it.
 /// Colour is premultiplied, and alpha a becomes a alpha + (1 - a alpha) oa. Without a key
 /// (``KeySpill/isPlain``) a colour becomes alpha c + (1 - alpha) o.
 ///
 /// Deep pictures with alpha are premultiplied. Frames of bytes may also have straight alpha; their
-/// rows are premultiplied for the blend, and pixels through which no background shows keep their
-/// samples.
+/// rows are premultiplied for the blend, and pixels that hide the background keep their samples.
 package struct MatteBlend: Sendable {
   let setting: PassSetting
   let reduction: FrameReduction
@@ -49,7 +47,7 @@ package struct MatteBlend: Sendable {
   let edges: MatteEdges
   /// Whether the backdrop replaces a picture's alpha too, instead of showing through it.
   let mixesAlpha: Bool
-  /// Whether a fourth channel that is ignored becomes 255, because it could show what is hidden.
+  /// Whether an ignored fourth channel becomes 255, because it could show hidden content.
   private let setsOpaque: Bool
   private let matrix: [Float]
   private let pixelKey: sl_key_blend
@@ -304,7 +302,7 @@ package struct MatteBlend: Sendable {
     /// The excess of the key's channel.
     var excess: UnsafeMutablePointer<Float> { unsafe self.memory[3 * self.models.stride] }
 
-    /// Chroma above grey, for each pixel; 0 in grey formats.
+    /// Chroma above grey, per pixel; 0 in grey formats.
     var cb: UnsafeMutablePointer<Float> { unsafe self.memory[4 * self.models.stride] }
     var cr: UnsafeMutablePointer<Float> { unsafe self.memory[5 * self.models.stride] }
 
@@ -320,8 +318,7 @@ package struct MatteBlend: Sendable {
     }
   }
 
-  /// The two cells between whose centres a pixel lies, along one axis, and the weight of the
-  /// second.
+  /// The two cells with centres around a pixel, along one axis, and the weight of the second.
   package static func place(
     _ pixel: Int, _ factor: Int, _ count: Int
   ) -> (cell: Int, next: Int, fraction: Double) {

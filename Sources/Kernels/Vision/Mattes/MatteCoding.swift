@@ -6,7 +6,7 @@ package struct MatteCoding {
   /// The luma of black, and of white above it.
   package let lumaOffset: Double
   package let lumaRange: Double
-  /// The greatest chroma above grey.
+  /// The maximum chroma above grey.
   package let chromaRange: Double
   /// The code values of a colour: four rows of weights of red, green, blue and alpha in levels, in
   /// the order in memory or as luma, Cb and Cr. In YUV formats alpha, 255, gives the offsets.
@@ -15,7 +15,7 @@ package struct MatteCoding {
 
   /// The removal of spill in YUV.
   package struct Removal {
-    /// The differences of the key's channel from each of the others, per Cb and Cr above grey.
+    /// The differences of the key's channel from the other channels, per Cb and Cr above grey.
     package let differences: [SIMD2<Double>]
     /// The changes of luma, Cb and Cr that remove an excess of 1.
     package let gains: SIMD3<Double>

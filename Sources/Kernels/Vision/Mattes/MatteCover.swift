@@ -1,5 +1,5 @@
-/// The part of each pixel of a small picture that the person covers, 0 ... 1: at least the matte's
-/// and the guided alpha.
+/// The part of a small picture's pixels that the person covers, 0 ... 1: at least the matte's and
+/// the guided alpha.
 enum MatteCover {
   /// Computes rows.
   ///

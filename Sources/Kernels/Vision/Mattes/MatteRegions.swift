@@ -3,13 +3,13 @@ package enum MatteRegions {
   /// Drops small regions of the foreground, and then fills small holes in it.
   ///
   /// Values of 0.5 and more are foreground. Foreground pixels are connected along edges and
-  /// corners, background pixels along edges. A hole does not touch the picture's edge. The values of
-  /// dropped regions become 0, and those of holes 1.
+  /// corners, background pixels along edges. A hole does not touch the picture's edge. The values
+  /// of dropped regions become 0, and of filled holes 1.
   ///
   /// - Parameters:
   ///   - values: `width * height` values, row by row.
-  ///   - leastRegion: The least region that is kept, as a share of the picture.
-  ///   - leastHole: The least hole that is kept, as a share of the picture.
+  ///   - leastRegion: The minimum size of kept regions, as a share of the picture.
+  ///   - leastHole: The minimum size of kept holes, as a share of the picture.
   package static func clean(
     _ values: inout [Float], width: Int, height: Int, leastRegion: Double, leastHole: Double
   ) {
@@ -39,7 +39,7 @@ package enum MatteRegions {
     var runs: [Run] = []
   }
 
-  /// Returns the connected regions, by runs of pixels that are united where they touch.
+  /// Returns the connected regions by using runs of pixels that are united where they touch.
   private static func regions(
     _ values: [Float], _ width: Int, _ height: Int, isForeground: Bool
   ) -> [Region] {

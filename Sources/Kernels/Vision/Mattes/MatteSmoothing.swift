@@ -13,10 +13,10 @@ package struct MatteSmoothing: Sendable {
   private let weights: [Float]
   private var last: (picture: ColorPicture, values: [Float])?
 
-  /// - Parameter weight: The weight of the last value where nothing changed, 0 ..< 1.
+  /// - Parameter weight: The weight of the last value in areas without change, 0 ..< 1.
   package init(weight: Double = 0.7) {
     precondition((0 ..< 1).contains(weight))
-    // By the sum of three changes, up to the one whose weight no longer matters.
+    // By the sum of three changes, up to a sum with a negligible weight.
     self.weights = (0 ..< 96).map { Float(weight * exp(-(Double($0) / 30) * (Double($0) / 30))) }
   }
 

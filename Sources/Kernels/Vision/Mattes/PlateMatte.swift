@@ -1,23 +1,23 @@
 import CKernels
 
 /// A matte of the people before a known background: the frame is compared with a plate, a picture
-/// of the empty scene by the same camera.
+/// of the empty scene from the same camera.
 ///
 /// 1. The plate is moved by up to 4 pixels to where its detail matches the frame's
 ///    (`PlateAlignment`).
-/// 2. Red, green and blue of the plate are multiplied by the median ratio of the frame's to them
-///    where the frame was background, so that exposure and white balance may drift. Levels stay
-///    within 255, as in the camera.
+/// 2. Red, green and blue of the plate are multiplied by the median ratio of the frame's channels
+///    to the plate's where the frame was background, which follows drifting exposure and white
+///    balance. Levels stay within 255, as in the camera.
 /// 3. A pixel's brightness relative to the plate's and its difference in colour at that brightness
 ///    are measured (Horprasert, Harwood and Davis 1999). A pixel that is dimmer (ratio .45 ...
-///    1.02) and has only the plate's own detail counts as shadow: its brightness counts 5 %.
+///    1.02) and has only the plate's own detail is a shadow: its brightness has a weight of 5 %.
 /// 4. The difference is compared with a tolerance of 10 levels and .6 of the plate's gradient.
 /// 5. Foreground of less than 1.2 % of the picture is dropped, and holes of less than 2 % are
 ///    filled (`MatteRegions`).
 ///
-/// A fixed camera and light that changes as a whole are needed. The plate must not show the people.
+/// Requires a fixed camera, and light that changes as a whole. The plate must not show the people.
 public struct PlateMatte: MatteSource {
-  /// The parts of the comparison, to measure what each is worth.
+  /// The parts of the comparison, to measure their effects.
   package struct Parts: OptionSet, Sendable {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
@@ -46,7 +46,7 @@ public struct PlateMatte: MatteSource {
   /// The last matte, 0 ... 1; empty before the first picture.
   private var last: [Float] = []
 
-  /// The background that is left, as a share of the picture, below which the matte is not sure.
+  /// The remaining background, as a share of the picture, below which the matte is uncertain.
   static let leastBackground = 0.05
 
   /// Creates a matte.
@@ -146,7 +146,8 @@ public struct PlateMatte: MatteSource {
     }
   }
 
-  /// Sets the mask to 1 where the last picture was background; to 1 everywhere if little of it was.
+  /// Sets the mask to 1 where the last picture was background; to 1 everywhere if the background
+  /// was too small.
   private func loadMask(_ planes: FloatPlanes) {
     let (width, height) = (planes.width, planes.height)
     let clear = self.last.count { $0 < 0.1 }
@@ -159,7 +160,7 @@ public struct PlateMatte: MatteSource {
     }
   }
 
-  /// The median ratio of each channel of the picture to the plate's, over every fourth pixel of the
+  /// The median ratio of the picture's channels to the plate's, over every fourth pixel of the
   /// background.
   private func gains(_ guide: GuidePlanes, _ planes: FloatPlanes) -> [Float] {
     let shift = self.alignment.shift
@@ -172,7 +173,7 @@ public struct PlateMatte: MatteSource {
         let other = unsafe self.plate.row(y, shift, plane: channel)
         for x in stride(from: 0, to: guide.width, by: 2) {
           let (level, plate) = unsafe (own[x] + 128, other[x] + 128)
-          // Dark levels have coarse ratios, and clipped ones none.
+          // Dark levels have coarse ratios, and clipped levels don't have meaningful ones.
           guard unsafe mask[x] > 0, plate >= 24, level < 250, plate < 250 else { continue }
           counts[min(Int(level / plate * 128 + 0.5), 512)] += 1
           total += 1
@@ -185,7 +186,7 @@ public struct PlateMatte: MatteSource {
           sum += count
           continue
         }
-        // Within the step, by the share of it that the median needs.
+        // Within the step, by the share of the step that the median needs.
         let part = (Float(total) / 2 - Float(sum)) / Float(max(count, 1))
         return (Float(ratio) - 0.5 + part) / 128
       }
@@ -193,7 +194,7 @@ public struct PlateMatte: MatteSource {
     }
   }
 
-  /// The texture up to which a pixel may be in shadow: twice that of the background, which noise
+  /// The texture up to which a pixel may be in shadow: twice the background's texture, which noise
   /// causes, and 5 levels.
   private func shadowTexture(_ planes: FloatPlanes) -> Float {
     var counts = [Int](repeating: 0, count: 256)
@@ -214,14 +215,14 @@ public struct PlateMatte: MatteSource {
   }
 }
 
-/// A picture of the empty scene with its detail and its gradient, with the pixels at the edges
-/// repeated beyond them, so that it can be moved.
+/// A picture of the empty scene with its detail and its gradient. The pixels at the edges are
+/// repeated beyond them, to allow moving it.
 struct Plate: Sendable {
-  /// The planes after red, green and blue: the Laplacian of luma, and the greatest difference of
+  /// The planes after red, green and blue: the Laplacian of luma, and the maximum difference of
   /// luma from a neighbour.
   static let detail = 3
   static let gradient = 4
-  /// The pixels beyond each edge.
+  /// The pixels beyond every edge.
   static let margin = PlateAlignment.reach
 
   let size: FrameSize
@@ -272,10 +273,10 @@ struct Plate: Sendable {
 
 /// The displacement of the camera since the plate was taken, in whole pixels of the small picture.
 ///
-/// The shift is the one of 9x9 at which the sum of absolute differences of the Laplacians of
-/// picture and plate is least, outside the people, each difference limited to 40 levels. It changes
-/// only to one whose sum is 3 % less than that of the present one, so that a plain wall does not
-/// make it jump.
+/// The shift is the one of 9x9 with the minimum sum of absolute differences of the Laplacians of
+/// picture and plate, outside the people, with every difference limited to 40 levels. It changes
+/// only to a shift with a sum of 3 % less than the present shift's, to keep a plain wall from
+/// making it jump.
 struct PlateAlignment: Sendable {
   /// A displacement: the picture's pixel (x, y) shows the plate's (x, y) + this.
   struct Shift: Sendable, Hashable {
@@ -283,7 +284,7 @@ struct PlateAlignment: Sendable {
     var y = 0
   }
 
-  /// The greatest displacement along an axis.
+  /// The maximum displacement along an axis.
   static let reach = 4
 
   private(set) var shift = Shift()

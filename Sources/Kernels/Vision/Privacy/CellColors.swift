@@ -12,8 +12,8 @@ struct CellColors: Sendable {
   /// Divides sums of samples by their weights.
   ///
   /// - Parameters:
-  ///   - sums: For each cell, row by row, the sums of up to three channels, and the number of
-  ///     samples; for straight alpha 255 times the sums of colour on black, and of the number.
+  ///   - sums: Per cell, row by row, the sums of up to three channels, and the number of samples;
+  ///     for straight alpha 255 times the sums of colour on black, and of the number.
   ///   - columns: The number of cells of a row.
   init(_ sums: [SIMD4<Int>], columns: Int) {
     self.columns = columns
@@ -25,7 +25,7 @@ struct CellColors: Sendable {
     }
   }
 
-  /// The colours after a blur across cells with the weights 1, 2, 1 along each axis. Cells without
+  /// The colours after a blur across cells with the weights 1, 2, 1 along both axes. Cells without
   /// samples count as absent, and get the colours of their neighbours.
   func blurred() -> CellColors {
     var result = self
@@ -57,7 +57,7 @@ final class GridSums: Sendable {
 
   var values: [SIMD4<Int>] { self.sums.withLock { $0 } }
 
-  /// Adds sums to those of the cells from the given one on.
+  /// Adds sums to the cells' sums, beginning with the given cell.
   func add(_ others: [SIMD4<Int>], from first: Int = 0) {
     self.sums.withLock { sums in
       for (index, other) in others.enumerated() { sums[first + index] &+= other }

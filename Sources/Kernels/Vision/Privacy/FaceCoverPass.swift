@@ -36,7 +36,7 @@ struct FaceCoverPass: OperationPass {
     _ regions: [CoveredRegion], _ map: AffineMap, _ context: PassContext
   ) async {
     let (input, output) = (context.inputs[0], context.output)
-    // Where regions overlap the coarser one is drawn, whatever their order.
+    // Where regions overlap the coarser one is drawn, in any order.
     let covers = regions.sorted(by: CoveredRegion.isFiner(_:than:)).flatMap { region in
       self.shapes.compactMap { shape in
         RegionGrid(region, map, on: shape).map { RegionCover($0, isStraight: self.isStraight) }

@@ -13,11 +13,11 @@ package enum FaceCoverage: Sendable, Hashable {
     case searchLate
     /// There are more faces than are followed.
     case tooManyFaces
-    /// A large part of the picture shows what no search has seen, and moves.
+    /// A large part of the picture is unsearched, and moves.
     case regionsMove
     /// The same, and the camera moves.
     case cameraMoves
-    /// The place of a face is not certain.
+    /// The position of a face is uncertain.
     case faceUncertain
     /// A face was lost and not found again.
     case faceLost
@@ -33,7 +33,7 @@ package enum FaceCoverage: Sendable, Hashable {
     if case .whole = self { true } else { false }
   }
 
-  /// The largest number of mosaic cells across a face.
+  /// The maximum number of mosaic cells across a face.
   package static let maximumCells = 6.0
 
   /// Returns the sigma of the blur of a whole frame: `strength height / 18`.
@@ -50,8 +50,8 @@ package struct CoveredRegion: Sendable, Hashable {
   }
 
   package var shape: Shape
-  /// The centre. A corner of the mosaic's cells is here, so that the grid moves with the face: a
-  /// face that moves behind a grid that rests can be reconstructed from many frames.
+  /// The centre. It is a corner of the mosaic's cells, which moves the grid with the face: a face
+  /// that moves behind a resting grid can be reconstructed from many frames.
   package var center: PicturePoint
   /// Half the extent across, in pixels.
   package var radiusX: Double
@@ -89,7 +89,7 @@ package struct CoveredRegion: Sendable, Hashable {
       && self.radiusY.isFinite && self.radiusY > 0 && self.cell.isFinite && self.cell > 0
   }
 
-  /// Returns the region in another scale of the picture, for example that of the frame.
+  /// Returns the region in another scale of the picture, for example the frame's.
   package func scaled(by factor: Double) -> CoveredRegion {
     CoveredRegion(
       shape: self.shape, center: factor * self.center, radiusX: factor * self.radiusX,

@@ -1,39 +1,39 @@
-/// The rules by which a privacy filter covers faces: a state machine that errs towards covering.
+/// The rules of a privacy filter for covering faces: a state machine that errs towards covering.
 ///
-/// ``coverage(of:picture:faces:)`` decides for each frame, and every doubt covers the whole frame:
+/// ``coverage(of:picture:faces:)`` decides for every frame, and every doubt covers the whole frame:
 ///
 /// 1. A missing picture, missing or old faces, and time that does not advance are faults.
-/// 2. After the start, a fault, a cut, a change of size and a gap in time nothing is known, until a
-///    face is confirmed and verified, or ``Configuration/release`` ends it.
+/// 2. After the start, a fault, a cut, a change of size and a gap in time all content is unknown,
+///    until a face is confirmed and verified, or ``Configuration/release`` ends it.
 /// 3. A full search that failed, or is overdue, covers the whole frame until one succeeds.
 /// 4. A confirmed face that the tracker drops, or finds at a place to which optical flow did not
-///    lead, is lost. Its place is held and grows by 4 % a frame, until the tracker has found the
-///    same face, or another appears there that was located after the lost one was last detected, and
-///    that face is verified, or until ``Configuration/release`` ends it.
+///    lead, is lost. Its place is held and grows by 4 % per frame, until the tracker has found the
+///    same face, or another appears there that was located after the lost one was last detected,
+///    and that face is verified, or until ``Configuration/release`` ends it.
 /// 5. A face is unsure if looks have missed it ``missedLookLimit`` times, if optical flow failed
-///    and no detection has followed, or if its last detection is too many frames ago.
+///    without a later detection, or if its last detection is too many frames ago.
 /// 6. Lost and unsure faces cover the whole frame, or with ``WhenUnsure/hold`` grow, unless their
-///    places have shown since its last detection what they showed then, and do not move, other than
-///    with the camera, or optical flow follows the face and looks do not miss it: then they are
-///    covered where they are. So are candidates that optical flow follows, growing while unsure: a
-///    single search has found them, and no look has confirmed them.
-/// 7. Otherwise each face, confirmed or candidate, is covered by an ellipse, and what changed since
-///    the last searches at each angle by rectangles (``UnsearchedContent``). Too many of them, or
-///    ``unseenLimit`` of the picture that no search has seen, cover the whole frame.
+///    places have kept their content since the last detection, and move only with the camera, or
+///    optical flow follows the face and looks do not miss it: then they are covered where they are.
+///    So are candidates that optical flow follows, growing while unsure: a single search has found
+///    them, without a look that confirmed them.
+/// 7. Otherwise every face, confirmed or candidate, is covered by an ellipse, and content that
+///    changed since the last searches at every angle by rectangles (``UnsearchedContent``). Too
+///    many of them, or an unsearched part of ``unseenLimit`` of the picture, cover the whole frame.
 ///
-/// A face is verified when full searches of the picture at each angle, since it was located, have
-/// found no other that was not known. Before, the finder may have taken something else for the face,
-/// which is then not covered.
+/// A face is verified when full searches of the picture at every angle, since it was located, have
+/// found only known faces. Before, the finder may have mistaken another object for the face, which
+/// is then not covered.
 ///
 /// The half axes of an ellipse are `(1/2 + grow/2) s` and `(1/2 + grow) s` for the face width `s`,
-/// 10 % more for each missed look up to 60 %, plus the face's movement in this frame.
+/// 10 % more per missed look up to 60 %, plus the face's movement in this frame.
 package struct FacePrivacy: Sendable {
-  /// The behaviour for a face whose place is uncertain.
+  /// The behaviour for a face with an uncertain position.
   package enum WhenUnsure: String, Sendable, Hashable, CaseIterable {
     /// Covers the whole frame.
     case frame
-    /// Covers the last place of the face, growing by 4 % a frame. The start, cuts, faults and
-    /// failed searches cover the whole frame still.
+    /// Covers the last place of the face, growing by 4 % per frame. The start, cuts, faults and
+    /// failed searches still cover the whole frame.
     case hold
   }
 
@@ -72,29 +72,29 @@ package struct FacePrivacy: Sendable {
   package static let searchLimit = Duration.seconds(1)
   /// The longest time between frames over which knowledge is kept.
   package static let maximumGap = Duration.seconds(1)
-  /// The area of what no search has seen, as a share of the picture's, above which the whole frame is
-  /// covered: a face that rushes through would be visible in the gaps.
+  /// The unsearched area, as a share of the picture's, above which the whole frame is covered: a
+  /// face that rushes through would be visible in the gaps.
   package static let unseenLimit = 0.35
-  /// The largest number of its rectangles.
+  /// The maximum number of its rectangles.
   package static let rectangleLimit = 48
   /// The movement of the camera since the last searched picture, in pixels, above which it is the
   /// reason that the whole frame is covered.
   private static let cameraDistance: Float = 2
   /// The growth of a held place per frame.
   package static let heldGrowth = 1.04
-  /// The largest number of held places.
+  /// The maximum number of held places.
   package static let heldLimit = 16
 
   /// A state in which the whole frame is covered until a face is found.
   private struct Unknown {
     let reason: FaceCoverage.WholeFrameReason
-    /// The first frame that counts as evidence.
+    /// The first frame that provides evidence.
     var since: SceneTime
-    /// The time since which nothing moves.
+    /// The time since which the content has been at rest.
     var quietSince: Duration
   }
 
-  /// The settings. A change forgets nothing: what is known, held and unsure stays so.
+  /// The settings. A change keeps the known, held and unsure faces.
   package var configuration: Configuration
   private var unknown: Unknown?
   private var held = HeldFaces()
@@ -102,7 +102,7 @@ package struct FacePrivacy: Sendable {
   /// The growth of unsure faces, by their tracks.
   private var growth: [Int: Double] = [:]
   private var content = UnsearchedContent()
-  /// Whether the last frame showed what no search had seen.
+  /// Whether the last frame showed unsearched content.
   private var hasUnsearchedContent = false
   private var last: SceneTime?
   private var lastPicture: LumaPicture?
@@ -192,13 +192,13 @@ package struct FacePrivacy: Sendable {
     return frame.index > last.index && frame.time > last.time
   }
 
-  /// Compares a frame with the last one, and forgets what no longer holds.
+  /// Compares a frame with the last one, and forgets outdated knowledge.
   private mutating func enter(_ frame: SceneTime, _ picture: LumaPicture) {
     if let last = self.last, let lastPicture = self.lastPicture {
       let change = picture.meanChange(from: lastPicture)
       let isCut = change.map { $0 > Self.cutChange } ?? true
       if isCut || frame.time - last.time > Self.maximumGap {
-        // Another scene: places of the last one mean nothing.
+        // Another scene: the last scene's places are meaningless.
         self.forget(.searching, at: frame)
         self.held = HeldFaces()
         self.confirmed = []
@@ -213,7 +213,7 @@ package struct FacePrivacy: Sendable {
   }
 
   private mutating func forget(_ reason: FaceCoverage.WholeFrameReason, at frame: SceneTime) {
-    // Evidence is newer than every frame so far, also if this one is out of order.
+    // Evidence is newer than every frame so far, even if this one is out of order.
     let since = self.last.map { $0.index > frame.index ? $0 : frame } ?? frame
     self.unknown = Unknown(reason: reason, since: since, quietSince: since.time)
   }
@@ -234,8 +234,8 @@ package struct FacePrivacy: Sendable {
     self.held.releaseFound(report)
   }
 
-  /// Ends holding a place in which, for the time of release, nothing moved and no search at any
-  /// angle found a new face.
+  /// Ends holding a place without motion, and without a new face in any search at every angle, for
+  /// the time of release.
   private mutating func releaseEmptyPlaces(_ report: FaceReport) {
     let now = report.frame.time
     guard let release = self.configuration.release else { return }
@@ -254,7 +254,7 @@ package struct FacePrivacy: Sendable {
     }
   }
 
-  /// Ends the state in which nothing is known when a face is found and verified.
+  /// Ends the state in which all content is unknown when a face is found and verified.
   private mutating func learnUnknown(_ report: FaceReport) {
     guard let unknown = self.unknown else { return }
     let isFound = report.faces.contains {
@@ -268,8 +268,8 @@ package struct FacePrivacy: Sendable {
       || face.age > Self.staleIntervals * self.configuration.lookInterval
   }
 
-  /// Whether a face's place, which optical flow follows, shows what it showed when the face was last
-  /// detected.
+  /// Whether the content of a face's place, which optical flow follows, is unchanged since the face
+  /// was last detected.
   private func isUnchanged(_ face: TrackedFace) -> Bool {
     self.content.isUnchanged(
       self.ellipse(face, growth: 1), since: face.lastDetection,
@@ -295,7 +295,8 @@ package struct FacePrivacy: Sendable {
       roll: face.rawBox.roll, cell: self.cell(face.rawBox.size))
   }
 
-  /// A region in which a part of a face may be: its mosaic is that of a face as high as the picture.
+  /// A region in which a part of a face may be: its mosaic has the cells of a face as high as the
+  /// picture.
   private func rectangle(_ region: UnsearchedContent.Region, _ picture: LumaPicture)
     -> CoveredRegion
   {

@@ -140,7 +140,7 @@ struct FacePrivacyOperation: SceneOperation {
 
     var needsFaceSearch: Bool { self.privacy.needsSearch }
 
-    /// Takes over the settings of either filter, and forgets nothing.
+    /// Takes over the settings of either filter, and keeps the state.
     mutating func adopt(_ request: any SceneRequest) -> Bool {
       guard let operation = request as? FacePrivacyOperation else { return false }
       self.privacy.configuration = operation.privacy
@@ -158,7 +158,7 @@ struct FacePrivacyOperation: SceneOperation {
   }
 }
 
-/// The reason for which whole frames are covered, and since when, as it is reported to clients.
+/// The reason for covering whole frames, and the time since when, as reported to clients.
 private struct CoverExplanation: Sendable {
   /// The time between reports of the same reason.
   static let interval = Duration.seconds(1)

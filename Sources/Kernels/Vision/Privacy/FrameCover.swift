@@ -3,11 +3,11 @@ import CKernels
 /// The cover of a whole plane: the means of a coarse grid, blurred and interpolated.
 ///
 /// Means over cells of the side `a`, a blur of the cells with the weights 1, 2, 1 and a linear
-/// interpolation have together the variance `(1/12 + 1/2 + 1/6) a^2`, which is that of a Gaussian
-/// with `sigma = sqrt(3/4) a`. As in ``RegionCover``, means are of the frame on black, and the result
-/// is opaque.
+/// interpolation together have the variance `(1/12 + 1/2 + 1/6) a^2`, like a Gaussian with
+/// `sigma = sqrt(3/4) a`. As in ``RegionCover``, means are of the frame on black, and the result is
+/// opaque.
 struct FrameCover: Sendable {
-  /// The least side of a cell in pixels of the frame.
+  /// The minimum side of a cell in pixels of the frame.
   private static let leastSide = 4.0
 
   private let shape: PlaneShape
@@ -24,7 +24,7 @@ struct FrameCover: Sendable {
     let side = max(sigma / 0.75.squareRoot(), Self.leastSide)
     self.shape = shape
     self.isStraight = isStraight
-    // Rounded down, so that cells are not smaller.
+    // Rounded down, to avoid smaller cells.
     self.columns = max(1, Int(Double(size.width) / side))
     self.rows = max(1, Int(Double(size.height) / side))
   }
@@ -126,7 +126,7 @@ struct FrameCover: Sendable {
     return samples
   }
 
-  /// The two cells between whose centres a sample lies along one axis, and the second's weight.
+  /// The two cells with centres around a sample along one axis, and the second's weight.
   private static func place(
     _ sample: Int, _ samples: Int, _ cells: Int
   ) -> (cell: Int, next: Int, fraction: Double) {

@@ -1,8 +1,8 @@
 /// The faces that were lost: places in which they may still be.
 ///
-/// A place moves with the camera. It is at rest as long as it has always shown what it showed when the
-/// face was last detected, and nothing has moved there: then the face, or a pattern that was taken for
-/// it, is still there.
+/// A place moves with the camera. It is at rest as long as its content has not changed since the
+/// face was last detected, and has not moved: then the face, or a pattern mistaken for it, is still
+/// there.
 ///
 /// A place is held until the same face is found again on its track, or another face appears in the
 /// place, and that face is verified (``FacePrivacy``). If it is lost before that, its own place is
@@ -26,10 +26,10 @@ struct HeldFaces: Sendable {
     var isAtRest = true
     /// The frame in which it was last lost.
     var since: SceneTime
-    /// The time since which nothing moves in its places.
+    /// The time since which its places have been at rest.
     var quietSince: Duration
     var growth: Double
-    /// The face that was found since; `nil` if there is none.
+    /// The face that was found since; `nil` if no face was found.
     var successor: TrackedFace?
   }
 
@@ -57,7 +57,7 @@ struct HeldFaces: Sendable {
   }
 
   /// Notes a face that is reported for the first time, or at a place to which optical flow did not
-  /// lead: it is the held face of its track, or the nearest one whose place contains it.
+  /// lead: it is the held face of its track, or the nearest one with a place that contains it.
   ///
   /// - Parameter ellipse: Returns the cover of a place with a growth.
   mutating func find(_ face: TrackedFace, ellipse: (Place, Double) -> CoveredRegion) {
@@ -89,7 +89,7 @@ struct HeldFaces: Sendable {
     }
   }
 
-  /// Ends holding faces whose places are empty.
+  /// Ends holding faces at empty places.
   mutating func removeAll(where isEmpty: (Face) -> Bool) {
     self.faces.removeAll(where: isEmpty)
   }
@@ -103,7 +103,7 @@ struct HeldFaces: Sendable {
     return true
   }
 
-  /// Moves the places into a frame, and lets those grow that are not at rest.
+  /// Moves the places into a frame, and grows the places that are not at rest.
   ///
   /// - Parameters:
   ///   - content: The frame's content.
@@ -140,7 +140,7 @@ extension TrackedFace {
     self.track == other.track && self.firstDetection == other.firstDetection
   }
 
-  /// Whether another report means the same track, with no gap between both places.
+  /// Whether another report means the same track, without a gap between both places.
   func isSame(as other: TrackedFace) -> Bool {
     self.isOnSameTrack(as: other) && self.locatedSince == other.locatedSince
   }

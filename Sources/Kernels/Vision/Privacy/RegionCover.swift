@@ -1,11 +1,11 @@
 /// The cover of a region on one plane of a frame: the means of the cells of its mosaic, and their
 /// drawing.
 ///
-/// All means are computed before anything is drawn, so that regions which overlap have the means of
-/// the frame, whatever their order.
+/// All means are computed before drawing, which gives overlapping regions the means of the frame in
+/// any order.
 ///
 /// Means are of the frame on black, and covered pixels become opaque: alpha could show a face, and
-/// select the pixels of which a mean is.
+/// select the pixels of a mean.
 struct RegionCover: Sendable {
   private let grid: RegionGrid
   private let isStraight: Bool
@@ -16,8 +16,8 @@ struct RegionCover: Sendable {
     self.isStraight = isStraight
   }
 
-  /// Returns the mean of each cell: that of the samples whose centres are in it, also where the
-  /// region does not cover them.
+  /// Returns the mean of every cell, from the samples with centres in it, also where the region
+  /// does not cover them.
   func colors(of raster: Raster, _ bands: BandRunner) async -> CellColors {
     let (grid, isStraight) = (self.grid, self.isStraight)
     let count = grid.columns.count * grid.rows.count

@@ -6,8 +6,8 @@
   import Darwin
 #endif
 
-/// The mosaic of a covered region on one plane of a frame: the cell of each sample, and the samples
-/// of each row that the region covers.
+/// The mosaic of a covered region on one plane of a frame: the cells of samples, and the samples of
+/// rows that the region covers.
 ///
 /// Positions are counted in cells from the region's centre, along its axes: the sample (x, y) is at
 /// `origin + (x + 1/2) right + (y + 1/2) down`, and in the cell `floor` of that.
@@ -15,10 +15,10 @@ struct RegionGrid: Sendable {
   /// A position, or a step, in cells.
   typealias Cells = SIMD2<Double>
 
-  /// The largest number of cells. A finer grid gets larger cells.
+  /// The maximum number of cells. A finer grid gets larger cells.
   private static let cellLimit = 1 << 18
-  /// The greatest distance of a region's centre in pixels of the picture, and the greatest half of
-  /// an extent that is not reduced to it: more than any frame, and exact in the formulas.
+  /// The maximum distance of a region's centre in pixels of the picture, and the maximum half of an
+  /// extent that is not reduced to it: more than any frame, and exact in the formulas.
   private static let centerLimit = 1e6
   private static let radiusLimit = 1e7
 
@@ -40,11 +40,11 @@ struct RegionGrid: Sendable {
     region.isValid && max(abs(region.center.x), abs(region.center.y)) <= Self.centerLimit
   }
 
-  /// Places a region; `nil` if it covers nothing of the plane.
+  /// Places a region; `nil` if it is outside the plane.
   ///
   /// - Parameters:
   ///   - region: A region that is accepted, in the pixels of the reduced picture.
-  ///   - map: The map from the pixels of the frame to those of the picture.
+  ///   - map: The map from the pixels of the frame to the pixels of the picture.
   ///   - shape: The plane.
   init?(_ region: CoveredRegion, _ map: AffineMap, on shape: PlaneShape) {
     func cells(_ x: Double, _ y: Double, _ side: Double) -> Cells {
@@ -52,7 +52,7 @@ struct RegionGrid: Sendable {
         .turned(by: -region.roll)
       return Cells(place.x, place.y) / side
     }
-    // A cell is no smaller than a pixel of the picture, in which the face was found.
+    // A cell is at least as large as a pixel of the picture in which the face was found.
     var side = max(region.cell, 1)
     while true {
       let origin = cells(0, 0, side)
@@ -83,8 +83,8 @@ struct RegionGrid: Sendable {
     self.lines = Self.lines(self.columns, self.rows, self.origin, self.right, self.down, shape)
   }
 
-  /// The cells along one axis that have a part of the region and of the plane; `nil` if there are
-  /// none.
+  /// The cells along one axis that have a part of the region and of the plane; `nil` if they don't
+  /// overlap.
   private static func cells(_ radius: Double, _ corners: [Double]) -> Range<Int>? {
     guard let least = corners.min(), let greatest = corners.max() else { return nil }
     let (low, high) = (max(-radius, least), min(radius, greatest))
@@ -119,7 +119,7 @@ struct RegionGrid: Sendable {
   /// The step from a sample to the next one of its row.
   var step: Cells { self.right }
 
-  /// The samples of a row whose centres the region covers.
+  /// The samples of a row with centres that the region covers.
   func span(_ y: Int) -> Range<Int> {
     let (start, step) = (self.start(y) / self.radius, self.right / self.radius)
     switch self.region {
@@ -146,7 +146,7 @@ struct RegionGrid: Sendable {
       start.y, self.right.y, from: Double(self.rows.lowerBound),
       to: Double(self.rows.upperBound))
     let both = across.clamped(to: along)
-    // A sample more at each end, since the ends are rounded.
+    // A sample more at both ends, since the ends are rounded.
     return both.isEmpty
       ? both : max(both.lowerBound - 1, 0) ..< min(both.upperBound + 1, self.shape.width)
   }
@@ -175,7 +175,7 @@ extension RegionGrid {
   /// - Parameters:
   ///   - samples: The samples of the row.
   ///   - y: The row.
-  ///   - body: Receives a cell, whose first is (0, 0), and its samples. The cell may be outside the
+  ///   - body: Receives a cell, counted from (0, 0), and its samples. The cell may be outside the
   ///     grid.
   @inline(__always)
   func runs(
@@ -202,7 +202,7 @@ extension RegionGrid {
     guard step != 0 else { return limit }
     let crossing = ((step > 0 ? cell + 1 : cell) - start) / step
     var end = Int(min(max(crossing, Double(x + 1)), Double(limit)))
-    // The estimate is rounded; the definition decides.
+    // The estimate is rounded; the definition is exact.
     while end > x + 1, (start + Double(end - 1) * step).rounded(.down) != cell { end -= 1 }
     while end < limit, (start + Double(end) * step).rounded(.down) == cell { end += 1 }
     return end

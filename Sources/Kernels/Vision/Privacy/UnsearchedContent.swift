@@ -1,18 +1,19 @@
 import CKernels
 
-/// The parts of a picture that show what no full search has seen: an unknown face may be in them.
+/// The parts of a picture that full searches have not seen: an unknown face may be in them.
 ///
-/// The content of each cell (``PictureCells``) is followed from search to search, and keeps the frame
-/// since which it is known. A cell shows what a cell of the last searched picture showed if their
-/// mean levels differ by at most ``threshold``, after the change of light of the whole picture: the
-/// cell to which optical flow leads, or else the one in the same place. Other content is new. Content
-/// is searched when full searches at each of ``FaceTracker/searchAngles``, of frames in which it was
-/// known, have succeeded. Two are not enough: searches at -25 and 25 degrees do not find an upright
-/// face.
+/// The content of every cell (``PictureCells``) is followed from search to search, and keeps the
+/// frame since which it is known. A cell shows the content of a cell of the last searched picture
+/// if their mean levels differ by at most ``threshold``, after the change of light of the whole
+/// picture: the cell to which optical flow leads, or else the one in the same place. Other content
+/// is new. Content is searched when full searches at all ``FaceTracker/searchAngles``, of frames in
+/// which it was known, have succeeded. Two angles are not enough: searches at -25 and 25 degrees do
+/// not find an upright face.
 ///
-/// A search does not find a face that is cut by an edge. So content that has come in through the
-/// left, the right or the upper edge, because it moves or the camera does, counts as new until it was
-/// searched at a distance of ``edgeShare`` from the edges, or ``restTime`` after it came to rest.
+/// A search does not find a face that is cut by an edge. Content that has come in through the left,
+/// the right or the upper edge, because it or the camera moves, therefore counts as new until it
+/// was searched at a distance of ``edgeShare`` from the edges, or ``restTime`` after it came to
+/// rest.
 package struct UnsearchedContent: Sendable {
   /// A rectangle of the picture, in pixels.
   package struct Region: Sendable, Hashable {
@@ -20,21 +21,22 @@ package struct UnsearchedContent: Sendable {
     package var y: ClosedRange<Double>
   }
 
-  /// The largest difference of a cell's mean that is noise, in levels.
+  /// The maximum difference of a cell's mean that is noise, in levels.
   package static let threshold: Float = 12
-  /// The least width and height of a region, as a share of the picture's height: smaller faces are
-  /// not recognized.
+  /// The minimum width and height of a region, as a share of the picture's height: smaller faces
+  /// are not recognized.
   package static let minimumShare = 0.08
   /// The distance from an edge, as a share of the picture's height, within which a search may have
   /// seen only a part of a face.
   package static let edgeShare = 0.4
-  /// The time after which content that has come in and rests is no longer taken for a part of a
-  /// face, and the time constant with which the distance that content has moved is forgotten.
+  /// The time after which incoming content at rest no longer counts as a part of a face, and the
+  /// time constant with which the distance that content has moved is forgotten.
   package static let restTime = Duration.seconds(10)
   /// The distance from the camera's movement from which on content moves, in pixels.
   private static let movement: Float = 0.75
 
-  /// The distance in cells by which an object that has come in reaches beyond what flow has followed.
+  /// The distance in cells by which an incoming object reaches beyond the content that flow has
+  /// followed.
   private static let reach = 6
 
   /// The content of a picture, cell by cell.
@@ -43,13 +45,13 @@ package struct UnsearchedContent: Sendable {
     let levels: [Float]
     /// The number of the frame since which the content is known.
     var since: [UInt64]
-    /// The distance to the place from which the content came, in pixels.
+    /// The distance to the position from which the content came, in pixels.
     var origins: [SIMD2<Float>]
-    /// The time at which the content was last on its way in through an edge; `nil` if it was not.
+    /// The time at which the content last entered through an edge; `nil` if it didn't.
     var entered: [Duration?]
     /// The number of the last frame in which the content was near an edge.
     var nearEdge: [UInt64]
-    /// Whether the content moves other than with the camera, compared with the last searched picture.
+    /// Whether the content moves relative to the camera, compared with the last searched picture.
     var moves: [Bool]
     /// Whether it moves so now, or moved so in the last searched picture.
     var moved: [Bool]
@@ -78,9 +80,9 @@ package struct UnsearchedContent: Sendable {
   private var height = 0
   private var cells = PictureCells(width: 1, height: 1)
   private var current: Content?
-  /// The content of the last picture of which a search was started.
+  /// The content of the last picture with a search.
   private var key: Content?
-  /// The latest frame that was searched at each angle.
+  /// The latest searched frame per angle.
   private var searched: [Double: UInt64] = [:]
   private var moving: [Bool] = []
   /// The distance to the same place in the last searched picture, as far as ``cameraStep`` has
@@ -88,7 +90,7 @@ package struct UnsearchedContent: Sendable {
   private var camera = SIMD2<Float>.zero
   /// The camera's movement since the last frame, in pixels of the picture.
   private(set) package var cameraStep = PicturePoint(x: 0, y: 0)
-  /// The distance by which the camera has moved the picture since the last searched one, in pixels.
+  /// The distance that the camera has moved the picture since the last searched one, in pixels.
   package var cameraDistance: Float { Self.length(self.camera) }
 
   package init() {}
@@ -127,23 +129,22 @@ package struct UnsearchedContent: Sendable {
     self.current = content
   }
 
-  /// Forgets everything, for example after a cut.
+  /// Forgets all content, for example after a cut.
   package mutating func reset() {
     self = UnsearchedContent()
   }
 
-  /// Whether something in a region moves, other than with the camera; `nil` asks for the whole
-  /// picture.
+  /// Whether content in a region moves relative to the camera; `nil` checks the whole picture.
   package func hasMotion(in region: CoveredRegion?) -> Bool {
     self.moving.indices.contains {
       self.moving[$0] && (region?.contains(self.cells.center($0)) ?? true)
     }
   }
 
-  /// Whether a region shows what it showed in an earlier frame, but for a tenth of its cells: flow is
-  /// not exact in fine patterns.
+  /// Whether a region's content is unchanged since an earlier frame, except for a tenth of its
+  /// cells: flow is not exact in fine patterns.
   ///
-  /// - Parameter mayMove: Whether it may have moved since, other than with the camera.
+  /// - Parameter mayMove: Whether it may have moved relative to the camera since.
   package func isUnchanged(
     _ region: CoveredRegion, since frame: SceneTime, mayMove: Bool
   ) -> Bool {
@@ -170,9 +171,9 @@ package struct UnsearchedContent: Sendable {
     }.filter { region.contains(self.cells.center($0)) }
   }
 
-  /// Returns rectangles that contain the content that was not searched, and the number of pixels of
-  /// content that no search has seen in them. The others have come in through an edge, and searches
-  /// may have seen a part of a face.
+  /// Returns rectangles that contain the content that was not searched, and the number of pixels in
+  /// them that searches have not seen. The others have come in through an edge, and searches may
+  /// have seen a part of a face.
   ///
   /// - Parameter isCovered: Whether a point is covered already.
   package func regions(isCovered: (PicturePoint) -> Bool) -> (rectangles: [Region], unseen: Int) {
@@ -189,8 +190,8 @@ package struct UnsearchedContent: Sendable {
     )
   }
 
-  /// Closes gaps of a cell, leaves out what is too small for a face, and adds a cell on each side.
-  /// Beyond the edges the picture is taken to go on, since a face may be cut by one.
+  /// Closes gaps of a cell, leaves out areas too small for a face, and adds a cell on every side.
+  /// The cells are extended beyond the edges, because an edge may cut a face.
   private func large(_ cells: [Bool]) -> [Bool] {
     let side = Self.minimumShare * Double(self.height) / Double(ContentMotion.cellSide)
     let reach = max(0, (Int(side) - 1) / 2)
@@ -206,7 +207,7 @@ package struct UnsearchedContent: Sendable {
 
   // MARK: - Content
 
-  /// The latest frame since which the picture was searched at each angle; `nil` if there is none.
+  /// The latest frame since which the picture was searched at every angle; `nil` before.
   private var lastSearched: UInt64? {
     let frames = FaceTracker.searchAngles.compactMap { self.searched[$0] }
     return frames.count == FaceTracker.searchAngles.count ? frames.min() : nil
@@ -218,7 +219,7 @@ package struct UnsearchedContent: Sendable {
   ) {
     let light = LightChange(from: motion?.levels ?? key.levels, to: content.levels)
     let hasChanged = self.differences(of: content.levels, from: key.levels, light)
-    // Flow is not exact at the edges of what moves, where it hides or shows something.
+    // Flow is not exact at the edges of moving objects, which hide and uncover content.
     let flowFails = motion.map {
       self.cells.grown(self.differences(of: content.levels, from: $0.levels, light), by: 1)
     }
@@ -256,7 +257,7 @@ package struct UnsearchedContent: Sendable {
     }
   }
 
-  /// The cells whose levels differ, with two of their neighbours: one or two alone are noise.
+  /// The cells with different levels and two such neighbours: one or two alone are noise.
   private func differences(
     of levels: [Float], from before: [Float], _ light: LightChange
   ) -> [Bool] {
@@ -265,7 +266,7 @@ package struct UnsearchedContent: Sendable {
     return exceeds.indices.map { exceeds[$0] && isMany[$0] }
   }
 
-  /// Notes which content comes in, and forgets it where it was searched away from the edges.
+  /// Notes incoming content, and forgets it where it was searched away from the edges.
   private func settle(_ content: inout Content) {
     let last = self.lastSearched
     let distance = Self.edgeShare * Double(self.height)
@@ -283,15 +284,15 @@ package struct UnsearchedContent: Sendable {
       let (x, y) = (center.x + Double(origin.x), center.y + Double(origin.y))
       guard x < 0 || x > right || y < 0 else { continue }
       content.entered[index] = content.frame.time
-      // A cell beyond the edge, so that it is soon forgotten at rest.
+      // A cell beyond the edge, to forget it soon at rest.
       let side = Double(ContentMotion.cellSide)
       content.origins[index] = SIMD2(
         Float(min(max(x, -side), right + side) - center.x), Float(max(y, -side) - center.y))
     }
   }
 
-  /// The cells whose content has come in through an edge, and what moves next to it: where an object
-  /// hides the picture before it, flow does not know where it came from.
+  /// The cells with content that has come in through an edge, and moving content next to it: where
+  /// an object hides the picture before it, its origin is unknown to the flow.
   private func entered(_ content: Content) -> [Bool] {
     var entered = content.entered.map { time in
       time.map { content.frame.time - $0 < Self.restTime } ?? false
@@ -356,11 +357,10 @@ extension Array {
 /// The change of the light between two pictures: `gain level + offset`.
 ///
 /// It is fitted to all cells that differ by less than ``tolerance`` from the median change, then
-/// from the fit, so that objects which come and go do not count.
+/// from the fit, to ignore objects that come and go.
 struct LightChange: Sendable {
-  /// The largest difference of a cell that counts, in levels.
+  /// The maximum difference of a cell that counts, in levels.
   static let tolerance: Float = 24
-  /// The range of gains.
   static let gains: ClosedRange<Float> = 0.5 ... 2
 
   private var gain: Float = 1
@@ -374,7 +374,7 @@ struct LightChange: Sendable {
   /// The level after the change.
   func callAsFunction(_ level: Float) -> Float { self.gain * level + self.offset }
 
-  /// Fits the change by least squares to the cells that it explains.
+  /// Fits the change to the cells that it explains by using least squares.
   private mutating func refine(_ before: [Float], _ after: [Float]) {
     var (count, x, y, xx, xy): (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
     for index in before.indices

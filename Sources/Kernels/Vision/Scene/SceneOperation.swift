@@ -1,7 +1,7 @@
-/// A filter whose effect depends on what each frame shows, such as the faces in it.
+/// A filter with an effect that depends on the contents of frames, such as faces.
 ///
-/// Faces are found in frames as they arrive. So a pipeline is refused if a filter that moves pixels
-/// comes before a scene filter (``SceneRules``).
+/// Faces are found in frames as they arrive. A pipeline is therefore refused if a filter that moves
+/// pixels comes before a scene filter (``SceneRules``).
 package protocol SceneFilter: Filter {
   /// Whether the filter, with its arguments, depends on the scene.
   var usesScene: Bool { get }
@@ -19,9 +19,9 @@ extension SceneFilter {
   package var protects: Bool { false }
 }
 
-/// The knowledge that a stage needs of each frame, and its state in a session.
+/// The knowledge that a stage needs of frames, and its state in a session.
 package protocol SceneRequest: Sendable {
-  /// The faces that the stage needs to know; `nil` if it needs none.
+  /// The faces that the stage needs to know; `nil` if it doesn't need faces.
   var faces: FaceRequest? { get }
   /// The name of the stage's step in traces, such as `matte`; `nil` if the step is too short to be
   /// traced.
@@ -32,24 +32,24 @@ package protocol SceneRequest: Sendable {
   var isCustom: Bool { get }
   /// Whether the step reads the reduced picture. `true` by default.
   var readsPicture: Bool { get }
-  /// Whether a stage's state may be copied: it has neither jobs nor objects that it shares with a
+  /// Whether a stage's state may be copied: it doesn't have jobs, or objects that it shares with a
   /// copy. `false` by default.
   var isCopyable: Bool { get }
   /// Returns the state of a session's first frame.
   func makeStage() -> any SceneStage
 }
 
-/// The work of a scene filter: a state per session, which decides what is drawn on each frame, and
-/// a pass that draws it.
+/// The work of a scene filter: a state per session, which computes the drawing on a frame, and a
+/// pass that draws it.
 package protocol SceneOperation: SceneRequest {
   /// The operation in one line, for ``PassDescription/summary``.
   var summary: String { get }
-  /// Returns the greatest distance, in pixels, from which a pixel gets content of the frame, if the
-  /// operation takes it from opposite sides alike; `nil`, the default, if it may move content.
+  /// Returns the maximum distance, in pixels, from which a pixel gets content of the frame, if the
+  /// operation takes it equally from opposite sides; `nil`, the default, if it may move content.
   func spread(in geometry: FrameGeometry) -> Double?
-  /// Creates the pass. It reads and writes frames of the setting's geometry, and takes what to draw
+  /// Creates the pass. It reads and writes frames of the setting's geometry, and takes the drawing
   /// from ``PassContext/scene`` (``FrameScene/drawing(of:as:)``). Without a scene, a protecting
-  /// operation hides the whole frame, and any other changes nothing.
+  /// operation hides the whole frame, and other operations don't change it.
   ///
   /// - Parameters:
   ///   - setting: The geometry of the frames.
@@ -69,8 +69,8 @@ extension SceneOperation {
   package func spread(in geometry: FrameGeometry) -> Double? { nil }
 }
 
-/// An analysis that can read the scene. In a plan whose stages need faces anyway it is a scene
-/// stage without a pass, so that both know the same faces.
+/// An analysis that can read the scene. In a plan with stages that need faces anyway it is a scene
+/// stage without a pass, and shares the faces with these stages.
 package protocol SceneAnalysis: FrameAnalysis {
   /// The analysis as a scene stage, which reports its results.
   var request: any SceneRequest { get }
@@ -80,13 +80,13 @@ package protocol SceneAnalysis: FrameAnalysis {
 ///
 /// A session calls it for one frame at a time, in order.
 package protocol SceneStage: Sendable {
-  /// Takes over the parameters of another call of the same filter, so that a slider can be moved
-  /// without losing the state.
+  /// Takes over the parameters of another call of the same filter, which lets a slider move without
+  /// losing the state.
   ///
   /// - Returns: Whether the state can be continued. If not, a new one is made.
   mutating func adopt(_ request: any SceneRequest) -> Bool
 
-  /// Decides what is drawn on the next frame.
+  /// Computes the drawing on the next frame.
   ///
   /// - Returns: A value for the stage's pass.
   /// - Throws: An error that makes the stage fail on this frame.
@@ -95,15 +95,15 @@ package protocol SceneStage: Sendable {
   /// Whether the whole picture should be searched for faces as soon as possible.
   var needsFaceSearch: Bool { get }
 
-  /// Returns slow work that is due; `nil` if there is none. It runs off the frame's path, and its
+  /// Returns slow work that is due; `nil` if no work is due. It runs off the frame's path, and its
   /// result goes to ``finish(_:)``. At most one job of a stage runs at a time.
   mutating func takeJob() -> SceneJob?
 
   /// Receives the result of the last job, before the step of a later frame.
   mutating func finish(_ result: Result<any Sendable, any Error>)
 
-  /// Returns values that are reported to the client, as an analysis reports them, such as the
-  /// progress of learning a background; `nil` if there are none.
+  /// Returns values that are reported to the client, like an analysis's values, such as the
+  /// progress of learning a background; `nil` without new values.
   mutating func takeReport() -> [String: AnalysisValue]?
 }
 
@@ -114,10 +114,10 @@ extension SceneStage {
   package mutating func takeReport() -> [String: AnalysisValue]? { nil }
 }
 
-/// The faces that an operation needs to know in each frame.
+/// The faces that an operation needs to know in every frame.
 package struct FaceRequest: Sendable {
-  /// The settings of the tracker. The settings of several stages are joined: the most faces, the
-  /// smallest size, and protection if one of them protects.
+  /// The settings of the tracker. The settings of several stages are joined: the maximum number of
+  /// faces, the minimum size, and protection if one of them protects.
   package var configuration: FaceTracker.Configuration
   /// The source of finders and optical flow.
   package var tools: FaceTools
@@ -190,14 +190,15 @@ package struct SceneView: Sendable {
   package let time: SceneTime
   private let frame: Frame
   private let reduced: UprightPicture?
-  /// The faces, in the pixels of the reduced picture; `nil` if the plan's stages ask for none.
+  /// The faces, in the pixels of the reduced picture; `nil` if the plan's stages don't request
+  /// faces.
   package let faces: FaceReport?
   /// The error of the latest search of the whole picture; `nil` if it succeeded.
   package let searchError: (any Error)?
-  /// Whether the session is short of time, so that optional work should be left out.
+  /// Whether the session is short of time and should leave out optional work.
   package let isReduced: Bool
 
-  /// - Parameter picture: The frame, reduced and upright; `nil` if no stage reads it.
+  /// - Parameter picture: The frame, reduced and upright; `nil` if the stages don't read it.
   package init(
     of frame: Frame, time: SceneTime, picture: UprightPicture?, faces: FaceReport?,
     searchError: (any Error)? = nil, isReduced: Bool = false
@@ -224,7 +225,7 @@ package struct SceneView: Sendable {
 
 /// The drawings of a plan's scene stages for one frame.
 public struct FrameScene: Sendable {
-  /// The map from the pixels of the reduced picture to those of the frame.
+  /// The map from the pixels of the reduced picture to the pixels of the frame.
   package let frameMap: AffineMap
   private let drawings: [any Sendable]
 
@@ -233,7 +234,7 @@ public struct FrameScene: Sendable {
     self.drawings = drawings
   }
 
-  /// Returns the value of a stage's step; `nil` if there is none of that type.
+  /// Returns the value of a stage's step; `nil` if it has another type or doesn't exist.
   package func drawing<Drawing: Sendable>(of index: Int, as type: Drawing.Type) -> Drawing? {
     self.drawings.indices.contains(index) ? self.drawings[index] as? Drawing : nil
   }

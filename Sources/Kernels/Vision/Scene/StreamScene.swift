@@ -1,7 +1,7 @@
-/// The knowledge of a pipeline's scene stages about one stream: the faces in it, and the state of
-/// each stage.
+/// The knowledge of a pipeline's scene stages about one stream: the faces in it, and the states of
+/// the stages.
 ///
-/// It is stepped once for each frame, in order, before the plan runs on the frame:
+/// It is stepped once per frame, in order, before the plan runs on the frame:
 ///
 /// ```swift
 /// let scene = try await stream.step(frame, at: time, for: plan)
@@ -9,7 +9,7 @@
 /// for job in stream.takeJobs() { stream.finish(job.run()) }
 /// ```
 ///
-/// Jobs may also run at the same time as later frames, so that no frame waits for them.
+/// Jobs may also run at the same time as later frames, which don't wait for them.
 public struct StreamScene: Sendable {
   /// A stage failed on a frame.
   public struct Failure: Error {
@@ -82,7 +82,7 @@ public struct StreamScene: Sendable {
   private var earlierEntries: [Entry]?
   private var lastNumber = 0
 
-  /// Creates the scene of a stream whose first frame is still to come.
+  /// Creates the scene of a stream before its first frame.
   public init() {
     self.init(searching: .background)
   }
@@ -92,13 +92,13 @@ public struct StreamScene: Sendable {
     self.searching = searching
   }
 
-  /// Decides what the stages of a plan draw on the next frame.
+  /// Computes the drawings of a plan's stages on the next frame.
   ///
   /// - Parameters:
   ///   - frame: The frame.
   ///   - time: Its position in the stream.
-  ///   - plan: The plan. It may differ from that of the last frame: stages of the same filters
-  ///     continue.
+  ///   - plan: The plan. It may differ from the last frame's plan: stages of the same filters keep
+  ///     their state.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame: `faceTrack`, and the steps of stages that have a
   ///     name, such as `matte`.
@@ -112,9 +112,9 @@ public struct StreamScene: Sendable {
     ).later
   }
 
-  /// Decides what the stages of two plans draw on the next frame, in a transition from one to the
+  /// Computes the drawings of two plans' stages on the next frame, in a transition from one to the
   /// other. When it begins, stages of the later plan continue from copies of the states of the
-  /// earlier plan's stages, so that a sticker in both does not move. Otherwise as
+  /// earlier plan's stages, to keep a sticker in both at rest. Otherwise as
   /// ``step(_:at:for:isReduced:observer:)``, which ends the transition.
   ///
   /// - Parameters:
@@ -188,7 +188,7 @@ public struct StreamScene: Sendable {
     }
   }
 
-  /// Returns what the stages report since the last call.
+  /// Returns the stages' reports since the last call.
   public mutating func takeReports() -> [Report] {
     self.entries.indices.compactMap { index in
       self.entries[index].value.takeReport().map {
@@ -199,11 +199,11 @@ public struct StreamScene: Sendable {
 
   // MARK: - Still images
 
-  /// The steps for a still image: enough to search it twice at each angle, and for stages that
+  /// The steps for a still image: enough to search it twice at every angle, and for stages that
   /// appear gradually to be fully visible.
   private static let stillSteps = 2 * FaceTracker.searchAngles.count + 2
 
-  /// Returns what the stages of a plan draw on a picture that does not move.
+  /// Returns the drawings of a plan's stages on a still picture.
   ///
   /// - Throws: ``Failure``.
   public static func still(
@@ -236,7 +236,7 @@ public struct StreamScene: Sendable {
       faces = FaceScene(
         tools: request.tools, configuration: request.configuration, searching: self.searching)
     }
-    // A protecting stage covers more while searches miss faces, so they are always thorough.
+    // A protecting stage covers more while searches miss faces: they are always thorough.
     let effort: FaceSearch.Effort =
       isReduced && !request.configuration.protects ? .quick : .thorough
     let report = faces.step(picture.luma, color: picture.color, at: time, effort: effort)
@@ -258,7 +258,7 @@ public struct StreamScene: Sendable {
     return try await observer.pass(description) { try entry.value.step(view) }
   }
 
-  /// Takes over the stages of a plan, and in a transition those of the earlier plan.
+  /// Takes over the stages of a plan, and in a transition the earlier plan's stages.
   private mutating func adopt(_ planned: [PlannedSceneStage], from earlier: [PlannedSceneStage]?) {
     guard let earlier else {
       self.earlierEntries = nil
@@ -267,7 +267,7 @@ public struct StreamScene: Sendable {
     guard let known = self.earlierEntries else {
       let known = self.adopted(earlier, from: self.entries)
       self.earlierEntries = known
-      // The later stages have other numbers, so that results of jobs reach one of the two.
+      // The later stages have other numbers, to return a job's result to the right stage.
       return self.entries = self.adopted(planned, from: known).map { entry in
         self.lastNumber += 1
         return Entry(
@@ -278,8 +278,7 @@ public struct StreamScene: Sendable {
     self.entries = self.adopted(planned, from: self.entries)
   }
 
-  /// Continues the states of stages, those of the same filter first, and makes those that are
-  /// missing.
+  /// Continues the states of stages, preferring the same filter, and creates missing states.
   private mutating func adopted(
     _ planned: [PlannedSceneStage], from entries: [Entry]
   ) -> [Entry] {
@@ -306,7 +305,7 @@ public struct StreamScene: Sendable {
 }
 
 extension FaceRequest {
-  /// Joins the requests of stages; `nil` if none of them needs faces.
+  /// Joins the requests of stages; `nil` if they don't need faces.
   package init?(joining stages: [PlannedSceneStage]) {
     let requests = stages.compactMap(\.request.faces)
     guard var joined = requests.first else { return nil }
@@ -331,7 +330,7 @@ extension PlannedSceneStage {
 }
 
 extension Plan {
-  /// The description of face tracking; `nil` if no stage needs faces.
+  /// The description of face tracking; `nil` if the stages don't need faces.
   var faceTracking: PassDescription? {
     let filters = self.sceneStages.filter { $0.request.faces != nil }.map(\.filter)
     guard !filters.isEmpty else { return nil }
@@ -340,8 +339,7 @@ extension Plan {
       summary: "faces followed by optical flow in a copy of at most 320x180 pixels")
   }
 
-  /// Whether the plan can be mixed with another: two copies of the state of each of its scene
-  /// stages may exist.
+  /// Whether the plan can be mixed with another: the states of all its scene stages can be copied.
   package var allowsMixing: Bool { self.sceneStages.allSatisfy(\.request.isCopyable) }
 
   /// Whether a session that is short of time leaves out some of the work on the scene.

@@ -3,13 +3,13 @@ import Synchronization
 /// An image and its reductions by 2, 4, 8 ..., for stickers of every size. Plans share it.
 ///
 /// A pixel of a reduction is the mean of 2x2 pixels, rounded; beyond the right and bottom edge the
-/// image is transparent. So a reduction covers the same area as the image.
+/// image is transparent. A reduction therefore covers the same area as the image.
 package final class ImagePyramid: Sendable {
   /// One reduction of the image.
   package struct Level: Sendable {
     /// Premultiplied red, green, blue and alpha.
     package let raster: Raster
-    /// The pixels of the image along each side of a pixel.
+    /// The pixels of the image along every side of a pixel.
     package let factor: Double
   }
 
@@ -38,7 +38,7 @@ package final class ImagePyramid: Sendable {
     }
   }
 
-  /// Returns the level whose pixels are nearest in size to those of the frame.
+  /// Returns the level with pixels nearest in size to the frame's pixels.
   ///
   /// - Parameter step: The pixels of the image from one pixel of the frame to the next.
   package func level(step: Double) -> Level {

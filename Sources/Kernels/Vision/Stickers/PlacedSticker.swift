@@ -10,7 +10,7 @@
 struct PlacedSticker: Sendable {
   /// The reduction of the image that is drawn.
   let raster: Raster
-  /// The map from the pixels of the frame to those of the raster.
+  /// The map from the pixels of the frame to the pixels of the raster.
   let map: AffineMap
   /// The rows of the frame that the image may cover.
   let rows: Range<Int>
@@ -22,10 +22,10 @@ struct PlacedSticker: Sendable {
   ///
   /// - Parameters:
   ///   - pyramid: The image.
-  ///   - map: The map from the pixels of the image to those of the frame.
+  ///   - map: The map from the pixels of the image to the pixels of the frame.
   ///   - opacity: The factor of the image, 0 to 1.
   ///   - size: The size of the frame.
-  /// - Returns: `nil` if no pixel is covered.
+  /// - Returns: `nil` if the image doesn't cover pixels.
   init?(_ pyramid: ImagePyramid, _ map: AffineMap, opacity: Double, in size: FrameSize) {
     guard let step = map.inverse?.stretch else { return nil }
     let level = pyramid.level(step: step)
@@ -48,7 +48,7 @@ struct PlacedSticker: Sendable {
     self.rows = Int(low) ..< Int(high)
   }
 
-  /// Returns the pixels of a row of the frame that the image may cover; empty if there are none.
+  /// Returns the pixels of a row of the frame that the image may cover; may be empty.
   func columns(_ y: Int) -> Range<Int> {
     // The position in the raster is start + x slope. Where it is between the bounds of both axes,
     // pixels are covered.

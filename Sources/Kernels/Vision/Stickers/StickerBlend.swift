@@ -21,7 +21,7 @@ struct StickerBlend: Sendable {
     self.format = geometry.format
     self.alpha = geometry.alpha
     self.order = PixelOrder.colors(of: geometry.format) ?? []
-    /// The component of a premultiplied colour, given those of the primaries and of black.
+    /// The component of a premultiplied colour, given the components of the primaries and of black.
     func weights(_ component: (SIMD4<Double>) -> Double) -> Weights {
       let black = component([0, 0, 0, 1])
       func weight(_ color: SIMD4<Double>) -> Int32 {
@@ -138,7 +138,7 @@ struct StickerBlend: Sendable {
   /// Returns a byte of the frame under a sum.
   private static func mixed(_ byte: UInt8, _ value: Int32, _ alpha: Int32) -> UInt8 {
     let sum = Int32(byte) &* (Self.opaque &- alpha) &+ 255 &* value &+ Self.opaque / 2
-    // Sums of colours may exceed those of alpha by their rounding.
+    // Sums of colours may exceed sums of alpha by their rounding.
     return UInt8(truncatingIfNeeded: max(0, min(255, sum / Self.opaque)))
   }
 

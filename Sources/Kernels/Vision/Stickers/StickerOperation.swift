@@ -23,7 +23,7 @@ struct StickerOperation: SceneOperation {
   }
 }
 
-/// The faces that carry an image in a session, and the opacity on each.
+/// The faces that carry an image in a session, and its opacity on them.
 struct StickerStage: SceneStage {
   private var operation: StickerOperation
   private var selection: FaceSelection
@@ -65,7 +65,7 @@ struct StickerStage: SceneStage {
 struct StickerDrawing: Sendable {
   /// The image on one face.
   struct Item: Sendable, Hashable {
-    /// The map from the pixels of the image to those of the reduced picture.
+    /// The map from the pixels of the image to the pixels of the reduced picture.
     let transform: SimilarityTransform
     /// More than 0, at most 1.
     let opacity: Double

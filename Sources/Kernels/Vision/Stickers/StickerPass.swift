@@ -1,6 +1,6 @@
 /// A pass that draws the image of a ``StickerStage`` on faces.
 ///
-/// Pixels that the image does not cover keep their bytes. Without a scene the pass changes nothing.
+/// Pixels outside the image keep their bytes. Without a scene the pass doesn't change the frame.
 struct StickerPass: Pass {
   /// The estimated time of a covered pixel in nanoseconds.
   private static let pixelNanoseconds = 10.0
