@@ -19,8 +19,8 @@ extension SidelightClient {
   /// session.select([.overlay(asset: "hat")])
   /// ```
   ///
-  /// Each server has its own assets: if sessions may continue at another one, upload them there
-  /// too.
+  /// Servers have separate assets: if sessions may continue at another server, upload the assets
+  /// there too.
   ///
   /// - Parameters:
   ///   - name: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a digit.
@@ -31,8 +31,8 @@ extension SidelightClient {
   ///   - address: One of the client's servers. `nil` uses the first.
   /// - Returns: The server's description of the asset.
   /// - Throws: `RPCError`: INVALID_ARGUMENT for an invalid name or file, ALREADY_EXISTS for a name
-  ///   that the server provides itself, RESOURCE_EXHAUSTED for an exceeded limit. Then nothing is
-  ///   stored. A cancelled call stores nothing either, unless the server has already finished it.
+  ///   that the server provides itself, RESOURCE_EXHAUSTED for an exceeded limit. The asset isn't
+  ///   stored then, nor by a cancelled call, unless the server has already finished it.
   @discardableResult
   public func putAsset(
     named name: String, contents: [UInt8], sha256: [UInt8]? = nil, participant: String = "",
@@ -79,7 +79,7 @@ extension SidelightClient {
   ///   - name: The name of the asset.
   ///   - participant: The participant that owns the asset. Empty for an asset of the caller.
   ///   - address: One of the client's servers. `nil` uses the first.
-  /// - Throws: `RPCError` with NOT_FOUND if the owner has no asset of that name.
+  /// - Throws: `RPCError` with NOT_FOUND if the owner doesn't have an asset with that name.
   public func deleteAsset(
     named name: String, participant: String = "", at address: Address? = nil
   ) async throws {
@@ -114,7 +114,7 @@ public struct AssetDescription: Sendable, Hashable {
     case image(FrameSize)
     /// A colour table: a cube with `entries` entries per side.
     case cube(entries: Int)
-    /// A colour table: three curves with `entries` entries each.
+    /// A colour table: three curves with `entries` entries per curve.
     case curves(entries: Int)
     /// A font, with its family and style.
     case font(String)

@@ -19,7 +19,7 @@ public import Tracing
 /// }
 /// ```
 ///
-/// Each session and each still has its own connection: none waits for another's frames, and the
+/// Sessions and stills have separate connections: they don't wait for another's frames, and the
 /// loss of one does not affect the others. `TransportConfiguration.connections` lets sessions share
 /// connections.
 public struct SidelightClient: Sendable {
@@ -56,9 +56,9 @@ public struct SidelightClient: Sendable {
   /// Runs a closure with a client of several servers.
   ///
   /// - Parameters:
-  ///   - addresses: The servers' addresses, at least one. Sessions open at the first; one with
-  ///     ``SessionOptions/reconnect`` continues at the next when it loses its connection. Servers
-  ///     that share a resume key restore each other's sessions.
+  ///   - addresses: The servers' addresses, at least one. Sessions open at the first; a session
+  ///     with ``SessionOptions/reconnect`` continues at the next when it loses its connection.
+  ///     Servers that share a resume key restore one another's sessions.
   ///   - transport: The options of the transport.
   ///   - security: The options of encryption and authentication.
   ///   - tracer: The tracer whose context travels in frames. `nil` uses the tracer of
@@ -180,7 +180,7 @@ public enum StillFormat: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - quality: The quality, 1 ... 100.
-  ///   - keepsFullChroma: Whether each pixel has its own chroma (4:4:4); otherwise four share it
+  ///   - keepsFullChroma: Whether every pixel has its own chroma (4:4:4); otherwise four share it
   ///     (4:2:0).
   case jpeg(quality: Int = 90, keepsFullChroma: Bool = true)
 

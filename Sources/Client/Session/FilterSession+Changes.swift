@@ -63,7 +63,7 @@ extension FilterSession {
     self.update([stage: parameters], glide: glide, ifRevision: revision)
   }
 
-  /// Changes parameters of several stages; all are changed, or none.
+  /// Changes parameters of several stages; the server changes all or rejects all.
   ///
   /// - Parameters:
   ///   - stages: Values by name, by the stage's id or index.
@@ -82,7 +82,7 @@ extension FilterSession {
   /// Turns stages on and off without compiling the pipeline again; they keep their state.
   ///
   /// - Parameters:
-  ///   - stages: Whether each stage is on, by its id or index; the others are not changed.
+  ///   - stages: Whether a stage is on, by its ID or index; the other stages are not changed.
   ///   - transition: The transition to the changed pipeline; `nil` for a cut.
   ///   - revision: As for ``select(_:transition:ifRevision:)``.
   /// - Returns: As for ``select(_:transition:ifRevision:)``.
@@ -103,19 +103,19 @@ extension FilterSession {
     self.flow.setPause(.paused(passThrough: passThrough))
   }
 
-  /// Ends a pause. Does nothing if the session is not paused.
+  /// Ends a pause. Has no effect if the session is not paused.
   public func resume() {
     self.flow.setPause(.running)
   }
 
   /// Measures the round trip to the server and the offset of its clock.
   ///
-  /// A ping overtakes a frame that waits for credit, but nothing that is already being transmitted,
-  /// so the round trip shows the delay of the stream. The answer confirms that the server has read
-  /// everything that was sent before.
+  /// A ping overtakes a frame that waits for credit, but not messages that are already being
+  /// transmitted, so the round trip shows the delay of the stream. The answer confirms that the
+  /// server has read all earlier messages.
   ///
-  /// - Throws: `RPCError` with UNAVAILABLE if there is no connection, or it is lost before the
-  ///   answer; `CancellationError` if the task is cancelled.
+  /// - Throws: `RPCError` with UNAVAILABLE if the session is disconnected, or the connection is
+  ///   lost before the answer; `CancellationError` if the task is cancelled.
   public func ping() async throws -> ClockReading {
     try await self.flow.ping()
   }

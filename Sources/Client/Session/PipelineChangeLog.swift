@@ -47,12 +47,13 @@ package struct PipelineChangeLog: Sendable {
   private var nextRequestID: UInt64 = 1
   /// The number of a replay that the server has not answered.
   private var replayed: UInt64?
-  /// The parts of frames that a pipeline hides which may be in force, but is in no other property:
-  /// its change was lost, or counts as accepted without an answer. `nil` if there is none.
+  /// The parts of frames hidden by a pipeline that may be in force, but is not in another property:
+  /// its change was lost, or counts as accepted without an answer. `nil` if no such pipeline is in
+  /// force.
   private var undecided: PipelineProtection?
-  /// The newest token. `nil` if there is none, or it was refused.
+  /// The newest token, or `nil` before the first and after a refusal.
   package var token: Data?
-  /// The last requested pause that was sent to the server. `nil` if there is none.
+  /// The last requested pause that was sent to the server, if any.
   package var pause: Pause?
 
   package init(pipeline: Pipeline) {
@@ -117,8 +118,8 @@ package struct PipelineChangeLog: Sendable {
     return self.takeReplay()
   }
 
-  /// Removes the changes that a lost connection makes undecidable. Accepted changes are none: they
-  /// are requested again, also if they required a revision.
+  /// Removes the changes that a lost connection makes undecidable. Accepted changes stay decidable:
+  /// they are requested again, also if they required a revision.
   ///
   /// - Returns: The numbers of those changes: they were sent to the server, and must not be
   ///   requested twice.
@@ -152,9 +153,9 @@ package struct PipelineChangeLog: Sendable {
     self.undecided == nil ? self.confirmed.certainProtection : []
   }
 
-  /// Returns the pipeline to select as soon as the session is open again: all changes that were
-  /// sent and are not known to have been in force, as one change with the number of the last. `nil`
-  /// if there are none.
+  /// Returns the pipeline to select as soon as the session is open again: all sent changes that are
+  /// not known to have been in force, as one change with the number of the last. `nil` without such
+  /// changes.
   package mutating func takeReplay() -> Replay? {
     let sent = self.entries.filter { $0.isSent && $0.requestID < self.replayed ?? .max }
     self.replayed = sent.last?.requestID

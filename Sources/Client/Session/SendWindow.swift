@@ -10,8 +10,8 @@ import SidelightWire
 /// Messages are sent in order, so a selection applies to the frames after it. A frame at the head
 /// waits for a credit; a newer frame replaces it. Acknowledgements and pings overtake it.
 ///
-/// States of the link: none -> opening -> open -> draining -> none, and from each back to none;
-/// then opening again. ``finish()`` refuses further frames in any of them.
+/// States of the link: none -> opening -> open -> draining -> none. Any state can return to none,
+/// and opening follows again. ``finish()`` refuses further frames in any state.
 package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   /// A message that waits to be sent.
   package enum Element: Sendable {
@@ -22,9 +22,9 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   private enum Link {
-    /// There is no connection.
+    /// Disconnected.
     case none
-    /// A connection is being opened. Nothing is sent yet.
+    /// A connection is being opened. Messages are not sent yet.
     case opening
     /// Messages are sent.
     case open
@@ -37,7 +37,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   private var urgent: Deque<Control> = []
   private var acknowledgement: UInt64?
   private var link = Link.none
-  /// The number of frames that may have no outcome, or one that is not taken.
+  /// The number of frames whose outcome may be missing or not yet taken.
   private var capacity = 0
   private var outstanding = 0
   /// Lowers ``capacity`` where more frames in flight would only wait on the way.
@@ -56,9 +56,9 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   package enum Offer: Sendable {
     /// Accepted under this number; the frame that waited, if any, is replaced.
     case accept(UInt64, displaced: PendingFrame?)
-    /// Accepted under this number, but not sent because there is no connection.
+    /// Accepted under this number, but not sent because the client is disconnected.
     case disconnected(UInt64)
-    /// Another frame waits, and none may be dropped.
+    /// Another frame waits, and frames may not be dropped.
     case wait
     /// No more frames are accepted.
     case refuse
@@ -95,7 +95,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.queue.append(.control(control))
   }
 
-  /// Adds a message that overtakes a waiting frame. Has no effect if there is no connection.
+  /// Adds a message that overtakes a waiting frame. Has no effect while disconnected.
   package mutating func pushUrgent(_ control: Control) {
     guard self.link == .open || self.link == .draining else { return }
     self.urgent.append(control)
@@ -128,13 +128,13 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.isFinished = true
   }
 
-  /// Whether no more messages are accepted and none waits.
+  /// Whether further messages are refused and all accepted ones are sent.
   package var isDrained: Bool { self.isFinished && self.queue.isEmpty }
 
   /// Whether there is a connection that accepts frames.
   package var isOpen: Bool { self.link == .open }
 
-  /// Whether messages wait for the next connection if there is none.
+  /// Whether messages wait for the next connection while disconnected.
   package var keepsForNextLink: Bool { self.policy != .newestWins }
 
   // MARK: The link
@@ -174,8 +174,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     package var controls: [Control]
   }
 
-  /// Records that the connection is lost. If frames may be dropped, nothing is kept for the next
-  /// one.
+  /// Records that the connection is lost. If frames may be dropped, the queue is not kept for the
+  /// next connection.
   package mutating func close() -> UnsentMessages {
     self.link = .none
     self.urgent = []
@@ -206,7 +206,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   package enum Next: Sendable {
     case send(Element)
     case wait
-    /// There is no connection, or nothing more to send.
+    /// Disconnected, or all messages are sent.
     case finished
   }
 

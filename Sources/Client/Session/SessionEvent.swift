@@ -86,11 +86,11 @@ public struct RejectedChange: Sendable, Hashable {
   public var cause: Cause
   /// The reason for a person to read: the path of the invalid field, its value and its limit.
   public var message: String
-  /// The path of the invalid field. `nil` if the server names none.
+  /// The path of the invalid field, if the server names it.
   public var field: String?
-  /// The invalid value, shortened if it is long. `nil` if the server names none.
+  /// The invalid value, if the server names it, shortened if it is long.
   public var value: String?
-  /// The limit of the value. `nil` if the server names none.
+  /// The limit of the value, if the server names it.
   public var limit: String?
   /// The nearest valid name, if a name is unknown.
   public var suggestion: String?
@@ -186,12 +186,11 @@ public enum SessionState: Sendable, Hashable {
 
 /// The server's recommendation to a sender that sends more than the server can filter in time.
 public struct Advice: Sendable, Hashable {
-  /// The filter or part of the server that takes the most time: "gaussianBlur", "queue", "output".
+  /// The slowest filter or part of the server: "gaussianBlur", "queue", "output".
   public var bottleneck: String
-  /// The frame rate that the server can sustain. `nil` if it recommends none.
+  /// The frame rate that the server can sustain, if it recommends one.
   public var suggestedFPS: Double?
-  /// The scale of width and height, 0 ... 1, that the server can sustain. `nil` if it recommends
-  /// none.
+  /// The scale of width and height, 0 ... 1, that the server can sustain, if it recommends one.
   public var suggestedScale: Double?
 
   init(_ message: Sidelight_V1_Advice) {

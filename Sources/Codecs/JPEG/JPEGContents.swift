@@ -9,7 +9,7 @@ import SidelightKernels
 struct JPEGContents {
   /// The coding of samples.
   private struct Coding {
-    /// Whether each scan contains a part of the coefficients or of their bits.
+    /// Whether the scans contain parts of the coefficients or of their bits.
     var isProgressive = false
     /// Whether the codes are arithmetic, which need no tables.
     var isArithmetic = false
@@ -17,20 +17,20 @@ struct JPEGContents {
 
   /// The header.
   let header: JPEGHeader
-  /// Whether the file defines each table before it uses it.
+  /// Whether the file defines every table before using it.
   private(set) var isSelfContained = true
 
   private var scans = 0
-  /// A bit for each quantization table that is defined.
+  /// A bit per defined quantization table.
   private var quantization: UInt16 = 0
-  /// A bit for each table of Huffman codes that is defined: four for DC, then four for AC.
+  /// A bit per defined table of Huffman codes: four for DC, then four for AC.
   private var huffman: UInt16 = 0
 
   /// Reads all segments up to the end of the picture.
   ///
-  /// Each scan costs a pass over the picture, even if it has few bytes. Ordinary encoders write ten
-  /// scans, encoders that search for the best script a few dozen. The maximum is 64, and fewer for
-  /// pictures of which 64 scans have more pixels than 16 of the largest picture.
+  /// Every scan costs a pass over the picture, even if it has few bytes. Ordinary encoders write
+  /// ten scans, encoders that search for the best script a few dozen. The maximum is 64, and fewer
+  /// for pictures of which 64 scans have more pixels than 16 of the largest picture.
   ///
   /// - Parameter limits: The limits, of which `maxPixels` also limits the scans.
   /// - Precondition: The picture is within the limits.
@@ -140,7 +140,7 @@ struct JPEGMarkers {
 
   /// Returns the next segment, and moves past it.
   ///
-  /// - Parameter file: The file, the same in each call. It begins with the signature of JPEG.
+  /// - Parameter file: The file, the same in all calls. It begins with the signature of JPEG.
   /// - Throws: ``CodecError`` with code `truncated` at the end of the file, or `corrupt`.
   mutating func next(in file: RawSpan) throws(CodecError) -> Segment {
     if self.isInScan { self.skipSamples(of: file) }
@@ -203,7 +203,7 @@ struct JPEGMarkers {
 }
 
 extension RawSpan {
-  /// Returns the offset of the next FF, searching eight bytes at a time. `nil` if there is none.
+  /// Returns the offset of the next FF, if any, by searching eight bytes at a time.
   fileprivate func firstFF(from start: Int) -> Int? {
     var offset = start
     while offset + 8 <= self.byteCount {

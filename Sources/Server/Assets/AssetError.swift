@@ -28,7 +28,7 @@ struct AssetError: Error, Sendable, Hashable {
     case quota = "ASSET_QUOTA_EXCEEDED"
     /// The upload took too long.
     case timeout = "ASSET_UPLOAD_TIMEOUT"
-    /// The caller has no asset with this name.
+    /// The caller doesn't have an asset with this name.
     case notFound = "ASSET_NOT_FOUND"
   }
 
@@ -37,13 +37,13 @@ struct AssetError: Error, Sendable, Hashable {
   let field: String
   /// The error with value and limit, as the continuation of the field's name.
   let description: String
-  /// The invalid value; `nil` if there is none.
+  /// The invalid value, if any.
   var value: String?
-  /// The limit or the expected value; `nil` if there is none.
+  /// The limit or the expected value, if any.
   var limit: String?
   /// The owner of the limit; `nil` if it is not a quota.
   var subject: String?
-  /// The nearest valid name; `nil` if there is none.
+  /// The nearest valid name, if any.
   var suggestion: String?
   /// The position in the file; `nil` if it is not a kernel.
   var position: TextPosition?

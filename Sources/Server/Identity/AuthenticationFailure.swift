@@ -1,9 +1,9 @@
 /// A reason for which a caller cannot be identified.
 public struct AuthenticationFailure: Error, Sendable, Hashable {
-  /// The reason that the response states. It has no details, so that a caller that guesses tokens
-  /// learns nothing from it.
+  /// The reason that the response states, without details: a caller that guesses tokens doesn't
+  /// learn from it.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The call has no credentials: no token, no certificate, and no known user.
+    /// The call has no credentials: neither a token, nor a certificate, nor a known user.
     case missing = "CREDENTIALS_MISSING"
     /// The token is invalid.
     case invalid = "TOKEN_INVALID"

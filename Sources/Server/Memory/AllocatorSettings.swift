@@ -5,12 +5,12 @@ import Synchronization
   import Glibc
 #endif
 
-/// The settings of the process's C allocator for buffers of frame size. Without glibc they do
-/// nothing.
+/// The settings of the process's C allocator for buffers of frame size. They have no effect without
+/// glibc.
 ///
-/// By default glibc returns each buffer to the kernel and faults in fresh pages for the next one:
+/// By default glibc returns every buffer to the kernel and faults in fresh pages for the next one:
 /// 450 to 1,550 page faults a frame. With buffers that stay on the heap, frames of 1 to 8 MB are
-/// two to three times as fast; the server returns the free memory when no frames arrive
+/// two to three times as fast; the server returns the free memory when frames stop arriving
 /// (`docs/decisions/0052-memory.md` has the figures).
 ///
 /// The settings concern the whole process, so `sidelight serve` applies them; a program that embeds
@@ -41,8 +41,8 @@ public struct AllocatorSettings: Sendable, Hashable {
   /// The allocator's own settings.
   public static let system = AllocatorSettings()
 
-  /// Settings for video: buffers of up to 32 MiB, the most that glibc allows, come from one heap
-  /// and stay there until ``releaseFreeMemory()``.
+  /// Settings for video: buffers of up to 32 MiB, glibc's maximum, come from one heap and stay
+  /// there until ``releaseFreeMemory()``.
   public static let frames = AllocatorSettings(
     mapThreshold: 32 << 20, trimThreshold: 1 << 30, topPad: 64 << 20, arenas: 1)
 
@@ -52,7 +52,7 @@ public struct AllocatorSettings: Sendable, Hashable {
   private static let applied = Mutex(AllocatorSettings.system)
 
   /// Applies the settings to this process. It must be the first call: buffers that are on the heap
-  /// already stay where they are, and ``arenas`` has no effect once a second thread has asked for
+  /// already stay where they are, and ``arenas`` has no effect once a second thread has requested
   /// memory.
   public func apply() {
     #if canImport(CMalloc)
@@ -69,7 +69,7 @@ public struct AllocatorSettings: Sendable, Hashable {
   }
 
   /// Returns the free memory of the heaps to the system, as far as ``arenas`` allows. Threads that
-  /// need memory wait meanwhile: a tenth of a millisecond for each MiB.
+  /// need memory wait meanwhile: a tenth of a millisecond per MiB.
   public static func releaseFreeMemory() {
     #if canImport(CMalloc)
       _ = malloc_trim(0)

@@ -54,14 +54,14 @@ package struct IdleMemoryReleaser: Sendable {
 }
 
 extension IdleMemoryReleaser {
-  /// Decides at each check whether to release the free memory of the heap.
+  /// Decides at every check whether to release the free memory of the heap.
   ///
-  /// There are two reasons to release: nothing has happened since the last check (then once), or
-  /// frames still arrive, but more than an eighth of the resident memory is free.
+  /// Memory is released in two cases: once when the server was idle since the last check, and
+  /// whenever frames still arrive, but more than an eighth of the resident memory is free.
   ///
-  /// The system does not report how much of the heap is free *and resident*. But the resident
-  /// memory that is not in use is the sum of that and of memory that cannot be released (stacks,
-  /// pages of pictures, fragments of pages in use), and the amount after each release shows the
+  /// The system does not report how much of the heap is free *and resident*. But the unused
+  /// resident memory is the sum of the free memory and the memory that cannot be released (stacks,
+  /// pages of pictures, fragments of pages in use), and the amount after a release shows the
   /// latter.
   package struct StateMachine: Sendable {
     /// The divisor of the resident memory that gives the surplus above which memory is released,
@@ -72,19 +72,19 @@ extension IdleMemoryReleaser {
     /// Whether memory was released since the last activity. A release during activity is not
     /// complete.
     private var isReleased = true
-    /// The least resident memory that was not in use since the last release.
+    /// The minimum resident memory that was not in use since the last release.
     private var minOverheadBytes: Int
 
     /// - Parameters:
     ///   - activity: A count that grows with all activity.
-    ///   - heap: The heap before any activity; `nil` if it is unknown: memory is then released only
-    ///     when nothing happens.
+    ///   - heap: The heap before any activity. If `nil`, memory is released only while the server
+    ///     is idle.
     package init(activity: UInt64, heap: HeapUsage?) {
       self.activity = activity
       self.minOverheadBytes = heap?.overheadBytes ?? 0
     }
 
-    /// Records that memory was freed without activity, so that it can be released too.
+    /// Records that memory was freed without activity, which makes it releasable.
     package mutating func freed() {
       self.isReleased = false
     }

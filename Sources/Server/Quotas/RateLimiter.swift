@@ -15,23 +15,23 @@ package final class RateLimiter: Sendable {
   }
 
   private static let minCleanupCount = 1024
-  /// The number of limiters that a cleanup leaves, aside from those of callers and of participants
-  /// with sessions.
+  /// The number of limiters that a cleanup leaves, aside from the limiters of callers and of
+  /// participants with sessions.
   private static let maxIdleCount = 16384
 
   private let state: Mutex<State>
   private let clock: SessionClock
 
   /// - Parameters:
-  ///   - quotas: The limits of each caller and participant.
+  ///   - quotas: The limits of callers and participants.
   ///   - clock: The clock of the rates.
   package init(_ quotas: Quotas, clock: SessionClock) {
     self.state = Mutex(State(quotas: quotas))
     self.clock = clock
   }
 
-  /// The limits of each caller and participant. A change applies to known ones at once; open
-  /// sessions continue.
+  /// The limits of callers and participants. A change applies to known ones at once; open sessions
+  /// continue.
   package var quotas: Quotas {
     get { self.state.withLock { $0.quotas } }
     set {
@@ -85,9 +85,9 @@ package final class RateLimiter: Sendable {
   package var count: Int { self.state.withLock { $0.limiters.count } }
 
   private static func removeUnused(_ state: inout State) {
-    // Participants first: their limiters reference those of their callers.
+    // Participants first: their limiters reference their callers' limiters.
     self.remove(&state) { $0.isParticipant && $1.isUnused }
-    // A caller can invent participants. They lose what they owe; the caller's limit still counts.
+    // A caller can invent participants. Their debt is forgotten; the caller's limit still counts.
     if state.limiters.count > Self.maxIdleCount {
       self.remove(&state) { identity, _ in identity.isParticipant }
     }
@@ -152,7 +152,7 @@ package final class CallerRateLimiter: Sendable {
       self.bytes = limits.bytesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
     }
 
-    /// Returns the limit that a frame would exceed; `nil` if there is none.
+    /// Returns the limit that a frame would exceed, if any.
     mutating func limitExceeded(byFrameOf byteCount: Int, at now: Duration) -> LimitExceeded? {
       let delays = (
         frames: self.frames?.delay(for: 1, at: now) ?? .zero,
@@ -187,7 +187,7 @@ package final class CallerRateLimiter: Sendable {
     self.clock = clock
   }
 
-  /// Accounts for a frame. Takes nothing if a limit is exceeded.
+  /// Accounts for a frame, unless it exceeds a limit.
   func take(frameOf byteCount: Int) throws(LimitExceeded) {
     if let exceeded = self.limitExceeded(takingFrameOf: byteCount, at: self.clock.now()) {
       throw exceeded

@@ -12,22 +12,22 @@ extension FrameScheduler {
   /// The decisions of a scheduler: which frame is next, and on how many threads. It returns actions
   /// and never waits itself.
   ///
-  /// After earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995), but with the
-  /// deadlines of the frames: among the waiting sessions that have not had more service than the
-  /// mean, the frame with the earliest deadline is next. So a session with a high demand gets what
-  /// the others leave, and deadlines count only within a session's share.
+  /// Uses earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995) with the frames'
+  /// deadlines: among the waiting sessions that have not had more service than the mean, the frame
+  /// with the earliest deadline is next. A session with a high demand gets the remaining time of
+  /// the others, and deadlines count only within a session's share.
   ///
-  /// A long turn pauses for waiting frames that are expected to take a quarter of its time at most,
-  /// of sessions that have had no more service. Frames of similar cost never interrupt each other:
-  /// that would delay the first and gain nothing for the second.
+  /// A long turn pauses for waiting frames that are expected to take at most a quarter of its time
+  /// and whose sessions have had no more service. Frames of similar cost never interrupt one
+  /// another, because that would delay the first without helping the second.
   ///
   /// Jobs (``TurnKind``) take longer than frames and never occupy all threads, unless there is only
   /// one: sessions that search for faces at the same time would otherwise delay all frames.
   ///
-  /// Some turns never come to a point where they could pause: a search of a picture, the drawing of
-  /// a text, the compilation of a pipeline. A short frame of a session with no more service does not
-  /// wait for them: after ``patience`` it runs on an additional thread (``lend(at:)``), so that the
-  /// kernel divides the processors for the time that it takes.
+  /// Some turns never reach a point where they could pause: a search of a picture, the drawing of a
+  /// text, the compilation of a pipeline. A short frame of a session with no more service does not
+  /// wait for them: after ``patience`` it runs on an additional thread (``lend(at:)``), and the
+  /// kernel divides the processors meanwhile.
   package struct StateMachine: ~Copyable {
     /// A session's account with the scheduler.
     private struct Account {
@@ -64,10 +64,10 @@ extension FrameScheduler {
 
     /// The time for which a short frame waits for a turn that does not pause.
     package static let patience = Duration.milliseconds(4)
-    /// The longest lead, in work, that a session has over the one that had the most.
+    /// The maximum lead, in work, of a session over the session with the most service.
     package static let maxLag = Duration.seconds(1)
 
-    /// The least ratio of a turn's cost to that of a frame for which it pauses.
+    /// The minimum ratio of a turn's cost to a frame's cost at which the turn pauses.
     private static let pauseRatio = 4
 
     /// The time for which a session counts as active after a request.
@@ -85,8 +85,8 @@ extension FrameScheduler {
     /// The sessions that were active when the last turn began.
     package private(set) var activeSessions = 0
     private var accounts: [UInt64: Account] = [:]
-    /// The most service of a session that has got a turn. An idle session continues from here if no
-    /// other is active: it does not accumulate a share.
+    /// The highest service of a session that has been granted a turn. An idle session continues
+    /// from here if all others are idle too: it does not accumulate a share.
     private var virtualTime = Duration.zero
     private var nextTicket: UInt64 = 0
 
@@ -109,7 +109,7 @@ extension FrameScheduler {
     package struct Grant: Sendable, Equatable {
       package var ticket: UInt64
       package var bands: Int
-      /// Whether the turn needs an additional thread, because those of the pool are held.
+      /// Whether the turn needs an additional thread, because all threads of the pool are held.
       package var isAdditional: Bool
 
       package init(ticket: UInt64, bands: Int, isAdditional: Bool = false) {
@@ -153,7 +153,7 @@ extension FrameScheduler {
     ///   - work: The work, in time of one thread.
     ///   - kind: The kind of work.
     ///   - isAdditional: Whether the turn had an additional thread.
-    /// - Returns: The next turn; `nil` if there is none.
+    /// - Returns: The next turn, or `nil` if no session waits.
     package mutating func finish(
       session: UInt64, work: Duration, kind: TurnKind = .frame, isAdditional: Bool = false,
       at now: Duration
@@ -182,7 +182,7 @@ extension FrameScheduler {
     /// - Parameters:
     ///   - session: The session's number.
     ///   - deadline: The deadline of the turn's frame.
-    ///   - cost: The expected work of the whole turn, at least what was done.
+    ///   - cost: The expected work of the whole turn, at least the work so far.
     ///   - work: The work since the turn began or continued, which the session is charged for if
     ///     the turn pauses.
     /// - Returns: `nil` if the turn does not pause.
@@ -219,8 +219,8 @@ extension FrameScheduler {
 
     /// Grants a turn on an additional thread to a frame that is held up by much longer turns.
     ///
-    /// - Returns: `nil` if there is no such frame, or as many additional threads are in use as turns
-    ///   are long.
+    /// - Returns: `nil` if no such frame waits, or if the additional threads in use are as many as
+    ///   the long turns.
     package mutating func lend(at now: Duration) -> Grant? {
       let long = self.running.count { now - $0.since >= Self.patience }
       guard self.additionalTurns < min(long, self.threads) else { return nil }
@@ -331,8 +331,7 @@ extension FrameScheduler {
         || self.running.count { $0.kind == .job } < max(1, self.threads - 1)
     }
 
-    /// Returns the index of the request with the earliest deadline among those that a turn pauses
-    /// for; `nil` if there is none.
+    /// Returns the index of the request with the earliest deadline that a turn pauses for, if any.
     ///
     /// - Parameters:
     ///   - cost: The expected work of the turn.
@@ -350,9 +349,9 @@ extension FrameScheduler {
       self.accounts[session]?.service ?? .zero
     }
 
-    /// The service of the session that has had the least, of those that run or wait; `nil` if there
-    /// is none. A session that needs less than its share continues from here with each frame: it
-    /// goes before all that need more, and accumulates nothing.
+    /// The lowest service of the running and waiting sessions, if any. A session that needs less
+    /// than its share continues from here with every frame: it goes before all sessions that need
+    /// more, and does not accumulate a share.
     private var leastService: Duration? {
       var least: Duration?
       for turn in self.running { least = self.lesser(least, turn.session) }
@@ -361,14 +360,14 @@ extension FrameScheduler {
       return least
     }
 
-    /// The lesser of a service and that of a session; one that has left does not count.
+    /// The lesser of a service and a session's service, unless the session has left.
     private func lesser(_ least: Duration?, _ session: UInt64) -> Duration? {
       guard let service = self.accounts[session]?.service else { return least }
       return least.map { min($0, service) } ?? service
     }
 
-    /// The least service with which a session can continue, also a new one: the least of the active
-    /// sessions, but not much less than the most.
+    /// The lowest service with which a session, also a new one, can continue: the lowest service of
+    /// the active sessions, but at most ``maxLag`` below the highest.
     private var startingService: Duration {
       max(self.leastService ?? self.virtualTime, self.virtualTime - Self.maxLag)
     }

@@ -7,9 +7,9 @@ import Synchronization
 /// Grants the compute threads to sessions, one frame at a time: earliest deadline first among the
 /// sessions within their share.
 ///
-/// At most as many frames run at once as there are threads. Each is spread over `threads /
-/// sessions` threads: a wider spread shortens one frame but does not increase throughput, and would
-/// let one session's expensive frame delay all others. While other sessions are active, an
+/// At most as many frames run at once as the scheduler has threads. A frame is spread over `threads
+/// / sessions` threads: a wider spread shortens one frame but does not increase throughput, and
+/// would let one session's expensive frame delay all others. While other sessions are active, an
 /// expensive frame pauses between slices of its passes for much cheaper ones.
 ///
 /// Work that may not return gets a turn of limited length. Afterwards it continues, but the turn
@@ -87,8 +87,8 @@ package final class FrameScheduler: Sendable {
   ///   - limit: The length of the turn. `nil` disables the limit. A turn with a limit never pauses.
   ///   - cost: The expected work, in time of one thread; `nil` if unknown.
   ///   - kind: The kind of work. The turn of a job never pauses.
-  ///   - waitsOnComputeThread: Whether the task waits as a job of the compute threads, so that its
-  ///     turn begins without delay. A cancellation then ends the wait only when a thread is free.
+  ///   - waitsOnComputeThread: Whether the task waits as a job of the compute threads, which starts
+  ///     its turn without delay. A cancellation then ends the wait only when a thread is free.
   ///   - body: Does the work on the given number of threads, and reports parallel work to the
   ///     meter: the scheduler charges the session for the work, not for the threads that it could
   ///     have used.
@@ -257,7 +257,7 @@ package final class FrameScheduler: Sendable {
       await withCheckedContinuation { continuation in
         self.withState { state in
           state.lender = continuation
-          // A cancellation before has found nothing to resume.
+          // An earlier cancellation did not find the continuation.
           if Task.isCancelled { state.lender.take()?.resume(returning: nil) }
         }
       }
@@ -303,7 +303,7 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// Changes the state, and what running turns read of it.
+  /// Changes the state, and the parts of it that running turns read.
   private func withState<Result: Sendable>(
     at now: Duration? = nil, _ body: (inout sending State) -> sending Result
   ) -> Result {
@@ -346,7 +346,7 @@ private final class PendingTurn: Sendable {
     self.ticket = ticket
   }
 
-  /// Grants the turn, or withdraws the request. Later calls do nothing.
+  /// Grants the turn, or withdraws the request. Later calls have no effect.
   func decide(_ grant: Grant?) {
     let waiting: CheckedContinuation<Grant?, Never>? = self.state.withLock { state in
       switch state {

@@ -90,7 +90,7 @@ extension PipelineChange {
 }
 
 extension RequestedTransition? {
-  /// Reads the transition of a message; `nil` if it has none.
+  /// Reads the transition of a message, if any.
   fileprivate static func requested(
     _ wire: Sidelight_V1_Transition?
   ) throws(FieldViolation) -> RequestedTransition? {
@@ -102,7 +102,7 @@ extension RequestedTransition? {
     }
   }
 
-  /// Reads the glide of a message; `nil` if it has none.
+  /// Reads the glide of a message, if any.
   fileprivate static func requested(
     _ wire: Sidelight_V1_Glide?
   ) throws(FieldViolation) -> RequestedTransition? {
@@ -144,8 +144,8 @@ extension Pipeline {
 /// rate: it reads the next control message, and everything after it, once the budget allows.
 /// Acknowledgements that answer a frame are free, since there are no more of them than frames.
 ///
-/// A message costs 1 unit, and a message that changes or restates the pipeline 1 more for each of
-/// its stages. A burst may spend at once what ``ContractLimits`` allows for a second.
+/// A message costs 1 unit, and a message that changes or restates the pipeline 1 more per stage. A
+/// burst may spend at once a second's units of ``ContractLimits``.
 package struct ControlRate: Sendable {
   /// The acknowledgements of earlier frames that are free.
   private static let maxFreeAcknowledgements = 64

@@ -16,7 +16,7 @@ import Tracing
 /// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute
 ///   threads. It requests turns on the thread of its connection.
 /// - The analysis worker analyzes some of the frames at the same time.
-/// - The writer sends what the outcome queue puts in order.
+/// - The writer sends the outcome queue's items in order.
 /// - Helpers wait for times: of delayed notices, of statistics, of the next resume token, of the
 ///   call's end.
 ///
@@ -104,8 +104,8 @@ struct Session: Sendable {
     if options.dropPolicy != .newestWins {
       return max(options.mailboxDepth + 1, options.framesInFlight)
     }
-    // A client that acknowledges gets only the newest picture, so that the first one that it sees
-    // after a pause is fresh. For others as many frames may wait here as in the mailbox.
+    // A client that acknowledges gets only the newest picture: the first one after a pause is
+    // fresh. For others as many frames may wait here as in the mailbox.
     return options.outputWindow == nil ? options.mailboxDepth + 1 : 1
   }
 
@@ -133,8 +133,8 @@ struct Session: Sendable {
         isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
       }
     } onGracefulShutdown: {
-      // The reader continues, because the stream would close if nothing read it: frames that still
-      // arrive find the mailbox closed and are dropped as DRAINING.
+      // The reader continues, because the stream closes unless it is read: frames that still arrive
+      // find the mailbox closed and are dropped as DRAINING.
       self.outcomes.push(.message(self.draining))
       self.closeInputs()
     }
@@ -249,8 +249,8 @@ struct Session: Sendable {
     }
   }
 
-  /// Sends a new resume token after half of each token's lifetime. The lifetime can change while
-  /// the session is open, so each wait reads it again.
+  /// Sends a new resume token whenever half of a token's lifetime has passed. The lifetime can
+  /// change while the session is open, so every wait reads it again.
   private func refreshResumeToken() async {
     while !Task.isCancelled {
       await self.engine.clock.wait(self.engine.resumption.tokens.lifetime / 2)

@@ -5,8 +5,8 @@ package import SidelightWire
 import Synchronization
 package import Tracing
 
-/// Starts a span for each frame, as a child of the frame's own trace context. A call can last for
-/// hours, and its metadata has only one parent, so each frame has a separate context.
+/// Starts a span per frame, as a child of the frame's own trace context. A call can last for hours,
+/// and its metadata has only one parent, so every frame has a separate context.
 package struct FrameTracing: Sendable {
   /// The tracer. `nil` disables spans.
   package let tracer: (any Tracer)?
@@ -28,8 +28,7 @@ package struct FrameTracing: Sendable {
     return context
   }
 
-  /// The observer that starts a span for each pass over a still image, as a child of the call's
-  /// span.
+  /// The observer that starts a span per pass over a still image, as a child of the call's span.
   var passObserver: FramePassObserver {
     FramePassObserver(
       tracer: self.tracer, context: ServiceContext.current, metrics: self.metrics, clock: self.clock
@@ -77,8 +76,8 @@ package struct FrameTracing: Sendable {
   }
 }
 
-/// The span of one frame from arrival to outcome, with a child span for the wait and one for each
-/// pass. Also records the durations as metrics.
+/// The span of one frame from arrival to outcome, with child spans for the wait and every pass.
+/// Also records the durations as metrics.
 ///
 /// Ends with the frame's outcome; at the latest with its last reference, for a frame without an
 /// outcome because its client has disconnected.
@@ -116,7 +115,7 @@ package final class FrameSpan: Sendable {
     span.end()
   }
 
-  /// The observer that starts a span for each pass, as a child of the frame's span.
+  /// The observer that starts a span per pass, as a child of the frame's span.
   package var passObserver: FramePassObserver {
     FramePassObserver(
       tracer: self.span == nil ? nil : self.tracer, context: self.context, metrics: self.metrics,
@@ -172,7 +171,7 @@ package final class FrameSpan: Sendable {
   }
 }
 
-/// Starts a span for each pass, and records its duration. The parent is explicit: the body of a
+/// Starts a span per pass, and records its duration. The parent is explicit: the body of a
 /// streaming handler runs after the interceptors' task-local context has ended.
 package struct FramePassObserver: PassObserver {
   /// `nil` if the frame's trace is not recorded.

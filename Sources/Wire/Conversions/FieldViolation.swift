@@ -14,11 +14,11 @@ package struct FieldViolation: Error, Sendable, Hashable {
     package var reason: String
     /// The invalid value. `nil` if it is not known, or not a short text.
     package var value: String?
-    /// The limit, or the expected value. `nil` if there is none.
+    /// The limit, or the expected value, if any.
     package var limit: String?
-    /// The nearest valid name. `nil` if there is none.
+    /// The nearest valid name, if any.
     package var suggestion: String?
-    /// The position in the text of a pipeline or of a kernel. `nil` if the field is none.
+    /// The position in the text of a pipeline or of a kernel, if the field is such a text.
     package var position: Position?
 
     package init(
@@ -72,7 +72,7 @@ package struct FieldViolation: Error, Sendable, Hashable {
   package var field: String
   /// The reason with the value and the limit: a clause with the field as its subject.
   package var reason: String
-  /// The parts for programs. `nil` if none is known.
+  /// The parts for programs, if known.
   package var info: Info?
 
   package init(
@@ -243,7 +243,7 @@ extension PipelineError.Code {
 }
 
 extension Google_Rpc_Status {
-  /// The metadata of the status's `google.rpc.ErrorInfo`; empty if it has none.
+  /// The metadata of the status's `google.rpc.ErrorInfo`, empty without one.
   package var errorMetadata: [String: String] {
     guard let bytes: [UInt8] = try? self.serializedBytes(),
       let status = try? GoogleRPCStatus(serializedBytes: bytes)

@@ -7,7 +7,7 @@ package import SidelightKernels
 package struct RequestedPipeline: Sendable {
   /// The pipeline. Its structure and sizes are checked; the catalogue checks its filters.
   package let pipeline: Pipeline
-  /// The field of the request: `pipeline`, or that of the text.
+  /// The field of the request: `pipeline`, or the text's field.
   package let field: String
   /// The text with the locations of its parts. `nil` if the client sent a message.
   private let text: PipelineText?
@@ -71,7 +71,7 @@ package struct RequestedPipeline: Sendable {
 // MARK: Requests
 
 extension RequestedPipeline {
-  /// Reads the pipeline of a message; the empty pipeline if there is none.
+  /// Reads the pipeline of a message, by default the empty pipeline.
   package init(
     _ source: Sidelight_V1_Open.OneOf_PipelineSource?
   ) throws(FieldViolation) {
@@ -82,7 +82,7 @@ extension RequestedPipeline {
     }
   }
 
-  /// Reads the pipeline of a message; the empty pipeline if there is none.
+  /// Reads the pipeline of a message, by default the empty pipeline.
   package init(
     _ source: Sidelight_V1_Select.OneOf_PipelineSource?
   ) throws(FieldViolation) {
@@ -93,7 +93,7 @@ extension RequestedPipeline {
     }
   }
 
-  /// Reads the pipeline of a request; the empty pipeline if there is none.
+  /// Reads the pipeline of a request, by default the empty pipeline.
   package init(
     _ source: Sidelight_V1_ApplyRequest.OneOf_PipelineSource?
   ) throws(FieldViolation) {
@@ -116,7 +116,7 @@ extension RequestedPipeline {
 
   /// Reads the pipeline of a request to check one.
   ///
-  /// - Throws: ``FieldViolation`` that names `source` if there is none.
+  /// - Throws: ``FieldViolation`` that names `source` if it is missing.
   package init(
     _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?
   ) throws(FieldViolation) {

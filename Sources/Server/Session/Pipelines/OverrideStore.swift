@@ -98,7 +98,7 @@ package final class OverrideStore: Sendable {
   }
 
   private struct State {
-    /// The decisions about each target that count or will count again, the last one at the end.
+    /// The decisions per target that apply or will apply again, the last one at the end.
     var entries: [Target: [Entry]] = [:]
     /// The lineages of the decisions for a track.
     var lineages: [Track: Set<SessionLineage>] = [:]
@@ -143,7 +143,7 @@ package final class OverrideStore: Sendable {
       return count() < OverrideStore.capacity
     }
 
-    /// Returns the decision that counts for a session; `nil` if there is none.
+    /// Returns the decision that applies to a session, if any.
     func decision(for session: Session, at now: Duration) -> Decision? {
       self.entries(for: session, at: now).max { $0.number < $1.number }?.decision
     }
@@ -162,7 +162,7 @@ package final class OverrideStore: Sendable {
       return own + others.filter { $0.lineage != session.lineage }.map(\.entry)
     }
 
-    /// Returns the overrides of a track's sessions. The end of an override is that of one session.
+    /// Returns the overrides that are in force for a track's sessions, and their lineages.
     func overrides(
       of track: Track, at now: Duration
     ) -> [(lineage: SessionLineage, entry: Entry)] {
@@ -188,7 +188,7 @@ package final class OverrideStore: Sendable {
 
   package init() {}
 
-  /// Stores a decision about a session, those of its lineage, and later ones of its track.
+  /// Stores a decision about a session, its lineage's sessions, and later sessions of its track.
   ///
   /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect, or decisions for
   ///   as many other lineages of tracks.
@@ -222,8 +222,8 @@ package final class OverrideStore: Sendable {
 
   /// Records that all overrides of a session's lineage were ended before their time.
   ///
-  /// - Parameter end: The time until which the override was to last; `nil` if none is in force.
-  /// - Throws: RESOURCE_EXHAUSTED if the override is not one of the lineage alone, and ``capacity``
+  /// - Parameter end: The end time of the override, or `nil` if no override is in force.
+  /// - Throws: RESOURCE_EXHAUSTED if the override covers more than the lineage, and ``capacity``
   ///   other decisions are in effect.
   package func lift(_ session: Session, until end: Duration?, at now: Duration) throws {
     let hasCapacity = self.state.withLock { state in
@@ -237,13 +237,13 @@ package final class OverrideStore: Sendable {
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Records that the overrides of participants were ended before their time, also those of single
-  /// sessions, whether the sessions are open or not.
+  /// Records that the overrides of participants were ended before their time, also overrides of
+  /// single sessions, whether the sessions are open or not.
   ///
-  /// - Parameter end: The time until which the overrides of open sessions were to last; `nil` if
-  ///   none is in force.
-  /// - Throws: RESOURCE_EXHAUSTED if there is no decision about just these participants, and
-  ///   ``capacity`` other decisions are in effect.
+  /// - Parameter end: The end time of the open sessions' overrides, or `nil` if no override is in
+  ///   force.
+  /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect, and the store has
+  ///   no decision about just these participants.
   package func lift(
     _ participants: Participants, until end: Duration? = nil, at now: Duration
   ) throws {
@@ -272,7 +272,7 @@ package final class OverrideStore: Sendable {
           }
         }
       }
-      // First, because the others are stored already: without room nothing changes.
+      // First, because the others are stored already: without room the store stays unchanged.
       if lastEnd > now {
         let end = max(lastEnd, lifted.removeValue(forKey: .participants(participants)) ?? now)
         guard state.record(.lifted(until: end), for: .participants(participants), at: now) else {
@@ -287,13 +287,12 @@ package final class OverrideStore: Sendable {
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Returns the decision for a session; `nil` if there is none, or it has expired.
+  /// Returns the decision for a session, or `nil` if it is missing or has expired.
   package func decision(for session: Session, at now: Duration) -> Decision? {
     self.state.withLock { $0.decision(for: session, at: now) }
   }
 
-  /// Returns the lineage whose override applies to a new session of a track; `nil` if there is
-  /// none.
+  /// Returns the lineage whose override applies to a new session of a track, if any.
   package func lineage(
     of identity: CallerIdentity, label: String, at now: Duration
   ) -> SessionLineage? {

@@ -6,9 +6,9 @@ import SwiftProtobuf
 
 /// Signs the state of a session as a token, and verifies tokens.
 ///
-/// A token is not encrypted: it contains what its client selected. The signature (HMAC-SHA-256)
-/// proves that a server with the key wrote it, so that a client cannot remove an operator's
-/// override with a forged token. A token from before an override is valid until it expires: the
+/// A token is not encrypted: it contains its client's own selection. The signature (HMAC-SHA-256)
+/// proves that a server with the key wrote it, which prevents a client from removing an operator's
+/// override using a forged token. A token from before an override is valid until it expires: the
 /// server of the override finds the override by the token's lineage and the session's label
 /// (``OverrideStore``), and on other servers the short lifetime bounds the use of such a token.
 package struct ResumeTokens: Sendable {
@@ -35,8 +35,8 @@ package struct ResumeTokens: Sendable {
 
   /// Returns a copy whose tokens are valid for one caller, and for one of its participants, only.
   ///
-  /// The signature covers both names, but the token does not contain them, so that a token does not
-  /// reveal its owner.
+  /// The signature covers both names, but the token does not contain them, which keeps its owner
+  /// private.
   ///
   /// - Parameters:
   ///   - owner: The caller's authenticated name; `nil` if callers are not authenticated, because
@@ -101,8 +101,8 @@ package struct ResumeTokens: Sendable {
   /// Returns the signed bytes: the names of key, owner and participant with their lengths, then the
   /// state. The lengths make the encoding unambiguous.
   ///
-  /// Without a participant the bytes are those of servers that do not know participants. With one
-  /// they begin with a length that no key's name has.
+  /// Without a participant the bytes are the same as on servers that do not know participants. With
+  /// one they begin with a length that no key's name has.
   private func message(_ key: ResumeKey, _ state: Data) -> Data {
     var message = Data()
     func append(_ number: Int) {
@@ -122,7 +122,7 @@ package struct ResumeTokens: Sendable {
   }
 }
 
-/// A secret key that signs resume tokens. Servers with the same key accept each other's tokens.
+/// A secret key that signs resume tokens. Servers with the same key accept one another's tokens.
 public struct ResumeKey: Sendable, Hashable {
   /// The key's name in tokens, for key rotation; at most 64 bytes.
   public let id: String
@@ -164,8 +164,8 @@ package struct SessionLineage: Sendable, Hashable {
 
   /// Creates the lineage that a token names.
   ///
-  /// - Parameter bytes: The bytes from a verified token. Tokens of older servers have none: they
-  ///   create a new lineage.
+  /// - Parameter bytes: The bytes from a verified token. If empty, as in tokens of older servers,
+  ///   they create a new lineage.
   package init(token bytes: Data) {
     self.bytes = bytes.count == 16 ? bytes : Self().bytes
   }

@@ -47,7 +47,7 @@ extension OutcomeQueue {
     ///   - backlogLimit: The entries of any kind at which the reader should wait.
     ///   - creditLimit: The frames that may be without an outcome.
     ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
-    ///   - noticesPerFrame: The notices of superseded frames for each finished frame, at least 1.
+    ///   - noticesPerFrame: The notices of superseded frames per finished frame, at least 1.
     package init(
       pictureLimit: Int, backlogLimit: Int, creditLimit: Int = .max, outputWindow: Int? = nil,
       noticesPerFrame: Int = .max
@@ -61,7 +61,7 @@ extension OutcomeQueue {
 
     /// Whether the reader may continue.
     package var hasCapacity: Bool {
-      // After the final counts entries are no longer added.
+      // After the final counts the queue stops adding entries.
       self.hasSentFinalCounts || self.entries.count + self.controls.count < self.backlogLimit
     }
 
@@ -92,10 +92,10 @@ extension OutcomeQueue {
       return reservation
     }
 
-    /// Resolves a frame as finished. Does nothing if it is already resolved.
+    /// Resolves a frame as finished. Has no effect if it is already resolved.
     ///
     /// - Returns: The frame that will not be written because too many wait or a later revision is
-    ///   forced; `nil` if there is none.
+    ///   forced, if any.
     package mutating func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>)
       -> Payload?
     {
@@ -111,7 +111,7 @@ extension OutcomeQueue {
       return self.displaceOldestPicture()
     }
 
-    /// Resolves a frame as dropped. Does nothing if it is already resolved.
+    /// Resolves a frame as dropped. Has no effect if it is already resolved.
     package mutating func resolve(
       _ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero
     ) {
@@ -161,7 +161,7 @@ extension OutcomeQueue {
       self.window = OutputWindow(size: nil)
     }
 
-    /// Accepts nothing more. The final counts follow the remaining items.
+    /// Stops accepting items. The final counts follow the remaining items.
     package mutating func finish() {
       self.isFinished = true
     }
@@ -170,7 +170,7 @@ extension OutcomeQueue {
       case item(Item)
       /// The frame at the head is too late to be written; its notice follows.
       case late(Payload)
-      /// Nothing until the given time, unless the state changes before.
+      /// Wait until the given time, unless the state changes before.
       case waitUntil(Duration)
       case wait
       case finished
@@ -211,7 +211,7 @@ extension OutcomeQueue {
 
     /// Removes the drops with the same reason from the head.
     ///
-    /// - Parameter onlyFirst: Whether to remove only the first, because each notice has its own
+    /// - Parameter onlyFirst: Whether to remove only the first, because every notice has its own
     ///   time.
     private mutating func removeDrops(onlyFirst: Bool, at now: Duration) -> DropRun {
       guard case .dropped(var run)? = self.entries.popFirst()?.resolution else {
