@@ -11,7 +11,7 @@ public struct ServeConfiguration: Sendable {
   /// The basis of ``server``.
   var base = ServerConfiguration()
 
-  /// The transport profile. Setting it replaces all transport settings by those of the profile.
+  /// The transport profile. Setting it replaces all transport settings by the profile's settings.
   var profile = TransportConfiguration.Profile.latency {
     didSet { self.base.transport = self.profile.configuration }
   }
@@ -112,7 +112,7 @@ public struct ServeConfiguration: Sendable {
 
   // MARK: Workers
 
-  /// Returns the configuration of one of several workers on a host: each gets its share of the
+  /// Returns the configuration of one of several workers on a host: the workers share the
   /// processors, and ports and paths that cannot be shared are numbered.
   ///
   /// - Parameters:

@@ -86,7 +86,7 @@ public struct Setting: Sendable, CustomStringConvertible {
   /// Returns the flag that is derived from a key.
   static func flag(of key: String) -> String { "--" + key.replacing(".", with: "-") }
 
-  /// The value in a configuration, as text. `nil` if it has none.
+  /// The value in a configuration, as text, if any.
   func texts(in configuration: ServeConfiguration) -> [String]? { self.readTexts(configuration) }
 
   /// Sets the value in a configuration.

@@ -16,7 +16,7 @@ struct Engine: Sendable {
   let admission: Admission
   /// Carries the state of sessions over to new connections.
   let resumption: Resumption
-  /// Reports what the server does.
+  /// Reports the server's activity.
   let observability: Observability
   /// The assets that callers have uploaded.
   let assets: AssetLibrary

@@ -5,7 +5,7 @@ public import SidelightWire
 /// processes serve on them.
 ///
 /// Such a process names the socket in ``ServerConfiguration/listeningDescriptors``. Several
-/// processes may serve on one socket; each connection belongs to one of them.
+/// processes may serve on one socket; a connection belongs to one of them.
 public struct ListeningSocket: Sendable {
   private let socket: BoundSocket
 

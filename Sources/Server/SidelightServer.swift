@@ -263,12 +263,12 @@ public final class SidelightServer: Service {
   private static let closeTimeout = Duration.seconds(1)
 
   /// Reads certificates, keys and clients' authorities again, for new connections. Open connections
-  /// and their sessions keep the certificates that they began with. Does nothing on a server
+  /// and their sessions keep the certificates that they began with. Has no effect on a server
   /// without TLS.
   ///
   /// - Parameter settings: The files, and the requirements for client certificates. `nil` keeps the
   ///   settings.
-  /// - Throws: `TLSFileError` if a file is invalid. Nothing changes then.
+  /// - Throws: `TLSFileError` if a file is invalid. The server then keeps its certificates.
   public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFileError) {
     try self.certificates?.load(settings)
     if let settings, settings.clientCertificates != .none {
@@ -297,7 +297,7 @@ public final class SidelightServer: Service {
 
   /// The address of the web endpoint, with the port that the system chose. Waits until it is bound.
   ///
-  /// - Returns: `nil` if the server has no web endpoint.
+  /// - Returns: `nil` if the server doesn't have a web endpoint.
   /// - Throws: As ``listeningAddresses``.
   package var webAddress: Address? {
     get async throws { try await self.webListener?.boundAddress }
@@ -317,7 +317,7 @@ public final class SidelightServer: Service {
     self.engine.assets.contents
   }
 
-  /// The number of times that each guard has closed a connection, or ended or reset a call.
+  /// The number of times that a guard has closed a connection, or ended or reset a call, by guard.
   package var guardCounts: [Guard: Int] { self.engine.observability.connections.counts.guards }
 
   /// The number of connections that have ended, by reason.

@@ -1,6 +1,6 @@
 package import SidelightWire
 
-/// Selects the picture that replaces a frame while there is no connection. A pure state machine.
+/// Selects the picture that replaces a frame while disconnected. A pure state machine.
 ///
 /// States: own <-> forced. While an operator's override is in force only frames that it filtered
 /// are shown: neither originals, nor a last frame from before it. The revision identifies these
@@ -66,7 +66,7 @@ package struct FallbackPictureSource: Sendable {
   ///
   /// - Parameters:
   ///   - revision: The revision.
-  ///   - requestID: The number of the request that created it; 0 if there is none.
+  ///   - requestID: The number of the request that created it, or 0.
   ///   - protection: The parts that the participant's pipeline hides with it.
   package mutating func recordApplied(
     _ revision: UInt64, requestID: UInt64, protection: PipelineProtection
@@ -93,7 +93,7 @@ package struct FallbackPictureSource: Sendable {
     self.last = LastFrame(picture: picture, revision: revision, protection: protection)
   }
 
-  /// Returns the picture that replaces a frame; `nil` if there is none.
+  /// Returns the picture that replaces a frame, if any.
   ///
   /// - Parameters:
   ///   - original: The frame.

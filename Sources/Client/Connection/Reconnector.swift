@@ -29,7 +29,7 @@ package struct Reconnector: Sendable {
   }
 
   private let policy: ReconnectPolicy?
-  /// The time from which each address may be tried again.
+  /// The times from which the addresses may be tried again.
   private var availableFrom: [Duration]
   /// The current attempt.
   package private(set) var attempt = Attempt(number: 0, address: 0, usesToken: true)

@@ -151,7 +151,7 @@ extension SessionRunner {
     }
   }
 
-  /// Waits for a delay, or until no message is left to send, so that no further attempt is needed.
+  /// Waits for a delay, or until all messages are sent and a further attempt isn't needed.
   private func wait(_ delay: Duration) async {
     guard delay > .zero else { return }
     await withTaskGroup(of: Void.self) { group in

@@ -1,6 +1,6 @@
 public import SidelightWire
 
-/// The outcome of a frame. Each accepted frame has exactly one outcome, in order, even if the
+/// The outcome of a frame. An accepted frame has exactly one outcome, in order, even if the
 /// connection is lost.
 public enum FrameOutcome: Sendable {
   /// The frame came back.

@@ -12,7 +12,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     /// The outcome of a frame that was sent; taking it returns a credit and, if `isPicture`,
     /// consumes a picture.
     case outcome(Event, sequence: UInt64, isPicture: Bool)
-    /// A frame that was dropped on the client and has no fallback picture.
+    /// A frame that was dropped on the client, without a fallback picture.
     case dropped(UInt64, DroppedFrame.Reason)
   }
 
@@ -91,8 +91,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
   }
 
   /// The number of events other than outcomes that may wait to be taken; beyond it the oldest is
-  /// removed, so that a server that sends without pause does not fill the memory of a program that
-  /// does not read.
+  /// removed. This bounds the memory of a program that doesn't read while the server keeps sending.
   package static var eventLimit: Int { 256 }
 
   /// Adds an event other than an outcome, before the first frame whose outcome is not known.

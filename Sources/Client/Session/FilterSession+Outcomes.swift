@@ -56,8 +56,8 @@ extension FilterSession {
 ///
 /// ``FilterSession/events``, ``FilterSession/outcomes`` and ``FilterSession/filter(_:)`` are one
 /// stream: an event that one iterator takes does not reach another. The first call of `next()`
-/// claims the stream for its iterator; `next()` of any other iterator throws this error, and takes
-/// and sends nothing.
+/// claims the stream for its iterator; `next()` of any other iterator throws this error, without
+/// taking an event or sending a frame.
 public struct SessionAlreadyIteratedError: Error, Hashable, CustomStringConvertible {
   init() {}
 
@@ -190,8 +190,8 @@ where Source.Element == VideoFrame {
 
   let session: FilterSession
   let source: Source
-  /// The error of the source. Set before the session is finished, so that it is known when the
-  /// outcomes end.
+  /// The error of the source. Set before the session is finished, to be known when the outcomes
+  /// end.
   let failure = SourceFailure()
 
   struct Iterator: AsyncIteratorProtocol {

@@ -24,7 +24,7 @@ package enum SelectedPipeline: Sendable, Hashable {
     }
   }
 
-  /// The parts of frames that it certainly hides: none for a text that cannot be parsed.
+  /// The parts of frames that it certainly hides, empty for a text that cannot be parsed.
   var certainProtection: PipelineProtection {
     switch self {
     case .pipeline(let pipeline): pipeline.protection

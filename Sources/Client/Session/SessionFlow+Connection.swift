@@ -15,7 +15,7 @@ extension SessionFlow {
     try self.state.withLock { $0.opening }?.get()
   }
 
-  /// Whether no more messages are accepted and none waits, so that no connection is needed.
+  /// Whether further messages are refused and all accepted ones are sent: no connection is needed.
   var isDrained: Bool { self.state.withLock { $0.window.isDrained } }
 
   /// Returns when ``isDrained`` is true, or the task is cancelled.
@@ -69,8 +69,8 @@ extension SessionFlow {
     self.update { $0.window.pushUrgent(.ping(id: 0)) }
   }
 
-  /// Returns the next message; waits for it. `nil` if there will be none on this connection, or the
-  /// task is cancelled.
+  /// Waits for the next message and returns it. Returns `nil` at the end of this connection's
+  /// messages, or if the task is cancelled.
   func nextMessage() async -> Window.Element? {
     while !Task.isCancelled {
       let next = self.update { state in

@@ -150,8 +150,8 @@ final class ClientRing: Sendable {
     }
   }
 
-  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
-  /// there is nothing new to acknowledge.
+  /// Returns the acknowledgement that the server needs before it writes another picture, or `nil`
+  /// if the server has it already.
   func takeAcknowledgement() -> Sidelight_V1_Ack? {
     self.slots.withLock { $0.takeAcknowledgement() }.map(Sidelight_V1_Ack.init)
   }

@@ -38,7 +38,7 @@ public struct ImageEncoder: Sendable {
 
   /// Encodes a whole frame. Blocks until it is done.
   ///
-  /// JPEG has no alpha: alpha is omitted, and colours are written as they are stored.
+  /// JPEG doesn't support alpha: alpha is omitted, and colours are written as they are stored.
   ///
   /// - Returns: The bytes of the file.
   /// - Throws: ``CodecError`` with code ``CodecError/Code/invalidOption`` for a quality outside

@@ -97,7 +97,7 @@ struct PNGEncoder {
 
 /// The trade-off between the time of compression and the size of a PNG. The pixels are the same.
 public enum PNGCompression: String, Sendable, Hashable, CaseIterable {
-  /// Several times faster. Files are larger, those of photographs by about a quarter.
+  /// Several times faster. Files are larger, photographs by about a quarter.
   case fast
   /// Smaller files.
   case small

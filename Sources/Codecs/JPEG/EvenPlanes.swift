@@ -2,7 +2,7 @@ import SidelightKernels
 
 extension Frame {
   /// Returns the frame as `i420` with luma up to the next even size, as libjpeg-turbo reads it.
-  /// Added samples repeat the edge, so that equal frames give equal files.
+  /// Added samples repeat the edge: equal frames give equal files.
   ///
   /// - Precondition: The frame is `i420` or `nv12`.
   /// - Throws: ``CodecError`` for a size that no frame can have.

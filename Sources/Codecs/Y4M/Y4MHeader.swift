@@ -14,8 +14,8 @@ public struct Y4MHeader: Sendable, Hashable {
   ///
   /// Samples of luma-only streams are read as full range with any tag; the tag is kept.
   public var range: YUVRange?
-  /// Other `X` tags, including the `X`, in order. They are ignored, and written again. None may
-  /// contain a space or a newline.
+  /// Other `X` tags, including the `X`, in order. They are ignored, and written again. They must
+  /// not contain spaces or newlines.
   public var extensions: [String]
 
   /// Creates the header of a stream to write.

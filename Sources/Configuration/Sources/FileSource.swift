@@ -198,7 +198,7 @@ struct FileSource {
   /// Returns the first line with `&name` or `*name` where a value may begin, outside quotation
   /// marks and comments.
   private static func lineOfAlias(in text: String) -> Int? {
-    // Most files have none.
+    // Most files don't use anchors.
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "*") }) else {
       return nil
     }

@@ -1,4 +1,4 @@
-/// A setting of an earlier version. Setting it is an error that says what to do.
+/// A setting of an earlier version. Setting it is an error that names the alternative.
 package struct RemovedSetting: Sendable {
   /// The key.
   package let key: String

@@ -1,6 +1,6 @@
 /// All settings, in the order in which they are shown.
 ///
-/// Each setting is declared once, in its group. Flags, environment variables, files, help, the
+/// A setting is declared once, in its group. Flags, environment variables, files, help, the
 /// reference page and validation follow from the declaration. To add one, add a row for a property
 /// of ``ServeConfiguration`` or of a value that it holds, and run `make reference`. Properties that
 /// only the process uses are declared next to their rows.

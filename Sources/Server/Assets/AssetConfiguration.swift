@@ -24,10 +24,11 @@ public struct AssetConfiguration: Sendable, Hashable {
   /// - `uploadTimeout` (duration, default: 60 s): the time that an upload may take.
   public var uploadTimeout = Duration.seconds(60)
   /// - `lifetime` (duration, default: 10 min): the time for which assets are kept while their owner
-  ///   has no session, from the end of the last session or the last upload or use of one of them.
+  ///   is without sessions, from the end of the last session or the last upload or use of one of
+  ///   them.
   public var lifetime = Duration.seconds(600)
 
-  /// The most chunks of an upload.
+  /// The maximum number of chunks of an upload.
   static let maxChunks = 8192
 
   /// The defaults.

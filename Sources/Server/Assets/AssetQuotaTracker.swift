@@ -1,7 +1,7 @@
 import SidelightKernels
 import Synchronization
 
-/// Counts the memory of assets and of uploads, for each owner and in total.
+/// Counts the memory of assets and of uploads, per owner and in total.
 ///
 /// Memory is released when its ``Lease`` ends. An asset keeps its lease as long as it lives: a
 /// deleted asset counts while the plan of a session still uses it.

@@ -7,7 +7,7 @@ import SidelightKernels
 ///
 /// An owner's entry begins with the first asset or session. It ends when the owner has neither
 /// assets nor sessions, or after the lifetime without sessions. Methods return the assets that they
-/// remove, so that callers free them outside of locks.
+/// remove, which callers free outside of locks.
 struct AssetTable: Sendable {
   private struct OwnerEntry {
     var assets: [String: StoredAsset] = [:]
@@ -20,7 +20,7 @@ struct AssetTable: Sendable {
   private let maxTotal: Int
   private let lifetime: Duration
   private var owners: [CallerIdentity: OwnerEntry] = [:]
-  /// The number of assets of each caller and its participants.
+  /// The number of assets of a caller and its participants, by caller.
   private var callerCounts: [String: Int] = [:]
   /// The number of assets.
   private(set) var count = 0

@@ -51,7 +51,7 @@ package struct AvailableProcessors: Sendable, Hashable {
 private struct FileTree {
   var root: String
 
-  /// Returns the lines of a file; none if it cannot be read.
+  /// Returns the lines of a file, or an empty array if it cannot be read.
   func lines(_ path: String) -> [Substring] {
     let data = FileManager.default.contents(atPath: self.root + path) ?? Data()
     return String(decoding: data, as: UTF8.self).split(separator: "\n")
@@ -134,14 +134,14 @@ private struct CgroupMount {
           files.lines(folder + "/cpu." + $0).first
         }
       }
-    // The quota is `max` (version 2) or -1 (version 1) if there is no limit.
+    // Without a limit the quota is `max` (version 2) or -1 (version 1).
     guard numbers.count == 2, let quota = Double(numbers[0]), let period = Double(numbers[1]),
       quota > 0, period > 0
     else { return nil }
     return quota / period
   }
 
-  /// Returns the number of processors that a group may use; `nil` if it says nothing.
+  /// Returns the number of processors that a group may use, if it states one.
   func processorSet(in folder: String, _ files: FileTree) -> Int? {
     let names =
       switch self.version {

@@ -12,7 +12,7 @@ extension SidelightServer {
   /// - `resumeKeys`, `resumeTokenLifetime`: for tokens that are signed or presented from now on. If
   ///   the server started without keys, open sessions get no tokens.
   /// - `quotas` of frames and bytes: immediately, also for open sessions.
-  /// - `permissions`: for new sessions and calls, and for the next change of each open session's
+  /// - `permissions`: for new sessions and calls, and for the next change of an open session's
   ///   pipeline. Until then a session keeps its pipeline. Call ``validate(_:)`` first.
   /// - `identity`: for new calls. ``reloadCertificates(_:)`` replaces certificates.
   /// - `guards`: the limits of connections and unfinished messages immediately, all others for new

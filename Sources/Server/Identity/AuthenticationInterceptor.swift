@@ -5,8 +5,8 @@ import SidelightTransport
 import SidelightWire
 import Tracing
 
-/// Authenticates and authorizes each call before its handler runs, and ends calls whose credentials
-/// expire.
+/// Authenticates and authorizes every call before its handler runs, and ends calls whose
+/// credentials expire.
 struct AuthenticationInterceptor: ServerInterceptor {
   /// The header that carries tokens. It is removed before the handler runs.
   private static let header = "authorization"

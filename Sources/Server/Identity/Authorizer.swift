@@ -5,8 +5,8 @@ import Synchronization
 final class Authorizer: Sendable {
   private struct State {
     var rules: IdentityConfiguration
-    /// Whether callers must authenticate. Once `true` it stays `true`, so that new rules without
-    /// any entry do not open a closed server to all callers.
+    /// Whether callers must authenticate. Once `true` it stays `true`, because empty new rules must
+    /// not open a closed server to all callers.
     var requiresAuthentication: Bool
   }
 
@@ -54,7 +54,7 @@ final class Authorizer: Sendable {
   ///   - connection: The connection of the call.
   ///   - now: The time since 1970.
   /// - Returns: The caller; `nil` if the server does not authenticate callers.
-  /// - Throws: ``AuthenticationFailure`` if the call has no valid credentials.
+  /// - Throws: ``AuthenticationFailure`` if the call doesn't have valid credentials.
   func principal(
     authorization: [String], on connection: Connection, at now: Duration
   ) async throws(AuthenticationFailure) -> Principal? {

@@ -1,4 +1,4 @@
-/// A permission of a caller. `MethodAccess` has the scopes that each method requires.
+/// A permission of a caller. `MethodAccess` has the scopes that methods require.
 public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
   /// Filter video and still images, and check pipelines.
   case stream

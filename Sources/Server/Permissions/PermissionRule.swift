@@ -3,9 +3,9 @@ import SidelightWire
 
 /// A rule about the filters that callers or participants may use.
 ///
-/// Of the rules without ``participants`` the first that matches a caller applies to it. Of those
-/// with ``participants`` the first that matches applies to a participant, in addition to the rule
-/// for its caller. If there are rules of a kind and none matches, no filter is permitted.
+/// Of the rules without ``participants`` the first match for a caller applies to it. Of the rules
+/// with ``participants`` the first match applies to a participant, in addition to the rule for its
+/// caller. If rules of a kind exist but do not match, all filters are refused.
 public struct PermissionRule: Sendable, Hashable {
   /// The names of callers, or prefixes that end in `*`. An empty list matches every caller.
   public var callers: [NamePattern]
@@ -24,7 +24,7 @@ public struct PermissionRule: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - callers: The callers; all by default.
-  ///   - participants: The participants; none by default.
+  ///   - participants: The participants; empty by default.
   ///   - scopes: The scopes of callers; any by default.
   ///   - filters: The permitted filters.
   ///   - parameters: The permitted ranges of parameters.

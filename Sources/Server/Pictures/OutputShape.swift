@@ -24,7 +24,7 @@ package struct OutputShape: Sendable, Hashable {
     }
   }
 
-  /// The coding of results. `nil` keeps that of the pictures.
+  /// The coding of results. `nil` keeps the pictures' coding.
   package private(set) var coding: PictureCoding?
   /// The size of results; a side that is not stated follows from the other.
   package private(set) var size = FrameShape()

@@ -51,16 +51,17 @@ package struct StillImageFilter: Sendable {
     package var isFiltered: Bool
   }
 
-  /// Filters an image. Returns the input byte for byte if the pipeline changes nothing.
+  /// Filters an image. Returns the input byte for byte if the pipeline doesn't change the image.
   ///
   /// - Parameters:
   ///   - image: The image, raw or a PNG or JPEG file, with its bytes inline.
   ///   - output: The form of the result.
   ///   - time: The position in a stream at which the image is filtered; by default the first frame.
   ///   - details: The values that stages can show.
-  ///   - bands: The most threads to spread a pass over; `nil` depends on the frames in flight.
+  ///   - bands: The maximum number of threads to spread a pass over; `nil` depends on the frames in
+  ///     flight.
   ///   - meter: Measures the work of the threads.
-  /// - Throws: ``PipelineError``; ``FieldViolation``, whose field is that of the request, for an
+  /// - Throws: ``PipelineError``; ``FieldViolation``, which names the request's field, for an
   ///   invalid image or a result that is too large; or the error of a custom filter.
   package func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,

@@ -9,7 +9,7 @@ import SwiftProtobuf
 struct Admission: Sendable {
   /// The open sessions, and the limits on new ones.
   let sessions: SessionRegistry
-  /// The rates of frames and bytes of each caller and participant.
+  /// The rates of frames and bytes per caller and participant.
   let rateLimiter: RateLimiter
   /// The memory of still images.
   let stillImages: StillBudget

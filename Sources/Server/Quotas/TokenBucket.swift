@@ -1,8 +1,8 @@
 /// A token bucket with a rate per second and a burst of one second. An amount larger than the burst
 /// passes when the bucket is full, and leaves a debt that is filled first.
 ///
-/// In any period the amounts are at most what the rate allows in that period and one more second,
-/// or in that period plus the largest single amount.
+/// In any period the amounts are at most the rate over that period and one more second, or over
+/// that period plus the largest single amount.
 package struct TokenBucket: Sendable {
   private let perSecond: Double
   private let capacity: Double

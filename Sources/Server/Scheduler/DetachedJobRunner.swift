@@ -7,7 +7,7 @@ import Synchronization
 /// ends while its job continues. ``FrameScheduler`` bounds the threads that such jobs occupy.
 final class DetachedJobRunner: Sendable {
   private struct State {
-    /// Bounded by the sessions: each has one job for its worker and one for each analysis at most.
+    /// Bounded by the sessions: a session has at most one job for its worker and one per analysis.
     var waiting: [DetachedJob] = []
     var runner: CheckedContinuation<DetachedJob?, Never>?
     var isFinished = false
@@ -113,7 +113,7 @@ final class DetachedJob: Sendable {
     await self.done.wait(atMost: limit, on: clock)
   }
 
-  /// Cancels the job's task. Does nothing if the job is done.
+  /// Cancels the job's task. Has no effect if the job is done.
   func abandon() {
     self.released.finish()
   }

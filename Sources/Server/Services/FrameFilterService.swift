@@ -54,7 +54,7 @@ struct FrameFilterService: RegistrableRPCService {
     writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>, context: ServerContext
   ) async throws {
     let messages = ClientMessages(request.messages)
-    // A shutdown cancels a call that has not opened a session: there is nothing to finish.
+    // A shutdown cancels a call that has not opened a session.
     let first = try await cancelWhenGracefulShutdown { try await messages.next() }
     guard !Task.isShuttingDownGracefully else {
       throw GoogleRPCStatus.shuttingDown

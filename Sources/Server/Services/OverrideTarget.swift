@@ -3,8 +3,8 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// The sessions to which an operator's override applies: those of one lineage, or all sessions of
-/// participants.
+/// The sessions to which an operator's override applies: the sessions of one lineage, or all
+/// sessions of participants.
 enum OverrideTarget: Sendable {
   /// An open session, and the others of its lineage.
   case session(SessionHandle)
@@ -70,7 +70,7 @@ enum OverrideTarget: Sendable {
     _ pipeline: Pipeline, reason: String, until end: Duration, at now: Duration, in engine: Engine
   ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
     let decision = OverrideStore.Decision.forced(pipeline, reason: reason, until: end)
-    // Stored first, so that a session that opens at this moment finds it.
+    // Stored first, to apply to a session that opens at this moment.
     let overrides = engine.resumption.overrides
     switch self {
     case .session(let handle): try overrides.record(decision, for: handle.overrideSession, at: now)
@@ -91,7 +91,7 @@ enum OverrideTarget: Sendable {
   ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
     let (overrides, sessions) = (engine.resumption.overrides, engine.admission.sessions)
     let end = self.handles(in: sessions).compactMap(\.overrideEnd).max()
-    // Recorded first, so that a session that opens at this moment finds it.
+    // Recorded first, to apply to a session that opens at this moment.
     switch self {
     case .session(let handle):
       try overrides.lift(handle.overrideSession, until: end, at: now)
@@ -118,7 +118,7 @@ extension SessionHandle {
 extension SessionRegistry {
   /// Returns the open session that a request names.
   ///
-  /// - Throws: ``FieldViolation`` with NOT_FOUND if there is none.
+  /// - Throws: ``FieldViolation`` with NOT_FOUND if the session isn't open.
   func session(_ id: String) throws(FieldViolation) -> SessionHandle {
     try ContractLimits.check(id, atMost: Pipeline.maxNameBytes, field: "session_id")
     guard let handle = self.handle(id) else {

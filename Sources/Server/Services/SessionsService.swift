@@ -60,7 +60,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       _ = try self.engine.admission.sessions.session(request.sessionID)
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // Neither a client that disconnects nor a shutdown ends a handler by itself.
+      // Handlers must watch for cancellation: gRPC doesn't end them on a disconnect or a shutdown.
       group.addTask { try? await context.cancellation.cancelled }
       group.addTask { try await self.send(to: response, every: interval, of: request.sessionID) }
       _ = try await group.next()
@@ -143,9 +143,9 @@ extension OverrideTarget {
 }
 
 extension Sidelight_V1_WatchSessionsResponse {
-  /// Returns a snapshot in one or more messages; one message without sessions if there are none.
+  /// Returns a snapshot in one or more messages; without sessions, one empty message.
   ///
-  /// - Parameter pageSize: The most sessions of one message.
+  /// - Parameter pageSize: The maximum number of sessions per message.
   package static func snapshot(
     of sessions: [Sidelight_V1_SessionInfo], pageSize: Int
   ) -> [Sidelight_V1_WatchSessionsResponse] {

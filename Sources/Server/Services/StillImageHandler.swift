@@ -10,7 +10,7 @@ import Tracing
 
 /// Handles `Apply` and `CheckPipeline`: work that runs on the compute threads without a session.
 ///
-/// The scheduler grants these calls turns like those of one session, all of them together.
+/// The scheduler grants turns to all these calls together as to one session.
 struct StillImageHandler: Sendable {
   private let engine: Engine
 
@@ -200,7 +200,7 @@ extension Sidelight_V1_CheckPipelineResponse {
   ///   - pipeline: The pipeline.
   ///   - passes: The passes that it compiles to.
   ///   - kernels: The kernels of its stages, which are omitted first.
-  ///   - limit: The most bytes of the serialized response.
+  ///   - limit: The maximum size of the serialized response, in bytes.
   package init(
     of pipeline: Pipeline, passes: [PassDescription],
     kernels: [(stage: String, text: KernelText)] = [], atMost limit: Int
@@ -238,12 +238,13 @@ extension Sidelight_V1_CheckPipelineResponse {
 
   /// The bytes of the tag and the value of `omitted_passes`.
   private static let omittedPassesBytes = 6
-  /// The most bytes of a field's tag and length; all fields of the message have numbers below 16.
+  /// The maximum size of a field's tag and length, in bytes; all fields of the message have numbers
+  /// below 16.
   private static let fieldOverhead = 6
 
-  /// Takes the bytes of a field from what is left.
+  /// Takes the bytes of a field from the remaining bytes.
   ///
-  /// - Returns: Whether enough were left.
+  /// - Returns: Whether enough bytes were left.
   private static func take(_ byteCount: Int, from left: inout Int) -> Bool {
     guard byteCount + Self.fieldOverhead <= left else { return false }
     left -= byteCount + Self.fieldOverhead

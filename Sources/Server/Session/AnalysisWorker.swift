@@ -30,7 +30,7 @@ struct AnalysisWorker {
     }
   }
 
-  /// Runs the analyses of a frame, one after the other.
+  /// Runs the analyses of a frame, one at a time.
   ///
   /// - Returns: The analyses that have not returned in time.
   private func analyze(_ job: AnalysisJob) async -> [DetachedJob] {
@@ -122,7 +122,7 @@ struct AnalysisWorker {
 /// A frame and the analyses that are due for it.
 struct AnalysisJob: Sendable {
   let frame: IncomingFrame
-  /// The frame's picture, in memory that nothing writes to.
+  /// The frame's picture, in memory that is not written to.
   let picture: IncomingPicture
   /// The samples of a file that the worker decodes; `nil` if it does not.
   let samples: SharedSamples?

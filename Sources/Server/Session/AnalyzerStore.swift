@@ -30,8 +30,8 @@ final class AnalyzerStore: Sendable {
     self.state.withLock { _ = $0.frames.insert(arrival) }
   }
 
-  /// Records that the analysis worker is done with a frame, or will never get it. Later calls do
-  /// nothing.
+  /// Records that the analysis worker is done with a frame, or will never get it. Later calls have
+  /// no effect.
   func end(_ arrival: UInt64) {
     self.state.withLock { _ = $0.frames.remove(arrival) }
   }
@@ -101,7 +101,7 @@ final class AnalyzerSlot: Sendable {
   }
 }
 
-/// Selects the analyses that are due for a frame: each for every nth frame that it could see.
+/// Selects the analyses that are due for a frame: every nth frame that an analysis could see.
 package struct AnalysisSchedule: Sendable {
   /// The frames since the last analysis, by stage.
   private var waited: [String: Int] = [:]

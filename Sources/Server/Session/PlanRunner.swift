@@ -24,7 +24,7 @@ struct PlanRunner: Sendable {
   ///   - outcome: The message without the picture.
   ///   - isReduced: Whether to leave out optional work on the scene.
   ///   - hides: Whether the plan replaces one that hides the frame.
-  ///   - bands: The threads to spread each pass over.
+  ///   - bands: The threads to spread every pass over.
   ///   - meter: Measures the work of all threads.
   /// - Returns: The picture, and the work of the transition in it.
   func run(
@@ -118,8 +118,8 @@ struct PlanRunner: Sendable {
       label: self.label, participant: self.participant, tags: frame.message.tags)
   }
 
-  /// Returns what the scene stages of a plan, and in a transition of the earlier one, draw on a
-  /// frame.
+  /// Returns the drawings of a plan's scene stages on a frame, including the earlier plan's stages
+  /// in a transition.
   private func scene(
     of input: Frame, _ frame: IncomingFrame, at time: FrameTime, for plan: Plan,
     from earlier: Plan?, _ details: FrameDetails, isReduced: Bool,
@@ -143,13 +143,13 @@ struct PlanRunner: Sendable {
 }
 
 /// Observes the passes of a frame or a still image: stops between two passes once the deadline has
-/// passed, opens a span for each pass, names the pass that fails, and records the slowest.
+/// passed, opens a span per pass, names the pass that fails, and records the slowest.
 struct WorkerPassObserver: PassObserver {
   /// The frame's deadline passed between two passes.
   struct Expired: Error {
     /// The stage of the server that had the frame.
     var stage: DropStage
-    /// The work of the frame's transition, which was done before; `nil` if there was none.
+    /// The work of the frame's transition, which was done before, if any.
     var transition: TransitionWork.Report?
   }
 

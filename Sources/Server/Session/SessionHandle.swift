@@ -134,7 +134,7 @@ final class SessionHandle: Sendable {
   /// Whether an operator's override is active.
   var isOverridden: Bool { self.overrideEnd != nil }
 
-  /// The end time of the operator's override; `nil` if none is active.
+  /// The end time of the operator's override, if one is active.
   var overrideEnd: Duration? { self.state.withLock { $0.pipelineState.override?.end } }
 
   /// Whether frames that arrive now are filtered, dropped or passed through.
@@ -257,7 +257,7 @@ final class SessionHandle: Sendable {
   /// The store is read under the session's lock. So the last decision stays if operators decide at
   /// the same time, or while the session opens.
   ///
-  /// - Parameter other: The decision if the store has none. `nil` changes nothing then.
+  /// - Parameter other: The decision if the store has none. `nil` keeps the pipeline.
   /// - Returns: The revision.
   /// - Throws: ``PipelineError`` if the forced pipeline does not resolve, for example because an
   ///   asset that it names is gone. A session must not open without the override then.

@@ -14,7 +14,7 @@ struct SessionOptions: Sendable {
   var framesInFlight: Int
   /// The frames that may wait in the mailbox.
   var mailboxDepth: Int
-  /// The time from receipt to output of a frame that states none. `nil` disables the limit.
+  /// The default time from a frame's receipt to its output. `nil` disables the limit.
   var budget: Duration?
   /// The frames per second beyond which frames are dropped evenly. `nil` disables the limit.
   var maxFPS: Double?
@@ -32,7 +32,7 @@ struct SessionOptions: Sendable {
   var output: OutputShape
   /// The interval at which counts are sent. `nil` sends them only at the end.
   var statsInterval: Duration?
-  /// The shared memory that the client requests; `nil` if it requests none.
+  /// The shared memory that the client requests, if any.
   var sharedMemory: RingLayout?
   /// The only filters that pipelines may use; `nil` permits all.
   var allowedFilters: FilterNameList?
@@ -68,7 +68,7 @@ struct SessionOptions: Sendable {
     }
     self.framesInFlight = framesInFlight
     self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
-    // A session that never drops has no budget, and `opened` says so.
+    // A session that never drops doesn't have a budget, and `opened` says so.
     self.budget =
       open.budgetUs == 0 || self.dropPolicy == .neverDrop ? nil : .microseconds(open.budgetUs)
     guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {

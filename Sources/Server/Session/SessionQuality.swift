@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// States: full -> reduced when more than 1 frame in 20 of a second is lost for lack of time;
 /// reduced -> full after several seconds without loss, and after more if the full variant would not
-/// have fitted. Each failed return doubles that wait, up to a minute, so that the picture does not
-/// flicker.
+/// have fitted. Every failed return doubles the wait, up to a minute, to keep the picture from
+/// flickering.
 package struct QualityGovernor: Sendable {
   /// The end of a frame.
   package enum Event: Sendable, Hashable {
@@ -140,7 +140,7 @@ final class SessionQuality: Sendable {
   /// Whether to use the cheaper variant.
   var isReduced: Bool { self.state.withLock { $0.governor.isReduced } }
 
-  /// Returns the advice since the last call; `nil` if there is none.
+  /// Returns the advice since the last call, if any.
   func takeAdvice() -> Sidelight_V1_Advice? {
     self.state.withLock { $0.advice.take() }
   }

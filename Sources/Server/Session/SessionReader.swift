@@ -186,7 +186,7 @@ struct SessionReader: ~Copyable {
 
   // MARK: Errors
 
-  /// Counts an error, and ends a session that sends nothing but errors.
+  /// Counts an error, and ends a session that sends only errors.
   private mutating func countError(_ violation: FieldViolation) throws {
     self.consecutiveErrors += 1
     let limit = self.engine.admission.maxConsecutiveErrors
@@ -195,7 +195,7 @@ struct SessionReader: ~Copyable {
     }
   }
 
-  /// Ends a session that sends nothing but files that cannot be decoded.
+  /// Ends a session that sends only files that cannot be decoded.
   private func checkDecodingErrors() throws {
     let limit = self.engine.admission.maxConsecutiveErrors
     if let violation = self.session.resolver.decodingErrors.last(ifMoreThan: limit) {

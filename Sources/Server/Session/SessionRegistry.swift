@@ -55,7 +55,7 @@ final class SessionRegistry: Sendable {
   ///   - number: The number of the last session of the page before; `nil` for the first page.
   ///   - label: The sessions' label; empty for all sessions.
   ///   - participant: The sessions' participant; empty for all sessions.
-  ///   - count: The most sessions of the page.
+  ///   - count: The maximum number of sessions of the page.
   /// - Returns: The page, and whether no session follows it.
   func page(
     after number: UInt64?, label: String, participant: String, count: Int

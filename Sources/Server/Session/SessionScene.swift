@@ -8,7 +8,7 @@ typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 
 /// The scene of a session: the faces in its frames and the state of its scene stages.
 ///
-/// The worker steps it before each frame. Slow work, such as searches of whole pictures, runs at
+/// The worker steps it before every frame. Slow work, such as searches of whole pictures, runs at
 /// the same time as later frames, in turns of the scheduler that leave a thread to frames
 /// (``FrameScheduler/TurnKind``); its results apply to the next step.
 final class SessionScene: Sendable {
@@ -37,11 +37,11 @@ final class SessionScene: Sendable {
     self.session = session
   }
 
-  /// Decides what the scene stages of a plan, and in a transition of the earlier one, draw on a
-  /// frame.
+  /// Decides the drawings of a plan's scene stages on a frame, including the earlier plan's stages
+  /// in a transition.
   ///
   /// - Parameters:
-  ///   - earlier: The plan that a transition leads from; `nil` if there is none.
+  ///   - earlier: The plan that a transition leads from, if any.
   ///   - details: The values of the frame.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame.

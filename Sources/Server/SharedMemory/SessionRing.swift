@@ -63,7 +63,7 @@ final class SessionRing: Sendable {
     fileprivate let reservation: SlotTable.Reservation
   }
 
-  /// Reserves a slot for a picture; returns `nil` if none is free or the picture is too large. A
+  /// Reserves a slot for a picture; returns `nil` if all are in use or the picture is too large. A
   /// slot that is not transferred is free again when its memory is no longer referenced.
   func makeOutput(byteCount: Int) -> Output? {
     guard byteCount <= self.layout.slotBytes,

@@ -102,7 +102,7 @@ extension Engine {
   /// Grants a ring to a session.
   ///
   /// - Throws: ``FieldViolation``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED
-  ///   if this server has no shared memory.
+  ///   if this server doesn't use shared memory.
   func grantRing(
     _ layout: RingLayout, to sessionID: String, peer: String
   ) throws(FieldViolation) -> SharedMemoryBroker.Grant {

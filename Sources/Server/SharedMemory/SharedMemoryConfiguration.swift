@@ -16,7 +16,7 @@ public struct SharedMemoryConfiguration: Sendable, Hashable {
   /// - `tokenLifetime` (duration, default: 10 s): the time after `opened` during which a
   ///   client can fetch its ring.
   public var tokenLifetime = Duration.seconds(10)
-  /// - `allowedUserIDs` (default: none): users whose processes may fetch rings, in addition to the
+  /// - `allowedUserIDs` (default: empty): users whose processes may fetch rings, in addition to the
   ///   server's user and root, for clients in other containers. They must be able to reach
   ///   `socketPath`.
   public var allowedUserIDs: Set<UInt32> = []

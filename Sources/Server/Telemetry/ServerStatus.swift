@@ -6,7 +6,7 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var id: String
     /// The client's name for it.
     public var label: String
-    /// The participant that the caller named; empty if it named none.
+    /// The participant that the caller named, or empty.
     public var participant: String
     /// The caller's address.
     public var peer: String
@@ -25,7 +25,7 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var delivered: UInt64
     /// The frames that were dropped in the last second.
     public var dropped: UInt64
-    /// The latency at the end of each second of the last minute, the oldest first; `nil` for
+    /// The latency at the end of every second of the last minute, the oldest first; `nil` for
     /// seconds without frames.
     public var latencies: [Double?]
     /// The counts of its frames.

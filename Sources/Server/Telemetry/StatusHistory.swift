@@ -59,7 +59,7 @@ struct SessionHistory: Sendable {
   private(set) var delivered: UInt64 = 0
   /// The frames that were dropped in the last second.
   private(set) var dropped: UInt64 = 0
-  /// The latency at the end of each second, in milliseconds, the oldest first; `nil` for seconds
+  /// The latency at the end of every second, in milliseconds, the oldest first; `nil` for seconds
   /// without frames.
   private(set) var latencies: [Double?] = []
   private var totals: (delivered: UInt64, dropped: UInt64) = (0, 0)
@@ -79,13 +79,13 @@ struct SessionHistory: Sendable {
   }
 }
 
-/// A histogram of durations in bounded memory. It divides each octave of nanoseconds into 32 equal
+/// A histogram of durations in bounded memory. It divides every octave of nanoseconds into 32 equal
 /// parts, so the error of a percentile is 1.6 % at most.
 package struct DurationHistogram: Sendable {
   private static let partBits = 5
   private static let partCount = 1 << partBits
 
-  /// The parts of each power of two from 1 ns on. Durations below 32 ns are counted exactly.
+  /// The parts per power of two from 1 ns on. Durations below 32 ns are counted exactly.
   private var counts = [Int](repeating: 0, count: 64 * partCount)
   /// The number of durations.
   package private(set) var count = 0
@@ -99,8 +99,7 @@ package struct DurationHistogram: Sendable {
     self.count += 1
   }
 
-  /// Returns the duration that `percent` hundredths of all durations do not exceed; `nil` if there
-  /// are none.
+  /// Returns the duration that `percent` hundredths of all durations do not exceed, if any.
   package func percentile(_ percent: Int) -> Duration? {
     guard self.count > 0 else { return nil }
     let rank = (self.count - 1) * percent / 100

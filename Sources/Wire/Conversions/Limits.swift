@@ -8,7 +8,7 @@ package import SwiftProtobuf
 /// All data of a client that the server keeps, logs or returns is bounded by one of them.
 package enum ContractLimits {
   /// The maximum size of a pipeline as a serialized message, in bytes. 64 stages of the largest
-  /// built-in filters, each with a region and an ID of maximum length, use about half of it.
+  /// built-in filters, with regions and IDs of maximum length, use about half of it.
   package static let maxPipelineBytes = 64 << 10
   /// The maximum length of a pipeline as text, in bytes.
   package static let maxPipelineTextBytes = PipelineText.maxLength
@@ -27,14 +27,14 @@ package enum ContractLimits {
   /// The maximum size of a resume token in bytes: the pipelines of the participant and of an
   /// operator, and other contents of less than 1 KiB.
   package static let maxResumeTokenBytes = 2 * Self.maxPipelineBytes + 1024
-  /// The maximum length of each part of a frame's trace context, in bytes: the length that W3C
+  /// The maximum length of the parts of a frame's trace context, in bytes: the length that W3C
   /// requires every system to propagate. Longer ones are ignored.
   package static let maxTraceContextBytes = 512
 
-  /// The most bytes of the names of filters in an error.
+  /// The maximum length of the names of filters in an error, in bytes.
   package static let maxErrorFilterNameBytes = 256
-  /// The most bytes of a custom filter's error that the server repeats to clients. A longer text is
-  /// clipped.
+  /// The maximum length of a custom filter's error that the server repeats to clients, in bytes.
+  /// Longer texts are clipped.
   package static let maxFilterErrorBytes = 512
 
   /// The number of units of control messages that a session handles per second.

@@ -9,7 +9,7 @@ package struct RingLayout: Sendable, Hashable {
   /// Slots from the server to the client; their indices follow.
   package let outputSlots: Int
 
-  /// The most slots in each direction.
+  /// The maximum number of slots in either direction.
   package static let maxSlots = 64
   /// The largest slot: 1 GiB, more than 16384 x 16384 luma and chroma.
   package static let maxSlotBytes = 1 << 30

@@ -4,12 +4,12 @@ package import SwiftProtobuf
 /// The fields of a message that are messages themselves, and the fields of these, recursively:
 /// everything that is needed to count the fields of an encoded message.
 package struct MessageShape: Sendable {
-  /// For each message of a contract, the index of the message type of each field, by field number.
+  /// The indices of the fields' message types, by field number, for every message of a contract.
   fileprivate let messages: [[UInt32: Int]]
   /// The index of this message.
   fileprivate let index: Int
 
-  /// Returns the shape of a field; `nil` if the field is no message, or unknown.
+  /// Returns the shape of a field, or `nil` if the field is unknown or isn't a message.
   package func field(_ number: UInt32) -> MessageShape? {
     self.messages[self.index][number].map { MessageShape(messages: self.messages, index: $0) }
   }

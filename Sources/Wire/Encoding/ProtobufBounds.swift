@@ -37,7 +37,7 @@ package struct ProtobufBounds: Sendable {
   /// - Parameters:
   ///   - shape: The shape of the message.
   ///   - length: The bytes of the whole message.
-  ///   - maxFields: The most fields that the message may have.
+  ///   - maxFields: The maximum number of the message's fields.
   package init(shape: MessageShape, length: Int, maxFields: Int) {
     self.maxFields = maxFields
     self.open = []

@@ -56,7 +56,7 @@ struct WireFieldCursor {
 
   /// Returns the only field with that number.
   ///
-  /// - Returns: `nil` if there is none.
+  /// - Returns: `nil` if the field is missing.
   /// - Throws: ``Unreadable`` if there are several, since they would have to be merged.
   static func only(
     _ number: Int, of bytes: UnsafeRawBufferPointer, in range: Range<Int>

@@ -27,7 +27,7 @@ public import SidelightKernels
 ///   `@region(0, 0, 0.5w, 1h)` limits it to a rectangle: left, top, width, height.
 /// - `@linear` before the first stage selects linear light as the working space of a pipeline:
 ///   `@linear exposure`, `sepia, [@linear blur, bloom]`. A nested pipeline without a working space
-///   inherits that of the enclosing one; `@gamma` names the default.
+///   inherits the enclosing pipeline's; `@gamma` names the default.
 /// - A length is in pixels, frame widths (`w`), frame heights (`h`) or short sides (`min`). As a
 ///   parameter, `12` is a number, which a filter that expects a length reads as pixels, and `12px`
 ///   is a length.
@@ -145,8 +145,8 @@ struct PipelineTextLocations: Sendable {
     self.locations[path] = Location(start: start, value: value)
   }
 
-  /// Returns the offset of an error: that of the part at its path, or of the nearest enclosing part
-  /// that occurs in the text.
+  /// Returns the offset of an error: the offset of the part at its path, or of the nearest
+  /// enclosing part that occurs in the text.
   func offset(of error: PipelineError) -> Int {
     let around = self.locations.filter { Self.isPath($0.key, at: error.path) }
     guard let location = around.max(by: { $0.key.utf8.count < $1.key.utf8.count })?.value else {

@@ -20,7 +20,7 @@ public enum FrameDisposition: String, Sendable, Hashable, CaseIterable {
 // MARK: Messages
 
 extension FrameDisposition {
-  /// Creates a disposition. Unknown values count as filtered, so that newer servers are accepted.
+  /// Creates a disposition. Unknown values, which newer servers may use, count as filtered.
   package init(_ disposition: Sidelight_V1_Disposition) {
     switch disposition {
     case .degraded: self = .degraded

@@ -188,7 +188,7 @@ final class ConsecutiveErrorCounter: Sendable {
 }
 
 extension Sidelight_V1_Analysis {
-  /// Puts each value of a result into the field of its kind.
+  /// Puts the values of a result into the fields of their kinds.
   fileprivate init(_ values: [String: AnalysisValue]) {
     self.init()
     for (name, value) in values { self.add(value, as: name) }

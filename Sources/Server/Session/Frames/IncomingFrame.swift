@@ -95,7 +95,7 @@ final class SharedSamples: Sendable {
       self.samples.resolve(.abandoned)
     }
 
-    /// Publishes the result. Later calls do nothing.
+    /// Publishes the result. Later calls have no effect.
     func resolve(_ resolution: Resolution) {
       self.samples.resolve(resolution)
     }

@@ -156,7 +156,7 @@ extension Sidelight_V1_Stats {
     self.bytesOut = counts.bytesOut
     self.ignoredMessages = counts.ignoredMessages
     self.final = isFinal
-    // In the order of the enumeration, so that the same counts give the same bytes.
+    // In the order of the enumeration: the same counts give the same bytes.
     self.dropped = DropReason.serverReasons.compactMap { reason in
       guard let count = counts.dropped[reason] else { return nil }
       return .with {

@@ -2,8 +2,8 @@ package import SidelightKernels
 
 /// A pipeline and the revision under which it is active.
 ///
-/// Each frame keeps the one that was active when it arrived, so no result mixes two without a
-/// transition.
+/// Frames keep the pipeline that was active when they arrived, so a result never mixes two without
+/// a transition.
 package struct ActivePipeline: Sendable {
   package var pipeline: ResolvedPipeline
   package var revision: Revision
@@ -22,7 +22,7 @@ package struct ActivePipeline: Sendable {
 
 /// The number of an active pipeline, and the message that requested it.
 package struct Revision: Sendable, Hashable {
-  /// The number, which counts up from 1 with each change.
+  /// The number, which counts up from 1 with every change.
   package var number: UInt64
   /// The message's number; 0 for `open` and for overrides.
   package var requestID: UInt64

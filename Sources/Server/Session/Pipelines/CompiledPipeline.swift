@@ -18,7 +18,7 @@ final class CompiledPipeline: Sendable {
   let cost: CostEstimate
   /// Whether custom filters are among the active filters. They may take any time.
   let isCustom: Bool
-  /// A cheaper variant for sessions that are short of time; `nil` if there is none.
+  /// A cheaper variant for sessions that are short of time, if any.
   let reduced: CompiledPipeline?
 
   init(
@@ -47,7 +47,7 @@ final class CompiledPipeline: Sendable {
       output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
   }
 
-  /// The bytes that the plan and that of the cheaper variant hold in memory.
+  /// The bytes that the plan and the cheaper variant's plan hold in memory.
   var byteCost: Int { self.plan.byteCost + (self.reduced?.byteCost ?? 0) }
 
   /// The cheaper variant, unless it is known not to be cheaper for these pictures.

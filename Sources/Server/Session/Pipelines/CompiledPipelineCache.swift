@@ -79,7 +79,7 @@ struct CompiledPipelineCache: ~Copyable {
     _ revision: Revision
   ) async -> CompiledPipeline {
     let (compiler, output) = (self.compiler, self.output)
-    // Its frames may cost less or more than those of either pipeline, which other sessions use.
+    // Its frames may cost less or more than either pipeline's frames, which other sessions use.
     let key = Key(revision: revision.number, isEarlier: false, form: later.form)
     let index = self.entries.firstIndex { $0.key == key }
     let cost =

@@ -12,7 +12,7 @@ struct PipelineCompiler: Sendable {
   /// The bytes that one plan may hold, and all compiled pipelines of one session together.
   let maxPlanBytes: Int
 
-  /// The most threads that share the work of a frame.
+  /// The maximum number of threads that share the work of a frame.
   private let threads: Int
 
   init(_ configuration: ServerConfiguration, catalogue: FilterCatalogue) {
@@ -38,8 +38,8 @@ struct PipelineCompiler: Sendable {
     self.compiledPipeline(for: pipeline, form, as: output, allowsReduced: allowsReduced)
   }
 
-  /// Compiles the pipeline of one frame in a glide, on the task's preferred executor. Its plan is
-  /// not cached, so that the plans of a glide do not evict others.
+  /// Compiles the pipeline of one frame in a glide, on the task's preferred executor. The plans of
+  /// a glide are not cached, because they would evict others.
   ///
   /// - Parameters:
   ///   - later: The pipeline at the end of the glide, for the same pictures.
@@ -70,8 +70,8 @@ struct PipelineCompiler: Sendable {
 
   /// Compiles a replacement for frames that must not be shown unfiltered.
   ///
-  /// Averages blocks of an eighth of the short side and blurs them into each other: faces and text
-  /// become unrecognizable.
+  /// Averages blocks of an eighth of the short side and blurs them, which makes faces and text
+  /// unrecognizable.
   func compileBlur(
     for form: PictureForm, as output: OutputShape
   ) throws(PipelineError) -> CompiledPipeline {

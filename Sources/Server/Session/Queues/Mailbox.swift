@@ -3,7 +3,7 @@ package import SidelightWire
 import Synchronization
 
 /// A bounded queue between the reader of a session and its worker, with a policy for a full queue.
-/// It returns displaced elements to the producer, so that every frame gets an outcome.
+/// It returns displaced elements to the producer, which resolves them: every frame gets an outcome.
 ///
 /// For one producer task and one consumer task.
 package final class Mailbox<Element: Sendable>: Sendable {
@@ -22,8 +22,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
       StateMachine(depth: depth, policy: policy, evictionPriority: evictionPriority))
   }
 
-  /// Adds an element. Waits for capacity if the policy drops nothing. Cancellation of a waiting
-  /// task closes the mailbox.
+  /// Adds an element. Waits for capacity if the policy doesn't drop elements. Cancellation of a
+  /// waiting task closes the mailbox.
   ///
   /// - Returns: The displaced elements, of which one may be the offered one, and the reasons.
   package func offer(_ element: Element) async -> [Displaced] {
@@ -281,7 +281,7 @@ extension Mailbox {
       self.roomWaiter = continuation
     }
 
-    /// Returns the producer to resume because there is room; `nil` if none waits or there is none.
+    /// Returns the waiting producer to resume, if any, once the mailbox has room.
     package mutating func takeRoomWaiter() -> CheckedContinuation<Void, Never>? {
       self.hasRoom ? self.roomWaiter.take() : nil
     }

@@ -1,7 +1,7 @@
 import SidelightKernels
 import SidelightWire
 
-/// The mix of a frame's result with that of the pipeline that a transition leads from.
+/// The mix of a frame's result with the result of the transition's earlier pipeline.
 struct FrameTransition: Sendable {
   /// The pipeline that the transition leads from.
   let earlier: CompiledPipeline
@@ -12,7 +12,7 @@ struct FrameTransition: Sendable {
 struct FramePipeline: Sendable {
   var active: ActivePipeline
   var compiled: CompiledPipeline
-  /// The mix with another result; `nil` if there is none.
+  /// The mix with another result, if any.
   var transition: FrameTransition?
   /// The reason why the transition is over with this frame; `nil` if it is not.
   var cut: TransitionEnd?
@@ -73,7 +73,7 @@ extension CompiledPipelineCache {
 }
 
 extension FramePipeline {
-  /// Filters the frame with another pipeline than that of its revision.
+  /// Filters the frame using another pipeline than its revision's.
   fileprivate mutating func show(_ pipeline: ResolvedPipeline, _ compiled: CompiledPipeline) {
     self.active.pipeline = pipeline
     self.compiled = compiled
@@ -81,7 +81,7 @@ extension FramePipeline {
 }
 
 extension CompiledPipeline {
-  /// Whether the pipeline can be compiled for each frame: its plan holds neither pictures nor large
+  /// Whether the pipeline can be compiled per frame: its plan holds neither pictures nor large
   /// fields, which takes microseconds.
   fileprivate var isSmall: Bool {
     self.plan.refusal == nil && self.plan.byteCost < PlanCache.smallPlanBytes

@@ -4,9 +4,8 @@ package import SidelightWire
 /// A change of the pipeline that frames follow gradually. A pure state machine; callers pass the
 /// times of frames in.
 ///
-/// The first frame is the origin of its time: by its capture time, or if it has none by its
-/// arrival. The progress of later frames is the curve at the elapsed share of the duration. It
-/// never decreases.
+/// The first frame is the origin of its time: by its capture time, else by its arrival. The
+/// progress of later frames is the curve at the elapsed share of the duration. It never decreases.
 package struct TransitionState: Sendable {
   /// The work of frames before the end.
   package enum Kind: Sendable, Hashable {
@@ -86,7 +85,7 @@ package struct TransitionState: Sendable {
     if case .cut(let end) = self.kind { return .ended(end) }
     let end = self.kind == .hold ? TransitionEnd.protection : .completed
     if self.origin == nil { self.usesCaptureTime = captureTime != 0 }
-    // A frame without a capture time has that of the frame before.
+    // A frame without a capture time has the previous frame's time.
     let time =
       self.usesCaptureTime
       ? (captureTime == 0 ? self.latest : captureTime) : Int64(arrival / .nanoseconds(1))

@@ -2,8 +2,8 @@ import SidelightKernels
 import SidelightWire
 
 /// The work of a frame in a transition, once the later pipeline has filtered it: the earlier
-/// pipeline's result, and the mix. If there is no time for it, or if it fails, the frame keeps the
-/// later pipeline's result.
+/// pipeline's result, and the mix. If time is short or the work fails, the frame keeps the later
+/// pipeline's result.
 struct TransitionWork: Sendable {
   /// The time that the work took, and its result.
   struct Report: Sendable {
@@ -40,7 +40,7 @@ struct TransitionWork: Sendable {
     return now + expected <= deadline
   }
 
-  /// Filters a frame with the earlier pipeline, and mixes the result into that of the later one.
+  /// Filters a frame using the earlier pipeline, and mixes the result into the later one's.
   ///
   /// - Parameters:
   ///   - later: The later pipeline's result. Unchanged if the report has a cut.
