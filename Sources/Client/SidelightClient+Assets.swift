@@ -56,8 +56,7 @@ extension SidelightClient {
     }
   }
 
-  /// Returns the assets that this caller's pipelines may name: its own, and those that the server
-  /// provides.
+  /// Returns the assets that this caller's pipelines may name: its own, and the server's.
   ///
   /// - Parameters:
   ///   - participant: A participant, whose own assets are returned too. Empty for the caller.
@@ -124,7 +123,7 @@ public struct AssetDescription: Sendable, Hashable {
 
   /// The name for pipelines.
   public let name: String
-  /// The contents; `nil` if the server reports a kind that this library does not know.
+  /// The contents; `nil` for a kind that is unknown to this library.
   public let contents: Contents?
   /// Whether the server provides it to all callers. Callers cannot replace or delete it.
   public let isProvidedByServer: Bool

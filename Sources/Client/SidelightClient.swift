@@ -30,8 +30,9 @@ public struct SidelightClient: Sendable {
   private let clock: SessionClock
   private let random: @Sendable () -> Double
 
-  /// Runs a closure with a client of one server. Connections are opened when they are needed: if no
-  /// server listens at the address, the first call throws an `RPCError` with code UNAVAILABLE.
+  /// Runs a closure with a client of one server. Connections are opened when they are needed: if
+  /// the server doesn't listen at the address, the first call throws an `RPCError` with code
+  /// UNAVAILABLE.
   ///
   /// - Parameters:
   ///   - address: The server's address.
@@ -111,8 +112,8 @@ public struct SidelightClient: Sendable {
     self.random = random
   }
 
-  /// Opens a session and, when `body` returns, ends it after the outcomes of all frames that were
-  /// sent. ``SessionOptions/reconnect`` applies to the first opening too.
+  /// Opens a session and, when `body` returns, ends it after the outcomes of all sent frames.
+  /// ``SessionOptions/reconnect`` applies to the first opening too.
   ///
   /// If `body` throws or the task is cancelled, the session ends at once.
   ///

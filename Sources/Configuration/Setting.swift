@@ -20,7 +20,7 @@ public struct Setting: Sendable, CustomStringConvertible {
   public let formerKeys: [String]
   /// The flag, `--max-sessions`. `nil` for secrets, since other users see a process's arguments.
   public let flag: String?
-  /// The one-letter flag, if it has one.
+  /// The one-letter flag, if any.
   public let shortFlag: Character?
   /// The description of its values.
   public let kind: SettingKind
@@ -117,7 +117,7 @@ public struct SettingKind: Sendable, Hashable {
   public var unit: String?
   /// The valid values: `1 to 65536`, `latency or throughput`.
   public var range: String?
-  /// The meaning of no value, if that is valid: `chosen by the system`.
+  /// The meaning of a missing value, if it is valid: `chosen by the system`.
   public var none: String?
   /// Whether the setting is a list.
   public var isList = false

@@ -17,7 +17,7 @@ public struct Settings: Sendable {
   ///
   /// - Parameters:
   ///   - commandLine: The flags, and optionally the path of a file.
-  ///   - environment: The environment variables; only those that begin with `SIDELIGHT_` are read.
+  ///   - environment: The environment variables; only names that begin with `SIDELIGHT_` are read.
   ///   - defaults: The texts of defaults that differ from the defaults of `sidelight serve`, by
   ///     key.
   /// - Throws: ``SettingErrors`` with all errors, also in values that others override.

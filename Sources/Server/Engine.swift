@@ -108,8 +108,8 @@ struct FrameProcessing: Sendable {
   }
 }
 
-/// The state that outlives a connection: resume tokens, which clients hold, and operators'
-/// overrides, which the server holds.
+/// The state that outlives a connection: resume tokens, which clients keep, and operators'
+/// overrides, which the server keeps.
 struct Resumption: Sendable {
   /// Signs and verifies resume tokens.
   let tokens: ResumeTokens

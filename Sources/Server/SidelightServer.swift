@@ -25,7 +25,7 @@ public final class SidelightServer: Service {
   let engine: Engine
   let guards: Guards
   private let listeners: [Listener]
-  /// The listener of the web endpoint, if there is one.
+  /// The listener of the web endpoint, if any.
   private let webListener: WebListener?
   private let authorizer: Authorizer
   /// The certificates of TCP addresses; `nil` disables TLS.
@@ -117,7 +117,8 @@ public final class SidelightServer: Service {
   ///
   /// - Throws: `ListeningError` if an address cannot be bound, `TLSFileError` if a certificate or
   ///   key is invalid, `ConfigurationError` if a setting is out of its range, `RuntimeError` if the
-  ///   descriptor socket of shared memory cannot be bound. The server then serves no address.
+  ///   descriptor socket of shared memory cannot be bound. The server then doesn't serve any
+  ///   address.
   public func run() async throws {
     defer { self.engine.processing.compute.shutdown() }
     // Health checks report the shutdown before connections begin to close.
@@ -175,8 +176,8 @@ public final class SidelightServer: Service {
         group.addTask {
           // Throws only when the group is cancelled. The wait then returns immediately.
           try? await gracefulShutdown()
-          // A peer that does not read would otherwise delay the close of its connection without
-          // limit.
+          // A peer that does not read would otherwise delay the close of its connection
+          // indefinitely.
           await self.engine.clock.wait(self.engine.drainTimeout + Self.closeTimeout)
           return .drainTimeout
         }

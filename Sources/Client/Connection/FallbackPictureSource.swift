@@ -3,8 +3,8 @@ package import SidelightWire
 /// Selects the picture that replaces a frame while disconnected. A pure state machine.
 ///
 /// States: own <-> forced. While an operator's override is in force only frames that it filtered
-/// are shown: neither originals, nor a last frame from before it. The revision identifies these
-/// frames, because frames of an earlier revision can still return after the override is reported.
+/// are shown: neither originals, nor an earlier last frame. The revision identifies these frames,
+/// because frames of an earlier revision can still return after the override is reported.
 ///
 /// While the participant's pipeline hides a part of its frames, originals are not shown either, nor
 /// a last frame in which that part is visible.
@@ -41,7 +41,7 @@ package struct FallbackPictureSource: Sendable {
     if let last, last.revision < revision { self.last = nil }
   }
 
-  /// Records that no override is in force.
+  /// Records that an override is not in force.
   ///
   /// - Parameter revision: The revision in force.
   package mutating func endOverride(at revision: UInt64) {
@@ -51,7 +51,7 @@ package struct FallbackPictureSource: Sendable {
   }
 
   /// Records a new connection, on which revisions start again. An override counts as in force until
-  /// the server reports otherwise or puts a pipeline into force without a report of one.
+  /// the server reports otherwise or puts a pipeline into force without reporting an override.
   ///
   /// - Parameter revision: The revision in force.
   package mutating func recordConnection(revision: UInt64) {
@@ -106,7 +106,7 @@ package struct FallbackPictureSource: Sendable {
       guard self.override == nil, protection.isEmpty else { return nil }
       return FallbackPicture(kind: .original, picture: original)
     case .lastFrame:
-      // The pictures of an override are those that viewers see, whatever it hides.
+      // The pictures of an override are shown to viewers anyway, whatever it hides.
       guard let last, self.override != nil || last.protection.isSuperset(of: protection) else {
         return nil
       }

@@ -33,7 +33,7 @@ public struct ReconnectPolicy: Sendable, Hashable {
   ///   is open for as long ends the series of attempts.
   public var maxDelay: Duration
   /// - `giveUpAfter` (duration, optional, default: 60 s): the time after a loss at which attempts
-  ///   stop, and the session ends with the error of the last attempt. `nil` disables the limit.
+  ///   stop, and the session ends with the last attempt's error. `nil` disables the limit.
   public var giveUpAfter: Duration?
   /// - `maxAttempts` (count, optional, default: no limit): the number of attempts after which the
   ///   session ends.

@@ -18,7 +18,7 @@ package struct Reconnector: Sendable {
     package var number: Int
     /// The index of the address.
     package var address: Int
-    /// Whether a resume token is presented, if there is one.
+    /// Whether the attempt presents a resume token, if available.
     package var usesToken: Bool
 
     package init(number: Int, address: Int, usesToken: Bool) {

@@ -132,7 +132,7 @@ extension SessionRunner {
   }
 
   /// Ends a connection that does not open in time, or on which the server is silent. A network that
-  /// loses all packets causes no error.
+  /// loses all packets doesn't cause an error.
   private func enforceTimeouts(_ policy: ReconnectPolicy) async throws {
     await self.clock.wait(policy.openTimeout)
     guard Task.isCancelled || self.flow.linkOpened != nil else {

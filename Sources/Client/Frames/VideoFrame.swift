@@ -20,7 +20,7 @@ public struct VideoFrame: Sendable {
   /// Pairs of strings that are returned unchanged; at most 16 entries and 1 KiB.
   public var tags: [String: String]
   /// The W3C `traceparent` of the parent of the frame's spans. `nil` uses the current
-  /// `ServiceContext`, if it has one.
+  /// `ServiceContext`'s, if any.
   public var traceparent: String?
 
   /// Creates a frame from samples.

@@ -3,8 +3,8 @@ import DequeModule
 /// The outcomes of frames, decided on the client or at the server, in the order in which the frames
 /// were sent; and their counts. A pure state machine.
 ///
-/// Outcomes that are not taken are bounded: the window bounds those that return a credit; those
-/// that cost no credit are kept as runs, or, with fallback pictures, as the newest few.
+/// Outcomes that are not taken are bounded: the window bounds outcomes that return a credit;
+/// outcomes without a credit are kept as runs, or, with fallback pictures, as the newest few.
 package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Sendable {
   /// An item to deliver.
   package enum Item: Sendable {
@@ -25,7 +25,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     case fallback(UInt64, DroppedFrame.Reason, Event)
     /// The outcome of a frame that was sent.
     case outcome(Event, sequence: UInt64, isPicture: Bool)
-    /// Another event. Of those with the same topic only the newest is kept.
+    /// Another event. Of events with the same topic only the newest is kept.
     case event(Event, topic: String?)
   }
 
@@ -78,7 +78,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
 
   /// Drops a frame on the client.
   ///
-  /// - Parameter fallback: Its outcome, if it has a fallback picture.
+  /// - Parameter fallback: Its outcome with a fallback picture, if any.
   package mutating func drop(
     _ sequence: UInt64, _ reason: DroppedFrame.Reason, fallback: Event? = nil
   ) {
@@ -96,7 +96,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
 
   /// Adds an event other than an outcome, before the first frame whose outcome is not known.
   ///
-  /// - Parameter topic: A topic; the event replaces one of the same topic that was not taken.
+  /// - Parameter topic: A topic; the event replaces an untaken event of the same topic.
   package mutating func push(_ event: Event, topic: String? = nil) {
     if let topic {
       self.removeFirstEvent { $0 == topic }

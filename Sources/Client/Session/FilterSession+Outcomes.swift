@@ -3,7 +3,7 @@ import SidelightWire
 import Synchronization
 
 extension FilterSession {
-  /// Sends the frames of a source and returns those that come back, in order.
+  /// Sends the frames of a source and returns the frames that come back, in order.
   ///
   /// ```swift
   /// try await client.withSession(SessionOptions(pipeline: [.sepiaTone()])) { session in
@@ -16,10 +16,9 @@ extension FilterSession {
   /// read ``outcomes`` instead to receive them.
   ///
   /// Sending begins with the first call of `next()` and follows the session's policy as
-  /// ``send(contentsOf:)`` does: with `DropPolicy.newestWins` frames that arrive
-  /// too fast are dropped, with the other policies the source is read no faster than the loop takes
-  /// frames. When the source ends, the session is finished, and the loop ends after the last
-  /// outcome.
+  /// ``send(contentsOf:)`` does: with `DropPolicy.newestWins` frames that arrive too fast are
+  /// dropped; with the other policies the source is read at the pace of the loop. When the source
+  /// ends, the session is finished, and the loop ends after the last outcome.
   ///
   /// Leaving the loop or cancelling its task ends the sending and the iteration of the source. The
   /// session then stays open until the closure of ``SidelightClient/withSession(_:_:)`` returns.
@@ -45,8 +44,8 @@ extension FilterSession {
     SessionEvents(flow: self.flow)
   }
 
-  /// The outcomes of the frames, in order: ``events`` without the others, and the same stream, for
-  /// one iterator.
+  /// The outcomes of the frames, in order: the same stream as ``events``, without the other events,
+  /// for one iterator.
   public var outcomes: some AsyncSequence<FrameOutcome, any Error> & Sendable {
     self.events.compactMap { if case .outcome(let outcome) = $0 { outcome } else { nil } }
   }

@@ -14,14 +14,14 @@ import Tracing
 ///
 /// A program that needs the outcomes of dropped frames, or other events, sends frames from its own
 /// tasks and reads ``outcomes`` or ``events`` in one task. A session whose outcomes are not read
-/// sends no more frames than the window holds: a frame's credit returns when its outcome is taken.
+/// stops sending once the window is full: a frame's credit returns when its outcome is taken.
 ///
 /// With ``SessionOptions/reconnect`` a session survives the loss of its connection: it is the same
 /// object, with the same frame numbers, before and after.
 public final class FilterSession: Sendable {
   let flow: SessionFlow
   let clock: SessionClock
-  /// The shared memory of the current connection, if it has any.
+  /// The shared memory of the current connection, if any.
   let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
   /// An executor on the thread that carries the session's connection. A task that prefers it reads

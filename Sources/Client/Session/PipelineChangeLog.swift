@@ -32,7 +32,7 @@ package struct PipelineChangeLog: Sendable {
     /// Whether the server has accepted it.
     var isAccepted = false
 
-    /// Whether the loss of the connection leaves open if it is in force.
+    /// Whether it is unknown after a lost connection if the change is in force.
     var isUndecidable: Bool { self.isSent && self.isConditional && !self.isAccepted }
   }
 
@@ -89,8 +89,8 @@ package struct PipelineChangeLog: Sendable {
     self.entries[index].isSent = true
   }
 
-  /// Marks a change that the server accepted, and those that were sent before it: answers arrive in
-  /// the order of the requests.
+  /// Marks a change that the server accepted, and all changes sent before it: answers arrive in the
+  /// order of the requests.
   package mutating func accept(_ requestID: UInt64) {
     for index in self.entries.indices
     where self.entries[index].isSent && self.entries[index].requestID <= requestID {
@@ -98,7 +98,7 @@ package struct PipelineChangeLog: Sendable {
     }
   }
 
-  /// Applies a change that the server put into force, and those before it.
+  /// Applies a change that the server put into force, and all changes before it.
   package mutating func apply(_ requestID: UInt64) {
     while let first = self.entries.first, first.requestID <= requestID {
       first.change.apply(to: &self.confirmed)
@@ -121,7 +121,7 @@ package struct PipelineChangeLog: Sendable {
   /// Removes the changes that a lost connection makes undecidable. Accepted changes stay decidable:
   /// they are requested again, also if they required a revision.
   ///
-  /// - Returns: The numbers of those changes: they were sent to the server, and must not be
+  /// - Returns: The numbers of the removed changes: they were sent to the server, and must not be
   ///   requested twice.
   package mutating func loseConnection() -> [UInt64] {
     self.replayed = nil
@@ -131,7 +131,7 @@ package struct PipelineChangeLog: Sendable {
     return lost
   }
 
-  /// The pipeline to open a session with if no token restores it.
+  /// The pipeline to open a session with unless a token restores it.
   package var pipeline: SelectedPipeline { self.confirmed }
 
   /// The parts of frames that the pipeline in force may hide, an operator's override aside.

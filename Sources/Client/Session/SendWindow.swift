@@ -28,7 +28,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     case opening
     /// Messages are sent.
     case open
-    /// Frames in flight finish; no more are sent.
+    /// Frames in flight finish; further frames are not sent.
     case draining
   }
 
@@ -60,7 +60,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     case disconnected(UInt64)
     /// Another frame waits, and frames may not be dropped.
     case wait
-    /// No more frames are accepted.
+    /// Further frames are refused.
     case refuse
   }
 
@@ -89,7 +89,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.isFinished || self.policy == .newestWins || self.waitingFrameIndex == nil
   }
 
-  /// Adds a message after those that wait.
+  /// Adds a message after the waiting ones.
   package mutating func push(_ control: Control) {
     guard !self.isFinished else { return }
     self.queue.append(.control(control))
@@ -123,7 +123,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return self.outstanding < limit
   }
 
-  /// Refuses further frames and messages; those that wait are still sent.
+  /// Refuses further frames and messages; waiting ones are still sent.
   package mutating func finish() {
     self.isFinished = true
   }
@@ -131,7 +131,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   /// Whether further messages are refused and all accepted ones are sent.
   package var isDrained: Bool { self.isFinished && self.queue.isEmpty }
 
-  /// Whether there is a connection that accepts frames.
+  /// Whether the connection is open and accepts frames.
   package var isOpen: Bool { self.link == .open }
 
   /// Whether messages wait for the next connection while disconnected.
@@ -156,15 +156,14 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     for control in controls.reversed() { self.queue.prepend(.control(control)) }
   }
 
-  /// Records that the server accepts no more frames.
+  /// Records that the server stops accepting frames.
   package mutating func drain() {
     if self.link == .open { self.link = .draining }
   }
 
   /// The messages that a lost connection leaves behind.
   package struct UnsentMessages: Sendable {
-    /// The first number that no frame has yet: frames before it were in flight, except the one that
-    /// waited.
+    /// The first unused number: earlier frames were in flight, except the one that waited.
     package var nextSequence: UInt64
     /// The frame that waited to be sent.
     package var waiting: PendingFrame?
@@ -194,7 +193,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return unsent
   }
 
-  /// Refuses further messages and discards those that wait when the link closes.
+  /// Refuses further messages and discards waiting ones when the link closes.
   package mutating func abandon() {
     self.isFinished = true
     self.isAbandoned = true
@@ -245,7 +244,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     }
   }
 
-  /// The index of the only frame that waits: a second one replaces it or is not accepted.
+  /// The index of the only waiting frame: a second one replaces it or is refused.
   private var waitingFrameIndex: Int? {
     self.queue.firstIndex { if case .frame = $0 { true } else { false } }
   }

@@ -31,8 +31,8 @@ public enum SessionEvent: Sendable {
   case finalCounts(SessionCounts)
 }
 
-/// A change of the pipeline that the server accepted, reported at once, also if no frame follows.
-/// ``AppliedChange`` reports the first frame.
+/// A change of the pipeline that the server accepted, reported at once, even without a following
+/// frame. ``AppliedChange`` reports the first frame.
 ///
 /// Changes that are requested again after a lost connection are accepted again, together, under the
 /// number of the last.
@@ -55,8 +55,8 @@ public struct AppliedChange: Sendable, Hashable {
   public var revision: UInt64
   /// The first frame that was filtered with it.
   public var firstSequence: UInt64
-  /// The number that the call which requested the change returned. The change includes earlier ones
-  /// that no frame was filtered with; those are not reported. 0 for the first pipeline and for
+  /// The number that the call which requested the change returned. The change includes earlier
+  /// changes without a filtered frame, which are not reported. 0 for the first pipeline and for
   /// overrides.
   public var requestID: UInt64
 
@@ -118,7 +118,8 @@ public struct RejectedChange: Sendable, Hashable {
   }
 }
 
-/// A transition that is over. One that another change or an override replaces is not reported.
+/// A transition that is over. A transition that another change or an override replaces is not
+/// reported.
 public struct EndedTransition: Sendable, Hashable {
   /// The revision that it led to.
   public var revision: UInt64
@@ -127,7 +128,7 @@ public struct EndedTransition: Sendable, Hashable {
   /// The first frame that shows only the new pipeline.
   public var firstSequence: UInt64
   /// The reason; all but `TransitionEnd.completed` are cuts to the new pipeline. `nil` for a reason
-  /// that this library does not know.
+  /// that is unknown to this library.
   public var end: TransitionEnd?
 
   init(_ message: Sidelight_V1_TransitionEnded) {
@@ -147,7 +148,7 @@ public struct PipelineTextPosition: Sendable, Hashable {
   /// The offset in bytes of UTF-8, from 0.
   public var utf8Offset: Int
 
-  /// Reads the metadata of an error. `nil` if they contain no position.
+  /// Reads the metadata of an error, if they contain a position.
   init?(_ metadata: [String: String]) {
     func number(_ name: String) -> Int? { metadata[name].flatMap { Int($0) } }
     guard let line = number("line"), let column = number("column"),
@@ -170,7 +171,7 @@ public enum SessionState: Sendable, Hashable {
   /// The server is shutting down. With ``SessionOptions/reconnect`` the session moves; otherwise
   /// open one at another server.
   case draining
-  /// A state that this library does not know.
+  /// A state that is unknown to this library.
   case other
 
   init(_ message: Sidelight_V1_State) {

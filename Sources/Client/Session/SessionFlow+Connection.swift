@@ -52,8 +52,8 @@ extension SessionFlow {
     }
   }
 
-  /// The time at which the current connection was opened, on the session's clock; `nil` if it is
-  /// not open yet.
+  /// The time at which the current connection was opened, on the session's clock, or `nil` before
+  /// that.
   var linkOpened: Duration? { self.state.withLock { $0.linkOpened } }
 
   /// The time of the server's last message, on the session's clock.

@@ -161,7 +161,7 @@ extension SessionFlow {
     }
   }
 
-  /// Returns the next event; waits for it. `nil` at the end.
+  /// Waits for the next event and returns it, or `nil` at the end.
   ///
   /// - Throws: The error that ended the session; `CancellationError`.
   func nextEvent() async throws -> SessionEvent? {

@@ -47,8 +47,8 @@ public struct SessionOptions: Sendable, Hashable {
   public var analysisOnly: Bool
   /// - `output` (default: as the input): the format and size of the pictures that come back.
   public var output: OutputOptions
-  /// - `allowUnmodified` (default: true): whether a frame that no stage changes may come back
-  ///   without its pixels; its outcome then contains the picture that was sent.
+  /// - `allowUnmodified` (default: true): whether an unchanged frame may come back without its
+  ///   pixels; its outcome then contains the picture that was sent.
   public var allowUnmodified: Bool
   /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): the
   ///   interval at which the server reports its counts.
@@ -93,7 +93,7 @@ public struct SessionOptions: Sendable, Hashable {
 }
 
 /// The format and size of the pictures that come back; see `OutputSpec` of the contract. They apply
-/// to filtered pictures: those that pass through come back as they were sent.
+/// to filtered pictures: pictures that pass through come back as they were sent.
 public struct OutputOptions: Sendable, Hashable {
   /// The format in which pictures travel back.
   public enum Format: Sendable, Hashable {
@@ -139,7 +139,7 @@ extension Sidelight_V1_Open {
     self.label = options.label
     self.participant = options.participant
     if let allowed = options.allowedFilters {
-      // On the wire an empty list permits all filters; no filter has this name.
+      // On the wire an empty list permits all filters; this name doesn't match any filter.
       self.allowedFilters = allowed.isEmpty ? ["-"] : allowed
     }
     self.allowUnmodified = options.allowUnmodified

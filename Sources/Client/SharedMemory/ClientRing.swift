@@ -46,7 +46,7 @@ final class ClientRing: Sendable {
     }
   }
 
-  /// Asks for the memory of a ring, and asks again while the server answers many other sessions.
+  /// Requests the memory of a ring, and retries while the server answers many other sessions.
   private static func fetchMemory(_ hello: DescriptorHello, at path: String) -> OwnedDescriptor? {
     for _ in 0 ..< Self.maxAttempts {
       guard let answer = try? DescriptorSocket.fetch(hello, at: path) else { return nil }
@@ -61,8 +61,8 @@ final class ClientRing: Sendable {
 
   // MARK: To the server
 
-  /// Returns a frame in a free slot for the server to read; `nil` if no slot is free or the frame is
-  /// too large.
+  /// Returns a frame in a free slot for the server to read, or `nil` if all slots are in use or the
+  /// frame is too large.
   func makeFrame(_ geometry: FrameGeometry, orientation: Orientation) -> MutableFrame? {
     guard let layout = self.layout(for: geometry),
       let slot = self.slots.withLock({ $0.lend() })

@@ -39,7 +39,7 @@ package struct ClientSlots: Sendable {
     return index
   }
 
-  /// Records that no picture of the client uses the slot any more.
+  /// Records that pictures of the client don't use the slot any more.
   package mutating func release(input index: Int) {
     self.inputs[index].isLent = false
   }
@@ -95,7 +95,7 @@ package struct ClientSlots: Sendable {
     self.hasAcknowledgement && self.newest > 0 ? self.acknowledge(self.newest) : nil
   }
 
-  /// Acknowledges a picture and all before it, except those that are still referenced.
+  /// Acknowledges a picture and all before it, except pictures that are still referenced.
   package mutating func acknowledge(_ sequence: UInt64) -> Acknowledgement {
     self.newest = max(self.newest, sequence)
     self.hasAcknowledgement = false

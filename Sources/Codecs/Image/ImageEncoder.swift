@@ -2,7 +2,7 @@ public import SidelightKernels
 
 /// Encodes frames of any format as PNG or JPEG files.
 ///
-/// YUV frames are converted with their matrix and range. Frames of full range and BT.601 have the
+/// YUV frames are converted using their matrix and range. Frames of full range and BT.601 have the
 /// form that a JPEG stores; a JPEG with 4:2:0 keeps their samples. Equal frames and options give
 /// equal bytes with the same versions of the underlying libraries. The orientation is not written.
 public struct ImageEncoder: Sendable {

@@ -1,7 +1,7 @@
 import CPNG
 import SidelightKernels
 
-/// Decodes PNG files with the simplified interface of libpng.
+/// Decodes PNG files using libpng's simplified interface.
 struct PNGDecoder {
   let pool: BufferPool
   let limits: ImageLimits
@@ -54,7 +54,7 @@ struct PNGDecoder {
   }
 }
 
-/// Encodes PNG files with the simplified interface of libpng.
+/// Encodes PNG files using libpng's simplified interface.
 struct PNGEncoder {
   let compression: PNGCompression
 

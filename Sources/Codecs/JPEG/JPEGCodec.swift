@@ -1,8 +1,8 @@
 import CTurboJPEG
 public import SidelightKernels
 
-/// Decodes and encodes series of JPEG files with libjpeg-turbo. Frames are in buffers of a pool,
-/// and instances of the library are reused.
+/// Decodes and encodes series of JPEG files using libjpeg-turbo. Frames use buffers of a pool, and
+/// instances of the library are reused.
 ///
 /// All calls block until they are done, and any number of them may run at once. The arguments of a
 /// call must not change while it runs: copy bytes that others can write, as in shared memory,
@@ -76,7 +76,7 @@ public final class JPEGCodec: Sendable {
   /// Encodes a frame of any format to memory of the caller.
   ///
   /// - With 4:2:0, YUV frames of full range and BT.601 keep their samples. Other YUV frames are
-  ///   converted to RGB with their matrix and range, and then encoded.
+  ///   converted to RGB using their matrix and range, and then encoded.
   /// - A `gray8` frame gives a grey file with any subsampling.
   /// - Alpha and orientation are omitted, and colours are written as they are stored.
   ///
@@ -141,7 +141,7 @@ public final class JPEGCodec: Sendable {
   ) -> Int {
     let count = tjBufSize(
       Int32(size.width), Int32(size.height), Int32(settings.subsampling.library.rawValue))
-    // The library refuses only sizes that overflow its integers, which no frame has.
+    // The library only refuses sizes that overflow its integers, which are invalid for frames.
     precondition(count != UInt.max, "no frame is \(size)")
     return Int(count)
   }

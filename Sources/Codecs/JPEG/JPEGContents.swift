@@ -3,9 +3,9 @@ import SidelightKernels
 /// The facts about a whole JPEG file that its header does not contain: whether it is complete, the
 /// number of its scans, and whether it defines the tables that its samples are coded with.
 ///
-/// libjpeg reports truncated files as corrupt or not at all. An instance of it also remembers the
-/// tables of earlier files for files without tables, and a picture must not be decoded with the
-/// tables of another caller.
+/// libjpeg reports truncated files as corrupt or not at all. Its instances also remember the tables
+/// of earlier files for files without tables, and a picture must not be decoded using another
+/// caller's tables.
 struct JPEGContents {
   /// The coding of samples.
   private struct Coding {

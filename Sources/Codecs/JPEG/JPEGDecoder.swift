@@ -1,7 +1,7 @@
 import CTurboJPEG
 import SidelightKernels
 
-/// Decodes one JPEG file with one instance of libjpeg-turbo.
+/// Decodes one JPEG file using one instance of libjpeg-turbo.
 @safe
 struct JPEGDecoder {
   let instance: JPEGInstance

@@ -1,7 +1,7 @@
 public import SidelightKernels
 
-/// The header of a JPEG file (ITU-T T.81, annex B). The file may be hostile; reading it allocates
-/// no memory for pixels.
+/// The header of a JPEG file (ITU-T T.81, annex B). The file may be hostile; reading it doesn't
+/// allocate memory for pixels.
 public struct JPEGHeader: Sendable, Hashable {
   /// The resolution of chroma.
   public enum Chroma: Sendable, Hashable {

@@ -1,6 +1,6 @@
 public import SidelightKernels
 
-/// Reads the frames of a Y4M stream one by one. A closure reads its bytes.
+/// Reads the frames of a Y4M stream one at a time. A closure reads its bytes.
 ///
 /// Blocks only in that closure. After an error of the closure or a ``CodecError`` the reader must
 /// not be used again.

@@ -48,7 +48,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
       texts: { $0.flatMap(self.texts) })
   }
 
-  /// Returns a format of optional values in which 0 means no value.
+  /// Returns a format of optional values in which 0 means `nil`.
   ///
   /// - Parameter none: The meaning of 0: `never`.
   func orZero(_ none: String) -> SettingFormat<Value?> {

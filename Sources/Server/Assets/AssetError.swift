@@ -24,7 +24,7 @@ struct AssetError: Error, Sendable, Hashable {
     case unreadable = "ASSET_UNREADABLE"
     /// The file is an invalid kernel.
     case kernel = "ASSET_KERNEL_INVALID"
-    /// The caller, or all callers together, would exceed a limit.
+    /// The request would exceed a limit of the caller, or of all callers together.
     case quota = "ASSET_QUOTA_EXCEEDED"
     /// The upload took too long.
     case timeout = "ASSET_UPLOAD_TIMEOUT"
@@ -41,11 +41,11 @@ struct AssetError: Error, Sendable, Hashable {
   var value: String?
   /// The limit or the expected value, if any.
   var limit: String?
-  /// The owner of the limit; `nil` if it is not a quota.
+  /// The owner of the limit, if it is a quota.
   var subject: String?
   /// The nearest valid name, if any.
   var suggestion: String?
-  /// The position in the file; `nil` if it is not a kernel.
+  /// The position in the file, if it is a kernel.
   var position: TextPosition?
 }
 

@@ -111,7 +111,7 @@ final class AssetLibrary: Sendable {
 
   /// Deletes an asset.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether it existed.
   func remove(_ name: String, of owner: CallerIdentity) -> Bool {
     let removed = self.withTable { table, _ in table.remove(name, of: owner) }
     guard let removed else { return false }
@@ -142,8 +142,8 @@ final class AssetLibrary: Sendable {
   }
 }
 
-/// The assets that pipelines of one caller or participant may name: those that the server provides,
-/// the owner's, and for a participant also its caller's.
+/// The assets that pipelines of one caller or participant may name: the server's own assets, the
+/// owner's, and for a participant also its caller's.
 struct CallerAssets: AssetProvider {
   let provided: any AssetProvider
   let library: AssetLibrary

@@ -48,7 +48,7 @@ struct AssetTable: Sendable {
 
   /// Checks that an asset of that name can be stored.
   ///
-  /// - Throws: ``AssetError`` if there are too many.
+  /// - Throws: ``AssetError`` if a limit is reached.
   func checkCapacity(for name: String, of owner: CallerIdentity) throws(AssetError) {
     guard self.owners[owner]?.assets[name] == nil else { return }
     let count = self.callerCounts[owner.caller] ?? 0
@@ -64,7 +64,7 @@ struct AssetTable: Sendable {
   /// Stores an asset.
   ///
   /// - Returns: The asset that it replaced.
-  /// - Throws: ``AssetError`` if there are too many.
+  /// - Throws: ``AssetError`` if a limit is reached.
   mutating func put(
     _ asset: StoredAsset, of owner: CallerIdentity, at now: Duration
   ) throws(AssetError) -> StoredAsset? {

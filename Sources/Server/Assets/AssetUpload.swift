@@ -11,13 +11,13 @@ struct AssetUpload: Sendable {
   struct Contents: Sendable {
     let name: String
     let bytes: [UInt8]
-    /// The SHA-256 that the client states, or empty.
+    /// The SHA-256 from the header, or empty.
     let digest: [UInt8]
   }
 
   /// The name of the asset.
   let name: String
-  /// The length of the file, as the header states it.
+  /// The length of the file, from the header.
   let byteCount: Int
   private let digest: [UInt8]
   private var bytes: [UInt8] = []

@@ -1,17 +1,17 @@
 import Foundation
 import SidelightKernels
 
-/// The processors that a process may use: those that its affinity and its cgroups' cpusets allow,
-/// and the processor time that its cgroups' quotas allow.
+/// The processors that a process may use by its affinity and its cgroups' cpusets, and the
+/// processor time that its cgroups' quotas allow.
 ///
 /// Reads cgroups of version 1 and 2, and both at once (Linux documentation,
 /// `admin-guide/cgroup-v2.rst` and `scheduler/sched-bwc.rst`). A limit of an outer group holds for
-/// the groups in it, so every group up to the root of the mounted hierarchy counts. In a container
+/// its inner groups, so every group up to the root of the mounted hierarchy counts. In a container
 /// that root is usually the container's own group.
 package struct AvailableProcessors: Sendable, Hashable {
   /// The number of processors on which threads may run, at least 1.
   package var count: Int
-  /// The processor time per elapsed time that the quota allows, such as 1.5; `nil` without a quota.
+  /// The processor time per elapsed time that the quota allows, such as 1.5, if any.
   package var quota: Double?
 
   package init(count: Int, quota: Double? = nil) {
@@ -124,7 +124,7 @@ private struct CgroupMount {
     }
   }
 
-  /// Returns the processor time per elapsed time that a group's quota allows; `nil` without one.
+  /// Returns the processor time per elapsed time that a group's quota allows, if any.
   func quota(in folder: String, _ files: FileTree) -> Double? {
     let numbers: [Substring] =
       switch self.version {
@@ -153,7 +153,7 @@ private struct CgroupMount {
     return count.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// Returns the number of processors in a list such as `0-3,8`; 0 if it is not such a list.
+  /// Returns the number of processors in a list such as `0-3,8`; 0 for any other text.
   private static func processorCount(_ list: Substring) -> Int {
     var count = 0
     for range in list.split(separator: ",") {

@@ -13,7 +13,7 @@ public struct AuthenticationFailure: Error, Sendable, Hashable {
 
   /// The reason that the response states.
   public let reason: Reason
-  /// The detail that is logged at debug level. It contains no secret.
+  /// The detail that is logged at debug level. It never contains a secret.
   public let detail: String
 
   /// - Parameters:

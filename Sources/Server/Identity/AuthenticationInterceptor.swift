@@ -10,7 +10,7 @@ import Tracing
 struct AuthenticationInterceptor: ServerInterceptor {
   /// The header that carries tokens. It is removed before the handler runs.
   private static let header = "authorization"
-  /// The longest time between two checks for expiry. The clock is read again because it can be set
+  /// The maximum time between two checks for expiry. The clock is read again because it can be set
   /// and because machines sleep.
   private static let maxWait = Duration.seconds(3600)
 

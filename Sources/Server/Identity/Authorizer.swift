@@ -53,7 +53,7 @@ final class Authorizer: Sendable {
   ///   - authorization: The values of the call's `authorization` header.
   ///   - connection: The connection of the call.
   ///   - now: The time since 1970.
-  /// - Returns: The caller; `nil` if the server does not authenticate callers.
+  /// - Returns: The caller, or `nil` if the server does not authenticate callers.
   /// - Throws: ``AuthenticationFailure`` if the call doesn't have valid credentials.
   func principal(
     authorization: [String], on connection: Connection, at now: Duration

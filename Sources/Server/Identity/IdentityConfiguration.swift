@@ -1,9 +1,9 @@
 /// The scopes of callers that their connection identifies. A bearer token takes precedence over the
 /// connection.
 ///
-/// If at least one kind of credentials is configured, here, by `ServerTLS.clientCertificates` or by
-/// an ``Authenticator``, calls without credentials are refused, except health checks. Otherwise
-/// every caller has all scopes.
+/// If at least one kind of credentials is configured, using this type,
+/// `ServerTLS.clientCertificates` or an ``Authenticator``, calls without credentials are refused,
+/// except health checks. Otherwise all callers have all scopes.
 public struct IdentityConfiguration: Sendable, Hashable {
   /// - `unixUsers` (default: empty): the scopes of a user's processes on Unix sockets, by user ID.
   public var unixUsers: [UInt32: Set<Scope>] = [:]

@@ -14,7 +14,7 @@ public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
 }
 
 extension Set<Scope> {
-  /// The scopes of a participant, which uses the server but does not operate it.
+  /// The scopes of a participant, which uses the server without operating it.
   public static let participant: Set<Scope> = [.stream, .assets, .introspect]
   /// All scopes.
   public static let all = Set(Scope.allCases)

@@ -16,16 +16,16 @@ import Synchronization
 /// The settings concern the whole process, so `sidelight serve` applies them; a program that embeds
 /// a server may do so itself.
 public struct AllocatorSettings: Sendable, Hashable {
-  /// The size from which requests are mapped one by one, in bytes, at most 32 MiB. `nil` leaves it
-  /// to glibc.
+  /// The size in bytes, at most 32 MiB, from which every request gets its own mapping. `nil` leaves
+  /// it to glibc.
   public var mapThreshold: Int?
   /// The free memory at the top of the heap that is kept, in bytes. `nil` leaves it to glibc.
   public var trimThreshold: Int?
   /// The bytes by which the heap grows. `nil` leaves it to glibc.
   public var topPad: Int?
   /// The heaps that threads share. Only the first returns all of its free memory to the system; the
-  /// others keep their top, which for frames is nearly everything. `nil` leaves it
-  /// to glibc: eight per processor.
+  /// others keep their top, which is nearly all of it for frames. `nil` leaves it to glibc: eight
+  /// per processor.
   public var arenas: Int?
 
   /// Creates settings. `nil` leaves a value to glibc.
@@ -79,7 +79,7 @@ public struct AllocatorSettings: Sendable, Hashable {
 
 /// The memory that the process holds, and the part of it that the program uses.
 package struct HeapUsage: Sendable, Hashable {
-  /// The resident bytes that belong to no file: heaps, used and free, stacks, and pages of
+  /// The resident bytes that are not backed by files: heaps, used and free, stacks, and pages of
   /// pictures.
   package var residentBytes: Int
   /// The bytes that the program has allocated, resident or not.
@@ -94,7 +94,7 @@ package struct HeapUsage: Sendable, Hashable {
   /// chunks are counted: two milliseconds for ten thousand.
   package static func current() -> HeapUsage? {
     #if canImport(CMalloc)
-      // All pages, the resident ones, and of those the pages of files.
+      // All pages, the resident pages, and the resident pages of files.
       let pages = Self.contents(of: "/proc/self/statm").split(separator: " ").map { Int($0) ?? 0 }
       guard pages.count > 2 else { return nil }
       return HeapUsage(

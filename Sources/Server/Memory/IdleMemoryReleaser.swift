@@ -4,8 +4,8 @@ import SidelightKernels
 import SidelightWire
 
 /// Releases unused memory to the system at regular checks: frame buffers that were idle since the
-/// last check, and free memory of the heap. `docs/decisions/0052-memory.md` says why free memory
-/// is kept at all, and when it is released.
+/// last check, and free memory of the heap. `docs/decisions/0052-memory.md` explains why free
+/// memory is kept, and when it is released.
 package struct IdleMemoryReleaser: Sendable {
   let engine: Engine
   /// The time between two checks.
@@ -13,8 +13,8 @@ package struct IdleMemoryReleaser: Sendable {
 
   /// Checks until the task is cancelled or a graceful shutdown begins.
   ///
-  /// Memory that a load leaves is released at the next check if frames still arrive, else after one
-  /// to two idle times.
+  /// If frames still arrive, the memory of an earlier load is released at the next check; otherwise
+  /// after one to two idle times.
   func run() async {
     await cancelWhenGracefulShutdown {
       var machine = StateMachine(activity: self.activity, heap: .current())

@@ -54,7 +54,7 @@ struct CallerPermissions: FilterPermissionProvider {
   /// The filters of `Open.allowed_filters`; `nil` permits all.
   let allowedFilters: FilterNameList?
 
-  /// The permissions now; `nil` permits everything.
+  /// The current permissions; `nil` permits all filters.
   var permissions: FilterPermissions? {
     var grants = self.store.grants(for: self.caller)
     if let filters = self.caller.principal?.filters {

@@ -4,8 +4,8 @@ package import SidelightKernels
 import SidelightTransport
 package import SidelightWire
 
-/// Filters still images with the code that sessions run. `Apply` and the command line use it, so
-/// their results are identical.
+/// Filters still images using the same code as sessions. `Apply` and the command line both use it
+/// and return identical results.
 package struct StillImageFilter: Sendable {
   private let catalogue: FilterCatalogue
   private let executor: PlanExecutor
@@ -95,8 +95,8 @@ package struct StillImageFilter: Sendable {
       image: try await self.image(of: result, as: delivery.coding, output.jpeg), isFiltered: true)
   }
 
-  /// Filters a PNG or JPEG file. Returns the input byte for byte if neither the pipeline nor the
-  /// kind of file changes it.
+  /// Filters a PNG or JPEG file. Returns the input byte for byte if the pipeline doesn't change it
+  /// and the kind of file stays the same.
   ///
   /// - Throws: As ``apply(_:to:output:at:details:bands:meter:)``; ``CodecError`` if the file is neither.
   package func apply(

@@ -45,11 +45,11 @@ struct Admission: Sendable {
     }
   }
 
-  /// The frames of a new session that may be without an outcome.
+  /// The number of frames of a new session that may be without an outcome.
   var framesInFlight: Int { self.sessionLimits.value.framesInFlight }
   /// The time that a custom filter may take for a frame without a budget.
   var customFilterTimeout: Duration { self.sessionLimits.value.customFilterTimeout }
-  /// The errors in a row after which a session ends.
+  /// The number of consecutive errors after which a session ends.
   var maxConsecutiveErrors: Int { self.sessionLimits.value.maxConsecutiveErrors }
 
   /// All limits, as clients receive them.
@@ -89,7 +89,7 @@ private struct SessionLimits: Sendable {
   }
 }
 
-/// Bounds the bytes of still images that wait or are filtered. Calls wait for their turn with their
+/// Bounds the bytes of still images that wait or are filtered. Calls wait for their turn with the
 /// whole image in memory, and a caller can start any number of calls.
 struct StillBudget: Sendable {
   private let budget: AddressBudget

@@ -8,7 +8,7 @@
 package struct AdmissionLoad: Sendable {
   /// The work that arrives for a session.
   package struct Demand: Sendable {
-    /// The session's caller; `nil` if it is not known.
+    /// The session's caller, if known.
     package var caller: String?
     /// The work, relative to the capacity of the threads.
     package var work: Double

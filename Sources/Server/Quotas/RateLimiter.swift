@@ -4,8 +4,8 @@ import ServiceLifecycle
 package import SidelightWire
 import Synchronization
 
-/// The rate limits of all callers and participants. It keeps the limiters of those that have
-/// sessions or have sent something recently.
+/// The rate limits of all callers and participants. It keeps the limiters of callers and
+/// participants that have sessions or have sent frames recently.
 package final class RateLimiter: Sendable {
   private struct State {
     var quotas: Quotas
@@ -45,8 +45,8 @@ package final class RateLimiter: Sendable {
     }
   }
 
-  /// Returns the limiter of a caller or participant, which all of its calls share. The
-  /// limiter of a participant also accounts for its frames at the limiter of its caller.
+  /// Returns the limiter of a caller or participant, which all of its calls share. The limiter of a
+  /// participant also charges its frames to its caller's limiter.
   package func limiter(of identity: CallerIdentity) -> CallerRateLimiter {
     self.state.withLock { state in
       if let limiter = state.limiters[identity] { return limiter }
@@ -101,7 +101,7 @@ package final class RateLimiter: Sendable {
     var removed: [CallerIdentity] = []
     var index = state.limiters.startIndex
     while index != state.limiters.endIndex {
-      // A limiter that a session references stays: the caller would have two otherwise.
+      // A limiter that a session references stays: its caller would have two limiters otherwise.
       if isKnownUniquelyReferenced(&state.limiters.values[index]),
         condition(state.limiters.keys[index], state.limiters.values[index])
       {
@@ -194,9 +194,9 @@ package final class CallerRateLimiter: Sendable {
     }
   }
 
-  /// Accounts for a frame, if neither a limit of the participant nor one of the caller is exceeded.
+  /// Accounts for a frame, unless it exceeds a limit of the participant or of its caller.
   ///
-  /// The participant's lock is held while the caller's is taken, and never the other way round.
+  /// The participant's lock is held while taking the caller's, never the other way round.
   private func limitExceeded(
     takingFrameOf byteCount: Int, at now: Duration
   ) -> LimitExceeded? {

@@ -23,7 +23,7 @@ package struct TokenBucket: Sendable {
   package mutating func delay(for amount: Double, at now: Duration) -> Duration {
     self.fill(at: now)
     let missing = min(amount, self.capacity) - self.level
-    // A rounding error must not make a caller wait again and again.
+    // A rounding error must not make a caller wait repeatedly.
     return missing <= 1e-6 * self.capacity ? .zero : .seconds(missing / self.perSecond)
   }
 

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The cost of a plan's frames as moving averages, shared by all sessions that run the plan.
 ///
-/// Two values: the elapsed time, which decides about deadlines, and the work of all threads that
-/// shared a frame, which decides about load.
+/// It has two values: the elapsed time, which decides about deadlines, and the work of all threads
+/// that shared a frame, which decides about load.
 package final class CostEstimate: Sendable {
   private struct Averages {
     var elapsed: Duration?

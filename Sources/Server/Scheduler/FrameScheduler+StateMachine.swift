@@ -3,9 +3,9 @@ extension FrameScheduler {
   package enum TurnKind: Sendable, Hashable {
     /// A frame, work that a caller waits for, or work that protects.
     case frame
-    /// Work that no frame waits for and that takes longer than one, such as a search for faces that
-    /// get stickers. Such turns leave one thread to frames, if there are several, and let waiting
-    /// frames go first until their deadline.
+    /// Work that frames do not wait for and that takes longer than a frame, such as a search for
+    /// faces that get stickers. If there are several threads, such turns leave one to frames, and
+    /// let waiting frames go first until their deadline.
     case job
   }
 
@@ -202,7 +202,7 @@ extension FrameScheduler {
     }
 
     /// Returns the time until ``lend(at:)`` may have to serve a waiting frame, because a turn has
-    /// taken much longer than the frame will; `nil` if no frame of known cost waits.
+    /// taken much longer than the frame will; `nil` unless a frame of known cost waits.
     package func timeToLend(at now: Duration) -> Duration? {
       var earliest: Duration?
       for request in self.requests where request.kind == .frame {
@@ -265,12 +265,12 @@ extension FrameScheduler {
       self.accounts[session] = account
     }
 
-    /// Returns the work that arrives, relative to the capacity of the threads.
+    /// Returns the arriving work, relative to the capacity of the threads.
     package func load(at now: Duration) -> Double {
       self.demands(at: now).values.reduce(0, +)
     }
 
-    /// Returns the work that arrives by session, relative to the capacity of the threads.
+    /// Returns the arriving work by session, relative to the capacity of the threads.
     package func demands(at now: Duration) -> [UInt64: Double] {
       self.accounts.mapValues { account in
         account.demand * Self.decay(over: now - account.lastArrival) / Double(self.threads)
@@ -279,8 +279,8 @@ extension FrameScheduler {
 
     /// Withdraws a request.
     ///
-    /// - Returns: Whether it was still waiting; if not, its turn has come, and ``finish`` must end
-    ///   it.
+    /// - Returns: Whether it was still waiting. If not, its turn has come, and must be ended using
+    ///   ``finish``.
     package mutating func withdraw(ticket: UInt64) -> Bool {
       guard let index = self.requests.firstIndex(where: { $0.ticket == ticket }) else {
         return false
@@ -320,7 +320,7 @@ extension FrameScheduler {
       let eligible = waiting.filter { services[$0] <= mean }
       let index =
         eligible.min { self.requests[$0].deadline < self.requests[$1].deadline }
-        // Rounding can leave no session at or below the mean.
+        // Because of rounding, all services can be above the mean.
         ?? waiting.min { services[$0] < services[$1] }
       return index.map { self.grant(self.requests.remove(at: $0), at: now) }
     }
@@ -387,14 +387,14 @@ extension FrameScheduler {
       return max(1, self.threads / max(1, self.activeSessions, self.running.count))
     }
 
-    /// Removes a turn of a session. Of several, which the machine cannot tell apart, the first.
+    /// Removes a turn of a session: the first, because the machine cannot distinguish its turns.
     private mutating func removeRunning(_ session: UInt64, _ kind: TurnKind) {
       let index = self.running.firstIndex { $0.session == session && $0.kind == kind }
       if let index { self.running.remove(at: index) }
     }
 
-    /// Returns the factor by which an average decays over some time: linear, which is close enough
-    /// to an exponential and needs no library.
+    /// Returns the factor by which an average decays over some time: linear, a close approximation
+    /// of an exponential that doesn't need a library.
     private static func decay(over elapsed: Duration) -> Double {
       max(0, 1 - max(0, elapsed / Self.demandWindow))
     }

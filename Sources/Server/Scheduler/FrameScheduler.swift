@@ -15,9 +15,9 @@ import Synchronization
 /// Work that may not return gets a turn of limited length. Afterwards it continues, but the turn
 /// goes to another frame, and replacement threads replace the threads that it occupies.
 ///
-/// Turns are requested on the caller's thread: a session whose frame waits for a turn needs no
-/// compute thread to do so, of which all may be held by long work. While ``lendThreads()`` runs,
-/// short frames do not wait for such work either.
+/// Turns are requested on the caller's thread: a session whose frame waits for a turn does not need
+/// a compute thread, and long work may hold all of them. While ``lendThreads()`` runs, short frames
+/// do not wait for such work either.
 package final class FrameScheduler: Sendable {
   private struct State: ~Copyable {
     var machine: StateMachine
@@ -36,7 +36,7 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// The threads that overdue work may occupy before no more turns of limited length are granted.
+  /// The number of threads occupied by overdue work at which turns of limited length are refused.
   package static let maxOverdueThreads = 64
 
   /// The length of a limited turn for work of unknown cost.
@@ -59,13 +59,13 @@ package final class FrameScheduler: Sendable {
     self.clock = clock
   }
 
-  /// The work that arrives, relative to the capacity of the threads. Above 1, frames are dropped.
+  /// The arriving work, relative to the capacity of the threads. Above 1, frames are dropped.
   package var load: Double {
     let now = self.clock.now()
     return self.state.withLock { $0.machine.load(at: now) }
   }
 
-  /// The work that arrives by session, relative to the capacity of the threads.
+  /// The arriving work by session, relative to the capacity of the threads.
   var demands: [UInt64: Double] {
     let now = self.clock.now()
     return self.state.withLock { $0.machine.demands(at: now) }
@@ -140,7 +140,7 @@ package final class FrameScheduler: Sendable {
   /// The number of frames that wait for their turn.
   package var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 
-  /// Closes the account of a session. No work of it may wait or run any more.
+  /// Closes the account of a session, which must not have waiting or running work.
   package func leave(session: UInt64) {
     self.state.withLock { $0.machine.leave(session: session) }
   }

@@ -9,8 +9,8 @@ import SwiftProtobuf
 
 /// `sidelight.v1.FrameFilter`.
 ///
-/// It registers its methods itself: the generated registration supports only generated messages,
-/// and the messages of a session do not copy their pixels.
+/// It registers its methods itself: the generated registration only supports generated messages,
+/// and a session's messages avoid copying their pixels.
 struct FrameFilterService: RegistrableRPCService {
   private typealias Method = Sidelight_V1_FrameFilter.Method
 

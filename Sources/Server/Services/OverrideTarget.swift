@@ -6,15 +6,15 @@ import SwiftProtobuf
 /// The sessions to which an operator's override applies: the sessions of one lineage, or all
 /// sessions of participants.
 enum OverrideTarget: Sendable {
-  /// An open session, and the others of its lineage.
+  /// An open session, and the other sessions of its lineage.
   case session(SessionHandle)
-  /// All sessions of participants, also those that open later.
+  /// All sessions of participants, including later ones.
   case participants(OverrideStore.Participants)
 
   /// Finds the target of a request.
   ///
   /// - Throws: ``FieldViolation`` if the request names both a session and a participant, or a
-  ///   session that is not open.
+  ///   session that isn't open.
   init(
     _ request: Sidelight_V1_OverrideSessionRequest, in sessions: SessionRegistry
   ) throws(FieldViolation) {

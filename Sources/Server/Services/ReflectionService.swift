@@ -5,8 +5,8 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// `grpc.reflection.v1.ServerReflection`, for tools that discover services. It answers under its
-/// older name `v1alpha` too: the messages are the same.
+/// `grpc.reflection.v1.ServerReflection`, for tools that discover services. It also answers under
+/// its older name `v1alpha`, which has the same messages.
 struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProtocol {
   typealias Request = Grpc_Reflection_V1_ServerReflectionRequest
   typealias Response = Grpc_Reflection_V1_ServerReflectionResponse
@@ -152,7 +152,7 @@ struct DescriptorIndex: Sendable {
   /// Returns the file that declares a symbol, and all files that it imports.
   ///
   /// - Parameter symbol: A full name, of a service, a method, a message, a field or an enum.
-  /// - Returns: `nil` if no file declares it.
+  /// - Returns: `nil` if the symbol is unknown.
   func files(declaring symbol: String) -> [Data]? {
     self.fileOfSymbol[symbol].flatMap { self.files(named: $0) }
   }

@@ -104,8 +104,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       request.timeToLive, field: "time_to_live", in: .seconds(1) ... .seconds(86400))
     let requested = try RequestedPipeline(source)
     let changed: [Sidelight_V1_OverrideSessionResponse.SessionRevision]
-    // A decision must be permitted to the operator, and valid for every session that it will apply
-    // to.
+    // A decision must be permitted to the operator, and valid for all sessions that it applies to.
     _ = try requested.resolved(in: self.engine.permittedCatalogue(for: context.caller))
     do {
       changed = try target.force(
@@ -202,7 +201,7 @@ package struct SessionPageToken: Sendable, Hashable {
   private var checkValue: UInt64 {
     var value: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in Self.digits(self.number).utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    // A byte that no text contains separates label and participant.
+    // A byte that never occurs in texts separates label and participant.
     for byte in Array(self.label.utf8) + [0xFF] + Array(self.participant.utf8) {
       value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
     }

@@ -165,7 +165,7 @@ struct StillImageHandler: Sendable {
 
 extension ServerContext {
   /// Runs the body of a unary call, and cancels it when the client disconnects or the deadline
-  /// passes. gRPC does not cancel the handler's task: without this it would continue, and keep its
+  /// passes. gRPC does not cancel the handler's task, which would otherwise continue, and keep its
   /// message in memory.
   ///
   /// - Throws: CANCELLED once the call is cancelled; the error of `body`.
@@ -193,8 +193,8 @@ extension ServerContext {
 }
 
 extension Sidelight_V1_CheckPipelineResponse {
-  /// Describes a valid pipeline in a bounded number of bytes. Omits the last kernels and passes if
-  /// they do not fit, and counts the passes; then the text, then the pipeline.
+  /// Describes a valid pipeline in a bounded number of bytes. If the description is too long, omits
+  /// the last kernels and passes, and counts the passes; then the text, then the pipeline.
   ///
   /// - Parameters:
   ///   - pipeline: The pipeline.

@@ -111,7 +111,7 @@ struct AnalysisWorker {
     }
   }
 
-  /// Sends an error that answers no message.
+  /// Sends an error that isn't an answer to a message.
   private func send(_ status: GoogleRPCStatus) {
     self.session.outcomes.pushNotice { _ in
       .message(.with { $0.error.status = Google_Rpc_Status(status) })
@@ -124,7 +124,7 @@ struct AnalysisJob: Sendable {
   let frame: IncomingFrame
   /// The frame's picture, in memory that is not written to.
   let picture: IncomingPicture
-  /// The samples of a file that the worker decodes; `nil` if it does not.
+  /// The samples of a file that the worker decodes, if any.
   let samples: SharedSamples?
   /// The analyses that are due.
   let analyses: [PlannedAnalysis]

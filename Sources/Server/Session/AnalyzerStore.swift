@@ -13,8 +13,8 @@ final class AnalyzerStore: Sendable {
 
   private let state = Mutex(State())
 
-  /// Returns whether a frame that is offered now would be analyzed: no other frame waits, and one
-  /// of the analyses is idle.
+  /// Returns whether a frame that is offered now would be analyzed: other frames are not waiting,
+  /// and one of the analyses is idle.
   func isFree(for analyses: [PlannedAnalysis]) -> Bool {
     self.state.withLock { state in
       state.frames.isEmpty
@@ -46,8 +46,8 @@ final class AnalyzerStore: Sendable {
     }
   }
 
-  /// Returns the slot of an analysis. The analyzer keeps its state as long as its stage has the
-  /// same filter with the same parameters, even if it was turned off in between.
+  /// Returns the slot of an analysis. The analyzer keeps its state while its stage has the same
+  /// filter with the same parameters, even if it was turned off in between.
   func slot(for analysis: PlannedAnalysis) -> AnalyzerSlot {
     let known = self.state.withLock { $0.slots[analysis.stage] }
     if let known, known.identity == analysis.identity { return known }

@@ -9,7 +9,7 @@ struct PipelineChange {
   let requestID: UInt64
   /// The revision that must be active; `nil` accepts any.
   let expectedRevision: UInt64?
-  /// The pipeline that the message contains; `nil` if it changes the one in force.
+  /// The pipeline that the message contains, unless it changes the one in force.
   private(set) var requested: RequestedPipeline?
   /// The transition to the changed pipeline; `nil` for a cut.
   private(set) var transition: RequestedTransition?
@@ -141,8 +141,8 @@ extension Pipeline {
 /// Limits the cost of a session's control messages: all messages except frames.
 ///
 /// The server never refuses a control message for its rate. It delays a client that exceeds the
-/// rate: it reads the next control message, and everything after it, once the budget allows.
-/// Acknowledgements that answer a frame are free, since there are no more of them than frames.
+/// rate: it reads the next control message, and all later messages, once the budget allows.
+/// Acknowledgements that answer a frame are free, since they are at most as many as the frames.
 ///
 /// A message costs 1 unit, and a message that changes or restates the pipeline 1 more per stage. A
 /// burst may spend at once a second's units of ``ContractLimits``.

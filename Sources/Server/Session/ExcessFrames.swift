@@ -2,7 +2,8 @@
 ///
 /// Such frames are dropped, but receiving them takes processors and memory bandwidth from other
 /// sessions. A client that exceeds the rate is delayed: the server reads its next message once the
-/// rate allows, and HTTP/2's flow control holds back the rest. A second's worth may come at once.
+/// rate allows, and HTTP/2's flow control holds back the rest. The bytes of a second may arrive at
+/// once.
 struct ExcessFrames: ~Copyable {
   /// The bytes per second that cost no delay: two sessions of 320x180 I420 frames at 90 a second.
   static let bytesPerSecond = 16 << 20

@@ -41,7 +41,7 @@ struct Session: Sendable {
   let quality: SessionQuality
   /// The shared memory of the session; `nil` if pixels travel inline.
   let ring: SessionRing?
-  /// The parent of the spans of frames that bring no trace context.
+  /// The parent of the spans of frames without a trace context.
   let callContext: ServiceContext
   /// The response to a client that requested shared memory.
   private let ringGrant: Result<SharedMemoryBroker.Grant, FieldViolation>?
@@ -51,7 +51,7 @@ struct Session: Sendable {
   /// - Parameters:
   ///   - number: The session's number for the scheduler.
   ///   - catalogue: The filters, with the assets that the caller's pipelines may name.
-  ///   - callContext: The parent of the spans of frames that bring no trace context.
+  ///   - callContext: The parent of the spans of frames without a trace context.
   /// - Throws: ``FieldViolation`` if the first pipeline or the resume token is invalid.
   init(
     number: UInt64, caller: Caller, options: SessionOptions, catalogue: FilterCatalogue,
@@ -215,16 +215,17 @@ struct Session: Sendable {
     }
   }
 
-  /// Accepts no more frames. Frames that were accepted still get their outcomes, without waiting
-  /// for acknowledgements.
+  /// Stops accepting frames. Accepted frames still get their outcomes, without waiting for
+  /// acknowledgements.
   private func closeInputs() {
     self.outcomes.openWindow()
     self.mailbox.finish()
     self.analysisJobs.finish()
   }
 
-  /// Ends the session when the client disconnects or the call's deadline passes, which cancel no
-  /// task by themselves, or when a shutdown takes too long. Returns if the session ends first.
+  /// Ends the session when the client disconnects or the call's deadline passes, because gRPC
+  /// doesn't cancel its tasks then, or when a shutdown takes too long. Returns if the session ends
+  /// first.
   private func waitForEndOfCall(
     _ cancellation: ServerContext.RPCCancellationHandle
   ) async throws {

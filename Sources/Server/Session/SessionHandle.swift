@@ -192,8 +192,8 @@ final class SessionHandle: Sendable {
     return now - (self.state.withLock { $0.lastReceived } ?? self.opened)
   }
 
-  /// Permits messages with the state, which must not precede `opened`, and queues the first one
-  /// unless the session is running.
+  /// Permits messages with the state, which must follow `opened`, and queues the first one unless
+  /// the session is running.
   func startReporting() {
     let isRunning = self.state.withLock { state in
       state.isStateQueued = false
@@ -251,16 +251,16 @@ final class SessionHandle: Sendable {
     OverrideStore.Session(lineage: self.lineage, identity: self.identity, label: self.label)
   }
 
-  /// Applies the operators' decision that counts for the session: forces its pipeline, and drops
-  /// frames that were filtered before and have not been sent; or ends the override.
+  /// Applies the operators' decision for the session: forces its pipeline, and drops frames that
+  /// were filtered before and have not been sent; or ends the override.
   ///
-  /// The store is read under the session's lock. So the last decision stays if operators decide at
-  /// the same time, or while the session opens.
+  /// Reads the store under the session's lock: the last decision applies if operators decide at the
+  /// same time, or while the session opens.
   ///
   /// - Parameter other: The decision if the store has none. `nil` keeps the pipeline.
   /// - Returns: The revision.
-  /// - Throws: ``PipelineError`` if the forced pipeline does not resolve, for example because an
-  ///   asset that it names is gone. A session must not open without the override then.
+  /// - Throws: ``PipelineError`` if the forced pipeline does not resolve, for example because it
+  ///   names a deleted asset. A session must not open without the override then.
   func applyDecision(
     at now: Duration, default other: OverrideStore.Decision? = nil
   ) throws(PipelineError) -> UInt64 {

@@ -20,7 +20,7 @@ struct SessionOptions: Sendable {
   var maxFPS: Double?
   /// The pictures that may be unacknowledged; `nil` if the client does not acknowledge.
   var outputWindow: Int?
-  /// Whether frames that no stage changes may come back without pixels.
+  /// Whether unchanged frames may come back without pixels.
   var allowUnmodified: Bool
   /// Whether frames come back without pixels, because the client wants only analyses.
   var analysisOnly: Bool
@@ -45,8 +45,8 @@ struct SessionOptions: Sendable {
   ///   - framesInFlight: The grant, which also limits the mailbox: a deeper one would only use more
   ///     memory.
   ///   - limits: The limits of a frame's size.
-  /// - Throws: ``FieldViolation`` for a value outside its range, or an option that this server does
-  ///   not support.
+  /// - Throws: ``FieldViolation`` for a value outside its range, or an option that this server
+  ///   doesn't support.
   init(
     _ open: Sidelight_V1_Open, framesInFlight: Int, limits: FrameLimits
   ) throws(FieldViolation) {

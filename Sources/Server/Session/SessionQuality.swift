@@ -84,7 +84,7 @@ package struct QualityGovernor: Sendable {
       return nil
     }
     self.quietWindows = 0
-    // Less computing does not help a client that does not read.
+    // Less computing doesn't help a client that reads too slowly.
     if self.mayReduce, !self.isReduced, self.lostBefore > self.lostAtOutput {
       self.isReduced = true
       if let restoredAt, now - restoredAt < Self.window * 10 {

@@ -56,7 +56,7 @@ final class SessionRegistry: Sendable {
   ///   - label: The sessions' label; empty for all sessions.
   ///   - participant: The sessions' participant; empty for all sessions.
   ///   - count: The maximum number of sessions of the page.
-  /// - Returns: The page, and whether no session follows it.
+  /// - Returns: The page, and whether it is the last one.
   func page(
     after number: UInt64?, label: String, participant: String, count: Int
   ) -> (handles: [SessionHandle], isLast: Bool) {
@@ -73,8 +73,8 @@ final class SessionRegistry: Sendable {
     self.state.withLock { $0.handles.values.first { $0.id == id } }
   }
 
-  /// The frames of all sessions. Of a closed session only those that had their outcome: a call that
-  /// was cancelled reports no more outcomes.
+  /// The frames of all sessions. Frames of a closed session only count with an outcome: a cancelled
+  /// call does not report further outcomes.
   var totals: FrameCounts {
     let (closedSessionCounts, handles) = self.state.withLock {
       ($0.closedSessionCounts, Array($0.handles.values))

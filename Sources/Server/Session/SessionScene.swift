@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
-/// The drawings of the scene stages of a frame's plans; `nil` for a plan that the frame does not
+/// The drawings of the scene stages of a frame's plans; `nil` for a missing plan.
 /// have.
 typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 

@@ -15,7 +15,7 @@ struct SessionWorker {
   private let runner: PlanRunner
   /// The cost of mixing the results of two pipelines.
   private let mixCost = CostEstimate()
-  /// The cost of the session's last frames, which is expected of a pipeline without an estimate.
+  /// The cost of the session's last frames, which is assumed for pipelines without an estimate.
   private let lastCost = CostEstimate(priorWork: .milliseconds(2))
   private var engine: Engine { self.session.engine }
   private var resolver: FrameResolver { self.session.resolver }
@@ -39,7 +39,7 @@ struct SessionWorker {
       guard !Task.isCancelled else { return }
       if first.needsFiltering, !first.isCustom {
         await self.process(first) {
-          // A newer frame may have displaced it, with custom filters, which need supervision.
+          // A newer frame that needs supervision, because of custom filters, may have displaced it.
           self.session.mailbox.take { !$0.isCustom }
         }
       } else if let frame = self.session.mailbox.take() {
@@ -337,7 +337,7 @@ struct SessionWorker {
   /// policy applies to the frame and to all frames that arrive until the filters return.
   ///
   /// - Returns: A frame that was taken out of the mailbox when the filters had just returned, and
-  ///   has no outcome yet.
+  ///   whose outcome is pending.
   private func supervise(_ frame: IncomingFrame) async -> IncomingFrame? {
     let job = self.engine.processing.detachedJobs.start { started in
       await self.process(frame, started) { frame }

@@ -1,7 +1,7 @@
 package import SidelightTransport
 
-/// The tokens that give clients the rings of their sessions. A pure state machine; the time is a
-/// parameter.
+/// The tokens that clients exchange for the rings of their sessions. A pure state machine; the time
+/// is a parameter.
 ///
 /// A token is valid once, until it expires or the session that it was issued to ends. Any use
 /// removes it.

@@ -20,7 +20,7 @@ final class SessionRing: Sendable {
   // MARK: Input slots
 
   /// Returns the length of an image's pixels in a slot, as the image states it; 0 if the image
-  /// names no slot, or more bytes than a slot has.
+  /// doesn't name a slot, or names more bytes than a slot has.
   func byteCount(of image: Sidelight_V1_Image) -> Int {
     guard case .sharedMemory(let reference)? = image.pixels else { return 0 }
     return (try? self.layout.check(reference, .input))?.byteCount ?? 0
@@ -46,8 +46,8 @@ final class SessionRing: Sendable {
     return self.ring.buffer(slot: slot, byteCount: byteCount)
   }
 
-  /// Records that a frame's outcome is decided. Its slot, if it has one, belongs to the client from
-  /// the outcome on.
+  /// Records that a frame's outcome is decided. Its slot, if any, belongs to the client from the
+  /// outcome on.
   func release(inputOf arrival: UInt64) {
     self.slots.withLock { $0.release(inputOf: arrival) }
   }

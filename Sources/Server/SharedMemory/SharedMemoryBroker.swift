@@ -23,7 +23,7 @@ final class SharedMemoryBroker: Sendable {
   /// The bytes of the mapped rings.
   var bytesReserved: Int { self.budget.bytesReserved }
 
-  /// Sets the path of the descriptor socket; `nil` grants no rings.
+  /// Sets the path of the descriptor socket; `nil` disables rings.
   func setSocketPath(_ path: String?) {
     self.socketPath.withLock { $0 = path }
   }
@@ -115,8 +115,8 @@ extension Engine {
   }
 }
 
-/// Bounds the memory of all rings of a server. The memory of a ring is released when the ring is
-/// unmapped: after its session, when the last frame in a slot is gone.
+/// Bounds the memory of all rings of a server. A ring's memory is released when it is unmapped:
+/// after its session, and after the last frame in a slot.
 final class RingBudget: Sendable {
   private let maxSessionBytes: Int
   private let maxBytes: Int

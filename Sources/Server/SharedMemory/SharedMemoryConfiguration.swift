@@ -30,7 +30,7 @@ public struct SharedMemoryConfiguration: Sendable, Hashable {
   /// The defaults.
   public init() {}
 
-  /// Whether the system supports this kind of shared memory: Linux does. On other systems the
-  /// server offers clients no shared memory.
+  /// Whether the system supports this kind of shared memory, as Linux does. On other systems the
+  /// server doesn't offer shared memory.
   public static var isSupported: Bool { SharedMemoryRing.isSupported }
 }

@@ -101,7 +101,7 @@ final class CallSpan: Sendable {
 
   /// Ends the span.
   ///
-  /// - Parameter error: The error that ended the call; `nil` if it succeeded.
+  /// - Parameter error: The error that ended the call, if any.
   func end(_ error: (any Error)?) {
     guard !self.hasEnded.exchange(true, ordering: .relaxed) else { return }
     let status = error.map { CallStatus($0) } ?? .ok

@@ -20,8 +20,8 @@ package struct FrameTracing: Sendable {
   }
 
   /// Returns the trace context of a call's metadata: the parent of frames without a context. The
-  /// call's own span is not a parent: its trace would grow as long as the call lasts, and be
-  /// sampled as a whole.
+  /// call's own span isn't used as a parent, because its trace would grow during the whole call,
+  /// and be sampled as a whole.
   package func context(of metadata: Metadata) -> ServiceContext {
     var context = ServiceContext.topLevel
     self.tracer?.extract(metadata, into: &context, using: MetadataExtractor())
@@ -194,7 +194,7 @@ package struct FramePassObserver: PassObserver {
     _ description: PassDescription, _ body: () async throws -> Result
   ) async throws -> Result {
     guard let tracer, let context else {
-      // A custom filter that reads the current trace must find the frame's, not the call's.
+      // A custom filter that reads the current trace must find the frame's trace, not the call's.
       guard description.kind == .frame, let context else { return try await body() }
       return try await ServiceContext.withValue(context) { try await body() }
     }

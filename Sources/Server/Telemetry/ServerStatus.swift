@@ -88,6 +88,6 @@ public enum ServerPhase: String, Sendable, Hashable, Codable {
   case starting
   /// The server accepts sessions. Followed by ``draining``.
   case serving
-  /// The server accepts no more sessions and ends the open ones. The last phase.
+  /// The server refuses new sessions and ends the open ones. The last phase.
   case draining
 }

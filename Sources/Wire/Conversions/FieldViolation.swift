@@ -12,7 +12,7 @@ package struct FieldViolation: Error, Sendable, Hashable {
 
     /// The kind of error, in upper case with underscores.
     package var reason: String
-    /// The invalid value. `nil` if it is not known, or not a short text.
+    /// The invalid value, if it is known and a short text.
     package var value: String?
     /// The limit, or the expected value, if any.
     package var limit: String?
@@ -98,8 +98,8 @@ package struct FieldViolation: Error, Sendable, Hashable {
       reason: self.reason.clipped(toBytes: 640), info: self.info?.clipped)
   }
 
-  /// The status with `google.rpc.BadRequest` details, and `google.rpc.ErrorInfo` if there are parts
-  /// for programs.
+  /// The status with `google.rpc.BadRequest` details, and `google.rpc.ErrorInfo` if the violation
+  /// has parts for programs.
   package var status: GoogleRPCStatus {
     let violation = self.clipped
     let (field, reason) = (violation.field, violation.reason)

@@ -5,7 +5,7 @@ package import SwiftProtobuf
 /// The contract's limits on names, texts, lists and pipelines: the values of the fixed fields of
 /// `Limits`. ``SidelightKernels/Pipeline`` has the limits on the parts of a pipeline.
 ///
-/// All data of a client that the server keeps, logs or returns is bounded by one of them.
+/// Together they bound all data of a client that the server keeps, logs or returns.
 package enum ContractLimits {
   /// The maximum size of a pipeline as a serialized message, in bytes. 64 stages of the largest
   /// built-in filters, with regions and IDs of maximum length, use about half of it.

@@ -1,6 +1,6 @@
 /// The division of a ring's memory into slots of one size, the input slots first.
 ///
-/// The initializers ensure that no sum or product of the figures overflows.
+/// The initializers ensure that sums and products of the figures do not overflow.
 package struct RingLayout: Sendable, Hashable {
   /// Bytes of a slot; a multiple of ``pageBytes``.
   package let slotBytes: Int

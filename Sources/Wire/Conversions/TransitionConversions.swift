@@ -171,7 +171,7 @@ extension FieldViolation {
       info: .init(reason: "UNKNOWN_NAME", value: "\(value)", limit: valid))
   }
 
-  /// Creates the violation of a field that the kind of the transition does not have.
+  /// Creates the violation of a field that is unsupported by the kind of the transition.
   fileprivate static func unusedField(
     _ field: String, value: String, kinds: String
   ) -> FieldViolation {

@@ -1,8 +1,8 @@
 import Foundation
 package import SwiftProtobuf
 
-/// The fields of a message that are messages themselves, and the fields of these, recursively:
-/// everything that is needed to count the fields of an encoded message.
+/// The fields of a message that are messages themselves, recursively: the information for counting
+/// the fields of an encoded message.
 package struct MessageShape: Sendable {
   /// The indices of the fields' message types, by field number, for every message of a contract.
   fileprivate let messages: [[UInt32: Int]]

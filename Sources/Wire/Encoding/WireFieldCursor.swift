@@ -27,7 +27,7 @@ struct WireFieldCursor {
     self.end = range.upperBound
   }
 
-  /// Returns the next field with that number, if there is one before the end. Skips other fields.
+  /// Returns the next field with that number, if any, and skips other fields.
   ///
   /// - Throws: ``Unreadable``, also if the field is not length-delimited.
   mutating func next(_ number: Int) throws(Unreadable) -> WireField? {

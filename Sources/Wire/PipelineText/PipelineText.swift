@@ -129,7 +129,7 @@ struct PipelineTextLocations: Sendable {
   private struct Location: Sendable {
     /// The offset of the part or of its name, in bytes.
     var start: Int
-    /// The offset of its value in bytes, if it has a name and a value.
+    /// The offset of its value in bytes, if any.
     var value: Int?
   }
 
@@ -140,7 +140,7 @@ struct PipelineTextLocations: Sendable {
   /// - Parameters:
   ///   - path: The path, such as `stages[1].filter.parameters["radius"]`.
   ///   - start: The offset of the part, or of its name.
-  ///   - value: The offset of its value, if it has one.
+  ///   - value: The offset of its value, if any.
   mutating func record(_ path: String, start: Int, value: Int? = nil) {
     self.locations[path] = Location(start: start, value: value)
   }

@@ -2,7 +2,7 @@
 public enum FrameDisposition: String, Sendable, Hashable, CaseIterable {
   /// The pipeline filtered it in full.
   case filtered
-  /// It is the input: no stage was active, the session is paused, or a stage failed.
+  /// It is the input: all stages were inactive, the session is paused, or a stage failed.
   case passedThrough
   /// A cheaper variant of the pipeline filtered it, or a blur replaces it because a stage failed.
   case degraded

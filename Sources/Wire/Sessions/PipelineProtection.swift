@@ -38,7 +38,7 @@ package struct PipelineProtection: OptionSet, Sendable, Hashable {
 }
 
 extension Pipeline {
-  /// The parts of frames that the active stages hide, including those of nested pipelines.
+  /// The parts of frames that the active stages hide, including stages of nested pipelines.
   package var protection: PipelineProtection {
     self.stages.filter(\.isActive).reduce(into: []) { protection, stage in
       switch stage.content {

@@ -6,8 +6,8 @@
 public struct TransportConfiguration: Sendable, Hashable {
   /// The threads on which calls are served.
   public enum Executor: String, Sendable, Hashable, CaseIterable {
-    /// The event loop of the call's connection: no frame changes threads on its way to the session
-    /// and back. Filters always run on other threads.
+    /// The event loop of the call's connection: frames stay on one thread on their way to the
+    /// session and back. Filters always run on other threads.
     case eventLoops
     /// Swift's shared pool of threads. The streams of a connection are then served on several
     /// processors, at the cost of two changes of thread per message.
@@ -100,7 +100,7 @@ extension TransportConfiguration {
     return configuration
   }()
 
-  /// The profile with exactly these settings, if there is one.
+  /// The profile with exactly these settings, if any.
   public var profile: Profile? { Profile.allCases.first { $0.configuration == self } }
 }
 

@@ -36,8 +36,8 @@ struct FrameAdmission: ~Copyable {
     }
   }
 
-  /// Returns the reason why a valid frame is dropped on arrival; `nil` if it is accepted. Waits for
-  /// the caller's rate in a session that never drops.
+  /// Returns the reason to drop a valid frame on arrival, or `nil` if it is accepted. Waits for the
+  /// caller's rate in a session that never drops.
   ///
   /// - Parameters:
   ///   - byteCount: The bytes of the frame's pixels.

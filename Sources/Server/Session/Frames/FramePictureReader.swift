@@ -16,7 +16,7 @@ struct FramePictureReader: Sendable {
 
   /// Returns the bytes of a frame's pixels.
   ///
-  /// - Parameter pixels: The inline pixels, if there are any.
+  /// - Parameter pixels: The inline pixels, if any.
   func byteCount(of image: Sidelight_V1_Image, _ pixels: PixelBuffer?) -> Int {
     pixels?.byteCount ?? self.ring?.byteCount(of: image) ?? 0
   }

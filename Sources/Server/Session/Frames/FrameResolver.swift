@@ -30,8 +30,8 @@ struct FrameResolver: Sendable {
     self.clock = clock
   }
 
-  /// Returns the shared memory for a frame's result. Results travel as their frames did: `nil` if
-  /// the frame's pixels came inline.
+  /// Returns the shared memory for a frame's result. Results travel the same way as their frames:
+  /// `nil` if the frame's pixels were inline.
   func ring(for frame: IncomingFrame) -> SessionRing? {
     frame.message.image.isInSlot ? self.ring : nil
   }
@@ -95,7 +95,7 @@ struct FrameResolver: Sendable {
   /// Sends a frame back unchanged, or a note that it did not change.
   ///
   /// - Parameters:
-  ///   - failure: The reason why a frame comes back that should have been filtered.
+  ///   - failure: The reason why a frame that should have been filtered comes back unchanged.
   ///   - started: The time at which the session began to work on it.
   func passThrough(
     _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration

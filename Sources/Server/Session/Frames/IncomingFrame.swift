@@ -24,7 +24,7 @@ struct IncomingFrame: Sendable {
   let deadline: Duration?
   /// The span from arrival to outcome.
   let span: FrameSpan
-  /// Receives the samples of a file once they are decoded; `nil` if no analysis needs them.
+  /// Receives the samples of a file once they are decoded, if an analysis needs them.
   var samples: SharedSamples.Source?
 
   /// Whether the frame needs filtering; `false` if it comes back byte for byte.

@@ -13,7 +13,7 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   package var byteCount: Int
   /// The time after which it is useless, on the session's clock. `nil` disables the deadline.
   package var deadline: Duration?
-  /// Whether no other frame may displace it, however long it waits.
+  /// Whether the frame is never displaced, however long it waits.
   package var mustStay: Bool
   /// The message without the fields that are known only when it is written.
   package var payload: Payload

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 
 /// The compiled pipelines of a session's last frames. Sizes may alternate from frame to frame
-/// (simulcast), so it keeps several; together they hold no more memory than one plan may.
+/// (simulcast), so it keeps several, which together hold at most the memory of one plan.
 struct CompiledPipelineCache: ~Copyable {
   /// A pipeline of a revision.
   private struct Key: Hashable {
@@ -67,8 +67,8 @@ struct CompiledPipelineCache: ~Copyable {
       pipeline, Key(revision: revision.number, isEarlier: true, form: form))
   }
 
-  /// Compiles the pipeline of one frame in a glide, which no other frame needs. That takes
-  /// microseconds, so it needs no turn.
+  /// Compiles the pipeline of one frame in a glide, which isn't used for other frames. It takes
+  /// microseconds and doesn't need a turn.
   ///
   /// - Parameters:
   ///   - earlier: The pipeline that the glide leads from.

@@ -56,7 +56,7 @@ package final class OverrideStore: Sendable {
     var identity: CallerIdentity
     var label: String
 
-    /// - Returns: `nil` for an empty label, which identifies no track.
+    /// - Returns: `nil` for an empty label.
     init?(identity: CallerIdentity, label: String) {
       guard !label.isEmpty else { return nil }
       self.identity = identity
@@ -104,11 +104,11 @@ package final class OverrideStore: Sendable {
     var lineages: [Track: Set<SessionLineage>] = [:]
     var count: UInt64 = 0
 
-    /// Stores a decision. An override leaves those before it that last longer; its end does not.
+    /// Stores a decision. An override keeps earlier ones that last longer; its end removes them.
     ///
     /// - Parameter identity: The caller or participant of a lineage; `nil` keeps the one that is
     ///   stored.
-    /// - Returns: Whether there was room.
+    /// - Returns: Whether the store had room.
     mutating func record(
       _ decision: Decision, for target: Target, of identity: CallerIdentity? = nil,
       at now: Duration
@@ -124,7 +124,7 @@ package final class OverrideStore: Sendable {
       return true
     }
 
-    /// Returns whether there is room for another decision, after removing expired ones.
+    /// Returns whether the store has room for another decision, after removing expired ones.
     private mutating func hasRoom(at now: Duration) -> Bool {
       func count() -> Int { self.entries.values.reduce(0) { $0 + $1.count } }
       guard count() >= OverrideStore.capacity else { return true }
@@ -132,7 +132,7 @@ package final class OverrideStore: Sendable {
       return count() < OverrideStore.capacity
     }
 
-    /// Returns whether there is room for a lineage of a track, after removing expired ones.
+    /// Returns whether the store has room for a lineage of a track, after removing expired ones.
     mutating func hasRoom(
       for lineage: SessionLineage, of track: Track, at now: Duration
     ) -> Bool {
@@ -148,7 +148,7 @@ package final class OverrideStore: Sendable {
       self.entries(for: session, at: now).max { $0.number < $1.number }?.decision
     }
 
-    /// Returns the decisions that apply to a session, in no order.
+    /// Returns the decisions that apply to a session, unordered.
     func entries(for session: Session, at now: Duration) -> [Entry] {
       var targets = [Target.lineage(session.lineage)]
       let identity = session.identity

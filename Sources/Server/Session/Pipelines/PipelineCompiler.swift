@@ -5,7 +5,7 @@ import SidelightKernels
 struct PipelineCompiler: Sendable {
   /// The filters, with the assets that the server itself provides.
   let catalogue: FilterCatalogue
-  /// The plans that are in use or were lately.
+  /// The plans that are or were recently in use.
   let plans: PlanCache
   /// The cost estimates of pipelines.
   let costs = CostTable()
@@ -29,7 +29,7 @@ struct PipelineCompiler: Sendable {
   /// - Parameters:
   ///   - form: The form of the pictures.
   ///   - output: The form of the results.
-  ///   - allowsReduced: Whether to compile a cheaper variant too, if there is one.
+  ///   - allowsReduced: Whether to compile a cheaper variant too, if possible.
   @concurrent
   func compile(
     _ pipeline: ResolvedPipeline, for form: PictureForm, as output: OutputShape,
@@ -62,7 +62,8 @@ struct PipelineCompiler: Sendable {
       cost: cost, isCustom: later.isCustom)
   }
 
-  /// Returns a new estimate for pipelines between two, which expects the cost of the dearer one.
+  /// Returns a new estimate for pipelines between two, which expects the cost of the more expensive
+  /// one.
   func estimate(between first: CostEstimate, _ second: CostEstimate) -> CostEstimate {
     CostEstimate(
       priorWork: [first.work, second.work].compactMap(\.self).max(), threads: self.threads)
@@ -78,8 +79,8 @@ struct PipelineCompiler: Sendable {
     self.compiledPipeline(for: try Self.blur.get(), form, as: output, allowsReduced: false)
   }
 
-  /// Returns whether custom filters are among the active filters of a pipeline. They may not
-  /// return.
+  /// Returns whether custom filters are among the active filters of a pipeline. Such filters may
+  /// never return.
   func isCustom(_ pipeline: ResolvedPipeline) -> Bool {
     pipeline.activeFilters.contains { name in
       guard let description = self.catalogue.description(named: name) else { return false }

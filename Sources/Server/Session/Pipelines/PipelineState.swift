@@ -202,7 +202,7 @@ package struct PipelineState: Sendable {
     return true
   }
 
-  /// Returns whether the transition to a revision was cut with a frame or one before it.
+  /// Returns whether the transition to a revision was cut at or before a frame.
   package func hasCutTransition(to revision: Revision, at sequence: UInt64) -> Bool {
     guard let cut, cut.revision == revision.number else { return false }
     return sequence >= cut.sequence
@@ -210,7 +210,7 @@ package struct PipelineState: Sendable {
 
   /// Pauses the session or ends its pause.
   ///
-  /// - Returns: Whether that was a change.
+  /// - Returns: Whether the state changed.
   package mutating func setPause(_ pause: Pause) -> Bool {
     defer { self.pause = pause }
     return self.pause != pause
@@ -233,7 +233,7 @@ package struct PipelineState: Sendable {
 
   /// Ends the override.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether an override was in force.
   package mutating func endOverride() -> Bool {
     guard self.override != nil else { return false }
     self.override = nil

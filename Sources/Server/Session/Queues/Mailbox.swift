@@ -38,7 +38,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // The consumer may have taken an element between the two locks.
+        // The consumer may have taken an element while the lock was released.
         let action = self.state.withLock { state in
           let action = state.offer(element)
           if case .wait = action { state.suspendProducer(element, continuation) }
@@ -58,8 +58,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
-  /// Waits until an element fits without displacing one, or the mailbox is finished. Cancellation of
-  /// the waiting task closes the mailbox.
+  /// Waits until an element fits without displacing another, or the mailbox is finished.
+  /// Cancellation of the waiting task closes the mailbox.
   package func waitForRoom() async {
     guard self.state.withLock({ !$0.hasRoom }) else { return }
     await withTaskCancellationHandler {
@@ -75,23 +75,23 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
-  /// Removes the oldest element. Waits for one.
+  /// Removes the oldest element. Waits until an element is available.
   ///
   /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
   package func next() async -> Element? {
     await self.element(takes: true)
   }
 
-  /// Returns the oldest element without removing it. Waits for one. A newer element may displace it
-  /// until ``take(where:)``: a consumer that still has to wait for something else gets the newest
-  /// that way.
+  /// Returns the oldest element without removing it. Waits until an element is available. A newer
+  /// element may displace it until ``take(where:)``: a consumer with other things to wait for gets
+  /// the newest.
   ///
   /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
   package func first() async -> Element? {
     await self.element(takes: false)
   }
 
-  /// Removes the oldest element if there is one and the condition holds for it.
+  /// Removes the oldest element, if any, if it satisfies the condition.
   package func take(where isWanted: (Element) -> Bool = { _ in true }) -> Element? {
     let (element, producer, roomWaiter) = self.state.withLock { state in
       if case .take(let element, _) = state.peek(), isWanted(element),
@@ -197,8 +197,8 @@ extension Mailbox {
     private var isFirstAwaited = false
     /// Whether an element was displaced since the last was taken.
     private var hasDisplaced = false
-    /// Whether the consumer is slower than the producer: elements were displaced before the last
-    /// was taken or since then, or a newer one was left behind.
+    /// Whether the consumer is slower than the producer: elements were displaced before or since
+    /// the last take, or a newer one was left behind.
     private var isBehind = false
     private var producer: Producer?
     /// A producer that waits for room without an element.
@@ -224,7 +224,7 @@ extension Mailbox {
       case accept
       /// Return the displaced elements, of which one may be the offered one.
       case reject([Displaced])
-      /// The mailbox is full and may not drop anything: the producer waits.
+      /// The mailbox is full and may not drop elements: the producer waits.
       case wait
     }
 
@@ -269,8 +269,8 @@ extension Mailbox {
       return .reject(displaced)
     }
 
-    /// Whether an element fits without displacing one. Also `true` for a finished mailbox, which
-    /// returns it.
+    /// Whether an element fits without displacing another. Also `true` for a finished mailbox,
+    /// which returns it.
     package var hasRoom: Bool {
       self.isFinished
         || self.elements.count < self.depth + (self.isFirstAwaited && !self.isBehind ? 1 : 0)
@@ -286,9 +286,9 @@ extension Mailbox {
       self.hasRoom ? self.roomWaiter.take() : nil
     }
 
-    /// Returns the index of the element to evict: among those with the lowest priority, the oldest
-    /// or the newest, depending on the policy. The index after the last is the offered element.
-    /// `nil` if all must stay.
+    /// Returns the index of the element to evict: the oldest or the newest element with the lowest
+    /// priority, depending on the policy. The index after the last is the offered element. `nil` if
+    /// all must stay.
     private func evictionCandidate(for offered: Element? = nil) -> Int? {
       let elements = Array(self.elements) + [offered].compactMap(\.self)
       let priorities = elements.map(self.evictionPriority)
@@ -348,7 +348,7 @@ extension Mailbox {
       self.consumer = consumer
     }
 
-    /// Accepts no more elements. The consumer can still take those that are in.
+    /// Stops accepting elements. The consumer can still take the remaining elements.
     ///
     /// - Returns: The waiting tasks to resume: the consumer with `nil`, the producer with its
     ///   element.

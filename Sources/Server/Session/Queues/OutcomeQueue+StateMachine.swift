@@ -65,8 +65,8 @@ extension OutcomeQueue {
       self.hasSentFinalCounts || self.entries.count + self.controls.count < self.backlogLimit
     }
 
-    /// Whether optional messages may be added: not while others wait because the client does not
-    /// read, and not after the end.
+    /// Whether optional messages may be added. They are refused at the end, and while others wait
+    /// because the client does not read.
     package var hasNoticeCapacity: Bool { !self.isFinished && self.controls.count < 8 }
 
     /// Whether another finished frame fits without displacing one.
@@ -197,7 +197,7 @@ extension OutcomeQueue {
       }
     }
 
-    /// Whether there is a pending frame with only superseded frames before it.
+    /// Whether a frame is pending, preceded only by superseded frames.
     private var isFrameAwaited: Bool {
       for entry in self.entries {
         switch entry.resolution {
@@ -277,7 +277,7 @@ extension OutcomeQueue {
       let run = DropRun(
         firstSequence: sequence, lastSequence: sequence, count: 1, drop: drop, lateness: lateness)
       self.entries[index].resolution = .dropped(run)
-      // Notices of superseded frames are sent one by one; the credits bound their number.
+      // Notices of superseded frames are not merged; the credits bound their number.
       guard drop.reason != .superseded else { return }
       self.merge(index + 1)
       self.merge(index)

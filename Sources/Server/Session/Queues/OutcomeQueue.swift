@@ -106,7 +106,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
   }
 
   /// Queues an optional message, such as counts or the result of an analysis. Omits it while others
-  /// wait: for a client that does not read the queue would grow without bound.
+  /// wait: the queue of a client that does not read would otherwise grow without bound.
   func pushNotice(_ message: (FrameCounts) -> Control) {
     self.change { machine in
       if machine.hasNoticeCapacity { machine.push(message(machine.counts)) }
@@ -130,7 +130,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.update { state in state.isCancelled = true }
   }
 
-  /// Returns the next item to write. Waits for one; `nil` at the end.
+  /// Waits for the next item to write and returns it, or `nil` at the end.
   package func next() async -> Item? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

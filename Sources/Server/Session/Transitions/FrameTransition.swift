@@ -14,7 +14,7 @@ struct FramePipeline: Sendable {
   var compiled: CompiledPipeline
   /// The mix with another result, if any.
   var transition: FrameTransition?
-  /// The reason why the transition is over with this frame; `nil` if it is not.
+  /// The reason why the transition is over with this frame, if it is.
   var cut: TransitionEnd?
 }
 
@@ -94,7 +94,7 @@ extension CompiledPipeline {
     return self.cost.expected ?? .zero <= budget
   }
 
-  /// Returns the reason why the results of two pipelines cannot be mixed; `nil` if they can.
+  /// Returns the reason why the results of two pipelines cannot be mixed, if any.
   fileprivate func obstacle(
     toMixingWith later: CompiledPipeline, maxPlanBytes: Int
   ) -> TransitionEnd? {

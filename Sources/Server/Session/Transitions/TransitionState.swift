@@ -1,8 +1,8 @@
 package import SidelightKernels
 package import SidelightWire
 
-/// A change of the pipeline that frames follow gradually. A pure state machine; callers pass the
-/// times of frames in.
+/// A gradual change of the pipeline, frame by frame. A pure state machine; callers pass the times
+/// of frames in.
 ///
 /// The first frame is the origin of its time: by its capture time, else by its arrival. The
 /// progress of later frames is the curve at the elapsed share of the duration. It never decreases.
@@ -27,7 +27,7 @@ package struct TransitionState: Sendable {
     case ended(TransitionEnd)
   }
 
-  /// The frames in a row whose capture time may stay the same.
+  /// The number of consecutive frames whose capture time may stay the same.
   private static let maxStandingFrames = 100
 
   /// The pipeline that it leads from.

@@ -7,7 +7,7 @@ import SidelightWire
 struct TransitionWork: Sendable {
   /// The time that the work took, and its result.
   struct Report: Sendable {
-    /// The reason why the frame shows only the later pipeline; `nil` if it is the mix.
+    /// The reason why the frame shows only the later pipeline, if it does.
     var cut: TransitionEnd?
     var elapsed = Duration.zero
     /// The time of bands that ran in parallel, beyond the elapsed time.
@@ -17,7 +17,7 @@ struct TransitionWork: Sendable {
   }
 
   let transition: FrameTransition
-  /// The time at which the frame should be done; `nil` if it has time without limit.
+  /// The time at which the frame should be done. `nil` disables the limit.
   let deadline: Duration?
   /// The time at which the work on the frame began.
   let start: Duration
