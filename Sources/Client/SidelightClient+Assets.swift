@@ -123,18 +123,18 @@ public struct AssetDescription: Sendable, Hashable {
 
   /// The name for pipelines.
   public let name: String
-  /// The contents; `nil` for a kind that is unknown to this library.
+  /// The contents, or `nil` for a kind that is unknown to this library.
   public let contents: Contents?
   /// Whether the server provides it to all callers. Callers cannot replace or delete it.
   public let isProvidedByServer: Bool
   /// Whether it belongs to the participant that the request named.
   public let isOfParticipant: Bool
-  /// The length of the file in bytes; 0 for the server's own assets.
+  /// The length of the file in bytes, or 0 for the server's own assets.
   public let fileByteCount: Int
-  /// The bytes that it occupies in the server's memory at most, which count against the limits; 0
-  /// for the server's own assets.
+  /// The bytes that it occupies in the server's memory at most, which count against the limits, or
+  /// 0 for the server's own assets.
   public let memoryByteCount: Int
-  /// The file's SHA-256; empty for the server's own assets.
+  /// The file's SHA-256, or empty for the server's own assets.
   public let sha256: [UInt8]
 
   init(_ wire: Sidelight_V1_Asset) {

@@ -26,9 +26,7 @@ public struct ServeConfiguration: Sendable {
   /// The resume keys from a file.
   var resumeKeyFile: ResumeKeyFile?
 
-  /// The TLS settings.
   var tls = TLSSettings()
-  /// The token settings.
   var token = TokenSettings()
   /// The scopes of users, groups, and clients with certificates.
   var unixUsers: [ScopeGrant] = []
@@ -45,7 +43,6 @@ public struct ServeConfiguration: Sendable {
 
   /// The address of the admin server. `nil` disables it.
   public var admin: Address?
-  /// The studio.
   var studio = StudioSettings()
   /// The number of worker processes. 0 serves in this process.
   public var workers = 0

@@ -6,7 +6,6 @@ import SidelightWire
 
 /// The services that all sessions and calls of a server share.
 struct Engine: Sendable {
-  /// Compiles pipelines.
   let compiler: PipelineCompiler
   /// Runs compiled pipelines.
   let processing: FrameProcessing

@@ -14,7 +14,8 @@ package struct Reconnector: Sendable {
 
   /// An attempt to open a session.
   package struct Attempt: Sendable, Hashable {
-    /// The number in the series of attempts after a loss, from 1; 0 for a session's first attempt.
+    /// The number in the series of attempts after a loss, from 1; 0 for a session's first
+    /// attempt.
     package var number: Int
     /// The index of the address.
     package var address: Int

@@ -59,12 +59,12 @@ public enum VideoPicture: Sendable {
   /// A whole JPEG file, and the orientation in which it is shown.
   case jpeg([UInt8], orientation: Orientation = .upright)
 
-  /// The samples; `nil` if the picture is a file. ``OutputOptions/format`` requests samples.
+  /// The samples, or `nil` if the picture is a file. ``OutputOptions/format`` requests samples.
   public var frame: Frame? {
     if case .frame(let frame) = self { frame } else { nil }
   }
 
-  /// The file; `nil` if the picture is samples.
+  /// The file, or `nil` if the picture is samples.
   public var jpeg: [UInt8]? {
     if case .jpeg(let file, _) = self { file } else { nil }
   }

@@ -12,7 +12,7 @@ extension FilterSession {
   ///
   /// - Parameters:
   ///   - pipeline: The new pipeline.
-  ///   - transition: The transition to it; `nil` for a cut.
+  ///   - transition: The transition to it, or `nil` for a cut.
   ///   - revision: The revision that must be in force; otherwise the change is refused. `nil`
   ///     accepts any.
   /// - Returns: The number that ``AcceptedChange`` and ``AppliedChange``, or ``RejectedChange``,
@@ -36,7 +36,7 @@ extension FilterSession {
   ///
   /// - Parameters:
   ///   - text: The new pipeline; at most 16 KiB.
-  ///   - transition: The transition to it; `nil` for a cut.
+  ///   - transition: The transition to it, or `nil` for a cut.
   ///   - revision: As for ``select(_:transition:ifRevision:)``.
   /// - Returns: As for ``select(_:transition:ifRevision:)``.
   @discardableResult
@@ -83,7 +83,7 @@ extension FilterSession {
   ///
   /// - Parameters:
   ///   - stages: Whether a stage is on, by its ID or index; the other stages are not changed.
-  ///   - transition: The transition to the changed pipeline; `nil` for a cut.
+  ///   - transition: The transition to the changed pipeline, or `nil` for a cut.
   ///   - revision: As for ``select(_:transition:ifRevision:)``.
   /// - Returns: As for ``select(_:transition:ifRevision:)``.
   @discardableResult

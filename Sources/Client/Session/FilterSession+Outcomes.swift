@@ -120,7 +120,7 @@ where Source.Element == VideoFrame {
       self.source = SourceSteps(session: session, source: source)
     }
 
-    /// Returns the next frame that comes back; `nil` at the end.
+    /// Returns the next frame that comes back, or `nil` at the end.
     public mutating func next() async throws -> FilteredFrame? {
       if case .idle = self.state {
         // Before the first frame is sent: it would belong to the stream of another iterator.

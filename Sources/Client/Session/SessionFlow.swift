@@ -82,8 +82,8 @@ extension SessionFlow {
 
   /// Offers a frame; waits for capacity if frames may not be dropped.
   ///
-  /// - Returns: Its number; `nil` if it was not accepted because the session is over or the task is
-  ///   cancelled.
+  /// - Returns: Its number, or `nil` if it was not accepted because the session is over or the task
+  ///   is cancelled.
   func offer(_ make: @Sendable (UInt64) -> OutgoingFrame) async -> UInt64? {
     while true {
       switch self.update({ $0.offer(make) }) {

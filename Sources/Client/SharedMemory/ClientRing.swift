@@ -29,7 +29,7 @@ final class ClientRing: Sendable {
 
   /// Fetches the ring that a server offers, on a separate thread, because it blocks.
   ///
-  /// - Returns: The ring; `nil` if it is not available. Pixels then travel inline.
+  /// - Returns: The ring, or `nil` if it is not available. Pixels then travel inline.
   static func fetch(
     _ offer: Sidelight_V1_SharedMemoryOffer, sessionID: String, hasWindow: Bool
   ) async -> ClientRing? {
@@ -77,7 +77,7 @@ final class ClientRing: Sendable {
   /// Names the slot of a picture in the message of a frame. Copies the picture into a slot first,
   /// unless it is in one.
   ///
-  /// - Returns: The image of the message; `nil` if the pixels must travel inline.
+  /// - Returns: The image of the message, or `nil` if the pixels must travel inline.
   func place(_ picture: Frame, for sequence: UInt64) -> Sidelight_V1_Image? {
     if let slot = self.ring.slot(of: picture.buffer),
       self.ring.layout.indices(of: .input).contains(slot),
@@ -102,7 +102,7 @@ final class ClientRing: Sendable {
   }
 
   /// Returns the layout with aligned strides, which filters prefer, if a slot is large enough; else
-  /// the packed layout; `nil` if that is too large as well.
+  /// the packed layout, or `nil` if that is too large as well.
   private func layout(for geometry: FrameGeometry) -> FrameLayout? {
     [
       try? FrameLayout(aligned: geometry.format, size: geometry.size),

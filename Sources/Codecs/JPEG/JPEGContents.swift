@@ -15,7 +15,6 @@ struct JPEGContents {
     var isArithmetic = false
   }
 
-  /// The header.
   let header: JPEGHeader
   /// Whether the file defines every table before using it.
   private(set) var isSelfContained = true
@@ -118,7 +117,7 @@ struct JPEGMarkers {
   struct Segment {
     /// The byte after FF.
     let marker: UInt8
-    /// The bytes after the length; empty for markers without a length.
+    /// The bytes after the length, or empty for markers without a length.
     let body: Range<Int>
 
     /// Whether the segment contains size and components.

@@ -10,7 +10,6 @@ struct AssetError: Error, Sendable, Hashable {
   enum Reason: String, Sendable, Hashable {
     /// A message of the upload is out of order.
     case order = "ASSET_UPLOAD_ORDER"
-    /// The name is invalid.
     case name = "ASSET_NAME_INVALID"
     /// The server provides an asset with this name.
     case nameTaken = "ASSET_NAME_TAKEN"

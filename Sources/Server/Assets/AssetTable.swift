@@ -76,7 +76,6 @@ struct AssetTable: Sendable {
     return old
   }
 
-  /// Removes an asset.
   mutating func remove(_ name: String, of owner: CallerIdentity) -> StoredAsset? {
     guard let asset = self.owners[owner]?.assets.removeValue(forKey: name) else { return nil }
     self.countAssets(of: owner, -1)

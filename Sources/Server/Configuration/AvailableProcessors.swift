@@ -60,7 +60,7 @@ private struct FileTree {
 
 /// The group of a process in one hierarchy: a line of `/proc/self/cgroup`.
 private struct Membership {
-  /// The controllers of a hierarchy of version 1; empty for version 2.
+  /// The controllers of a hierarchy of version 1, or empty for version 2.
   var controllers: [Substring]
   var path: String
 
@@ -153,7 +153,7 @@ private struct CgroupMount {
     return count.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// Returns the number of processors in a list such as `0-3,8`; 0 for any other text.
+  /// Returns the number of processors in a list such as `0-3,8`, or 0 for any other text.
   private static func processorCount(_ list: Substring) -> Int {
     var count = 0
     for range in list.split(separator: ",") {

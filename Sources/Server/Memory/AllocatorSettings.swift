@@ -90,7 +90,7 @@ package struct HeapUsage: Sendable, Hashable {
     self.usedBytes = usedBytes
   }
 
-  /// Reads the current usage; `nil` without glibc. Holds the locks of the heaps while their free
+  /// Reads the current usage, or `nil` without glibc. Holds the locks of the heaps while their free
   /// chunks are counted: two milliseconds for ten thousand.
   package static func current() -> HeapUsage? {
     #if canImport(CMalloc)

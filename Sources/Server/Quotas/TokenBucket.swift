@@ -19,7 +19,7 @@ package struct TokenBucket: Sendable {
     self.last = now
   }
 
-  /// Returns the time until an amount may be taken; zero if it may now.
+  /// Returns the time until an amount may be taken, or zero if it may now.
   package mutating func delay(for amount: Double, at now: Duration) -> Duration {
     self.fill(at: now)
     let missing = min(amount, self.capacity) - self.level
@@ -27,7 +27,6 @@ package struct TokenBucket: Sendable {
     return missing <= 1e-6 * self.capacity ? .zero : .seconds(missing / self.perSecond)
   }
 
-  /// Takes an amount.
   package mutating func take(_ amount: Double) {
     self.level -= amount
   }

@@ -37,7 +37,7 @@ package final class CostEstimate: Sendable {
   /// Records a frame. Counts an outlier, for example after a stall of a filter or of the machine,
   /// as at most four times the average.
   ///
-  /// - Parameter work: The work of all threads; `nil` if one thread did it all.
+  /// - Parameter work: The work of all threads, or `nil` if one thread did it all.
   package func record(_ elapsed: Duration, work: Duration? = nil) {
     self.averages.withLock { averages in
       Self.record(elapsed, in: &averages.elapsed)

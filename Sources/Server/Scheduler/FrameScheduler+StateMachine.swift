@@ -45,7 +45,7 @@ extension FrameScheduler {
       var ticket: UInt64
       var session: UInt64
       var deadline: Duration
-      /// The expected work; `nil` if unknown.
+      /// The expected work, or `nil` if unknown.
       var cost: Duration?
       var kind = TurnKind.frame
       /// The time of the request.
@@ -56,7 +56,7 @@ extension FrameScheduler {
     private struct Running {
       var session: UInt64
       var kind: TurnKind
-      /// The expected work; `nil` if unknown.
+      /// The expected work, or `nil` if unknown.
       var cost: Duration?
       /// The time at which it began or continued.
       var since: Duration
@@ -124,7 +124,7 @@ extension FrameScheduler {
     /// - Parameters:
     ///   - session: The session's number.
     ///   - deadline: The time at which the frame should be done.
-    ///   - cost: The expected work; `nil` if unknown.
+    ///   - cost: The expected work, or `nil` if unknown.
     ///   - kind: The kind of work.
     ///   - now: The time.
     package mutating func request(
@@ -202,7 +202,7 @@ extension FrameScheduler {
     }
 
     /// Returns the time until ``lend(at:)`` may have to serve a waiting frame, because a turn has
-    /// taken much longer than the frame will; `nil` unless a frame of known cost waits.
+    /// taken much longer than the frame will, or `nil` unless a frame of known cost waits.
     package func timeToLend(at now: Duration) -> Duration? {
       var earliest: Duration?
       for request in self.requests where request.kind == .frame {

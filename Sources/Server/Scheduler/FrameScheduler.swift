@@ -85,7 +85,7 @@ package final class FrameScheduler: Sendable {
   ///   - session: The session's number.
   ///   - deadline: The time at which the frame should be done.
   ///   - limit: The length of the turn. `nil` disables the limit. A turn with a limit never pauses.
-  ///   - cost: The expected work, in time of one thread; `nil` if unknown.
+  ///   - cost: The expected work, in time of one thread, or `nil` if unknown.
   ///   - kind: The kind of work. The turn of a job never pauses.
   ///   - waitsOnComputeThread: Whether the task waits as a job of the compute threads, which starts
   ///     its turn without delay. A cancellation then ends the wait only when a thread is free.
@@ -250,7 +250,7 @@ package final class FrameScheduler: Sendable {
 
   /// Waits until a frame waits that may be short.
   ///
-  /// - Returns: The time until it may have to get an additional thread; `nil` if the task is
+  /// - Returns: The time until it may have to get an additional thread, or `nil` if the task is
   ///   cancelled.
   private func timeToLend() async -> Duration? {
     await withTaskCancellationHandler {
@@ -338,7 +338,7 @@ private final class PendingTurn: Sendable {
     case decided(Grant?)
   }
 
-  /// The number of the request; `nil` if it was granted at once.
+  /// The number of the request, or `nil` if it was granted at once.
   let ticket: UInt64?
   private let state = Mutex(State.pending)
 
@@ -392,7 +392,7 @@ private final class Turn: PausePoint {
   /// The threads that were started for the turn.
   let additionalThreads: Int
   let deadline: Duration
-  /// The expected work; `nil` if unknown.
+  /// The expected work, or `nil` if unknown.
   let cost: Duration?
   let kind: FrameScheduler.TurnKind
   let state = Mutex(State.running)
@@ -448,7 +448,6 @@ private final class Turn: PausePoint {
 /// A session's account with the scheduler. It is open as long as it is referenced: by the session,
 /// and by work that outlives the session and is charged to it.
 final class SchedulerAccount: Sendable {
-  /// The session's number.
   let number: UInt64
   private let scheduler: FrameScheduler
 

@@ -165,9 +165,9 @@ extension Sidelight_V1_WatchSessionsResponse {
 package struct SessionPageToken: Sendable, Hashable {
   /// The number of the page's last session.
   package let number: UInt64
-  /// The requested label; empty for all sessions.
+  /// The requested label, or empty for all sessions.
   package let label: String
-  /// The requested participant; empty for all sessions.
+  /// The requested participant, or empty for all sessions.
   package let participant: String
 
   package init(after number: UInt64, label: String, participant: String = "") {

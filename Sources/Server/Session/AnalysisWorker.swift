@@ -65,7 +65,7 @@ struct AnalysisWorker {
     return overdue
   }
 
-  /// Returns the frame as it arrived, decoded if it is a file; `nil` if it cannot be decoded.
+  /// Returns the frame as it arrived, decoded if it is a file, or `nil` if it cannot be decoded.
   private func frame(of job: AnalysisJob) async throws -> Frame? {
     if case .frame(let frame) = job.picture { return frame }
     switch await job.samples?.resolution {

@@ -11,7 +11,7 @@ struct PipelineChange {
   let expectedRevision: UInt64?
   /// The pipeline that the message contains, unless it changes the one in force.
   private(set) var requested: RequestedPipeline?
-  /// The transition to the changed pipeline; `nil` for a cut.
+  /// The transition to the changed pipeline, or `nil` for a cut.
   private(set) var transition: RequestedTransition?
   /// Applies the change.
   let apply: (inout Pipeline) throws(FieldViolation) -> Void
@@ -162,7 +162,7 @@ package struct ControlRate: Sendable {
       perSecond: Double(ContractLimits.controlBytesPerSecond), at: now)
   }
 
-  /// Returns the time until the next control message may be handled; zero if it may now.
+  /// Returns the time until the next control message may be handled, or zero if it may now.
   package mutating func delay(at now: Duration) -> Duration {
     max(self.units.delay(for: 1, at: now), self.bytes.delay(for: 1, at: now))
   }

@@ -20,7 +20,7 @@ struct ExcessFrames: ~Copyable {
     self.bytes.take(Double(byteCount))
   }
 
-  /// Returns the time until the next message may be read; zero if it may now.
+  /// Returns the time until the next message may be read, or zero if it may now.
   mutating func delay(at now: Duration) -> Duration {
     self.bytes.delay(for: 1, at: now)
   }

@@ -14,13 +14,14 @@ struct PlanRunner: Sendable {
   let scene: SessionScene
   /// The session's label, which frames may show.
   let label: String
-  /// The participant whose video the session filters; empty for the caller itself.
+  /// The participant whose video the session filters, or empty for the caller itself.
   let participant: String
 
   /// Filters a frame, spread over a number of threads.
   ///
   /// - Parameters:
-  ///   - transition: The mix with the result of an earlier pipeline; `nil` outside of transitions.
+  ///   - transition: The mix with the result of an earlier pipeline, or `nil` outside of
+  ///     transitions.
   ///   - outcome: The message without the picture.
   ///   - isReduced: Whether to leave out optional work on the scene.
   ///   - hides: Whether the plan replaces one that hides the frame.
@@ -164,7 +165,7 @@ struct WorkerPassObserver: PassObserver {
   final class Slowest: Sendable {
     private let state = Mutex<(name: String, elapsed: Duration)>(("", .zero))
 
-    /// The name of the pass; empty before the first.
+    /// The name of the pass, or empty before the first.
     var name: String { self.state.withLock { $0.name } }
 
     fileprivate func record(_ name: String, _ elapsed: Duration) {

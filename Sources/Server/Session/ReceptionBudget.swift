@@ -13,7 +13,7 @@ package struct ReceptionBudget: ~Copyable {
   /// time for them.
   private static let burst = (frames: 4, time: Duration.milliseconds(4))
 
-  /// The work that may still be spent; `nil` before the first frame.
+  /// The work that may still be spent, or `nil` before the first frame.
   private var balance: Duration?
   /// Whether the work of the waiting frame is known. The budget applies only then.
   private var isWorkKnown = false
@@ -27,7 +27,7 @@ package struct ReceptionBudget: ~Copyable {
   ///
   /// - Parameters:
   ///   - byteCount: The bytes that were received.
-  ///   - work: The expected work of its filters; `nil` if unknown.
+  ///   - work: The expected work of its filters, or `nil` if unknown.
   package mutating func accept(byteCount: Int, work: Duration?) {
     let cost = Self.cost(byteCount)
     let allowance = (cost + (work ?? .zero)) * Self.fraction

@@ -39,7 +39,7 @@ struct Session: Sendable {
   let analyzers = AnalyzerStore()
   let scene: SessionScene
   let quality: SessionQuality
-  /// The shared memory of the session; `nil` if pixels travel inline.
+  /// The shared memory of the session, or `nil` if pixels travel inline.
   let ring: SessionRing?
   /// The parent of the spans of frames without a trace context.
   let callContext: ServiceContext

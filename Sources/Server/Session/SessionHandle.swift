@@ -186,7 +186,8 @@ final class SessionHandle: Sendable {
   /// The time from arrival to writing of the last frame that was sent.
   var lastTotal: Duration { self.state.withLock { $0.lastTotal } }
 
-  /// Returns the time since the arrival of the last frame that was sent; `nil` if no frame waits.
+  /// Returns the time since the arrival of the last frame that was sent, or `nil` if no frame
+  /// waits.
   func outputAge(at now: Duration) -> Duration? {
     guard self.outcomes.counts.inFlight > 0 else { return nil }
     return now - (self.state.withLock { $0.lastReceived } ?? self.opened)
@@ -222,7 +223,7 @@ final class SessionHandle: Sendable {
     return self.message(pipelineState)
   }
 
-  /// Returns a token that restores the current state in another session; empty if tokens are
+  /// Returns a token that restores the current state in another session, or empty if tokens are
   /// disabled. Signs once per change of the state.
   func resumeToken() -> Data {
     guard let key = self.tokens.signingKey else { return Data() }

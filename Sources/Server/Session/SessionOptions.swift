@@ -18,7 +18,7 @@ struct SessionOptions: Sendable {
   var budget: Duration?
   /// The frames per second beyond which frames are dropped evenly. `nil` disables the limit.
   var maxFPS: Double?
-  /// The pictures that may be unacknowledged; `nil` if the client does not acknowledge.
+  /// The pictures that may be unacknowledged, or `nil` if the client does not acknowledge.
   var outputWindow: Int?
   /// Whether unchanged frames may come back without pixels.
   var allowUnmodified: Bool

@@ -55,7 +55,7 @@ package struct QualityGovernor: Sendable {
   /// Records the end of a frame.
   ///
   /// - Parameters:
-  ///   - fullCost: The time that the full variant takes for a frame; `nil` if it is unknown.
+  ///   - fullCost: The time that the full variant takes for a frame, or `nil` if it is unknown.
   ///   - now: The time.
   /// - Returns: The advice for the sender, at most once a second.
   package mutating func record(
@@ -148,7 +148,7 @@ final class SessionQuality: Sendable {
   /// Records a finished frame.
   ///
   /// - Parameters:
-  ///   - fullCost: The time that the full variant takes for a frame; `nil` if it is unknown.
+  ///   - fullCost: The time that the full variant takes for a frame, or `nil` if it is unknown.
   ///   - slowest: The name of the slowest pass.
   func recordFinished(fullCost: Duration?, slowest: String) {
     self.record(.finished) { state in

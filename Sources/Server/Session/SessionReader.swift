@@ -375,7 +375,7 @@ final class ClientMessages: @unchecked Sendable {  // one task reads at a time
     self.iterator = messages.makeAsyncIterator()
   }
 
-  /// Returns the next message; `nil` once the client has closed its side.
+  /// Returns the next message, or `nil` once the client has closed its side.
   func next() async throws -> ReceivedMessage<Sidelight_V1_ClientMessage>? {
     try await self.iterator.next()
   }

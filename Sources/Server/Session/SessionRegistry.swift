@@ -24,7 +24,6 @@ final class SessionRegistry: Sendable {
     var participants: [CallerIdentity: Int] = [:]
     var handles: [UInt64: SessionHandle] = [:]
     var nextNumber: UInt64 = 0
-    /// The counts of closed sessions.
     var closedSessionCounts = FrameCounts()
     /// The refused sessions.
     var refused: [AdmissionLimit: UInt64] = [:]
@@ -52,9 +51,9 @@ final class SessionRegistry: Sendable {
   /// Returns a page of the open sessions, the oldest first.
   ///
   /// - Parameters:
-  ///   - number: The number of the last session of the page before; `nil` for the first page.
-  ///   - label: The sessions' label; empty for all sessions.
-  ///   - participant: The sessions' participant; empty for all sessions.
+  ///   - number: The number of the last session of the page before, or `nil` for the first page.
+  ///   - label: The sessions' label, or empty for all sessions.
+  ///   - participant: The sessions' participant, or empty for all sessions.
   ///   - count: The maximum number of sessions of the page.
   /// - Returns: The page, and whether it is the last one.
   func page(

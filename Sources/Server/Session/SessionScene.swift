@@ -2,8 +2,7 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
-/// The drawings of the scene stages of a frame's plans; `nil` for a missing plan.
-/// have.
+/// The drawings of the scene stages of a frame's plans, or `nil` for a missing plan.
 typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 
 /// The scene of a session: the faces in its frames and the state of its scene stages.
@@ -29,7 +28,6 @@ final class SessionScene: Sendable {
   /// The deadline that the scheduler assumes for slow work, from the frame's arrival.
   private static let jobBudget = Duration.milliseconds(500)
 
-  /// The session's number.
   private let session: UInt64
   private let state = Mutex(State())
 

@@ -34,7 +34,7 @@ package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
 
   /// Removes a token, and returns its ring.
   ///
-  /// - Returns: The ring; `nil` if the token is invalid for that session.
+  /// - Returns: The ring, or `nil` if the token is invalid for that session.
   package mutating func take(_ hello: DescriptorHello, now: Duration) -> Ring? {
     self.removeExpired(now)
     // Compares every byte of every token, which keeps the duration from revealing their contents.

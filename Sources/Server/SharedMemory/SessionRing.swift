@@ -19,7 +19,7 @@ final class SessionRing: Sendable {
 
   // MARK: Input slots
 
-  /// Returns the length of an image's pixels in a slot, as the image states it; 0 if the image
+  /// Returns the length of an image's pixels in a slot, as the image states it, or 0 if the image
   /// doesn't name a slot, or names more bytes than a slot has.
   func byteCount(of image: Sidelight_V1_Image) -> Int {
     guard case .sharedMemory(let reference)? = image.pixels else { return 0 }

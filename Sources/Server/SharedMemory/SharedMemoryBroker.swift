@@ -82,7 +82,7 @@ final class SharedMemoryBroker: Sendable {
 
   /// Returns the ring for the token of a request on the descriptor socket, and removes the token.
   ///
-  /// - Returns: The ring's memory; `nil` if the token is invalid.
+  /// - Returns: The ring's memory, or `nil` if the token is invalid.
   func take(_ hello: DescriptorHello) -> OwnedDescriptor? {
     let now = self.clock.now()
     return self.tokens.withLock { $0.take(hello, now: now) }

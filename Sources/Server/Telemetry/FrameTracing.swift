@@ -129,7 +129,6 @@ package final class FrameSpan: Sendable {
     self.metrics.recordQueue(self.clock.now() - self.arrived)
   }
 
-  /// Records an error.
   func record(_ error: any Error) {
     self.span?.recordError(error)
     self.span?.setStatus(SpanStatus(code: .error, message: "\(error)"))
@@ -226,7 +225,7 @@ package struct TraceContextExtractor: Extractor {
 
 /// Extracts trace context from a call's metadata.
 struct MetadataExtractor: Extractor {
-  /// - Returns: The value; the joined values of a list such as `tracestate`; `nil` for more than
+  /// - Returns: The value, the joined values of a list such as `tracestate`, or `nil` for more than
   ///   one `traceparent`.
   func extract(key: String, from carrier: Metadata) -> String? {
     let values = Array(carrier[stringValues: key])

@@ -152,7 +152,6 @@ extension Duration {
   }
 }
 
-/// The server's gauges.
 struct ServerGauges: Sendable {
   private let sessions: Gauge
   private let framesInFlight: Gauge

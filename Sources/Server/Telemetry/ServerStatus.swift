@@ -14,7 +14,7 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var state: String
     /// The active pipeline as text.
     public var pipeline: String
-    /// The size and format of the last frame, such as `1280x720 i420`; empty before the first
+    /// The size and format of the last frame, such as `1280x720 i420`, or empty before the first
     /// frame.
     public var picture: String
     /// The time since it was opened, in seconds.
@@ -52,7 +52,8 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var delivered: UInt64
     /// The frames that were dropped.
     public var dropped: UInt64
-    /// The median time from arrival to writing, in milliseconds; `nil` for seconds without frames.
+    /// The median time from arrival to writing, in milliseconds, or `nil` for seconds without
+    /// frames.
     public var median: Double?
     /// The 99th percentile of that time, in milliseconds.
     public var p99: Double?

@@ -59,8 +59,8 @@ struct SessionHistory: Sendable {
   private(set) var delivered: UInt64 = 0
   /// The frames that were dropped in the last second.
   private(set) var dropped: UInt64 = 0
-  /// The latency at the end of every second, in milliseconds, the oldest first; `nil` for seconds
-  /// without frames.
+  /// The latency at the end of every second, in milliseconds, the oldest first; `nil` for
+  /// seconds without frames.
   private(set) var latencies: [Double?] = []
   private var totals: (delivered: UInt64, dropped: UInt64) = (0, 0)
 

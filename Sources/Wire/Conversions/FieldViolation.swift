@@ -139,7 +139,7 @@ extension FieldViolation.Info {
 }
 
 extension FieldViolation {
-  /// Creates the violation that a server reports; `nil` for other errors.
+  /// Creates the violation that a server reports, or `nil` for other errors.
   package init?(_ error: RPCError) {
     guard let details = try? error.unpackGoogleRPCStatus()?.details,
       let violation = details.compactMap({ $0.badRequest?.violations.first }).first
@@ -149,7 +149,7 @@ extension FieldViolation {
       info: details.compactMap(\.errorInfo).first.map(Info.init))
   }
 
-  /// The error of the pipeline that the message contains; `nil` for violations of other fields.
+  /// The error of the pipeline that the message contains, or `nil` for violations of other fields.
   package var pipelineError: PipelineError? {
     guard let start = self.field.firstRange(of: "stages[")?.lowerBound else { return nil }
     return PipelineError(
@@ -223,7 +223,7 @@ extension PipelineError {
 }
 
 extension PipelineError.Code {
-  /// Finds the code of a reason; `nil` for a reason of other errors.
+  /// Finds the code of a reason, or `nil` for a reason of other errors.
   fileprivate init?(reason: String) {
     guard let code = Self.allCases.first(where: { $0.reason == reason }) else { return nil }
     self = code

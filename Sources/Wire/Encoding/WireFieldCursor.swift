@@ -1,6 +1,5 @@
 /// The position of a length-delimited field in an encoded protobuf message.
 struct WireField: Sendable, Hashable {
-  /// The field's number.
   var number: Int
   /// The offset of its tag.
   var start: Int

@@ -15,7 +15,7 @@ struct PipelineTextCursor {
   /// The number of bytes of the text.
   var count: Int { self.bytes.count }
 
-  /// The byte at the cursor; `nil` at the end.
+  /// The byte at the cursor, or `nil` at the end.
   var current: UInt8? { self.offset < self.bytes.count ? self.bytes[self.offset] : nil }
 
   /// A description of the character at the cursor, for messages.

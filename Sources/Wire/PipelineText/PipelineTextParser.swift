@@ -191,7 +191,6 @@ struct PipelineTextParser {
 
   // MARK: Values
 
-  /// Parses the value of a parameter.
   private mutating func parseValue() throws(PipelineTextError) -> ParameterValue {
     switch self.cursor.current {
     case UInt8(ascii: "("):

@@ -80,7 +80,6 @@ public enum DropStage: String, Sendable, Hashable {
 // MARK: Messages
 
 extension DropReason {
-  /// Creates a reason.
   package init(_ reason: Sidelight_V1_DropReason) {
     switch reason {
     case .superseded: self = .superseded
@@ -123,7 +122,6 @@ extension Sidelight_V1_DropReason {
 }
 
 extension DropStage {
-  /// Creates a stage.
   package init(_ stage: Sidelight_V1_DropStage) {
     switch stage {
     case .arrival: self = .arrival

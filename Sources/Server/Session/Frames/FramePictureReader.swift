@@ -7,7 +7,7 @@ struct FramePictureReader: Sendable {
   private let limits: FrameLimits
   private let ring: SessionRing?
 
-  /// - Parameter ring: The session's shared memory; `nil` if pixels travel inline.
+  /// - Parameter ring: The session's shared memory, or `nil` if pixels travel inline.
   init(processing: FrameProcessing, limits: FrameLimits, ring: SessionRing?) {
     self.processing = processing
     self.limits = limits
@@ -23,7 +23,7 @@ struct FramePictureReader: Sendable {
 
   /// Takes the input slot that an image names. It belongs to the frame until the outcome is sent.
   ///
-  /// - Returns: The slot's pixels; `nil` if the image doesn't name a slot or the session has no
+  /// - Returns: The slot's pixels, or `nil` if the image doesn't name a slot or the session has no
   ///   ring.
   /// - Throws: ``FieldViolation`` if the client may not use that slot, or that many of its bytes.
   func takeSlot(

@@ -17,7 +17,7 @@ struct FrameResolver: Sendable {
   /// The files in a row that could not be decoded although their headers were valid.
   let decodingErrors = ConsecutiveErrorCounter()
 
-  /// - Parameter ring: The session's shared memory; `nil` if pixels travel inline.
+  /// - Parameter ring: The session's shared memory, or `nil` if pixels travel inline.
   init(
     outcomes: Session.FrameOutcomeQueue, handle: SessionHandle, options: SessionOptions,
     ring: SessionRing?, quality: SessionQuality, clock: SessionClock

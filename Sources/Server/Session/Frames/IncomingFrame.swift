@@ -14,9 +14,9 @@ struct IncomingFrame: Sendable {
   let picture: IncomingPicture
   /// The pipeline that was active when the frame arrived.
   let activePipeline: ActivePipeline
-  /// That pipeline, compiled for the frame's form; `nil` if the frame comes back unfiltered.
+  /// That pipeline, compiled for the frame's form, or `nil` if the frame comes back unfiltered.
   let compiledPipeline: CompiledPipeline?
-  /// The mix with the result of an earlier pipeline; `nil` outside of transitions.
+  /// The mix with the result of an earlier pipeline, or `nil` outside of transitions.
   let transition: FrameTransition?
   /// The time of arrival, on the session's clock.
   let received: Duration
@@ -61,7 +61,7 @@ struct IncomingFrame: Sendable {
     if case .frame = self.picture { self.message.image.isInSlot } else { false }
   }
 
-  /// The bytes of the picture that were received; 0 in shared memory.
+  /// The bytes of the picture that were received, or 0 in shared memory.
   var receivedByteCount: Int {
     self.message.image.isInSlot ? 0 : self.picture.bytes.byteCount
   }

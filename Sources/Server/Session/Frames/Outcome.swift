@@ -52,7 +52,7 @@ package struct DropRun: Sendable, Hashable {
   package var lastSequence: UInt64
   package var count: UInt32
   package var drop: Drop
-  /// The time by which the last frame exceeded its budget; zero for other reasons.
+  /// The time by which the last frame exceeded its budget, or zero for other reasons.
   package var lateness: Duration = .zero
 
   /// Merges the following run into this one if both have the same reason and no diagnostic.

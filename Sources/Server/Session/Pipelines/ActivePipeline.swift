@@ -10,7 +10,7 @@ package struct ActivePipeline: Sendable {
   /// Whether an operator forced it. A frame that cannot be filtered then never comes back
   /// unfiltered.
   package var isOverride: Bool
-  /// The frame's position in a transition to the pipeline; `nil` outside of transitions.
+  /// The frame's position in a transition to the pipeline, or `nil` outside of transitions.
   package var transition: TransitionMoment?
 
   package init(pipeline: ResolvedPipeline, revision: Revision, isOverride: Bool = false) {
@@ -24,7 +24,7 @@ package struct ActivePipeline: Sendable {
 package struct Revision: Sendable, Hashable {
   /// The number, which counts up from 1 with every change.
   package var number: UInt64
-  /// The message's number; 0 for `open` and for overrides.
+  /// The message's number, or 0 for `open` and for overrides.
   package var requestID: UInt64
 
   package init(number: UInt64, requestID: UInt64) {

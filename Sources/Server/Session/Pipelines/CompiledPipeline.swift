@@ -5,7 +5,6 @@ import SidelightWire
 
 /// A pipeline compiled for pictures of one form.
 final class CompiledPipeline: Sendable {
-  /// The form of the pictures.
   let form: PictureForm
   let plan: Plan
   /// The form of the results.

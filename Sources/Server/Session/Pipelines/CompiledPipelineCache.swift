@@ -15,7 +15,7 @@ struct CompiledPipelineCache: ~Copyable {
   private struct Entry {
     var key: Key
     var compiled: CompiledPipeline
-    /// The cost of the frames of a glide to the pipeline; `nil` before the first.
+    /// The cost of the frames of a glide to the pipeline, or `nil` before the first.
     var glideCost: CostEstimate?
   }
 
@@ -28,7 +28,6 @@ struct CompiledPipelineCache: ~Copyable {
   private let compiler: PipelineCompiler
   private let processing: FrameProcessing
   private let clock: SessionClock
-  /// The session's number.
   private let session: UInt64
   private let output: OutputShape
   private let allowsReduced: Bool

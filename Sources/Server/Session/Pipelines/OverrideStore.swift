@@ -68,7 +68,7 @@ package final class OverrideStore: Sendable {
   package struct Participants: Sendable, Hashable {
     /// The participant's name.
     package var name: String
-    /// ``CallerIdentity/listedCaller``; `nil` for all callers.
+    /// ``CallerIdentity/listedCaller``, or `nil` for all callers.
     package var caller: String?
 
     package init(name: String, caller: String?) {
@@ -91,7 +91,7 @@ package final class OverrideStore: Sendable {
 
   private struct Entry {
     var decision: Decision
-    /// The caller or participant of a lineage; `nil` for participants.
+    /// The caller or participant of a lineage, or `nil` for participants.
     var identity: CallerIdentity?
     /// Counts the decisions.
     var number: UInt64

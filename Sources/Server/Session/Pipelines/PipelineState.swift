@@ -87,10 +87,10 @@ package struct PipelineState: Sendable {
   /// - Parameters:
   ///   - revision: The revision that must be active; `nil` accepts any.
   ///   - requestID: The request's number, which ``Revision`` repeats.
-  ///   - transition: The transition to the changed pipeline; `nil` for a cut. It replaces a running
-  ///     transition: it begins at that transition's target, or if both are glides at the present
-  ///     parameters. During an override transitions are not started. A protecting pipeline that an
-  ///     earlier transition holds stays at least until that transition would have ended.
+  ///   - transition: The transition to the changed pipeline, or `nil` for a cut. It replaces a
+  ///     running transition: it begins at that transition's target, or if both are glides at the
+  ///     present parameters. During an override transitions are not started. A protecting pipeline
+  ///     that an earlier transition holds stays at least until that transition would have ended.
   ///   - isSelection: Whether the change names the whole pipeline. Without a transition it then
   ///     ends a hold too.
   ///   - violation: Returns the violation of an error that the catalogue found.
@@ -131,7 +131,7 @@ package struct PipelineState: Sendable {
     self.requestID = requestID
   }
 
-  /// Returns the transition to a changed pipeline; `nil` for a cut.
+  /// Returns the transition to a changed pipeline, or `nil` for a cut.
   private func transition(
     to later: ResolvedPipeline, _ requested: RequestedTransition?, isSelection: Bool,
     revision: Revision
@@ -164,7 +164,7 @@ package struct PipelineState: Sendable {
   /// Returns the active pipeline for a frame that arrives, with its position in a transition.
   ///
   /// - Parameters:
-  ///   - captureTime: The frame's capture time, in nanoseconds; 0 if it is not known.
+  ///   - captureTime: The frame's capture time, in nanoseconds, or 0 if it is not known.
   ///   - arrival: The time of arrival.
   /// - Returns: The pipeline, and the end of a transition that is over with this frame.
   package mutating func activePipeline(

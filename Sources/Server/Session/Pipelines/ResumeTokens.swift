@@ -13,9 +13,9 @@ import SwiftProtobuf
 /// (``OverrideStore``), and on other servers the short lifetime bounds the use of such a token.
 package struct ResumeTokens: Sendable {
   private let terms: LockedValue<(keys: [ResumeKey], lifetime: Duration)>
-  /// The caller for whom tokens are signed; empty if callers are not authenticated.
+  /// The caller for whom tokens are signed, or empty if callers are not authenticated.
   private var owner = ""
-  /// The participant for whom tokens are signed; empty for the caller itself.
+  /// The participant for whom tokens are signed, or empty for the caller itself.
   private var participant = ""
 
   /// - Parameters:
@@ -39,9 +39,9 @@ package struct ResumeTokens: Sendable {
   /// private.
   ///
   /// - Parameters:
-  ///   - owner: The caller's authenticated name; `nil` if callers are not authenticated, because
+  ///   - owner: The caller's authenticated name, or `nil` if callers are not authenticated, because
   ///     addresses change from one connection to the next.
-  ///   - participant: The participant's name; empty for the caller itself.
+  ///   - participant: The participant's name, or empty for the caller itself.
   package func bound(to owner: String?, participant: String = "") -> ResumeTokens {
     var tokens = self
     tokens.owner = owner ?? ""
@@ -52,10 +52,10 @@ package struct ResumeTokens: Sendable {
   /// Whether tokens are enabled.
   package var isEnabled: Bool { !self.terms.value.keys.isEmpty }
 
-  /// The key that signs; `nil` if tokens are disabled.
+  /// The key that signs, or `nil` if tokens are disabled.
   package var signingKey: ResumeKey? { self.terms.value.keys.first }
 
-  /// Returns a signed token; empty if tokens are disabled.
+  /// Returns a signed token, or empty if tokens are disabled.
   package func sign(_ state: Sidelight_V1_ResumeState) -> Data {
     // Messages without required fields can always be serialized.
     guard let key = self.signingKey, let bytes: Data = try? state.serializedBytes() else {

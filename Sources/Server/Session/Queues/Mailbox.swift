@@ -340,10 +340,8 @@ extension Mailbox {
       return self.isFinished ? .finish : .wait
     }
 
-    /// Whether the consumer waits.
     var isConsumerWaiting: Bool { self.consumer != nil }
 
-    /// Suspends the consumer.
     package mutating func suspendConsumer(_ consumer: Consumer) {
       self.consumer = consumer
     }

@@ -10,7 +10,6 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     case control(Control)
     /// A revision is active from the next frame on.
     case applied(Revision, firstSequence: UInt64)
-    /// A finished frame.
     case frame(FinishedFrame<Payload>)
     /// Dropped frames.
     case dropped(DropRun)

@@ -79,7 +79,7 @@ package struct TransitionState: Sendable {
   /// Records a frame, and returns its position.
   ///
   /// - Parameters:
-  ///   - captureTime: The capture time, in nanoseconds; 0 if it is not known.
+  ///   - captureTime: The capture time, in nanoseconds, or 0 if it is not known.
   ///   - arrival: The time of arrival, on the session's clock.
   package mutating func advance(captureTime: Int64, arrival: Duration) -> Position {
     if case .cut(let end) = self.kind { return .ended(end) }
@@ -115,7 +115,7 @@ package struct TransitionMoment: Sendable {
   package var kind: TransitionState.Kind
   /// 0 ..< 1.
   package var progress: Double
-  /// The pipeline with parameters in between; `nil` for other transitions than glides, and if the
-  /// pipelines differ in more than numbers.
+  /// The pipeline with parameters in between, or `nil` for other transitions than glides, and if
+  /// the pipelines differ in more than numbers.
   package var between: ResolvedPipeline?
 }
