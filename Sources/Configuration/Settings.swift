@@ -107,7 +107,7 @@ public struct Settings: Sendable {
     public let awaitingRestart: [Setting]
   }
 
-  /// Applies newer settings as far as a running server can change them.
+  /// Applies the newer settings that a running server can change.
   public func reloading(_ newer: Settings) -> Reload {
     var result = self
     var applied: [Setting] = []

@@ -9,12 +9,13 @@ public struct ReconnectPolicy: Sendable, Hashable {
   ///
   /// Protection takes precedence over this choice, and can't be disabled. While the session's
   /// pipeline protects, neither originals nor a last frame in which the hidden part is visible are
-  /// shown. A pipeline protects if an active stage, also of a nested pipeline, is `faceBlur`,
-  /// `facePixellate`, or `virtualBackground` or `backgroundBlur` without `protect: false`. It
-  /// counts from the call that requests it until a pipeline without protection is in force.
+  /// shown. A pipeline protects if an active stage, including stages of nested pipelines, is
+  /// `faceBlur`, `facePixellate`, or `virtualBackground` or `backgroundBlur` without
+  /// `protect: false`. It counts from the call that requests it until a pipeline without protection
+  /// is active.
   public enum FailOpen: String, Sendable, Hashable, CaseIterable {
-    /// The original frames, **unfiltered**. While an operator's override is in force or the
-    /// pipeline protects, frames have no picture: a lost connection bypasses neither.
+    /// The original frames, **unfiltered**. While an operator's override is active or the pipeline
+    /// protects, frames don't have a picture: a lost connection bypasses neither.
     case original
     /// The last filtered frame. While the pipeline protects, the last one that it filtered.
     case lastFrame

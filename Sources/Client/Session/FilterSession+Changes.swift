@@ -5,7 +5,7 @@ import SidelightWire
 /// ``FilterSession/events`` reports at once whether the server accepts a change, and later the first
 /// frame that was filtered with it.
 ///
-/// A change that was not in force before a connection was lost is requested again when the session
+/// A change that was not active before a connection was lost is requested again when the session
 /// continues, unless it requires a revision and was not accepted.
 extension FilterSession {
   /// Replaces the pipeline.
@@ -13,8 +13,8 @@ extension FilterSession {
   /// - Parameters:
   ///   - pipeline: The new pipeline.
   ///   - transition: The transition to it, or `nil` for a cut.
-  ///   - revision: The revision that must be in force; otherwise the change is refused. `nil`
-  ///     accepts any.
+  ///   - revision: The revision that must be active; otherwise the change is refused. `nil` accepts
+  ///     any.
   /// - Returns: The number that ``AcceptedChange`` and ``AppliedChange``, or ``RejectedChange``,
   ///   carry.
   @discardableResult
@@ -30,8 +30,8 @@ extension FilterSession {
   /// `PipelineText` for the grammar.
   ///
   /// The server parses the text; if it refuses it, ``RejectedChange/position`` is the invalid
-  /// character. A text that this library cannot parse counts as one that hides parts of frames
-  /// (``ReconnectPolicy/failOpen``), and changes of its stages that are not in force when the
+  /// character. If this library cannot parse the text, it counts as hiding parts of frames
+  /// (``ReconnectPolicy/failOpen``), and changes of its stages that are not active when the
   /// connection is lost are not requested again.
   ///
   /// - Parameters:

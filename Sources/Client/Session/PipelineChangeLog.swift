@@ -32,24 +32,23 @@ package struct PipelineChangeLog: Sendable {
     /// Whether the server has accepted it.
     var isAccepted = false
 
-    /// Whether it is unknown after a lost connection if the change is in force.
+    /// Whether a lost connection leaves it unknown whether the change is active.
     var isUndecidable: Bool { self.isSent && self.isConditional && !self.isAccepted }
   }
 
-  /// The number of changes that are not in force beyond which the oldest counts as in force: the
-  /// server reports that only with the next frame.
+  /// The maximum number of inactive changes; beyond it the oldest counts as active, because the
+  /// server only reports that with the next frame.
   private static let limit = 64
 
-  /// The pipeline that is known to have been in force.
+  /// The last pipeline that is known to have been active.
   private var confirmed: SelectedPipeline
-  /// Changes that the server has neither refused nor put into force.
+  /// Changes that the server has neither refused nor activated.
   private var entries: Deque<Entry> = []
   private var nextRequestID: UInt64 = 1
   /// The number of a replay that the server has not answered.
   private var replayed: UInt64?
-  /// The parts of frames hidden by a pipeline that may be in force, but is not in another property:
-  /// its change was lost, or counts as accepted without an answer. `nil` if no such pipeline is in
-  /// force.
+  /// The parts of frames hidden by a pipeline that may be active, but is not in another property:
+  /// its change was lost, or counts as accepted without an answer.
   private var undecided: PipelineProtection?
   /// The newest token, or `nil` before the first and after a refusal.
   package var token: Data?
@@ -98,7 +97,7 @@ package struct PipelineChangeLog: Sendable {
     }
   }
 
-  /// Applies a change that the server put into force, and all changes before it.
+  /// Applies a change that the server activated, and all changes before it.
   package mutating func apply(_ requestID: UInt64) {
     while let first = self.entries.first, first.requestID <= requestID {
       first.change.apply(to: &self.confirmed)
@@ -134,11 +133,11 @@ package struct PipelineChangeLog: Sendable {
   /// The pipeline to open a session with unless a token restores it.
   package var pipeline: SelectedPipeline { self.confirmed }
 
-  /// The parts of frames that the pipeline in force may hide, an operator's override aside.
+  /// The parts of frames that the active pipeline may hide, ignoring an operator's override.
   ///
-  /// A protection counts from the request of a change until a change that ends it is in force. A
+  /// A protection counts from the request of a change until a change that ends it is active. A
   /// refused change counts until the refusal arrives; one that a lost connection made undecidable
-  /// counts until another pipeline that was selected is in force.
+  /// counts until another selected pipeline is active.
   package var protection: PipelineProtection {
     var pipeline = self.confirmed
     let protection = pipeline.possibleProtection.union(self.undecided ?? [])
@@ -154,8 +153,7 @@ package struct PipelineChangeLog: Sendable {
   }
 
   /// Returns the pipeline to select as soon as the session is open again: all sent changes that are
-  /// not known to have been in force, as one change with the number of the last. `nil` without such
-  /// changes.
+  /// not known to have been active, if any, as one change with the number of the last.
   package mutating func takeReplay() -> Replay? {
     let sent = self.entries.filter { $0.isSent && $0.requestID < self.replayed ?? .max }
     self.replayed = sent.last?.requestID

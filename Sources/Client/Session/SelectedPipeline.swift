@@ -66,7 +66,7 @@ package enum PipelineChange: Sendable, Hashable {
   }
 
   /// Applies the change to `selected` as the server does. Ignores a change that cannot be applied:
-  /// one that the server refuses, or a change of stages of a text that cannot be parsed.
+  /// one that the server refuses, or a change of stages of unparsed text.
   func apply(to selected: inout SelectedPipeline) {
     switch self {
     case .select(let pipeline): selected = .pipeline(pipeline)

@@ -10,11 +10,11 @@ public enum SessionEvent: Sendable {
   case outcome(FrameOutcome)
   /// The server accepted a change; frames that are sent after it are filtered with it.
   case accepted(AcceptedChange)
-  /// A change is in force.
+  /// A change has taken effect.
   case applied(AppliedChange)
-  /// A change was refused; the pipeline is the one before it.
+  /// A change was refused; the previous pipeline stays active.
   case rejected(RejectedChange)
-  /// A transition is over.
+  /// A transition has ended.
   case transitionEnded(EndedTransition)
   /// The session changed state.
   case state(SessionState)
@@ -22,7 +22,7 @@ public enum SessionEvent: Sendable {
   case advice(Advice)
   /// A result of an analysis stage.
   case analysis(Analysis)
-  /// The server's counts so far, as often as ``SessionOptions/statsInterval`` requests.
+  /// The server's counts so far, at the interval ``SessionOptions/statsInterval``.
   case stats(SessionCounts)
   /// The connection was lost or restored; only with ``SessionOptions/reconnect``.
   case connection(ConnectionEvent)
@@ -34,7 +34,7 @@ public enum SessionEvent: Sendable {
 /// A change of the pipeline that the server accepted, reported at once, even without a following
 /// frame. ``AppliedChange`` reports the first frame.
 ///
-/// Changes that are requested again after a lost connection are accepted again, together, under the
+/// Changes that are requested again after a lost connection are accepted again, together, using the
 /// number of the last.
 public struct AcceptedChange: Sendable, Hashable {
   /// The number that the call which requested the change returned.
@@ -48,10 +48,10 @@ public struct AcceptedChange: Sendable, Hashable {
   }
 }
 
-/// A change of the pipeline that is in force: the next frame that comes back is the first that was
-/// filtered with it.
+/// A change of the pipeline that has taken effect: the next frame that comes back is the first that
+/// was filtered with it.
 public struct AppliedChange: Sendable, Hashable {
-  /// The revision in force.
+  /// The active revision.
   public var revision: UInt64
   /// The first frame that was filtered with it.
   public var firstSequence: UInt64
@@ -67,16 +67,16 @@ public struct AppliedChange: Sendable, Hashable {
   }
 }
 
-/// A change of the pipeline that was refused. The previous pipeline stays in force.
+/// A change of the pipeline that was refused. The previous pipeline stays active.
 public struct RejectedChange: Sendable, Hashable {
   /// The kind of reason for which a change was refused.
   public enum Cause: Sendable, Hashable {
     /// The changed pipeline is invalid.
     case invalid
-    /// Another revision is in force than `ifRevision` requires.
+    /// The active revision is another than `ifRevision` requires.
     case otherRevision
     /// The connection was lost before the server answered, and `ifRevision` forbids a second
-    /// request: the change may or may not be in force.
+    /// request: the change may or may not have taken effect.
     case connectionLost
   }
 
@@ -118,8 +118,8 @@ public struct RejectedChange: Sendable, Hashable {
   }
 }
 
-/// A transition that is over. A transition that another change or an override replaces is not
-/// reported.
+/// A transition that has ended. If another change or an override replaces a transition, its end is
+/// not reported.
 public struct EndedTransition: Sendable, Hashable {
   /// The revision that it led to.
   public var revision: UInt64
@@ -166,7 +166,7 @@ public enum SessionState: Sendable, Hashable {
   case running
   /// Frames are not filtered.
   case paused
-  /// An operator's pipeline is in force, for the given reason.
+  /// An operator's pipeline is active, for the given reason.
   case overridden(reason: String)
   /// The server is shutting down. With ``SessionOptions/reconnect`` the session moves; otherwise
   /// open one at another server.

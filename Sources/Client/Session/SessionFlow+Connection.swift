@@ -41,7 +41,7 @@ extension SessionFlow {
       state.id = id
       state.linkOpened = self.clock.now()
       state.changes.token = token.isEmpty ? nil : token
-      // The server reports an override that is still in force again.
+      // The server reports an active override again.
       state.fallbacks.recordConnection(revision: revision)
       state.lastState = .running
       var controls: [Control] = []
@@ -140,7 +140,7 @@ extension SessionFlow {
     }
   }
 
-  /// Records a change that is in force.
+  /// Records a change that has taken effect.
   func apply(_ change: AppliedChange, token: Data) {
     self.update { state in
       state.changes.apply(change.requestID)
@@ -164,7 +164,7 @@ extension SessionFlow {
 
   /// Records the session's state and the renewed resume token.
   ///
-  /// - Parameter revision: The revision in force.
+  /// - Parameter revision: The active revision.
   func record(_ new: SessionState, revision: UInt64, token: Data) {
     self.update { state in
       if !token.isEmpty { state.changes.token = token }

@@ -3,7 +3,7 @@ import Yams
 /// A YAML file of settings: sections, keys, scalars, lists of scalars, and for some settings lists
 /// of mappings.
 ///
-/// No other YAML is supported. Anchors and aliases are refused, since they allow files that grow
+/// Other YAML is not supported. Anchors and aliases are refused, since they allow files that grow
 /// when they are read, and so are duplicate keys.
 struct FileSource {
   private var values: [String: [String]] = [:]

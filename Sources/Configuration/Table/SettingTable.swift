@@ -38,7 +38,7 @@ public enum SettingTable {
       return (1 ..< max(1, parts.count)).map { parts[..<$0].joined(separator: ".") }
     })
 
-  /// Returns the setting with a key, also with an earlier one.
+  /// Returns the setting with a key, which may be an earlier one.
   public static func setting(_ key: String) -> Setting? { Self.byKey[key] }
 
   /// Returns the setting with a flag, including its dashes.

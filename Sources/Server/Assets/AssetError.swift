@@ -4,7 +4,7 @@ import SidelightKernels
 import SidelightWire
 
 /// The refusal of a request for an asset: a reason for programs; the field, its value and its limit
-/// for people.
+/// for users.
 struct AssetError: Error, Sendable, Hashable {
   /// The reason in `google.rpc.ErrorInfo`.
   enum Reason: String, Sendable, Hashable {

@@ -110,8 +110,8 @@ private struct CgroupMount {
     self.folder = Self.unescaped(fields[4])
   }
 
-  /// Returns the folders of a group and of the groups around it, as far as they are mounted; the
-  /// innermost first.
+  /// Returns the folders of a group and of the groups around it that are mounted; the innermost
+  /// first.
   func groups(of path: String) -> [String] {
     // Without a namespace a container sees the path on the host, which its mount's root begins. A
     // path outside the mount (`/../..`) leaves the mount's root.

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 
 /// The name under which sessions, rates and assets count: a caller, or one of the participants that
-/// it vouches for. Participants of different callers are different, also if their names are equal.
+/// it vouches for. Participants of different callers are different, even if their names are equal.
 package struct CallerIdentity: Sendable, Hashable, CustomStringConvertible {
   package let caller: String
   /// The participant's name, or empty for the caller itself.

@@ -68,8 +68,8 @@ public struct AllocatorSettings: Sendable, Hashable {
     #endif
   }
 
-  /// Returns the free memory of the heaps to the system, as far as ``arenas`` allows. Threads that
-  /// need memory wait meanwhile: a tenth of a millisecond per MiB.
+  /// Returns the free memory of the heaps to the system, within the limits of ``arenas``. Threads
+  /// that need memory wait meanwhile: a tenth of a millisecond per MiB.
   public static func releaseFreeMemory() {
     #if canImport(CMalloc)
       _ = malloc_trim(0)

@@ -2,7 +2,7 @@ package import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire
 
-/// A received picture, checked as far as possible without decoding it.
+/// A received picture, checked without decoding it.
 package enum IncomingPicture: Sendable {
   /// Samples, in the transport's memory.
   case frame(Frame)

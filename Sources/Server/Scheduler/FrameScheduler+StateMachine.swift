@@ -366,8 +366,8 @@ extension FrameScheduler {
       return least.map { min($0, service) } ?? service
     }
 
-    /// The lowest service with which a session, also a new one, can continue: the lowest service of
-    /// the active sessions, but at most ``maxLag`` below the highest.
+    /// The lowest service with which a session, including a new one, can continue: the lowest
+    /// service of the active sessions, but at most ``maxLag`` below the highest.
     private var startingService: Duration {
       max(self.leastService ?? self.virtualTime, self.virtualTime - Self.maxLag)
     }

@@ -7,10 +7,10 @@ import Synchronization
 /// Grants the compute threads to sessions, one frame at a time: earliest deadline first among the
 /// sessions within their share.
 ///
-/// At most as many frames run at once as the scheduler has threads. A frame is spread over `threads
-/// / sessions` threads: a wider spread shortens one frame but does not increase throughput, and
-/// would let one session's expensive frame delay all others. While other sessions are active, an
-/// expensive frame pauses between slices of its passes for much cheaper ones.
+/// At most as many frames run at once as the scheduler has threads. A frame is spread over
+/// `threads / sessions` threads: a wider spread shortens one frame but does not increase
+/// throughput, and would let one session's expensive frame delay all others. While other sessions
+/// are active, an expensive frame pauses between slices of its passes for much cheaper ones.
 ///
 /// Work that may not return gets a turn of limited length. Afterwards it continues, but the turn
 /// goes to another frame, and replacement threads replace the threads that it occupies.

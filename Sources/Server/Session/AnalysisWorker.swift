@@ -42,7 +42,7 @@ struct AnalysisWorker {
     analyzers.removeAll(except: job.stages)
     for (index, analysis) in job.analyses.enumerated() {
       let slot = analyzers.slot(for: analysis)
-      // An analyzer that has not returned gets no other frame.
+      // An analyzer that has not returned doesn't get another frame.
       guard let analyzer = slot.begin() else { continue }
       let detached = self.engine.processing.detachedJobs.start { _ in
         await self.run(analyzer, analysis, on: picture, of: job.frame, slot) {

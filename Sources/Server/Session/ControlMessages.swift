@@ -9,7 +9,7 @@ struct PipelineChange {
   let requestID: UInt64
   /// The revision that must be active; `nil` accepts any.
   let expectedRevision: UInt64?
-  /// The pipeline that the message contains, unless it changes the one in force.
+  /// The pipeline that the message contains, unless it changes the active one.
   private(set) var requested: RequestedPipeline?
   /// The transition to the changed pipeline, or `nil` for a cut.
   private(set) var transition: RequestedTransition?

@@ -281,7 +281,7 @@ final class SessionHandle: Sendable {
 
   /// Returns the description of the session for operators.
   func info(at now: Duration) -> Sidelight_V1_SessionInfo {
-    // This ends an override whose time is over.
+    // This ends an override that has expired.
     _ = self.activePipeline(at: now)
     let (pipelineState, geometry, total) = self.state.withLock {
       ($0.pipelineState, $0.lastGeometry, $0.lastTotal)
@@ -312,7 +312,7 @@ final class SessionHandle: Sendable {
 
   // MARK: Helpers
 
-  /// Ends an override whose time is over; an earlier one that has not ended applies again.
+  /// Ends an override that has expired; an earlier one that has not ended applies again.
   ///
   /// - Returns: Whether an override has ended.
   private func expireOverride(_ state: inout State, at now: Duration) -> Bool {

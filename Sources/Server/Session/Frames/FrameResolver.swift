@@ -38,7 +38,7 @@ struct FrameResolver: Sendable {
 
   // MARK: Dropped frames
 
-  /// Drops a frame that did not get as far as the mailbox.
+  /// Drops a frame that did not reach the mailbox.
   func drop(
     _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ drop: Drop
   ) {
@@ -59,7 +59,7 @@ struct FrameResolver: Sendable {
     }
   }
 
-  /// Drops a frame whose file cannot be decoded although its header is valid, whatever the failure
+  /// Drops a frame whose file cannot be decoded although its header is valid, under any failure
   /// policy.
   func drop(_ frame: IncomingFrame, undecodable violation: FieldViolation) {
     let violation = violation.within("frame.image")
@@ -138,7 +138,7 @@ struct FrameResolver: Sendable {
     _ frame: IncomingFrame, _ content: OutgoingFrame.Content, byteCount: Int,
     _ disposition: FrameDisposition, started: Duration
   ) {
-    // An override applies to every frame that has not been written, whatever it was filtered with.
+    // An override applies to every frame that has not been written, whichever pipeline filtered it.
     guard frame.activePipeline.isOverride || !self.handle.isOverridden else {
       return self.drop(frame, Drop(reason: .superseded, stage: .pipeline))
     }
@@ -181,7 +181,7 @@ final class ConsecutiveErrorCounter: Sendable {
     self.state.withLock { $0 = (0, nil) }
   }
 
-  /// Returns the last error if there were more than `limit` in a row.
+  /// Returns the last error after more than `limit` consecutive ones.
   func last(ifMoreThan limit: Int) -> FieldViolation? {
     self.state.withLock { $0.count > limit ? $0.last : nil }
   }

@@ -162,7 +162,7 @@ package final class OverrideStore: Sendable {
       return own + others.filter { $0.lineage != session.lineage }.map(\.entry)
     }
 
-    /// Returns the overrides that are in force for a track's sessions, and their lineages.
+    /// Returns the active overrides for a track's sessions, and their lineages.
     func overrides(
       of track: Track, at now: Duration
     ) -> [(lineage: SessionLineage, entry: Entry)] {
@@ -222,7 +222,7 @@ package final class OverrideStore: Sendable {
 
   /// Records that all overrides of a session's lineage were ended before their time.
   ///
-  /// - Parameter end: The end time of the override, or `nil` if no override is in force.
+  /// - Parameter end: The end time of the override, or `nil` if no override is active.
   /// - Throws: RESOURCE_EXHAUSTED if the override covers more than the lineage, and ``capacity``
   ///   other decisions are in effect.
   package func lift(_ session: Session, until end: Duration?, at now: Duration) throws {
@@ -237,11 +237,11 @@ package final class OverrideStore: Sendable {
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Records that the overrides of participants were ended before their time, also overrides of
-  /// single sessions, whether the sessions are open or not.
+  /// Records that the overrides of participants were ended before their time, including overrides
+  /// of single sessions, whether the sessions are open or not.
   ///
-  /// - Parameter end: The end time of the open sessions' overrides, or `nil` if no override is in
-  ///   force.
+  /// - Parameter end: The end time of the open sessions' overrides, or `nil` if no override is
+  ///   active.
   /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect, and the store has
   ///   no decision about just these participants.
   package func lift(

@@ -233,7 +233,7 @@ package struct PipelineState: Sendable {
 
   /// Ends the override.
   ///
-  /// - Returns: Whether an override was in force.
+  /// - Returns: Whether an override was active.
   package mutating func endOverride() -> Bool {
     guard self.override != nil else { return false }
     self.override = nil
@@ -241,10 +241,10 @@ package struct PipelineState: Sendable {
     return true
   }
 
-  /// Ends an override whose time is over.
+  /// Ends an override that has expired.
   ///
   /// - Parameter next: Returns the decision that applies afterwards. If the pipeline that it forces
-  ///   is no longer valid, the one in force stays: the session must not run without an override.
+  ///   is no longer valid, the active one stays: the session must not run without an override.
   /// - Returns: Whether an override has ended.
   package mutating func expire(
     at now: Duration, next: () -> OverrideStore.Decision? = { nil }
@@ -294,7 +294,7 @@ package struct PipelineState: Sendable {
     }
   }
 
-  /// Restores the state of a resume token. Ignores an override whose time is over.
+  /// Restores the state of a resume token. Ignores an override that has expired.
   ///
   /// - Throws: ``FieldViolation`` if a pipeline is invalid on this server.
   package init(
@@ -306,7 +306,7 @@ package struct PipelineState: Sendable {
         pipeline: try Pipeline(state.pipeline), revision: state.revision, catalogue: catalogue,
         overrideCatalogue: overrideCatalogue)
       let left = state.overrideExpiresNs - Int64(clamping: wallNow)
-      // The token has the override's revision, and the override is over.
+      // The token has the override's revision, and the override has expired.
       if state.hasOverride, left <= 0 { self.revision += 1 }
       if state.hasOverride, left > 0 {
         try self.override(

@@ -25,7 +25,7 @@ package struct ResumeTokens: Sendable {
     self.terms = LockedValue((keys, lifetime))
   }
 
-  /// Changes keys and lifetime, also for copies that are bound to a caller.
+  /// Changes keys and lifetime, including the terms of copies that are bound to a caller.
   package func update(keys: [ResumeKey], lifetime: Duration) {
     self.terms.value = (keys, lifetime)
   }

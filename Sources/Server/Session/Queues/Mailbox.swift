@@ -276,7 +276,7 @@ extension Mailbox {
         || self.elements.count < self.depth + (self.isFirstAwaited && !self.isBehind ? 1 : 0)
     }
 
-    /// Suspends the producer until there is room.
+    /// Suspends the producer until the mailbox has room.
     package mutating func suspendForRoom(_ continuation: CheckedContinuation<Void, Never>) {
       self.roomWaiter = continuation
     }
