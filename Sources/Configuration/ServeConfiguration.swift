@@ -33,7 +33,7 @@ public struct ServeConfiguration: Sendable {
   var unixGroups: [ScopeGrant] = []
   var certificates: [ScopeGrant] = []
 
-  /// The assets that all callers' pipelines can name.
+  /// The assets available to all callers' pipelines.
   public var providedAssets: [ProvidedAsset] = []
 
   /// The models for faces and mattes.
@@ -173,7 +173,7 @@ extension Address {
   }
 }
 
-/// A file that the operator provides to all callers, and its name in pipelines.
+/// A file provided to all callers by the operator, and its name in pipelines.
 public struct ProvidedAsset: Sendable, Hashable {
   /// The name in pipelines.
   public let name: String

@@ -78,12 +78,12 @@ public struct Setting: Sendable, CustomStringConvertible {
 
   static let variablePrefix = "SIDELIGHT_"
 
-  /// Returns the environment variable that is derived from a key.
+  /// Returns the environment variable derived from a key.
   static func variable(of key: String) -> String {
     Self.variablePrefix + key.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
   }
 
-  /// Returns the flag that is derived from a key.
+  /// Returns the flag derived from a key.
   static func flag(of key: String) -> String { "--" + key.replacing(".", with: "-") }
 
   /// The value in a configuration, as text, if any.

@@ -99,7 +99,7 @@ public struct Settings: Sendable {
 
   /// The changes that a second reading of the sources makes to a running server.
   public struct Reload: Sendable {
-    /// The settings that the server runs with from now on.
+    /// The server's settings from now on.
     public let settings: Settings
     /// The settings that changed.
     public let applied: [Setting]

@@ -4,7 +4,7 @@ import SidelightKernels
 import SidelightTransport
 import SidelightWire
 
-/// The services that all sessions and calls of a server share.
+/// The services shared by all sessions and calls of a server.
 struct Engine: Sendable {
   let compiler: PipelineCompiler
   /// Runs compiled pipelines.
@@ -17,7 +17,7 @@ struct Engine: Sendable {
   let resumption: Resumption
   /// Reports the server's activity.
   let observability: Observability
-  /// The assets that callers have uploaded.
+  /// The assets uploaded by callers.
   let assets: AssetLibrary
   /// Grants shared memory. `nil` disables it.
   let rings: SharedMemoryBroker?

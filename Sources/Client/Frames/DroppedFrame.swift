@@ -1,6 +1,6 @@
 public import SidelightWire
 
-/// A frame that was dropped.
+/// A dropped frame.
 public struct DroppedFrame: Sendable {
   /// The reason for a drop.
   public typealias Reason = DropReason

@@ -12,18 +12,18 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     /// The outcome of a frame that was sent; taking it returns a credit and, if `isPicture`,
     /// consumes a picture.
     case outcome(Event, sequence: UInt64, isPicture: Bool)
-    /// A frame that was dropped on the client, without a fallback picture.
+    /// A frame dropped on the client, without a fallback picture.
     case dropped(UInt64, DroppedFrame.Reason)
   }
 
   private enum Entry {
     /// A frame whose outcome is not known yet.
     case pending(UInt64, PendingFrame)
-    /// Frames that were dropped on the client, first to last.
+    /// Frames dropped on the client, first to last.
     case run(ClosedRange<UInt64>, DroppedFrame.Reason)
-    /// A frame that was dropped on the client and has a fallback picture.
+    /// A frame dropped on the client, with a fallback picture.
     case fallback(UInt64, DroppedFrame.Reason, Event)
-    /// The outcome of a frame that was sent.
+    /// The outcome of a sent frame.
     case outcome(Event, sequence: UInt64, isPicture: Bool)
     /// Another event. Of events with the same topic only the newest is kept.
     case event(Event, topic: String?)
@@ -68,7 +68,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     }
   }
 
-  /// Sets the outcome of a frame that was sent.
+  /// Sets the outcome of a sent frame.
   package mutating func resolve(_ sequence: UInt64, _ event: Event, as result: FrameResult) {
     guard let index = self.index(of: sequence) else { return }
     let isPicture = if case .filtered = result { true } else { false }

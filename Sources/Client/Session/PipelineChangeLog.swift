@@ -45,14 +45,14 @@ package struct PipelineChangeLog: Sendable {
   /// Changes that the server has neither refused nor activated.
   private var entries: Deque<Entry> = []
   private var nextRequestID: UInt64 = 1
-  /// The number of a replay that the server has not answered.
+  /// The number of an unanswered replay.
   private var replayed: UInt64?
   /// The parts of frames hidden by a pipeline that may be active, but is not in another property:
   /// its change was lost, or counts as accepted without an answer.
   private var undecided: PipelineProtection?
   /// The newest token, or `nil` before the first and after a refusal.
   package var token: Data?
-  /// The last requested pause that was sent to the server, if any.
+  /// The last requested pause sent to the server, if any.
   package var pause: Pause?
 
   package init(pipeline: Pipeline) {
@@ -147,7 +147,7 @@ package struct PipelineChangeLog: Sendable {
     }
   }
 
-  /// The parts of frames that the selected pipeline certainly hides.
+  /// The parts of frames certainly hidden by the selected pipeline.
   package var confirmedProtection: PipelineProtection {
     self.undecided == nil ? self.confirmed.certainProtection : []
   }

@@ -161,7 +161,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     if self.link == .open { self.link = .draining }
   }
 
-  /// The messages that a lost connection leaves behind.
+  /// The messages left behind by a lost connection.
   package struct UnsentMessages: Sendable {
     /// The first unused number: earlier frames were in flight, except the one that waited.
     package var nextSequence: UInt64

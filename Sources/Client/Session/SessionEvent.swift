@@ -37,7 +37,7 @@ public enum SessionEvent: Sendable {
 /// Changes that are requested again after a lost connection are accepted again, together, using the
 /// number of the last.
 public struct AcceptedChange: Sendable, Hashable {
-  /// The number that the call which requested the change returned.
+  /// The number returned by the call that requested the change.
   public var requestID: UInt64
   /// The revision that the change created. During an override, frames keep the operator's pipeline.
   public var revision: UInt64
@@ -53,7 +53,7 @@ public struct AcceptedChange: Sendable, Hashable {
 public struct AppliedChange: Sendable, Hashable {
   /// The active revision.
   public var revision: UInt64
-  /// The first frame that was filtered with it.
+  /// The first frame filtered with it.
   public var firstSequence: UInt64
   /// The number that the call which requested the change returned. The change includes earlier
   /// changes without a filtered frame, which are not reported. 0 for the first pipeline and for
@@ -80,7 +80,7 @@ public struct RejectedChange: Sendable, Hashable {
     case connectionLost
   }
 
-  /// The number that the call which requested the change returned.
+  /// The number returned by the call that requested the change.
   public var requestID: UInt64
   /// The kind of reason.
   public var cause: Cause
@@ -121,9 +121,9 @@ public struct RejectedChange: Sendable, Hashable {
 /// A transition that has ended. If another change or an override replaces a transition, its end is
 /// not reported.
 public struct EndedTransition: Sendable, Hashable {
-  /// The revision that it led to.
+  /// The revision of the new pipeline.
   public var revision: UInt64
-  /// The number that the call which requested the change returned.
+  /// The number returned by the call that requested the change.
   public var requestID: UInt64
   /// The first frame that shows only the new pipeline.
   public var firstSequence: UInt64
@@ -203,7 +203,7 @@ public struct Advice: Sendable, Hashable {
 
 /// The result of an analysis stage for a frame.
 public struct Analysis: Sendable, Hashable {
-  /// An object that an analysis found. Positions and sizes are in the frame's pixels.
+  /// An object found by an analysis. Positions and sizes are in the frame's pixels.
   public struct Detection: Sendable, Hashable {
     /// The kind of object: "face".
     public var kind: String

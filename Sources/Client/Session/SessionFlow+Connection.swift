@@ -113,7 +113,7 @@ extension SessionFlow {
     }
   }
 
-  /// Sets the outcomes of frames that were dropped at the server.
+  /// Sets the outcomes of frames dropped at the server.
   func resolve(
     _ range: ClosedRange<UInt64>, _ make: @Sendable (UInt64) -> DroppedFrame
   ) {
@@ -152,7 +152,7 @@ extension SessionFlow {
     }
   }
 
-  /// Records a change that was refused.
+  /// Records a refused change.
   func reject(_ change: RejectedChange) {
     self.update { state in
       if let replay = state.changes.reject(change.requestID) {

@@ -1,4 +1,4 @@
-/// The shared memory that a session requests from a server on the same host.
+/// The shared memory requested by a session from a server on the same host.
 public struct SharedMemoryOptions: Sendable, Hashable {
   /// - `slotBytes` (bytes, range: 1 B-1 GiB, default: 8 MiB, enough for 1080p BGRA): the largest
   ///   picture that travels in shared memory; larger ones travel inline.

@@ -119,7 +119,7 @@ struct AssetTable: Sendable {
   }
 }
 
-/// An asset that a caller has uploaded, for itself or for a participant.
+/// An asset uploaded by a caller, for itself or for a participant.
 struct StoredAsset: Sendable {
   let name: String
   let asset: Asset

@@ -86,7 +86,7 @@ private struct CgroupMount {
   }
 
   var version: Version
-  /// The group that is mounted.
+  /// The mounted group.
   var root: String
   /// The folder at which it is mounted.
   var folder: String

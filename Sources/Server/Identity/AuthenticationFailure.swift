@@ -11,14 +11,14 @@ public struct AuthenticationFailure: Error, Sendable, Hashable {
     case expired = "CREDENTIALS_EXPIRED"
   }
 
-  /// The reason that the response states.
+  /// The reason stated in the response.
   public let reason: Reason
-  /// The detail that is logged at debug level. It never contains a secret.
+  /// The detail, which is logged at debug level. It never contains a secret.
   public let detail: String
 
   /// - Parameters:
-  ///   - reason: The reason that the response states.
-  ///   - detail: The detail that is logged. It must not contain the token.
+  ///   - reason: The reason stated in the response.
+  ///   - detail: The logged detail. It must not contain the token.
   public init(_ reason: Reason, _ detail: String) {
     self.reason = reason
     self.detail = detail

@@ -1,6 +1,6 @@
 import GRPCCore
 
-/// The scopes that a method requires of its caller.
+/// The scopes required by a method.
 package enum MethodAccess: Sendable, Hashable {
   /// No scopes: monitoring has no credentials.
   case unrestricted

@@ -77,12 +77,12 @@ public struct AllocatorSettings: Sendable, Hashable {
   }
 }
 
-/// The memory that the process holds, and the part of it that the program uses.
+/// The memory held by the process, and the part used by the program.
 package struct HeapUsage: Sendable, Hashable {
   /// The resident bytes that are not backed by files: heaps, used and free, stacks, and pages of
   /// pictures.
   package var residentBytes: Int
-  /// The bytes that the program has allocated, resident or not.
+  /// The bytes allocated by the program, resident or not.
   package var usedBytes: Int
 
   package init(residentBytes: Int, usedBytes: Int) {

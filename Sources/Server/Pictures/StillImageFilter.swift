@@ -29,7 +29,7 @@ package struct StillImageFilter: Sendable {
   }
 
   /// - Parameters:
-  ///   - maxPlanBytes: The bytes that a plan may hold in memory.
+  ///   - maxPlanBytes: The maximum memory of a plan, in bytes.
   ///   - observer: Observes the passes.
   init(
     catalogue: FilterCatalogue, executor: PlanExecutor, codec: PictureCodec, limits: FrameLimits,

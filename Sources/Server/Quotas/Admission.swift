@@ -45,7 +45,7 @@ struct Admission: Sendable {
     }
   }
 
-  /// The number of frames of a new session that may be without an outcome.
+  /// The maximum number of a new session's frames without an outcome.
   var framesInFlight: Int { self.sessionLimits.value.framesInFlight }
   /// The time that a custom filter may take for a frame without a budget.
   var customFilterTimeout: Duration { self.sessionLimits.value.customFilterTimeout }

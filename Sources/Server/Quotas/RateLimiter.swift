@@ -131,7 +131,7 @@ struct RateLimits: Sendable, Hashable {
 
 /// The rate limits of one caller or participant, shared by all of its sessions and still images.
 package final class CallerRateLimiter: Sendable {
-  /// The limit that is exceeded.
+  /// The exceeded limit.
   struct LimitExceeded: Error, Sendable, Hashable {
     /// The limit's name and value, for clients.
     let limit: String

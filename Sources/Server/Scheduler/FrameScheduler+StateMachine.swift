@@ -1,5 +1,5 @@
 extension FrameScheduler {
-  /// The kind of work that a turn is for.
+  /// The kind of work of a turn.
   package enum TurnKind: Sendable, Hashable {
     /// A frame, work that a caller waits for, or work that protects.
     case frame
@@ -350,7 +350,7 @@ extension FrameScheduler {
     }
 
     /// The lowest service of the running and waiting sessions, if any. A session that needs less
-    /// than its share continues from here with every frame: it goes before all sessions that need
+    /// than its share continues from here with each frame: it goes before all sessions that need
     /// more, and does not accumulate a share.
     private var leastService: Duration? {
       var least: Duration?

@@ -166,7 +166,7 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// Waits for a turn that was requested.
+  /// Waits for a requested turn.
   ///
   /// - Returns: `nil` if the task was cancelled before.
   private func grant(of turn: PendingTurn) async -> PendingTurn.Grant? {
@@ -222,7 +222,7 @@ package final class FrameScheduler: Sendable {
     if let granted { self.begin(granted) }
   }
 
-  /// Starts a turn that was granted.
+  /// Starts a granted turn.
   private func begin(_ granted: (turn: PendingTurn?, grant: PendingTurn.Grant)) {
     var grant = granted.grant
     if grant.isAdditional { grant.additionalThreads = self.compute.addReplacements(for: 1) }
@@ -321,7 +321,7 @@ package final class FrameScheduler: Sendable {
   }
 }
 
-/// A turn that was requested, for which one task waits.
+/// A requested turn, for which one task waits.
 private final class PendingTurn: Sendable {
   struct Grant: Sendable {
     /// The number of threads.
@@ -389,7 +389,7 @@ private final class Turn: PausePoint {
   let bands: Int
   /// Whether the turn has an additional thread.
   let isAdditional: Bool
-  /// The threads that were started for the turn.
+  /// The threads started for the turn.
   let additionalThreads: Int
   let deadline: Duration
   /// The expected work, or `nil` if unknown.
@@ -398,7 +398,7 @@ private final class Turn: PausePoint {
   let state = Mutex(State.running)
   private let start: Duration
   private let scheduler: FrameScheduler
-  /// The work that the session was charged for at pauses.
+  /// The work charged to the session at pauses.
   private let charged = Mutex(Duration.zero)
 
   init(

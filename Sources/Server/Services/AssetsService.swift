@@ -169,9 +169,9 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     }
   }
 
-  /// The deadline that the scheduler assumes for decoding a file.
+  /// The deadline assumed by the scheduler for decoding a file.
   private static let defaultBudget = Duration.seconds(1)
-  /// The scheduler's number of the session that all uploads share.
+  /// The scheduler's session number shared by all uploads.
   private static let sessionNumber = UInt64.max - 1
 }
 

@@ -186,7 +186,7 @@ struct FrameFilterService: RegistrableRPCService {
     return ServerResponse(message: response)
   }
 
-  /// The optional features of the contract that this build supports.
+  /// The optional features of the contract supported by this build.
   private static let features = [
     "apply.jpeg", "apply.png", "assets", "assets.participant", "kernels", "output",
     "process.accepted",

@@ -83,7 +83,7 @@ enum OverrideTarget: Sendable {
 
   /// Ends the override of the sessions.
   ///
-  /// - Returns: The sessions that were overridden, and their revisions.
+  /// - Returns: The overridden sessions, and their revisions.
   /// - Throws: RESOURCE_EXHAUSTED if too many overrides are in effect to record the end of this
   ///   one; ``PipelineError`` if another operator forces an invalid pipeline at the same time.
   func end(

@@ -14,9 +14,9 @@ import Tracing
 struct StillImageHandler: Sendable {
   private let engine: Engine
 
-  /// The deadline that the scheduler assumes for a call, from its arrival.
+  /// The deadline assumed by the scheduler for a call, from its arrival.
   private static let defaultBudget = Duration.seconds(1)
-  /// The scheduler's number of the session that all calls share.
+  /// The scheduler's session number shared by all calls.
   private static let sessionNumber = UInt64.max
 
   init(engine: Engine) {

@@ -11,7 +11,7 @@ struct AnalysisWorker {
   private var engine: Engine { self.session.engine }
   private var clock: SessionClock { self.session.engine.clock }
 
-  /// The deadline that the scheduler assumes for an analysis, from the frame's arrival.
+  /// The deadline assumed by the scheduler for an analysis, from the frame's arrival.
   private static let defaultBudget = Duration.seconds(1)
 
   init(session: Session) {

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// A change to the session's pipeline that a client requests: `select`, `update` or `activate`.
+/// A change to the session's pipeline requested by a client: `select`, `update` or `activate`.
 struct PipelineChange {
   /// The message's field, for errors.
   let field: String
@@ -167,7 +167,7 @@ package struct ControlRate: Sendable {
     max(self.units.delay(for: 1, at: now), self.bytes.delay(for: 1, at: now))
   }
 
-  /// Accounts for a control message that was handled.
+  /// Accounts for a handled control message.
   ///
   /// - Parameters:
   ///   - units: The cost, at least 1.

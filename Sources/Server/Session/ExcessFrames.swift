@@ -15,7 +15,7 @@ struct ExcessFrames: ~Copyable {
     self.bytes = TokenBucket(perSecond: Double(Self.bytesPerSecond), at: now)
   }
 
-  /// Accounts for a frame that was dropped because the client had no credit.
+  /// Accounts for a frame dropped because the client exceeded its credits.
   mutating func take(byteCount: Int) {
     self.bytes.take(Double(byteCount))
   }

@@ -25,7 +25,7 @@ struct PlanRunner: Sendable {
   ///   - outcome: The message without the picture.
   ///   - isReduced: Whether to leave out optional work on the scene.
   ///   - hides: Whether the plan replaces one that hides the frame.
-  ///   - bands: The threads to spread every pass over.
+  ///   - bands: The number of threads to spread each pass over.
   ///   - meter: Measures the work of all threads.
   /// - Returns: The picture, and the work of the transition in it.
   func run(

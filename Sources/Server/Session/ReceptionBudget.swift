@@ -7,7 +7,7 @@
 /// Beyond it the reader waits until the worker has taken the waiting frame, and flow control keeps
 /// further frames at the sender, where newer ones replace them before they are sent.
 package struct ReceptionBudget: ~Copyable {
-  /// The part of useful work that may be spent on displaced frames.
+  /// The fraction of useful work that may be spent on displaced frames.
   private static let fraction = 0.1
   /// The displaced frames that cost no delay after a time without displacement, and the minimum
   /// time for them.
@@ -23,10 +23,10 @@ package struct ReceptionBudget: ~Copyable {
   /// Whether the reader waits for room rather than displace another frame.
   package var isSpent: Bool { self.isWorkKnown && self.balance.map { $0 < .zero } ?? false }
 
-  /// Accounts for a frame that found room in the mailbox.
+  /// Accounts for a frame accepted into the mailbox.
   ///
   /// - Parameters:
-  ///   - byteCount: The bytes that were received.
+  ///   - byteCount: The number of received bytes.
   ///   - work: The expected work of its filters, or `nil` if unknown.
   package mutating func accept(byteCount: Int, work: Duration?) {
     let cost = Self.cost(byteCount)
@@ -36,9 +36,9 @@ package struct ReceptionBudget: ~Copyable {
     self.balance = min(limit, (self.balance ?? limit) + allowance)
   }
 
-  /// Accounts for a frame that was displaced.
+  /// Accounts for a displaced frame.
   ///
-  /// - Parameter byteCount: The bytes that were received.
+  /// - Parameter byteCount: The number of received bytes.
   package mutating func displace(byteCount: Int) {
     self.balance = (self.balance ?? .zero) - Self.cost(byteCount)
   }

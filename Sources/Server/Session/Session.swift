@@ -32,7 +32,7 @@ struct Session: Sendable {
   let outcomes: FrameOutcomeQueue
   /// Gives frames their outcomes.
   let resolver: FrameResolver
-  /// The rate limiter that all calls of the caller or participant share.
+  /// The rate limiter shared by all calls of the caller or participant.
   let rateLimiter: CallerRateLimiter
   /// The next frame to analyze; a newer one displaces it.
   let analysisJobs = Mailbox<AnalysisJob>()

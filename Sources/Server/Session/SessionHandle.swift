@@ -19,9 +19,9 @@ final class SessionHandle: Sendable {
     var lastToken: SignedToken?
     /// The geometry of the last valid frame.
     var lastGeometry: FrameGeometry?
-    /// The time from arrival to writing of the last frame that was sent.
+    /// The time from arrival to writing of the last sent frame.
     var lastTotal = Duration.zero
-    /// The arrival time of the last frame that was sent.
+    /// The arrival time of the last sent frame.
     var lastReceived: Duration?
   }
 
@@ -148,7 +148,7 @@ final class SessionHandle: Sendable {
 
   /// Changes the participant's pipeline.
   ///
-  /// - Returns: The revision that the change created.
+  /// - Returns: The revision created by the change.
   /// - Throws: ``FieldViolation``, as ``PipelineState/change(ifRevision:requestID:violation:_:)``
   ///   does.
   func apply(_ change: PipelineChange) throws(FieldViolation) -> UInt64 {
@@ -183,7 +183,7 @@ final class SessionHandle: Sendable {
     }
   }
 
-  /// The time from arrival to writing of the last frame that was sent.
+  /// The time from arrival to writing of the last sent frame.
   var lastTotal: Duration { self.state.withLock { $0.lastTotal } }
 
   /// Returns the time since the arrival of the last frame that was sent, or `nil` if no frame

@@ -10,15 +10,15 @@ struct SessionOptions: Sendable {
   var label: String
   /// The frames to drop when they arrive too fast.
   var dropPolicy: DropPolicy
-  /// The frames that may be without an outcome, as granted when the session was opened.
+  /// The maximum number of frames without an outcome, as granted when the session was opened.
   var framesInFlight: Int
-  /// The frames that may wait in the mailbox.
+  /// The maximum number of frames waiting in the mailbox.
   var mailboxDepth: Int
   /// The default time from a frame's receipt to its output. `nil` disables the limit.
   var budget: Duration?
   /// The frames per second beyond which frames are dropped evenly. `nil` disables the limit.
   var maxFPS: Double?
-  /// The pictures that may be unacknowledged, or `nil` if the client does not acknowledge.
+  /// The maximum number of unacknowledged pictures, or `nil` if the client does not acknowledge.
   var outputWindow: Int?
   /// Whether unchanged frames may come back without pixels.
   var allowUnmodified: Bool
@@ -32,7 +32,7 @@ struct SessionOptions: Sendable {
   var output: OutputShape
   /// The interval at which counts are sent. `nil` sends them only at the end.
   var statsInterval: Duration?
-  /// The shared memory that the client requests, if any.
+  /// The shared memory requested by the client, if any.
   var sharedMemory: RingLayout?
   /// The only filters that pipelines may use; `nil` permits all.
   var allowedFilters: FilterNameList?

@@ -24,7 +24,7 @@ package struct QualityGovernor: Sendable {
   package struct Verdict: Sendable, Hashable {
     /// Whether more frames were lost because the client read slowly than for lack of time.
     package var isOutputSlow: Bool
-    /// The frames per second that were finished.
+    /// The number of finished frames per second.
     package var framesPerSecond: Double
     /// The scale of width and height at which all frames would have been finished, because the work
     /// is proportional to the pixels.
@@ -55,7 +55,7 @@ package struct QualityGovernor: Sendable {
   /// Records the end of a frame.
   ///
   /// - Parameters:
-  ///   - fullCost: The time that the full variant takes for a frame, or `nil` if it is unknown.
+  ///   - fullCost: The full variant's time for a frame, or `nil` if unknown.
   ///   - now: The time.
   /// - Returns: The advice for the sender, at most once a second.
   package mutating func record(
@@ -148,7 +148,7 @@ final class SessionQuality: Sendable {
   /// Records a finished frame.
   ///
   /// - Parameters:
-  ///   - fullCost: The time that the full variant takes for a frame, or `nil` if it is unknown.
+  ///   - fullCost: The full variant's time for a frame, or `nil` if unknown.
   ///   - slowest: The name of the slowest pass.
   func recordFinished(fullCost: Duration?, slowest: String) {
     self.record(.finished) { state in
@@ -157,12 +157,12 @@ final class SessionQuality: Sendable {
     }
   }
 
-  /// Records a frame that was dropped for lack of time to filter it.
+  /// Records a frame dropped for lack of time to filter it.
   func recordLost() {
     self.record(.lostBeforePipeline) { _ in }
   }
 
-  /// Records a frame that was dropped because the client did not read.
+  /// Records a frame dropped because the client did not read.
   func recordLostAtOutput() {
     self.record(.lostAtOutput) { _ in }
   }

@@ -361,7 +361,7 @@ struct SessionReader: ~Copyable {
       || frame.picture.bytes.byteCount <= Self.smallPictureBytes
   }
 
-  /// The bytes that are copied in the time that it takes to wake another thread.
+  /// The number of bytes that can be copied while another thread wakes up.
   private static let smallPictureBytes = 64 << 10
 }
 

@@ -81,7 +81,7 @@ final class SessionRegistry: Sendable {
     return handles.reduce(into: closedSessionCounts) { $0.add($1.outcomes.counts) }
   }
 
-  /// The sessions that were accepted and refused since the server started.
+  /// The number of sessions accepted and refused since the server started.
   var admissions: (opened: UInt64, refused: [AdmissionLimit: UInt64]) {
     self.state.withLock { ($0.nextNumber, $0.refused) }
   }
@@ -122,7 +122,7 @@ final class SessionRegistry: Sendable {
     return try await body(number)
   }
 
-  /// Adds a session that is open.
+  /// Adds an open session.
   func add(_ handle: SessionHandle) {
     self.state.withLock { $0.handles[handle.number] = handle }
   }

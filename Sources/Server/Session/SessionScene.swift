@@ -7,7 +7,7 @@ typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 
 /// The scene of a session: the faces in its frames and the state of its scene stages.
 ///
-/// The worker steps it before every frame. Slow work, such as searches of whole pictures, runs at
+/// The worker steps it before each frame. Slow work, such as searches of whole pictures, runs at
 /// the same time as later frames, in turns of the scheduler that leave a thread to frames
 /// (``FrameScheduler/TurnKind``); its results apply to the next step.
 final class SessionScene: Sendable {
@@ -25,7 +25,7 @@ final class SessionScene: Sendable {
     var isFinished = false
   }
 
-  /// The deadline that the scheduler assumes for slow work, from the frame's arrival.
+  /// The deadline assumed by the scheduler for slow work, from the frame's arrival.
   private static let jobBudget = Duration.milliseconds(500)
 
   private let session: UInt64

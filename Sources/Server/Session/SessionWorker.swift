@@ -21,7 +21,7 @@ struct SessionWorker {
   private var resolver: FrameResolver { self.session.resolver }
   private var clock: SessionClock { self.session.engine.clock }
 
-  /// The deadline that the scheduler assumes for a frame without a budget.
+  /// The deadline assumed by the scheduler for a frame without a budget.
   private static let defaultBudget = Duration.milliseconds(200)
 
   init(session: Session) {
@@ -48,7 +48,7 @@ struct SessionWorker {
     }
   }
 
-  /// Gives a frame that was taken out of the mailbox its outcome.
+  /// Gives a frame taken out of the mailbox its outcome.
   private func serve(_ frame: IncomingFrame) async {
     var next: IncomingFrame? = frame
     while let frame = next.take() {

@@ -37,7 +37,7 @@ package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
   /// - Returns: The ring, or `nil` if the token is invalid for that session.
   package mutating func take(_ hello: DescriptorHello, now: Duration) -> Ring? {
     self.removeExpired(now)
-    // Compares every byte of every token, which keeps the duration from revealing their contents.
+    // Compares all bytes of all tokens, which keeps the duration from revealing their contents.
     var found: Int?
     for (index, entry) in self.entries.enumerated()
     where Self.areEqual(entry.token, hello.token) {

@@ -32,7 +32,7 @@ final class SessionRing: Sendable {
   /// time.
   ///
   /// - Parameter arrival: The frame's position in the order of arrival.
-  /// - Returns: The bytes that the reference names.
+  /// - Returns: The referenced bytes.
   /// - Throws: ``FieldViolation`` whose field is relative to the image.
   func take(
     _ reference: Sidelight_V1_SharedMemorySlot, for arrival: UInt64
@@ -54,7 +54,7 @@ final class SessionRing: Sendable {
 
   // MARK: Output slots
 
-  /// A slot that a picture is written to.
+  /// A slot for a picture.
   struct Output: Sendable {
     /// The slot's index on the wire.
     let slot: Int

@@ -150,7 +150,7 @@ final class RingBudget: Sendable {
     }
   }
 
-  /// Releases the memory of a ring that was unmapped.
+  /// Releases the memory of an unmapped ring.
   func release(_ byteCount: Int) {
     self.reserved.withLock { $0 -= byteCount }
   }

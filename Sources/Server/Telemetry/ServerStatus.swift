@@ -6,7 +6,7 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var id: String
     /// The client's name for it.
     public var label: String
-    /// The participant that the caller named, or empty.
+    /// The participant named by the caller, or empty.
     public var participant: String
     /// The caller's address.
     public var peer: String
@@ -21,11 +21,11 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var age: Double
     /// The time from the last frame's arrival to its writing, in milliseconds.
     public var latency: Double
-    /// The frames that were sent back in the last second.
+    /// The number of frames sent back in the last second.
     public var delivered: UInt64
-    /// The frames that were dropped in the last second.
+    /// The number of frames dropped in the last second.
     public var dropped: UInt64
-    /// The latency at the end of every second of the last minute, the oldest first; `nil` for
+    /// The latency at the end of each second of the last minute, the oldest first; `nil` for
     /// seconds without frames.
     public var latencies: [Double?]
     /// The counts of its frames.
@@ -34,23 +34,23 @@ public struct ServerStatus: Sendable, Hashable, Codable {
 
   /// Counts of frames.
   public struct Frames: Sendable, Hashable, Codable {
-    /// The frames that arrived.
+    /// The number of frames received.
     public var received: UInt64
-    /// The frames that were filtered in full.
+    /// The number of frames filtered in full.
     public var filtered: UInt64
-    /// The frames that came back unchanged.
+    /// The number of frames returned unchanged.
     public var passedThrough: UInt64
-    /// The frames that a cheaper variant of the pipeline filtered.
+    /// The number of frames filtered by a cheaper variant of the pipeline.
     public var degraded: UInt64
-    /// The dropped frames, by reason.
+    /// The number of dropped frames, by reason.
     public var dropped: [String: UInt64]
   }
 
   /// One second of the server's history.
   public struct Second: Sendable, Hashable, Codable {
-    /// The frames that were sent back.
+    /// The number of frames sent back.
     public var delivered: UInt64
-    /// The frames that were dropped.
+    /// The number of dropped frames.
     public var dropped: UInt64
     /// The median time from arrival to writing, in milliseconds, or `nil` for seconds without
     /// frames.

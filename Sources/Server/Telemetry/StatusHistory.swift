@@ -55,11 +55,11 @@ final class StatusHistory: Sendable {
 struct SessionHistory: Sendable {
   private static let limit = 60
 
-  /// The frames that were sent back in the last second.
+  /// The number of frames sent back in the last second.
   private(set) var delivered: UInt64 = 0
-  /// The frames that were dropped in the last second.
+  /// The number of frames dropped in the last second.
   private(set) var dropped: UInt64 = 0
-  /// The latency at the end of every second, in milliseconds, the oldest first; `nil` for
+  /// The latency at the end of each second, in milliseconds, the oldest first; `nil` for
   /// seconds without frames.
   private(set) var latencies: [Double?] = []
   private var totals: (delivered: UInt64, dropped: UInt64) = (0, 0)
@@ -79,7 +79,7 @@ struct SessionHistory: Sendable {
   }
 }
 
-/// A histogram of durations in bounded memory. It divides every octave of nanoseconds into 32 equal
+/// A histogram of durations in bounded memory. It divides each octave of nanoseconds into 32 equal
 /// parts, so the error of a percentile is 1.6 % at most.
 package struct DurationHistogram: Sendable {
   private static let partBits = 5

@@ -37,9 +37,9 @@ package enum ContractLimits {
   /// Longer texts are clipped.
   package static let maxFilterErrorBytes = 512
 
-  /// The number of units of control messages that a session handles per second.
+  /// The number of units of control messages handled per session and second.
   package static let controlUnitsPerSecond = 4000
-  /// The size of control messages that a session handles per second, in bytes.
+  /// The size of control messages handled per session and second, in bytes.
   package static let controlBytesPerSecond = 1 << 20
 
   /// The maximum number of sessions in one response.
@@ -57,7 +57,7 @@ package enum ContractLimits {
   /// The maximum length of a pass's description in the response of `CheckPipeline`, in bytes.
   package static let maxPassDescriptionBytes = 512
 
-  /// Checks the length of a text.
+  /// Checks the length of text.
   ///
   /// - Throws: ``FieldViolation`` with the field, its length and the limit.
   package static func check(
@@ -107,7 +107,7 @@ extension Message {
 }
 
 extension Sidelight_V1_Limits {
-  /// Sets the limits that are the same on every server.
+  /// Sets the limits that are the same on all servers.
   package mutating func addContractLimits() {
     self.maxStages = UInt32(Pipeline.maxStages)
     self.maxPipelineDepth = UInt32(Pipeline.maxDepth)

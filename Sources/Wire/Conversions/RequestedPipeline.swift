@@ -1,6 +1,6 @@
 package import SidelightKernels
 
-/// A pipeline that a client sent as a message or as text. Both forms have the same limits.
+/// A pipeline sent by a client as a message or as text. Both forms have the same limits.
 ///
 /// Errors refer to the form that the client used: to a path in the message, or to a character of
 /// the text.
@@ -25,7 +25,7 @@ package struct RequestedPipeline: Sendable {
     self.text = nil
   }
 
-  /// Parses a text.
+  /// Parses text.
   ///
   /// - Parameter field: The field of the request.
   /// - Throws: ``FieldViolation`` with the position of the error.

@@ -4,7 +4,7 @@ package import SwiftProtobuf
 /// The fields of a message that are messages themselves, recursively: the information for counting
 /// the fields of an encoded message.
 package struct MessageShape: Sendable {
-  /// The indices of the fields' message types, by field number, for every message of a contract.
+  /// The indices of the fields' message types, by field number, for each message of a contract.
   fileprivate let messages: [[UInt32: Int]]
   /// The index of this message.
   fileprivate let index: Int
@@ -19,10 +19,10 @@ package struct MessageShape: Sendable {
 package struct MessageShapes: Sendable {
   private let byPath: [String: MessageShape]
 
-  /// The shapes of all services that the server may have.
+  /// The shapes of all services of the server.
   package static let contract = MessageShapes(ContractDescriptors.files)
 
-  /// - Parameter files: A set of files that is closed under imports.
+  /// - Parameter files: A set of files, closed under imports.
   package init(_ files: Google_Protobuf_FileDescriptorSet) {
     var indices: [String: Int] = [:]
     var found: [Google_Protobuf_DescriptorProto] = []

@@ -46,10 +46,10 @@ public struct PipelineText: Sendable {
 
   private let locations: PipelineTextLocations
 
-  /// The maximum length of a text in bytes: 16 KiB.
+  /// The maximum length of the text in bytes: 16 KiB.
   public static let maxLength = 16 << 10
 
-  /// Parses a text.
+  /// Parses text.
   ///
   /// - Throws: ``PipelineTextError`` if the text is not a pipeline, is longer than ``maxLength``,
   ///   or has more stages or deeper brackets than ``Pipeline`` allows.

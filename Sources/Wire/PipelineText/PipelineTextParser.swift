@@ -107,7 +107,7 @@ struct PipelineTextParser {
     return pipeline
   }
 
-  /// Parses a name that is followed by a colon. Doesn't move if it returns `nil`.
+  /// Parses a name followed by a colon. Doesn't move if it returns `nil`.
   private mutating func parseID(path: String) throws(PipelineTextError) -> String? {
     let start = self.cursor.offset
     if let name = try self.parseName(), self.cursor.take(":") {

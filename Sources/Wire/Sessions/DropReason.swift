@@ -33,7 +33,7 @@ public enum DropReason: String, Sendable, Hashable, CaseIterable {
   /// A reason of a newer server, which is unknown to this version.
   case other
 
-  /// The reasons that the server decides, in the order of the contract.
+  /// The reasons decided by the server, in the order of the contract.
   package static let serverReasons = Self.allCases.filter {
     Sidelight_V1_DropReason($0) != .unspecified
   }

@@ -11,7 +11,7 @@ public struct ServerTLS: Sendable, Hashable {
     case required
   }
 
-  /// The oldest version of TLS that is accepted.
+  /// The oldest accepted version of TLS.
   public enum Version: String, Sendable, Hashable, CaseIterable {
     /// TLS 1.2 (RFC 5246).
     case tls12 = "1.2"
@@ -30,7 +30,7 @@ public struct ServerTLS: Sendable, Hashable {
   ///   authorities that sign them. It has no default, because public authorities sign certificates
   ///   for every client.
   public var clientAuthorities: String?
-  /// - `minimumVersion` (default: 1.2): the oldest version of TLS that is accepted.
+  /// - `minimumVersion` (default: 1.2): the oldest accepted version of TLS.
   public var minimumVersion = Version.tls12
 
   /// - Parameters:
@@ -44,7 +44,7 @@ public struct ServerTLS: Sendable, Hashable {
 
 /// The TLS of a client's connections over TCP. Unix sockets don't use TLS.
 ///
-/// Every connection reads the files again, so a replaced file applies to the next one.
+/// Each connection reads the files again, so a replaced file applies to the next one.
 public struct ClientTLS: Sendable, Hashable {
   /// - `authorities` (path, optional, default: the system's authorities): a PEM file with the
   ///   authorities that sign certificates of servers.

@@ -51,7 +51,7 @@ struct FrameAdmission: ~Copyable {
     // A client that may not lose a frame is delayed instead.
     if !hasCredit, !neverDrops { return .noCredit }
     if !frame.mustProcess, self.decimator?.admits(at: now) == false { return .rateLimited }
-    // The caller's rate applies to every frame.
+    // The caller's rate applies to all frames.
     let isAllowed = await self.session.rateLimiter.takeFrame(of: byteCount, waiting: neverDrops)
     return isAllowed ? nil : .rateLimited
   }

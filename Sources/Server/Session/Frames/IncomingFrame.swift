@@ -61,7 +61,7 @@ struct IncomingFrame: Sendable {
     if case .frame = self.picture { self.message.image.isInSlot } else { false }
   }
 
-  /// The bytes of the picture that were received, or 0 in shared memory.
+  /// The number of received bytes of the picture, or 0 in shared memory.
   var receivedByteCount: Int {
     self.message.image.isInSlot ? 0 : self.picture.bytes.byteCount
   }

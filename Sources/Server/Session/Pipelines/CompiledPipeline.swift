@@ -46,7 +46,7 @@ final class CompiledPipeline: Sendable {
       output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
   }
 
-  /// The bytes that the plan and the cheaper variant's plan hold in memory.
+  /// The memory used by the plan and the cheaper variant's plan, in bytes.
   var byteCost: Int { self.plan.byteCost + (self.reduced?.byteCost ?? 0) }
 
   /// The cheaper variant, unless it is known not to be cheaper for these pictures.

@@ -22,7 +22,7 @@ struct CompiledPipelineCache: ~Copyable {
   /// Four forms, with both pipelines of a transition.
   private static let capacity = 8
 
-  /// The deadline that the scheduler assumes for a compilation, from its request.
+  /// The deadline assumed by the scheduler for a compilation, from its request.
   private static let budget = Duration.milliseconds(200)
 
   private let compiler: PipelineCompiler
@@ -31,7 +31,7 @@ struct CompiledPipelineCache: ~Copyable {
   private let session: UInt64
   private let output: OutputShape
   private let allowsReduced: Bool
-  /// The time that the session's compilations take.
+  /// The duration of the session's compilations.
   private let cost = CostEstimate(priorWork: .milliseconds(1))
   private var entries: [Entry] = []
 
@@ -90,7 +90,7 @@ struct CompiledPipelineCache: ~Copyable {
     }
   }
 
-  /// The bytes that one plan may hold.
+  /// The maximum memory of one plan, in bytes.
   var maxPlanBytes: Int { self.compiler.maxPlanBytes }
 
   private mutating func compiledPipeline(

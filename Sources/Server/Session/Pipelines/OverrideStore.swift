@@ -19,7 +19,7 @@ package final class OverrideStore: Sendable {
   package enum Decision: Sendable {
     /// A forced pipeline, until the given time on the sessions' clock.
     case forced(Pipeline, reason: String, until: Duration)
-    /// An override that was ended before its time. Tokens that still contain it do not restore it.
+    /// An override ended before its time. Tokens that still contain it do not restore it.
     case lifted(until: Duration)
 
     /// The time at which the decision expires.
@@ -181,7 +181,7 @@ package final class OverrideStore: Sendable {
     }
   }
 
-  /// The number of decisions that the store can keep.
+  /// The store's maximum number of decisions.
   package static let capacity = 1024
 
   private let state = Mutex(State())

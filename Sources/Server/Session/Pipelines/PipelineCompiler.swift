@@ -9,7 +9,7 @@ struct PipelineCompiler: Sendable {
   let plans: PlanCache
   /// The cost estimates of pipelines.
   let costs = CostTable()
-  /// The bytes that one plan may hold, and all compiled pipelines of one session together.
+  /// The maximum memory of one plan, and of all compiled pipelines of a session, in bytes.
   let maxPlanBytes: Int
 
   /// The maximum number of threads that share the work of a frame.

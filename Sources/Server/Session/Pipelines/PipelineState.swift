@@ -19,7 +19,7 @@ package struct PipelineState: Sendable {
     case passing
   }
 
-  /// A pipeline that an operator forced.
+  /// A pipeline forced by an operator.
   package struct Override: Sendable {
     package var pipeline: Pipeline
     package var resolved: ResolvedPipeline

@@ -10,7 +10,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
   private let state: Mutex<StateMachine>
 
   /// - Parameters:
-  ///   - depth: The elements that may wait, at least 1.
+  ///   - depth: The maximum number of waiting elements, at least 1.
   ///   - policy: The elements to displace when the mailbox is full.
   ///   - evictionPriority: Returns the eviction priority of an element.
   package init(

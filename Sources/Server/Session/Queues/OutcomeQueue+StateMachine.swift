@@ -43,10 +43,10 @@ extension OutcomeQueue {
     package private(set) var counts = FrameCounts()
 
     /// - Parameters:
-    ///   - pictureLimit: The finished frames that may wait to be written, at least 1.
-    ///   - backlogLimit: The entries of any kind at which the reader should wait.
-    ///   - creditLimit: The frames that may be without an outcome.
-    ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
+    ///   - pictureLimit: The maximum number of finished frames waiting to be written, at least 1.
+    ///   - backlogLimit: The number of entries of any kind at which the reader should wait.
+    ///   - creditLimit: The maximum number of frames without an outcome.
+    ///   - outputWindow: The maximum number of unacknowledged pictures. `nil` disables the limit.
     ///   - noticesPerFrame: The notices of superseded frames per finished frame, at least 1.
     package init(
       pictureLimit: Int, backlogLimit: Int, creditLimit: Int = .max, outputWindow: Int? = nil,
@@ -211,7 +211,7 @@ extension OutcomeQueue {
 
     /// Removes the drops with the same reason from the head.
     ///
-    /// - Parameter onlyFirst: Whether to remove only the first, because every notice has its own
+    /// - Parameter onlyFirst: Whether to remove only the first, because each notice has its own
     ///   time.
     private mutating func removeDrops(onlyFirst: Bool, at now: Duration) -> DropRun {
       guard case .dropped(var run)? = self.entries.popFirst()?.resolution else {

@@ -42,10 +42,10 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
   private let discard: @Sendable (Payload, DropReason) -> Void
 
   /// - Parameters:
-  ///   - pictureLimit: The finished frames that may wait to be written.
+  ///   - pictureLimit: The maximum number of finished frames waiting to be written.
   ///   - backlogLimit: The entries of any kind at which ``waitForCapacity()`` waits.
-  ///   - creditLimit: The frames that may be without an outcome.
-  ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
+  ///   - creditLimit: The maximum number of frames without an outcome.
+  ///   - outputWindow: The maximum number of unacknowledged pictures. `nil` disables the limit.
   ///   - noticesPerFrame: The notices of superseded frames per finished frame, at least 1.
   ///   - now: Returns the time on the session's clock, for deadlines and the pace of notices.
   ///   - discard: Receives the finished frames that will not be written.

@@ -1,8 +1,8 @@
 import DequeModule
 
-/// The times at which a client is notified of frames that were superseded by newer ones.
+/// The times at which a client is notified of superseded frames.
 ///
-/// Every notice returns a credit, and every credit brings a frame. A client that sends ten times
+/// Each notice returns a credit, and each credit brings a frame. A client that sends ten times
 /// the frames that can be filtered would be notified of nine superseded frames at once, send nine
 /// more, and only be notified of those too. Credits of superseded frames therefore return at a rate
 /// that follows the session's own: a number per finished frame. The client keeps the rest, where
@@ -47,7 +47,7 @@ package struct NoticePacer: Sendable {
   }
 }
 
-/// Counts the pictures that were sent and are not acknowledged.
+/// Counts the sent pictures that are not acknowledged.
 ///
 /// The transport's flow control counts bytes, and queues seconds of small pictures for a client
 /// that does not keep up. A client that acknowledges never has more pictures in flight than it

@@ -3,7 +3,7 @@ import SidelightWire
 
 /// The mix of a frame's result with the result of the transition's earlier pipeline.
 struct FrameTransition: Sendable {
-  /// The pipeline that the transition leads from.
+  /// The transition's earlier pipeline.
   let earlier: CompiledPipeline
   let mix: PictureMix
 }

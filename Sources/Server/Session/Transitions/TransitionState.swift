@@ -30,10 +30,10 @@ package struct TransitionState: Sendable {
   /// The number of consecutive frames whose capture time may stay the same.
   private static let maxStandingFrames = 100
 
-  /// The pipeline that it leads from.
+  /// The earlier pipeline.
   package let earlier: ResolvedPipeline
   package let kind: Kind
-  /// The revision that it leads to.
+  /// The later revision.
   package private(set) var revision: Revision
   package let duration: Duration
   private let curve: TransitionCurve
@@ -110,7 +110,7 @@ package struct TransitionState: Sendable {
 
 /// The position of a frame in a transition.
 package struct TransitionMoment: Sendable {
-  /// The pipeline that the transition leads from.
+  /// The transition's earlier pipeline.
   package var earlier: ResolvedPipeline
   package var kind: TransitionState.Kind
   /// 0 ..< 1.

@@ -5,7 +5,7 @@ import SidelightWire
 /// pipeline's result, and the mix. If time is short or the work fails, the frame keeps the later
 /// pipeline's result.
 struct TransitionWork: Sendable {
-  /// The time that the work took, and its result.
+  /// The duration of the work, and its result.
   struct Report: Sendable {
     /// The reason why the frame shows only the later pipeline, if it does.
     var cut: TransitionEnd?
