@@ -38,7 +38,7 @@ public struct ServeConfiguration: Sendable {
 
   /// The models for faces and mattes.
   public var models: [ConfiguredModel] = []
-  /// The path of ONNX Runtime's shared library. `nil` runs models with OpenCV only.
+  /// The path of ONNX Runtime's shared library. `nil` runs models using OpenCV only.
   public var onnxRuntime: String?
 
   /// The address of the admin server. `nil` disables it.

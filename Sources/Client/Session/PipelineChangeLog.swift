@@ -130,7 +130,7 @@ package struct PipelineChangeLog: Sendable {
     return lost
   }
 
-  /// The pipeline to open a session with unless a token restores it.
+  /// The pipeline for opening a session, unless a token restores it.
   package var pipeline: SelectedPipeline { self.confirmed }
 
   /// The parts of frames that the active pipeline may hide, ignoring an operator's override.

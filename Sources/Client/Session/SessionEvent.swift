@@ -8,7 +8,7 @@ import SidelightWire
 public enum SessionEvent: Sendable {
   /// The outcome of a frame.
   case outcome(FrameOutcome)
-  /// The server accepted a change; frames that are sent after it are filtered with it.
+  /// The server accepted a change; frames that are sent after it are filtered using it.
   case accepted(AcceptedChange)
   /// A change has taken effect.
   case applied(AppliedChange)
@@ -49,11 +49,11 @@ public struct AcceptedChange: Sendable, Hashable {
 }
 
 /// A change of the pipeline that has taken effect: the next frame that comes back is the first that
-/// was filtered with it.
+/// was filtered using it.
 public struct AppliedChange: Sendable, Hashable {
   /// The active revision.
   public var revision: UInt64
-  /// The first frame filtered with it.
+  /// The first frame filtered using it.
   public var firstSequence: UInt64
   /// The number that the call which requested the change returned. The change includes earlier
   /// changes without a filtered frame, which are not reported. 0 for the first pipeline and for

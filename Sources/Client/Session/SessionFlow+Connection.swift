@@ -187,7 +187,7 @@ extension SessionFlow {
     let now = self.clock.now()
     self.update { state in
       guard let sent = state.pings[id]?.sent else { return }
-      // Measured with the monotonic clock, from the time at which the ping was sent.
+      // Measured using the monotonic clock, from the time at which the ping was sent.
       let elapsed = Int64(clamping: Int((now - sent.now) / .nanoseconds(1)))
       state.pings[id]?.answer = .success(
         ClockReading(

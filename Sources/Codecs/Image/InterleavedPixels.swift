@@ -130,7 +130,7 @@ extension Frame {
   }
 }
 
-/// Converts rows of YUV samples to RGB, in fixed point with 16 fractional bits.
+/// Converts rows of YUV samples to RGB, using fixed point with 16 fractional bits.
 ///
 /// With Y' = ys (Y - y0), U' = cs (U - 128), V' = cs (V - 128):
 ///

@@ -1,7 +1,7 @@
 import SidelightKernels
 
 /// The facts about a whole JPEG file that its header does not contain: whether it is complete, the
-/// number of its scans, and whether it defines the tables that its samples are coded with.
+/// number of its scans, and whether it defines the tables used by its samples.
 ///
 /// libjpeg reports truncated files as corrupt or not at all. Its instances also remember the tables
 /// of earlier files for files without tables, and a picture must not be decoded using another

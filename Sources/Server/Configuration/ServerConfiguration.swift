@@ -57,7 +57,7 @@ public struct ServerConfiguration: Sendable, Hashable {
   ///   cannot be written are closed a second later.
   public var drainTimeout = Duration.seconds(5)
   /// - `resumeKeys` (default: one random key): the first key signs resume tokens; tokens of all
-  ///   keys are accepted. Servers with the same keys resume one another's sessions. An empty list
+  ///   keys are accepted. Servers using the same keys resume one another's sessions. An empty list
   ///   disables resumption.
   public var resumeKeys = [ResumeKey.random()]
   /// - `resumeTokenLifetime` (duration, default: 5 min, at least 10 s): how long a resume token is

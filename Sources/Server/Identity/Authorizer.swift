@@ -1,7 +1,7 @@
 import SidelightTransport
 import Synchronization
 
-/// Identifies callers by the credentials of the call and of its connection.
+/// Identifies callers using the credentials of the call and of its connection.
 final class Authorizer: Sendable {
   private struct State {
     var rules: IdentityConfiguration

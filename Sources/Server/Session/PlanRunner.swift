@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// Filters one frame with a compiled pipeline: decodes an image file, runs the plan, encodes the
+/// Filters one frame using a compiled pipeline: decodes an image file, runs the plan, encodes the
 /// result.
 struct PlanRunner: Sendable {
   let processing: FrameProcessing
@@ -17,7 +17,7 @@ struct PlanRunner: Sendable {
   /// The participant whose video the session filters, or empty for the caller itself.
   let participant: String
 
-  /// Filters a frame, spread over a number of threads.
+  /// Filters a frame using a number of threads.
   ///
   /// - Parameters:
   ///   - transition: The mix with the result of an earlier pipeline, or `nil` outside of
@@ -25,7 +25,7 @@ struct PlanRunner: Sendable {
   ///   - outcome: The message without the picture.
   ///   - isReduced: Whether to leave out optional work on the scene.
   ///   - hides: Whether the plan replaces one that hides the frame.
-  ///   - bands: The number of threads to spread each pass over.
+  ///   - bands: The number of threads to use for each pass.
   ///   - meter: Measures the work of all threads.
   /// - Returns: The picture, and the work of the transition in it.
   func run(

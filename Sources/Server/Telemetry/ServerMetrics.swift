@@ -4,7 +4,7 @@ import SidelightTransport
 import SidelightWire
 import Synchronization
 
-/// The server's metrics, reported through swift-metrics.
+/// The server's metrics, reported using swift-metrics.
 ///
 /// Durations are recorded as they occur. Counts that sessions keep anyway are read once a second
 /// and on request, which costs no time per frame, and equals the counts that clients receive.

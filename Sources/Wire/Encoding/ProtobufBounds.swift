@@ -2,7 +2,7 @@
 /// empty sub-message has two bytes on the wire, and a hundred times as many in memory.
 ///
 /// It reads only tags and lengths, in pieces of any size, and skips the rest. The decoder refuses
-/// messages that it cannot read.
+/// unreadable messages.
 package struct ProtobufBounds: Sendable {
   /// A reason not to decode a message.
   package enum Violation: Error, Hashable, Sendable {

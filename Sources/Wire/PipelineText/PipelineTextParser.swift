@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// Parses the text of a pipeline by recursive descent; ``PipelineText`` has the grammar. Only
+/// Parses the text of a pipeline using recursive descent; ``PipelineText`` has the grammar. Only
 /// brackets recurse, at most ``Pipeline/maxDepth`` levels including the text itself.
 struct PipelineTextParser {
   private var cursor: PipelineTextCursor

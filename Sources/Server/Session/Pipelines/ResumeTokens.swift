@@ -122,7 +122,7 @@ package struct ResumeTokens: Sendable {
   }
 }
 
-/// A secret key that signs resume tokens. Servers with the same key accept one another's tokens.
+/// A secret key that signs resume tokens. Servers using the same key accept one another's tokens.
 public struct ResumeKey: Sendable, Hashable {
   /// The key's name in tokens, for key rotation; at most 64 bytes.
   public let id: String
