@@ -123,7 +123,7 @@ public struct SettingKind: Sendable, Hashable {
   public var isList = false
   /// Whether a value is a bare number that counts ``unit``.
   public var isCount = false
-  /// Whether a value is Boolean; its flag then needs no value.
+  /// Whether a value is Boolean; its flag then works without a value.
   public var isSwitch = false
 }
 

@@ -11,7 +11,7 @@ struct JPEGContents {
   private struct Coding {
     /// Whether the scans contain parts of the coefficients or of their bits.
     var isProgressive = false
-    /// Whether the codes are arithmetic, which need no tables.
+    /// Whether the codes are arithmetic, which do not use tables.
     var isArithmetic = false
   }
 

@@ -3,7 +3,7 @@ public struct AuthenticationFailure: Error, Sendable, Hashable {
   /// The reason that the response states, without details: a caller that guesses tokens doesn't
   /// learn from it.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The call has no credentials: neither a token, nor a certificate, nor a known user.
+    /// The call lacks credentials: a token, a certificate, or a known user.
     case missing = "CREDENTIALS_MISSING"
     /// The token is invalid.
     case invalid = "TOKEN_INVALID"

@@ -2,7 +2,7 @@ import GRPCCore
 
 /// The scopes required by a method.
 package enum MethodAccess: Sendable, Hashable {
-  /// No scopes: monitoring has no credentials.
+  /// Any caller: monitoring lacks credentials.
   case unrestricted
   /// One of these scopes.
   case anyOf(Set<Scope>)
