@@ -163,8 +163,8 @@ public struct ServeConfiguration: Sendable {
 }
 
 extension Address {
-  /// Returns the address with the worker's number added to the port, or appended to the path. Port 0
-  /// stays, since the system chooses a free port.
+  /// Returns the address with the worker's number added to the port, or appended to the path. Port
+  /// 0 stays, since the system chooses a free port.
   fileprivate func forWorker(_ index: Int) -> Address {
     switch self {
     case .tcp(let host, let port): .tcp(host: host, port: port == 0 ? 0 : port + index)

@@ -2,8 +2,8 @@ public import SidelightKernels
 import SidelightWire
 
 /// Changes of a running session. A change applies to the frames that are sent after it.
-/// ``FilterSession/events`` reports at once whether the server accepts a change, and later the first
-/// frame that was filtered using it.
+/// ``FilterSession/events`` reports at once whether the server accepts a change, and later the
+/// first frame that was filtered using it.
 ///
 /// A change that was not active before a connection was lost is requested again when the session
 /// continues, unless it requires a revision and was not accepted.

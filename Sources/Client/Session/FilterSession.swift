@@ -143,9 +143,9 @@ public final class FilterSession: Sendable {
 public struct ClockReading: Sendable, Hashable {
   /// The time from sending the ping to the arrival of the answer, without the time at the server.
   public var roundTripTime: Duration
-  /// The time by which the server's clock is ahead of this machine's, if both directions take equally
-  /// long: `((t1 - t0) + (t2 - t3)) / 2`, as in RFC 5905, section 8. Wrong by at most half the
-  /// round trip.
+  /// The time by which the server's clock is ahead of this machine's, if both directions take
+  /// equally long: `((t1 - t0) + (t2 - t3)) / 2`, as in RFC 5905, section 8. Wrong by at most half
+  /// the round trip.
   public var clockOffset: Duration
 
   /// - Parameters: Nanoseconds since 1970; `sent` and `arrived` on the client's clock, the others

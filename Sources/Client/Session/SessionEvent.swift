@@ -94,7 +94,8 @@ public struct RejectedChange: Sendable, Hashable {
   public var limit: String?
   /// The nearest valid name, if a name is unknown.
   public var suggestion: String?
-  /// The position of the error in the text that ``FilterSession/select(text:transition:ifRevision:)`` sent.
+  /// The position of the error in the text that
+  /// ``FilterSession/select(text:transition:ifRevision:)`` sent.
   public var position: PipelineTextPosition?
 
   init(requestID: UInt64, cause: Cause, message: String) {

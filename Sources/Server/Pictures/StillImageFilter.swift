@@ -98,7 +98,8 @@ package struct StillImageFilter: Sendable {
   /// Filters a PNG or JPEG file. Returns the input byte for byte if the pipeline doesn't change it
   /// and the kind of file stays the same.
   ///
-  /// - Throws: As ``apply(_:to:output:at:details:bands:meter:)``; ``CodecError`` if the file is neither.
+  /// - Throws: As ``apply(_:to:output:at:details:bands:meter:)``; ``CodecError`` if the file is
+  ///   neither.
   package func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], output: OutputShape,
     at time: FrameTime = FrameTime(), details: FrameDetails = FrameDetails()

@@ -101,9 +101,9 @@ struct PlanRunner: Sendable {
 
   /// Returns the pixels that all steps of a frame read.
   ///
-  /// A frame of which a part is hidden is copied out of shared memory, where the client could change
-  /// it between the search for the part and its cover. Faces are hidden in the frame on black: its
-  /// alpha, which is not searched, could show one.
+  /// A frame of which a part is hidden is copied out of shared memory, where the client could
+  /// change it between the search for the part and its cover. Faces are hidden in the frame on
+  /// black: its alpha, which is not searched, could show one.
   private func input(
     _ decoded: Frame, of frame: IncomingFrame, protects: Bool, hidesFaces: Bool
   ) -> Frame {

@@ -258,7 +258,7 @@ final class SessionHandle: Sendable {
   /// Reads the store under the session's lock: the last decision applies if operators decide at the
   /// same time, or while the session opens.
   ///
-  /// - Parameter other: The decision to use if the store is empty for the session. `nil` keeps the pipeline.
+  /// - Parameter other: The decision to use if the store lacks one. `nil` keeps the pipeline.
   /// - Returns: The revision.
   /// - Throws: ``PipelineError`` if the forced pipeline does not resolve, for example because it
   ///   names a deleted asset. A session must not open without the override then.

@@ -68,8 +68,8 @@ extension PixelBuffer {
 }
 
 extension Frame {
-  /// Returns a copy in a buffer of a pool, with aligned strides. The original may lie in memory that a
-  /// peer can still write to.
+  /// Returns a copy in a buffer of a pool, with aligned strides. The original may lie in memory
+  /// that a peer can still write to.
   package func copy(in pool: BufferPool) -> Frame {
     // The size of an existing frame is valid.
     let layout =

@@ -30,8 +30,8 @@ public struct TransportConfiguration: Sendable, Hashable {
     }
   }
 
-  /// - `maxMessageBytes` (bytes, default: 64 MiB, range: ``maxMessageBytesRange``): the largest message in
-  ///   either direction. A 4K BGRA frame has 33 MB.
+  /// - `maxMessageBytes` (bytes, default: 64 MiB, range: ``maxMessageBytesRange``): the largest
+  ///   message in either direction. A 4K BGRA frame has 33 MB.
   public var maxMessageBytes = 64 << 20
   /// The range of ``maxMessageBytes``: 64 KiB to 1 GiB.
   public static let maxMessageBytesRange = 64 << 10 ... 1 << 30

@@ -44,8 +44,8 @@ struct CompiledPipelineCache: ~Copyable {
     self.allowsReduced = options.allowDegraded
   }
 
-  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one when the scheduler
-  /// grants a turn: compilation may take long, and the session is charged for it.
+  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one when the
+  /// scheduler grants a turn: compilation may take long, and the session is charged for it.
   ///
   /// - Throws: `CancellationError`.
   mutating func compiledPipeline(

@@ -6,11 +6,11 @@ import Synchronization
 /// The operators' overrides, which outlive the sessions that they apply to.
 ///
 /// A client can end its session at any time, and open another with a resume token from before the
-/// override or of another session, or without a token. So the store keeps a decision by lineage, which
-/// tokens name, and finds overrides by caller, participant and label too, for sessions with and
-/// without a token. A decision about a participant applies to all of its sessions. The store keeps a
-/// decision until its end time, on this server only; on other servers the lifetime of tokens bounds
-/// the use of an old one (docs/reference/protocol.md, "Overrides").
+/// override or of another session, or without a token. So the store keeps a decision by lineage,
+/// which tokens name, and finds overrides by caller, participant and label too, for sessions with
+/// and without a token. A decision about a participant applies to all of its sessions. The store
+/// keeps a decision until its end time, on this server only; on other servers the lifetime of
+/// tokens bounds the use of an old one (docs/reference/protocol.md, "Overrides").
 ///
 /// If several decisions apply to a session, the last one counts. When it expires, the one before it
 /// counts again.
