@@ -19,8 +19,8 @@ extension SidelightClient {
   /// session.select([.overlay(asset: "hat")])
   /// ```
   ///
-  /// Each server has its own assets: if sessions may continue at another one, upload them there
-  /// too.
+  /// Servers have separate assets: if sessions may continue at another server, upload the assets
+  /// there too.
   ///
   /// - Parameters:
   ///   - name: 1 to 64 of the characters A-Z a-z 0-9 . _ - /, the first a letter or a digit.
@@ -31,8 +31,8 @@ extension SidelightClient {
   ///   - address: One of the client's servers. `nil` uses the first.
   /// - Returns: The server's description of the asset.
   /// - Throws: `RPCError`: INVALID_ARGUMENT for an invalid name or file, ALREADY_EXISTS for a name
-  ///   that the server provides itself, RESOURCE_EXHAUSTED for an exceeded limit. Then nothing is
-  ///   stored. A cancelled call stores nothing either, unless the server has already finished it.
+  ///   that the server provides itself, RESOURCE_EXHAUSTED for an exceeded limit. The asset isn't
+  ///   stored then, nor by a cancelled call, unless the server has already finished it.
   @discardableResult
   public func putAsset(
     named name: String, contents: [UInt8], sha256: [UInt8]? = nil, participant: String = "",
@@ -56,8 +56,7 @@ extension SidelightClient {
     }
   }
 
-  /// Returns the assets that this caller's pipelines may name: its own, and those that the server
-  /// provides.
+  /// Returns the assets that this caller's pipelines may name: its own, and the server's.
   ///
   /// - Parameters:
   ///   - participant: A participant, whose own assets are returned too. Empty for the caller.
@@ -79,7 +78,7 @@ extension SidelightClient {
   ///   - name: The name of the asset.
   ///   - participant: The participant that owns the asset. Empty for an asset of the caller.
   ///   - address: One of the client's servers. `nil` uses the first.
-  /// - Throws: `RPCError` with NOT_FOUND if the owner has no asset of that name.
+  /// - Throws: `RPCError` with NOT_FOUND if the owner doesn't have an asset with that name.
   public func deleteAsset(
     named name: String, participant: String = "", at address: Address? = nil
   ) async throws {
@@ -114,7 +113,7 @@ public struct AssetDescription: Sendable, Hashable {
     case image(FrameSize)
     /// A colour table: a cube with `entries` entries per side.
     case cube(entries: Int)
-    /// A colour table: three curves with `entries` entries each.
+    /// A colour table: three curves with `entries` entries per curve.
     case curves(entries: Int)
     /// A font, with its family and style.
     case font(String)
@@ -124,18 +123,18 @@ public struct AssetDescription: Sendable, Hashable {
 
   /// The name for pipelines.
   public let name: String
-  /// The contents; `nil` if the server reports a kind that this library does not know.
+  /// The contents, or `nil` for a kind that is unknown to this library.
   public let contents: Contents?
   /// Whether the server provides it to all callers. Callers cannot replace or delete it.
   public let isProvidedByServer: Bool
   /// Whether it belongs to the participant that the request named.
   public let isOfParticipant: Bool
-  /// The length of the file in bytes; 0 for the server's own assets.
+  /// The length of the file in bytes, or 0 for the server's own assets.
   public let fileByteCount: Int
-  /// The bytes that it occupies in the server's memory at most, which count against the limits; 0
-  /// for the server's own assets.
+  /// The bytes that it occupies in the server's memory at most, which count against the limits, or
+  /// 0 for the server's own assets.
   public let memoryByteCount: Int
-  /// The file's SHA-256; empty for the server's own assets.
+  /// The file's SHA-256, or empty for the server's own assets.
   public let sha256: [UInt8]
 
   init(_ wire: Sidelight_V1_Asset) {

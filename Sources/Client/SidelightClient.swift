@@ -19,7 +19,7 @@ public import Tracing
 /// }
 /// ```
 ///
-/// Each session and each still has its own connection: none waits for another's frames, and the
+/// Sessions and stills have separate connections: they don't wait for another's frames, and the
 /// loss of one does not affect the others. `TransportConfiguration.connections` lets sessions share
 /// connections.
 public struct SidelightClient: Sendable {
@@ -30,8 +30,9 @@ public struct SidelightClient: Sendable {
   private let clock: SessionClock
   private let random: @Sendable () -> Double
 
-  /// Runs a closure with a client of one server. Connections are opened when they are needed: if no
-  /// server listens at the address, the first call throws an `RPCError` with code UNAVAILABLE.
+  /// Runs a closure with a client of one server. Connections are opened when they are needed: if
+  /// the server doesn't listen at the address, the first call throws an `RPCError` with code
+  /// UNAVAILABLE.
   ///
   /// - Parameters:
   ///   - address: The server's address.
@@ -56,9 +57,9 @@ public struct SidelightClient: Sendable {
   /// Runs a closure with a client of several servers.
   ///
   /// - Parameters:
-  ///   - addresses: The servers' addresses, at least one. Sessions open at the first; one with
-  ///     ``SessionOptions/reconnect`` continues at the next when it loses its connection. Servers
-  ///     that share a resume key restore each other's sessions.
+  ///   - addresses: The servers' addresses, at least one. Sessions open at the first; a session
+  ///     with ``SessionOptions/reconnect`` continues at the next when it loses its connection.
+  ///     Servers that share a resume key restore one another's sessions.
   ///   - transport: The options of the transport.
   ///   - security: The options of encryption and authentication.
   ///   - tracer: The tracer whose context travels in frames. `nil` uses the tracer of
@@ -111,8 +112,8 @@ public struct SidelightClient: Sendable {
     self.random = random
   }
 
-  /// Opens a session and, when `body` returns, ends it after the outcomes of all frames that were
-  /// sent. ``SessionOptions/reconnect`` applies to the first opening too.
+  /// Opens a session and, when `body` returns, ends it after the outcomes of all sent frames.
+  /// ``SessionOptions/reconnect`` applies to the first opening too.
   ///
   /// If `body` throws or the task is cancelled, the session ends at once.
   ///

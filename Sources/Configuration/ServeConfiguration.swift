@@ -11,7 +11,7 @@ public struct ServeConfiguration: Sendable {
   /// The basis of ``server``.
   var base = ServerConfiguration()
 
-  /// The transport profile. Setting it replaces all transport settings by those of the profile.
+  /// The transport profile. Setting it replaces all transport settings by the profile's settings.
   var profile = TransportConfiguration.Profile.latency {
     didSet { self.base.transport = self.profile.configuration }
   }
@@ -26,26 +26,23 @@ public struct ServeConfiguration: Sendable {
   /// The resume keys from a file.
   var resumeKeyFile: ResumeKeyFile?
 
-  /// The TLS settings.
   var tls = TLSSettings()
-  /// The token settings.
   var token = TokenSettings()
   /// The scopes of users, groups, and clients with certificates.
   var unixUsers: [ScopeGrant] = []
   var unixGroups: [ScopeGrant] = []
   var certificates: [ScopeGrant] = []
 
-  /// The assets that all callers' pipelines can name.
+  /// The assets available to all callers' pipelines.
   public var providedAssets: [ProvidedAsset] = []
 
   /// The models for faces and mattes.
   public var models: [ConfiguredModel] = []
-  /// The path of ONNX Runtime's shared library. `nil` runs models with OpenCV only.
+  /// The path of ONNX Runtime's shared library. `nil` runs models using OpenCV only.
   public var onnxRuntime: String?
 
   /// The address of the admin server. `nil` disables it.
   public var admin: Address?
-  /// The studio.
   var studio = StudioSettings()
   /// The number of worker processes. 0 serves in this process.
   public var workers = 0
@@ -112,7 +109,7 @@ public struct ServeConfiguration: Sendable {
 
   // MARK: Workers
 
-  /// Returns the configuration of one of several workers on a host: each gets its share of the
+  /// Returns the configuration of one of several workers on a host: the workers share the
   /// processors, and ports and paths that cannot be shared are numbered.
   ///
   /// - Parameters:
@@ -166,8 +163,8 @@ public struct ServeConfiguration: Sendable {
 }
 
 extension Address {
-  /// Returns the address with the worker's number added to the port, or appended to the path. Port 0
-  /// stays, since the system chooses a free port.
+  /// Returns the address with the worker's number added to the port, or appended to the path. Port
+  /// 0 stays, since the system chooses a free port.
   fileprivate func forWorker(_ index: Int) -> Address {
     switch self {
     case .tcp(let host, let port): .tcp(host: host, port: port == 0 ? 0 : port + index)
@@ -176,7 +173,7 @@ extension Address {
   }
 }
 
-/// A file that the operator provides to all callers, and its name in pipelines.
+/// A file provided to all callers by the operator, and its name in pipelines.
 public struct ProvidedAsset: Sendable, Hashable {
   /// The name in pipelines.
   public let name: String

@@ -20,7 +20,7 @@ public struct Setting: Sendable, CustomStringConvertible {
   public let formerKeys: [String]
   /// The flag, `--max-sessions`. `nil` for secrets, since other users see a process's arguments.
   public let flag: String?
-  /// The one-letter flag, if it has one.
+  /// The one-letter flag, if any.
   public let shortFlag: Character?
   /// The description of its values.
   public let kind: SettingKind
@@ -78,15 +78,15 @@ public struct Setting: Sendable, CustomStringConvertible {
 
   static let variablePrefix = "SIDELIGHT_"
 
-  /// Returns the environment variable that is derived from a key.
+  /// Returns the environment variable derived from a key.
   static func variable(of key: String) -> String {
     Self.variablePrefix + key.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
   }
 
-  /// Returns the flag that is derived from a key.
+  /// Returns the flag derived from a key.
   static func flag(of key: String) -> String { "--" + key.replacing(".", with: "-") }
 
-  /// The value in a configuration, as text. `nil` if it has none.
+  /// The value in a configuration, as text, if any.
   func texts(in configuration: ServeConfiguration) -> [String]? { self.readTexts(configuration) }
 
   /// Sets the value in a configuration.
@@ -117,13 +117,13 @@ public struct SettingKind: Sendable, Hashable {
   public var unit: String?
   /// The valid values: `1 to 65536`, `latency or throughput`.
   public var range: String?
-  /// The meaning of no value, if that is valid: `chosen by the system`.
+  /// The meaning of a missing value, if it is valid: `chosen by the system`.
   public var none: String?
   /// Whether the setting is a list.
   public var isList = false
   /// Whether a value is a bare number that counts ``unit``.
   public var isCount = false
-  /// Whether a value is Boolean; its flag then needs no value.
+  /// Whether a value is Boolean; its flag then works without a value.
   public var isSwitch = false
 }
 

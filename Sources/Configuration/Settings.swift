@@ -8,7 +8,7 @@ import SidelightWire
 public struct Settings: Sendable {
   /// The resulting configuration.
   public private(set) var configuration: ServeConfiguration
-  /// The settings that have new names, each with both names and its source.
+  /// Warnings about renamed settings, with both names and the source.
   public let warnings: [String]
   /// The origins of values by key. Missing keys have their defaults.
   private var origins: [String: SettingOrigin]
@@ -17,8 +17,9 @@ public struct Settings: Sendable {
   ///
   /// - Parameters:
   ///   - commandLine: The flags, and optionally the path of a file.
-  ///   - environment: The environment variables; only those that begin with `SIDELIGHT_` are read.
-  ///   - defaults: The texts of defaults that differ from those of `sidelight serve`, by key.
+  ///   - environment: The environment variables; only names that begin with `SIDELIGHT_` are read.
+  ///   - defaults: The texts of defaults that differ from the defaults of `sidelight serve`, by
+  ///     key.
   /// - Throws: ``SettingErrors`` with all errors, also in values that others override.
   public init(
     commandLine: CommandLineSource = CommandLineSource(), environment: [String: String] = [:],
@@ -67,7 +68,7 @@ public struct Settings: Sendable {
     self.origins[setting.key] ?? .default
   }
 
-  /// Returns the value of a setting as text. `nil` if it has none or is secret.
+  /// Returns the value of a setting as text, or `nil` if it is missing or secret.
   public func texts(of setting: Setting) -> [String]? {
     setting.isSecret ? nil : setting.texts(in: self.configuration)
   }
@@ -98,7 +99,7 @@ public struct Settings: Sendable {
 
   /// The changes that a second reading of the sources makes to a running server.
   public struct Reload: Sendable {
-    /// The settings that the server runs with from now on.
+    /// The server's settings from now on.
     public let settings: Settings
     /// The settings that changed.
     public let applied: [Setting]
@@ -106,7 +107,7 @@ public struct Settings: Sendable {
     public let awaitingRestart: [Setting]
   }
 
-  /// Applies newer settings as far as a running server can change them.
+  /// Applies the newer settings that a running server can change.
   public func reloading(_ newer: Settings) -> Reload {
     var result = self
     var applied: [Setting] = []

@@ -30,7 +30,7 @@ extension Settings {
     }
   }
 
-  /// An example file: each setting with its description and default, commented out.
+  /// An example file: all settings with their descriptions and defaults, commented out.
   public static let example: String = {
     let defaults = ServeConfiguration()
     return """

@@ -4,9 +4,8 @@ import SidelightKernels
 import SidelightTransport
 import SidelightWire
 
-/// The services that all sessions and calls of a server share.
+/// The services shared by all sessions and calls of a server.
 struct Engine: Sendable {
-  /// Compiles pipelines.
   let compiler: PipelineCompiler
   /// Runs compiled pipelines.
   let processing: FrameProcessing
@@ -16,9 +15,9 @@ struct Engine: Sendable {
   let admission: Admission
   /// Carries the state of sessions over to new connections.
   let resumption: Resumption
-  /// Reports what the server does.
+  /// Reports the server's activity.
   let observability: Observability
-  /// The assets that callers have uploaded.
+  /// The assets uploaded by callers.
   let assets: AssetLibrary
   /// Grants shared memory. `nil` disables it.
   let rings: SharedMemoryBroker?
@@ -108,8 +107,8 @@ struct FrameProcessing: Sendable {
   }
 }
 
-/// The state that outlives a connection: resume tokens, which clients hold, and operators'
-/// overrides, which the server holds.
+/// The state that outlives a connection: resume tokens, which clients keep, and operators'
+/// overrides, which the server keeps.
 struct Resumption: Sendable {
   /// Signs and verifies resume tokens.
   let tokens: ResumeTokens

@@ -1,11 +1,11 @@
 import SidelightTransport
 public import SidelightWire
 
-/// A listening socket that no server owns yet: for a process that holds the sockets and lets other
-/// processes serve on them.
+/// A listening socket that isn't owned by a server yet, for a process that holds the sockets and
+/// lets other processes serve on them.
 ///
 /// Such a process names the socket in ``ServerConfiguration/listeningDescriptors``. Several
-/// processes may serve on one socket; each connection belongs to one of them.
+/// processes may serve on one socket; a connection belongs to one of them.
 public struct ListeningSocket: Sendable {
   private let socket: BoundSocket
 

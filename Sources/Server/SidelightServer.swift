@@ -25,7 +25,7 @@ public final class SidelightServer: Service {
   let engine: Engine
   let guards: Guards
   private let listeners: [Listener]
-  /// The listener of the web endpoint, if there is one.
+  /// The listener of the web endpoint, if any.
   private let webListener: WebListener?
   private let authorizer: Authorizer
   /// The certificates of TCP addresses; `nil` disables TLS.
@@ -117,7 +117,8 @@ public final class SidelightServer: Service {
   ///
   /// - Throws: `ListeningError` if an address cannot be bound, `TLSFileError` if a certificate or
   ///   key is invalid, `ConfigurationError` if a setting is out of its range, `RuntimeError` if the
-  ///   descriptor socket of shared memory cannot be bound. The server then serves no address.
+  ///   descriptor socket of shared memory cannot be bound. The server then doesn't serve any
+  ///   address.
   public func run() async throws {
     defer { self.engine.processing.compute.shutdown() }
     // Health checks report the shutdown before connections begin to close.
@@ -175,8 +176,8 @@ public final class SidelightServer: Service {
         group.addTask {
           // Throws only when the group is cancelled. The wait then returns immediately.
           try? await gracefulShutdown()
-          // A peer that does not read would otherwise delay the close of its connection without
-          // limit.
+          // A peer that does not read would otherwise delay the close of its connection
+          // indefinitely.
           await self.engine.clock.wait(self.engine.drainTimeout + Self.closeTimeout)
           return .drainTimeout
         }
@@ -263,12 +264,12 @@ public final class SidelightServer: Service {
   private static let closeTimeout = Duration.seconds(1)
 
   /// Reads certificates, keys and clients' authorities again, for new connections. Open connections
-  /// and their sessions keep the certificates that they began with. Does nothing on a server
+  /// and their sessions keep the certificates that they began with. Has no effect on a server
   /// without TLS.
   ///
   /// - Parameter settings: The files, and the requirements for client certificates. `nil` keeps the
   ///   settings.
-  /// - Throws: `TLSFileError` if a file is invalid. Nothing changes then.
+  /// - Throws: `TLSFileError` if a file is invalid. The server then keeps its certificates.
   public func reloadCertificates(_ settings: ServerTLS? = nil) throws(TLSFileError) {
     try self.certificates?.load(settings)
     if let settings, settings.clientCertificates != .none {
@@ -297,7 +298,7 @@ public final class SidelightServer: Service {
 
   /// The address of the web endpoint, with the port that the system chose. Waits until it is bound.
   ///
-  /// - Returns: `nil` if the server has no web endpoint.
+  /// - Returns: `nil` if the server doesn't have a web endpoint.
   /// - Throws: As ``listeningAddresses``.
   package var webAddress: Address? {
     get async throws { try await self.webListener?.boundAddress }
@@ -317,7 +318,7 @@ public final class SidelightServer: Service {
     self.engine.assets.contents
   }
 
-  /// The number of times that each guard has closed a connection, or ended or reset a call.
+  /// The number of times that a guard has closed a connection, or ended or reset a call, by guard.
   package var guardCounts: [Guard: Int] { self.engine.observability.connections.counts.guards }
 
   /// The number of connections that have ended, by reason.

@@ -4,11 +4,11 @@ public import SidelightWire
 
 /// The authentication of the server by the client, and of the client by the server.
 public struct ClientSecurity: Sendable {
-  /// - `tls` (default: none): the TLS of connections over TCP. `nil` disables it.
+  /// - `tls` (optional, default: `nil`): the TLS of connections over TCP. `nil` disables it.
   public var tls: ClientTLS?
-  /// - `token` (default: none): returns the bearer token of a call when the call begins. A session
-  ///   that reconnects calls it again, so that the session continues after its token has expired. An
-  ///   error ends the call.
+  /// - `token` (optional, default: `nil`): returns a call's bearer token when the call begins. A
+  ///   session that reconnects calls it again, and continues after its token has expired. An error
+  ///   ends the call.
   ///
   /// A token is only sent over TLS, over Unix sockets and to this host, since it could be
   /// intercepted on an unencrypted connection to another host.
@@ -20,7 +20,7 @@ public struct ClientSecurity: Sendable {
     self.token = token
   }
 
-  /// The interceptors of each call.
+  /// The interceptors of all calls.
   var interceptors: [any ClientInterceptor] {
     self.token.map { [TokenInterceptor(token: $0)] } ?? []
   }
@@ -48,7 +48,7 @@ public struct ClientSecurity: Sendable {
   }
 }
 
-/// Adds the bearer token to each call.
+/// Adds the bearer token to all calls.
 private struct TokenInterceptor: ClientInterceptor {
   let token: @Sendable () async throws -> String
 

@@ -8,7 +8,7 @@ public enum ConnectionEvent: Sendable {
   case interrupted(cause: any Error, attempt: Int, delay: Duration)
   /// The session continues at `address`. `isResumed` is `true` if the server restored its state. It
   /// is `false` if the server rejected the resume token (expired, or issued by another fleet): the
-  /// session was then opened again with the pipeline that the client selected last, and without an
-  /// operator's override.
+  /// session was then reopened using the client's last selected pipeline, without an operator's
+  /// override.
   case restored(address: Address, isResumed: Bool)
 }

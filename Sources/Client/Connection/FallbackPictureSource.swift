@@ -1,10 +1,10 @@
 package import SidelightWire
 
-/// Selects the picture that replaces a frame while there is no connection. A pure state machine.
+/// Selects the picture that replaces a frame while disconnected. A pure state machine.
 ///
-/// States: own <-> forced. While an operator's override is in force only frames that it filtered
-/// are shown: neither originals, nor a last frame from before it. The revision identifies these
-/// frames, because frames of an earlier revision can still return after the override is reported.
+/// States: own <-> forced. While an operator's override is active only frames that it filtered are
+/// shown: neither originals, nor an earlier last frame. The revision identifies these frames,
+/// because frames of an earlier revision can still return after the override is reported.
 ///
 /// While the participant's pipeline hides a part of its frames, originals are not shown either, nor
 /// a last frame in which that part is visible.
@@ -12,20 +12,19 @@ package struct FallbackPictureSource: Sendable {
   private struct LastFrame {
     let picture: VideoPicture
     var revision: UInt64
-    /// The parts that are certainly hidden in it.
+    /// The parts that it certainly hides.
     let protection: PipelineProtection
   }
 
   private let policy: ReconnectPolicy.FailOpen
-  /// The revision of the override that is in force.
+  /// The revision of the active override.
   private var override: UInt64?
-  /// Whether ``override`` was in force on the last connection, and the server has not yet shown
-  /// that it still is.
+  /// Whether ``override`` was active on the last connection, and the server hasn't reported on this
+  /// one whether it still is.
   private var isOverrideUncertain = false
   /// The revision of the participant's pipeline that was reported without a request.
   private var ownRevision: UInt64?
-  /// The revision of the frames that come back, and the parts that its pipeline hides, as far as
-  /// they are known.
+  /// The revision of the frames that come back, and the parts that its pipeline hides, if known.
   private var applied: (revision: UInt64, protection: PipelineProtection)?
   private var last: LastFrame?
 
@@ -41,19 +40,19 @@ package struct FallbackPictureSource: Sendable {
     if let last, last.revision < revision { self.last = nil }
   }
 
-  /// Records that no override is in force.
+  /// Records that an override is not active.
   ///
-  /// - Parameter revision: The revision in force.
+  /// - Parameter revision: The active revision.
   package mutating func endOverride(at revision: UInt64) {
     self.override = nil
     self.isOverrideUncertain = false
     self.ownRevision = revision
   }
 
-  /// Records a new connection, on which revisions start again. An override counts as in force until
-  /// the server reports otherwise or puts a pipeline into force without a report of one.
+  /// Records a new connection, on which revisions start again. An override counts as active until
+  /// the server reports otherwise or activates a pipeline without reporting an override.
   ///
-  /// - Parameter revision: The revision in force.
+  /// - Parameter revision: The active revision.
   package mutating func recordConnection(revision: UInt64) {
     self.isOverrideUncertain = self.override != nil
     self.override = self.override.map { _ in 0 }
@@ -62,11 +61,11 @@ package struct FallbackPictureSource: Sendable {
     self.last?.revision = 0
   }
 
-  /// Records a pipeline that is in force, before its frames.
+  /// Records a pipeline that becomes active, before its frames.
   ///
   /// - Parameters:
   ///   - revision: The revision.
-  ///   - requestID: The number of the request that created it; 0 if there is none.
+  ///   - requestID: The number of the request that created it, or 0.
   ///   - protection: The parts that the participant's pipeline hides with it.
   package mutating func recordApplied(
     _ revision: UInt64, requestID: UInt64, protection: PipelineProtection
@@ -93,7 +92,7 @@ package struct FallbackPictureSource: Sendable {
     self.last = LastFrame(picture: picture, revision: revision, protection: protection)
   }
 
-  /// Returns the picture that replaces a frame; `nil` if there is none.
+  /// Returns the picture that replaces a frame, if any.
   ///
   /// - Parameters:
   ///   - original: The frame.
@@ -106,7 +105,7 @@ package struct FallbackPictureSource: Sendable {
       guard self.override == nil, protection.isEmpty else { return nil }
       return FallbackPicture(kind: .original, picture: original)
     case .lastFrame:
-      // The pictures of an override are those that viewers see, whatever it hides.
+      // The pictures of an override are shown to viewers anyway, whatever it hides.
       guard let last, self.override != nil || last.protection.isSuperset(of: protection) else {
         return nil
       }

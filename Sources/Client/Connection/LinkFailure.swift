@@ -5,7 +5,7 @@ import GRPCProtobuf
 package enum LinkFailure: Sendable, Hashable {
   /// Another attempt may succeed: the server is gone, shutting down, or failing.
   case transient
-  /// The server has no capacity now, and states when to retry.
+  /// The server is out of capacity, and states when to retry.
   case exhausted(retryAfter: Duration)
   /// A precondition of the session is not met. For an attempt with a resume token: the token is
   /// invalid.

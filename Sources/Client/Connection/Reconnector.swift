@@ -14,11 +14,12 @@ package struct Reconnector: Sendable {
 
   /// An attempt to open a session.
   package struct Attempt: Sendable, Hashable {
-    /// The number in the series of attempts after a loss, from 1; 0 for a session's first attempt.
+    /// The number in the series of attempts after a loss, from 1; 0 for a session's first
+    /// attempt.
     package var number: Int
     /// The index of the address.
     package var address: Int
-    /// Whether a resume token is presented, if there is one.
+    /// Whether the attempt presents a resume token, if available.
     package var usesToken: Bool
 
     package init(number: Int, address: Int, usesToken: Bool) {
@@ -29,7 +30,7 @@ package struct Reconnector: Sendable {
   }
 
   private let policy: ReconnectPolicy?
-  /// The time from which each address may be tried again.
+  /// The times from which the addresses may be tried again.
   private var availableFrom: [Duration]
   /// The current attempt.
   package private(set) var attempt = Attempt(number: 0, address: 0, usesToken: true)

@@ -132,7 +132,7 @@ extension SessionRunner {
   }
 
   /// Ends a connection that does not open in time, or on which the server is silent. A network that
-  /// loses all packets causes no error.
+  /// loses all packets doesn't cause an error.
   private func enforceTimeouts(_ policy: ReconnectPolicy) async throws {
     await self.clock.wait(policy.openTimeout)
     guard Task.isCancelled || self.flow.linkOpened != nil else {
@@ -151,7 +151,7 @@ extension SessionRunner {
     }
   }
 
-  /// Waits for a delay, or until no message is left to send, so that no further attempt is needed.
+  /// Waits for a delay, or until all messages are sent and a further attempt isn't needed.
   private func wait(_ delay: Duration) async {
     guard delay > .zero else { return }
     await withTaskGroup(of: Void.self) { group in

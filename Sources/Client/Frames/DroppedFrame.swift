@@ -1,6 +1,6 @@
 public import SidelightWire
 
-/// A frame that was dropped.
+/// A dropped frame.
 public struct DroppedFrame: Sendable {
   /// The reason for a drop.
   public typealias Reason = DropReason
@@ -13,14 +13,14 @@ public struct DroppedFrame: Sendable {
   public var reason: Reason
   /// The stage of processing at which it was dropped.
   public var stage = Stage.client
-  /// The time by which it exceeded its budget; where a run of frames was dropped at once, that of
-  /// the last. Zero if lateness was not the reason.
+  /// The time by which it exceeded its budget; where a run of frames was dropped at once, the
+  /// lateness of the last. Zero if lateness was not the reason.
   public var lateness = Duration.zero
   /// A description of the error, for `invalidFrame` and `stageFailed`.
   public var diagnostic: String?
-  /// The picture to show instead, for `disconnected` and `connectionLost`, as
-  /// ``ReconnectPolicy/failOpen`` says. `nil` if there is none; a pipeline that hides faces or the
-  /// background allows none that shows them.
+  /// The picture to show instead, if any, for `disconnected` and `connectionLost`, as
+  /// ``ReconnectPolicy/failOpen`` says. If the pipeline hides faces or the background, the picture
+  /// never shows them.
   public var fallback: FallbackPicture?
 }
 

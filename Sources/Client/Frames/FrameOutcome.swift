@@ -1,6 +1,6 @@
 public import SidelightWire
 
-/// The outcome of a frame. Each accepted frame has exactly one outcome, in order, even if the
+/// The outcome of a frame. An accepted frame has exactly one outcome, in order, even if the
 /// connection is lost.
 public enum FrameOutcome: Sendable {
   /// The frame came back.
@@ -16,7 +16,7 @@ public enum FrameOutcome: Sendable {
     }
   }
 
-  /// The picture to show now: the one that came back, or the fallback. `nil` if there is neither.
+  /// The picture to show now, if any: the one that came back, or the fallback.
   public var picture: VideoPicture? {
     switch self {
     case .filtered(let frame): frame.picture
@@ -54,7 +54,7 @@ public struct FilteredFrame: Sendable {
   public var failure: String?
 }
 
-/// A picture to show instead of one that could not be filtered because there was no connection.
+/// A picture to show instead of one that could not be filtered while disconnected.
 public struct FallbackPicture: Sendable {
   /// The origin of a fallback picture.
   public enum Kind: String, Sendable, Hashable {

@@ -5,17 +5,17 @@ import SidelightWire
 ///
 /// An outcome is counted when it is decided, not when it is taken.
 public struct OutcomeCounts: Sendable, Hashable {
-  /// Frames that `send` accepted.
+  /// The number of frames accepted by `send`.
   public var submitted: UInt64 = 0
   /// Frames whose outcome is not known yet: they wait to be sent, or are in flight.
   public var pending: UInt64 = 0
-  /// Frames that the pipeline filtered.
+  /// The number of frames filtered by the pipeline.
   public var filtered: UInt64 = 0
-  /// Frames that came back unchanged.
+  /// The number of frames returned unchanged.
   public var passedThrough: UInt64 = 0
-  /// Frames that a cheaper variant of the pipeline filtered.
+  /// The number of frames filtered by a cheaper variant of the pipeline.
   public var degraded: UInt64 = 0
-  /// Frames that were dropped, at the server or on the client, by reason.
+  /// The number of frames dropped at the server or on the client, by reason.
   public var dropped: [DroppedFrame.Reason: UInt64] = [:]
 
   package init() {}
@@ -47,21 +47,21 @@ package enum FrameResult: Sendable, Hashable {
 /// The server's counts of a session. `received` is the sum of the outcomes and of the frames in
 /// flight.
 public struct SessionCounts: Sendable, Hashable {
-  /// Frames that arrived.
+  /// The number of frames received.
   public var received: UInt64
-  /// Frames that the pipeline filtered.
+  /// The number of frames filtered by the pipeline.
   public var filtered: UInt64
-  /// Frames that came back unchanged.
+  /// The number of frames returned unchanged.
   public var passedThrough: UInt64
-  /// Frames that a cheaper variant of the pipeline filtered.
+  /// The number of frames filtered by a cheaper variant of the pipeline.
   public var degraded: UInt64
-  /// Frames that were dropped, by reason.
+  /// The number of dropped frames, by reason.
   public var dropped: [DroppedFrame.Reason: UInt64]
-  /// Frames without outcome.
+  /// The number of frames without an outcome.
   public var inFlight: UInt64
-  /// Bytes of pixels that arrived.
+  /// The number of bytes of pixels received.
   public var bytesIn: UInt64
-  /// Bytes of pixels that were sent back.
+  /// The number of bytes of pixels sent back.
   public var bytesOut: UInt64
 }
 

@@ -20,7 +20,7 @@ public struct VideoFrame: Sendable {
   /// Pairs of strings that are returned unchanged; at most 16 entries and 1 KiB.
   public var tags: [String: String]
   /// The W3C `traceparent` of the parent of the frame's spans. `nil` uses the current
-  /// `ServiceContext`, if it has one.
+  /// `ServiceContext`'s, if any.
   public var traceparent: String?
 
   /// Creates a frame from samples.
@@ -59,12 +59,12 @@ public enum VideoPicture: Sendable {
   /// A whole JPEG file, and the orientation in which it is shown.
   case jpeg([UInt8], orientation: Orientation = .upright)
 
-  /// The samples; `nil` if the picture is a file. ``OutputOptions/format`` requests samples.
+  /// The samples, or `nil` if the picture is a file. ``OutputOptions/format`` requests samples.
   public var frame: Frame? {
     if case .frame(let frame) = self { frame } else { nil }
   }
 
-  /// The file; `nil` if the picture is samples.
+  /// The file, or `nil` if the picture is samples.
   public var jpeg: [UInt8]? {
     if case .jpeg(let file, _) = self { file } else { nil }
   }

@@ -3,8 +3,8 @@ import DequeModule
 /// The outcomes of frames, decided on the client or at the server, in the order in which the frames
 /// were sent; and their counts. A pure state machine.
 ///
-/// Outcomes that are not taken are bounded: the window bounds those that return a credit; those
-/// that cost no credit are kept as runs, or, with fallback pictures, as the newest few.
+/// Outcomes that are not taken are bounded: the window bounds outcomes that return a credit;
+/// outcomes without a credit are kept as runs, or, with fallback pictures, as the newest few.
 package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Sendable {
   /// An item to deliver.
   package enum Item: Sendable {
@@ -12,20 +12,20 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     /// The outcome of a frame that was sent; taking it returns a credit and, if `isPicture`,
     /// consumes a picture.
     case outcome(Event, sequence: UInt64, isPicture: Bool)
-    /// A frame that was dropped on the client and has no fallback picture.
+    /// A frame dropped on the client, without a fallback picture.
     case dropped(UInt64, DroppedFrame.Reason)
   }
 
   private enum Entry {
     /// A frame whose outcome is not known yet.
     case pending(UInt64, PendingFrame)
-    /// Frames that were dropped on the client, first to last.
+    /// Frames dropped on the client, first to last.
     case run(ClosedRange<UInt64>, DroppedFrame.Reason)
-    /// A frame that was dropped on the client and has a fallback picture.
+    /// A frame dropped on the client, with a fallback picture.
     case fallback(UInt64, DroppedFrame.Reason, Event)
-    /// The outcome of a frame that was sent.
+    /// The outcome of a sent frame.
     case outcome(Event, sequence: UInt64, isPicture: Bool)
-    /// Another event. Of those with the same topic only the newest is kept.
+    /// Another event. Of events with the same topic only the newest is kept.
     case event(Event, topic: String?)
   }
 
@@ -68,7 +68,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     }
   }
 
-  /// Sets the outcome of a frame that was sent.
+  /// Sets the outcome of a sent frame.
   package mutating func resolve(_ sequence: UInt64, _ event: Event, as result: FrameResult) {
     guard let index = self.index(of: sequence) else { return }
     let isPicture = if case .filtered = result { true } else { false }
@@ -78,7 +78,7 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
 
   /// Drops a frame on the client.
   ///
-  /// - Parameter fallback: Its outcome, if it has a fallback picture.
+  /// - Parameter fallback: Its outcome with a fallback picture, if any.
   package mutating func drop(
     _ sequence: UInt64, _ reason: DroppedFrame.Reason, fallback: Event? = nil
   ) {
@@ -91,13 +91,12 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
   }
 
   /// The number of events other than outcomes that may wait to be taken; beyond it the oldest is
-  /// removed, so that a server that sends without pause does not fill the memory of a program that
-  /// does not read.
+  /// removed. This bounds the memory of a program that doesn't read while the server keeps sending.
   package static var eventLimit: Int { 256 }
 
   /// Adds an event other than an outcome, before the first frame whose outcome is not known.
   ///
-  /// - Parameter topic: A topic; the event replaces one of the same topic that was not taken.
+  /// - Parameter topic: A topic; the event replaces an untaken event of the same topic.
   package mutating func push(_ event: Event, topic: String? = nil) {
     if let topic {
       self.removeFirstEvent { $0 == topic }

@@ -2,19 +2,19 @@ public import SidelightKernels
 import SidelightWire
 
 /// Changes of a running session. A change applies to the frames that are sent after it.
-/// ``FilterSession/events`` reports at once whether the server accepts a change, and later the first
-/// frame that was filtered with it.
+/// ``FilterSession/events`` reports at once whether the server accepts a change, and later the
+/// first frame that was filtered using it.
 ///
-/// A change that was not in force before a connection was lost is requested again when the session
+/// A change that was not active before a connection was lost is requested again when the session
 /// continues, unless it requires a revision and was not accepted.
 extension FilterSession {
   /// Replaces the pipeline.
   ///
   /// - Parameters:
   ///   - pipeline: The new pipeline.
-  ///   - transition: The transition to it; `nil` for a cut.
-  ///   - revision: The revision that must be in force; otherwise the change is refused. `nil`
-  ///     accepts any.
+  ///   - transition: The transition to it, or `nil` for a cut.
+  ///   - revision: The revision that must be active; otherwise the change is refused. `nil` accepts
+  ///     any.
   /// - Returns: The number that ``AcceptedChange`` and ``AppliedChange``, or ``RejectedChange``,
   ///   carry.
   @discardableResult
@@ -30,13 +30,13 @@ extension FilterSession {
   /// `PipelineText` for the grammar.
   ///
   /// The server parses the text; if it refuses it, ``RejectedChange/position`` is the invalid
-  /// character. A text that this library cannot parse counts as one that hides parts of frames
-  /// (``ReconnectPolicy/failOpen``), and changes of its stages that are not in force when the
+  /// character. If this library cannot parse the text, it counts as hiding parts of frames
+  /// (``ReconnectPolicy/failOpen``), and changes of its stages that are not active when the
   /// connection is lost are not requested again.
   ///
   /// - Parameters:
   ///   - text: The new pipeline; at most 16 KiB.
-  ///   - transition: The transition to it; `nil` for a cut.
+  ///   - transition: The transition to it, or `nil` for a cut.
   ///   - revision: As for ``select(_:transition:ifRevision:)``.
   /// - Returns: As for ``select(_:transition:ifRevision:)``.
   @discardableResult
@@ -63,7 +63,7 @@ extension FilterSession {
     self.update([stage: parameters], glide: glide, ifRevision: revision)
   }
 
-  /// Changes parameters of several stages; all are changed, or none.
+  /// Changes parameters of several stages; the server changes all or rejects all.
   ///
   /// - Parameters:
   ///   - stages: Values by name, by the stage's id or index.
@@ -82,8 +82,8 @@ extension FilterSession {
   /// Turns stages on and off without compiling the pipeline again; they keep their state.
   ///
   /// - Parameters:
-  ///   - stages: Whether each stage is on, by its id or index; the others are not changed.
-  ///   - transition: The transition to the changed pipeline; `nil` for a cut.
+  ///   - stages: Whether a stage is on, by its ID or index; the other stages are not changed.
+  ///   - transition: The transition to the changed pipeline, or `nil` for a cut.
   ///   - revision: As for ``select(_:transition:ifRevision:)``.
   /// - Returns: As for ``select(_:transition:ifRevision:)``.
   @discardableResult
@@ -103,19 +103,19 @@ extension FilterSession {
     self.flow.setPause(.paused(passThrough: passThrough))
   }
 
-  /// Ends a pause. Does nothing if the session is not paused.
+  /// Ends a pause. Has no effect if the session is not paused.
   public func resume() {
     self.flow.setPause(.running)
   }
 
   /// Measures the round trip to the server and the offset of its clock.
   ///
-  /// A ping overtakes a frame that waits for credit, but nothing that is already being transmitted,
-  /// so the round trip shows the delay of the stream. The answer confirms that the server has read
-  /// everything that was sent before.
+  /// A ping overtakes a frame that waits for credit, but not messages that are already being
+  /// transmitted, so the round trip shows the delay of the stream. The answer confirms that the
+  /// server has read all earlier messages.
   ///
-  /// - Throws: `RPCError` with UNAVAILABLE if there is no connection, or it is lost before the
-  ///   answer; `CancellationError` if the task is cancelled.
+  /// - Throws: `RPCError` with UNAVAILABLE if the session is disconnected, or the connection is
+  ///   lost before the answer; `CancellationError` if the task is cancelled.
   public func ping() async throws -> ClockReading {
     try await self.flow.ping()
   }

@@ -7,8 +7,8 @@ import SwiftProtobuf
 import Synchronization
 
 extension FilterSession {
-  /// Writes `open`, then the session's messages, until the session has no more or the connection is
-  /// lost.
+  /// Writes `open`, then the session's messages, until the last message or the loss of the
+  /// connection.
   ///
   /// - Parameter callMessages: The store of large messages that wait to be written.
   func send(
@@ -20,7 +20,7 @@ extension FilterSession {
       switch element {
       case .frame(let frame):
         let ring = self.ring.withLock { $0 }
-        // Sent first, so that the server knows its free slots when it filters this frame.
+        // Sent first: the server then knows its free slots when it filters this frame.
         if let ack = ring?.takeAcknowledgement() {
           try await writer.write(.message(.with { $0.ack = ack }))
         }

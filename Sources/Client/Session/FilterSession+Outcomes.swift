@@ -3,7 +3,7 @@ import SidelightWire
 import Synchronization
 
 extension FilterSession {
-  /// Sends the frames of a source and returns those that come back, in order.
+  /// Sends the frames of a source and returns the frames that come back, in order.
   ///
   /// ```swift
   /// try await client.withSession(SessionOptions(pipeline: [.sepiaTone()])) { session in
@@ -16,10 +16,9 @@ extension FilterSession {
   /// read ``outcomes`` instead to receive them.
   ///
   /// Sending begins with the first call of `next()` and follows the session's policy as
-  /// ``send(contentsOf:)`` does: with `DropPolicy.newestWins` frames that arrive
-  /// too fast are dropped, with the other policies the source is read no faster than the loop takes
-  /// frames. When the source ends, the session is finished, and the loop ends after the last
-  /// outcome.
+  /// ``send(contentsOf:)`` does: with `DropPolicy.newestWins` frames that arrive too fast are
+  /// dropped; with the other policies the source is read at the pace of the loop. When the source
+  /// ends, the session is finished, and the loop ends after the last outcome.
   ///
   /// Leaving the loop or cancelling its task ends the sending and the iteration of the source. The
   /// session then stays open until the closure of ``SidelightClient/withSession(_:_:)`` returns.
@@ -45,8 +44,8 @@ extension FilterSession {
     SessionEvents(flow: self.flow)
   }
 
-  /// The outcomes of the frames, in order: ``events`` without the others, and the same stream, for
-  /// one iterator.
+  /// The outcomes of the frames, in order: the same stream as ``events``, without the other events,
+  /// for one iterator.
   public var outcomes: some AsyncSequence<FrameOutcome, any Error> & Sendable {
     self.events.compactMap { if case .outcome(let outcome) = $0 { outcome } else { nil } }
   }
@@ -56,8 +55,8 @@ extension FilterSession {
 ///
 /// ``FilterSession/events``, ``FilterSession/outcomes`` and ``FilterSession/filter(_:)`` are one
 /// stream: an event that one iterator takes does not reach another. The first call of `next()`
-/// claims the stream for its iterator; `next()` of any other iterator throws this error, and takes
-/// and sends nothing.
+/// claims the stream for its iterator; `next()` of any other iterator throws this error, without
+/// taking an event or sending a frame.
 public struct SessionAlreadyIteratedError: Error, Hashable, CustomStringConvertible {
   init() {}
 
@@ -121,7 +120,7 @@ where Source.Element == VideoFrame {
       self.source = SourceSteps(session: session, source: source)
     }
 
-    /// Returns the next frame that comes back; `nil` at the end.
+    /// Returns the next frame that comes back, or `nil` at the end.
     public mutating func next() async throws -> FilteredFrame? {
       if case .idle = self.state {
         // Before the first frame is sent: it would belong to the stream of another iterator.
@@ -190,8 +189,8 @@ where Source.Element == VideoFrame {
 
   let session: FilterSession
   let source: Source
-  /// The error of the source. Set before the session is finished, so that it is known when the
-  /// outcomes end.
+  /// The error of the source. Set before the session is finished, to be known when the outcomes
+  /// end.
   let failure = SourceFailure()
 
   struct Iterator: AsyncIteratorProtocol {

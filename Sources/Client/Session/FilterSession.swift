@@ -4,7 +4,7 @@ import SidelightWire
 import Synchronization
 import Tracing
 
-/// A session at a server: it accepts frames, and each has exactly one outcome, in order.
+/// A session at a server. It accepts frames and returns exactly one outcome per frame, in order.
 ///
 /// The common case is one loop:
 ///
@@ -14,14 +14,14 @@ import Tracing
 ///
 /// A program that needs the outcomes of dropped frames, or other events, sends frames from its own
 /// tasks and reads ``outcomes`` or ``events`` in one task. A session whose outcomes are not read
-/// sends no more frames than the window holds: a frame's credit returns when its outcome is taken.
+/// stops sending once the window is full: a frame's credit returns when its outcome is taken.
 ///
 /// With ``SessionOptions/reconnect`` a session survives the loss of its connection: it is the same
 /// object, with the same frame numbers, before and after.
 public final class FilterSession: Sendable {
   let flow: SessionFlow
   let clock: SessionClock
-  /// The shared memory of the current connection, if it has any.
+  /// The shared memory of the current connection, if any.
   let ring = Mutex<ClientRing?>(nil)
   private let tracer: any Tracer
   /// An executor on the thread that carries the session's connection. A task that prefers it reads
@@ -33,10 +33,10 @@ public final class FilterSession: Sendable {
   /// }
   /// ```
   ///
-  /// Use it only for tasks that pass frames on: long work delays every session of that thread. The
+  /// Use it only for tasks that pass frames on: long work delays all sessions of that thread. The
   /// executor ends with the client. If sessions share connections
   /// (`TransportConfiguration.connections`), it may be another thread than the connection's, and
-  /// then saves nothing.
+  /// then doesn't save a change.
   public let executor: any TaskExecutor
 
   init(
@@ -80,16 +80,16 @@ public final class FilterSession: Sendable {
       buffer: PixelBuffer(transportable: layout.byteCount))
   }
 
-  /// Sends a frame. With `DropPolicy.newestWins` it never waits: if there is no
-  /// credit, the frame replaces the one that waits, and if there is no connection, its outcome is
-  /// `DropReason.disconnected`. With the other policies it waits for capacity.
+  /// Sends a frame. With `DropPolicy.newestWins` it never waits: without credit the frame replaces
+  /// the waiting one, and while disconnected its outcome is `DropReason.disconnected`. With the
+  /// other policies it waits for capacity.
   ///
   /// May be called from several tasks; frames are numbered in the order in which they are accepted.
-  /// Cancelling the task ends this call's wait and has no other effect.
+  /// Cancelling the task only ends this call's wait.
   ///
-  /// - Returns: The frame's number, which its outcome carries; `nil` if the frame was not accepted
-  ///   because the session is over or the task is cancelled. It then has no outcome and is not
-  ///   counted.
+  /// - Returns: The frame's number, which its outcome carries, or `nil` if the frame was not
+  ///   accepted because the session is over or the task is cancelled. The frame then has no outcome
+  ///   and is not counted.
   @discardableResult
   public func send(_ frame: VideoFrame) async -> UInt64? {
     let trace = self.trace(of: frame)
@@ -110,8 +110,8 @@ public final class FilterSession: Sendable {
     self.finish()
   }
 
-  /// Refuses further frames and ends the session when those that were sent have their outcomes.
-  /// Later calls do nothing.
+  /// Refuses further frames and ends the session when all sent frames have their outcomes. Later
+  /// calls have no effect.
   public func finish() {
     self.flow.finish()
   }
@@ -143,9 +143,9 @@ public final class FilterSession: Sendable {
 public struct ClockReading: Sendable, Hashable {
   /// The time from sending the ping to the arrival of the answer, without the time at the server.
   public var roundTripTime: Duration
-  /// The time by which the server's clock is ahead of this machine's, if both directions take equally
-  /// long: `((t1 - t0) + (t2 - t3)) / 2`, as in RFC 5905, section 8. Wrong by at most half the
-  /// round trip.
+  /// The time by which the server's clock is ahead of this machine's, if both directions take
+  /// equally long: `((t1 - t0) + (t2 - t3)) / 2`, as in RFC 5905, section 8. Wrong by at most half
+  /// the round trip.
   public var clockOffset: Duration
 
   /// - Parameters: Nanoseconds since 1970; `sent` and `arrived` on the client's clock, the others

@@ -1,15 +1,15 @@
-/// Limits the frames in flight to those that shorten the wait for the next picture: more of them
-/// only wait on the way, where each makes those behind it older, and pings with them.
+/// Limits the frames in flight to as many as shorten the wait for the next picture. More frames
+/// only wait on the way, and delay the frames and pings behind them.
 ///
 /// After TCP Vegas (Brakmo, Peterson, 1995), with frames instead of bytes. The time on the way is
-/// that from sending a frame until its picture arrives, less the time that the server had it. With
-/// `limit` frames in flight, `limit * (1 - shortest time / time)` of them wait on the way. More
-/// than one lowers the limit; less than a half, or a wait of less than 5 ms, raises it, up to the
-/// server's grant.
+/// the time from sending a frame until its picture arrives, less the time that the server had it.
+/// With `limit` frames in flight, `limit * (1 - shortest time / time)` of them wait on the way.
+/// More than one lowers the limit; less than a half, or a wait of less than 5 ms, raises it, up to
+/// the server's grant.
 package struct FlightLimit: Sendable {
   /// The change per picture.
   private static let step = 0.25
-  /// The wait on the way that is no reason to lower the limit.
+  /// The longest wait on the way that doesn't lower the limit.
   private static let tolerance = Duration.milliseconds(5)
   /// The time after which a shortest time is forgotten, because the path may have changed.
   private static let memory = Duration.seconds(10)

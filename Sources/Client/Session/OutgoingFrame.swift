@@ -4,7 +4,7 @@ import SidelightWire
 import SwiftProtobuf
 import Tracing
 
-/// A frame that the session accepted and that has no outcome yet.
+/// A frame that the session accepted and whose outcome is pending.
 struct OutgoingFrame: Sendable {
   let sequence: UInt64
   let frame: VideoFrame
@@ -12,7 +12,7 @@ struct OutgoingFrame: Sendable {
   /// The time of the call of `send`, on the session's clock.
   let submitted: Duration
 
-  /// Creates the message. Called when the frame is sent, so that replaced frames cost no copy.
+  /// Creates the message. Called when the frame is sent, to avoid a copy of replaced frames.
   ///
   /// - Parameters:
   ///   - ring: The shared memory for the pixels, if a slot is free and they fit; otherwise they

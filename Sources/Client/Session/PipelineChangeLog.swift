@@ -32,27 +32,27 @@ package struct PipelineChangeLog: Sendable {
     /// Whether the server has accepted it.
     var isAccepted = false
 
-    /// Whether the loss of the connection leaves open if it is in force.
+    /// Whether a lost connection leaves it unknown whether the change is active.
     var isUndecidable: Bool { self.isSent && self.isConditional && !self.isAccepted }
   }
 
-  /// The number of changes that are not in force beyond which the oldest counts as in force: the
-  /// server reports that only with the next frame.
+  /// The maximum number of inactive changes; beyond it the oldest counts as active, because the
+  /// server only reports that with the next frame.
   private static let limit = 64
 
-  /// The pipeline that is known to have been in force.
+  /// The last pipeline that is known to have been active.
   private var confirmed: SelectedPipeline
-  /// Changes that the server has neither refused nor put into force.
+  /// Changes that the server has neither refused nor activated.
   private var entries: Deque<Entry> = []
   private var nextRequestID: UInt64 = 1
-  /// The number of a replay that the server has not answered.
+  /// The number of an unanswered replay.
   private var replayed: UInt64?
-  /// The parts of frames that a pipeline hides which may be in force, but is in no other property:
-  /// its change was lost, or counts as accepted without an answer. `nil` if there is none.
+  /// The parts of frames hidden by a pipeline that may be active, but is not in another property:
+  /// its change was lost, or counts as accepted without an answer.
   private var undecided: PipelineProtection?
-  /// The newest token. `nil` if there is none, or it was refused.
+  /// The newest token, or `nil` before the first and after a refusal.
   package var token: Data?
-  /// The last requested pause that was sent to the server. `nil` if there is none.
+  /// The last requested pause sent to the server, if any.
   package var pause: Pause?
 
   package init(pipeline: Pipeline) {
@@ -88,8 +88,8 @@ package struct PipelineChangeLog: Sendable {
     self.entries[index].isSent = true
   }
 
-  /// Marks a change that the server accepted, and those that were sent before it: answers arrive in
-  /// the order of the requests.
+  /// Marks a change that the server accepted, and all changes sent before it: answers arrive in the
+  /// order of the requests.
   package mutating func accept(_ requestID: UInt64) {
     for index in self.entries.indices
     where self.entries[index].isSent && self.entries[index].requestID <= requestID {
@@ -97,7 +97,7 @@ package struct PipelineChangeLog: Sendable {
     }
   }
 
-  /// Applies a change that the server put into force, and those before it.
+  /// Applies a change that the server activated, and all changes before it.
   package mutating func apply(_ requestID: UInt64) {
     while let first = self.entries.first, first.requestID <= requestID {
       first.change.apply(to: &self.confirmed)
@@ -117,10 +117,10 @@ package struct PipelineChangeLog: Sendable {
     return self.takeReplay()
   }
 
-  /// Removes the changes that a lost connection makes undecidable. Accepted changes are none: they
-  /// are requested again, also if they required a revision.
+  /// Removes the changes that a lost connection makes undecidable. Accepted changes stay decidable:
+  /// they are requested again, also if they required a revision.
   ///
-  /// - Returns: The numbers of those changes: they were sent to the server, and must not be
+  /// - Returns: The numbers of the removed changes: they were sent to the server, and must not be
   ///   requested twice.
   package mutating func loseConnection() -> [UInt64] {
     self.replayed = nil
@@ -130,14 +130,14 @@ package struct PipelineChangeLog: Sendable {
     return lost
   }
 
-  /// The pipeline to open a session with if no token restores it.
+  /// The pipeline for opening a session, unless a token restores it.
   package var pipeline: SelectedPipeline { self.confirmed }
 
-  /// The parts of frames that the pipeline in force may hide, an operator's override aside.
+  /// The parts of frames that the active pipeline may hide, ignoring an operator's override.
   ///
-  /// A protection counts from the request of a change until a change that ends it is in force. A
+  /// A protection counts from the request of a change until a change that ends it is active. A
   /// refused change counts until the refusal arrives; one that a lost connection made undecidable
-  /// counts until another pipeline that was selected is in force.
+  /// counts until another selected pipeline is active.
   package var protection: PipelineProtection {
     var pipeline = self.confirmed
     let protection = pipeline.possibleProtection.union(self.undecided ?? [])
@@ -147,14 +147,13 @@ package struct PipelineChangeLog: Sendable {
     }
   }
 
-  /// The parts of frames that the selected pipeline certainly hides.
+  /// The parts of frames certainly hidden by the selected pipeline.
   package var confirmedProtection: PipelineProtection {
     self.undecided == nil ? self.confirmed.certainProtection : []
   }
 
-  /// Returns the pipeline to select as soon as the session is open again: all changes that were
-  /// sent and are not known to have been in force, as one change with the number of the last. `nil`
-  /// if there are none.
+  /// Returns the pipeline to select as soon as the session is open again: all sent changes that are
+  /// not known to have been active, if any, as one change with the number of the last.
   package mutating func takeReplay() -> Replay? {
     let sent = self.entries.filter { $0.isSent && $0.requestID < self.replayed ?? .max }
     self.replayed = sent.last?.requestID

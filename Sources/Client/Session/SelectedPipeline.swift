@@ -1,13 +1,13 @@
 package import SidelightKernels
 import SidelightWire
 
-/// A pipeline that a participant selected, as far as the client understands it.
+/// A pipeline selected by a participant, parsed if possible.
 package enum SelectedPipeline: Sendable, Hashable {
   case pipeline(Pipeline)
-  /// A text that this library cannot parse. The server may be newer, so it decides.
+  /// Text that this library cannot parse. The server may be newer, so it decides.
   case text(String)
 
-  /// Parses a text. The catalogue of the server checks its filters.
+  /// Parses text. The server's catalogue checks its filters.
   init(text: String) {
     do throws(PipelineTextError) {
       self = .pipeline(try Pipeline(text: text))
@@ -16,7 +16,7 @@ package enum SelectedPipeline: Sendable, Hashable {
     }
   }
 
-  /// The parts of frames that it may hide: all for a text that cannot be parsed.
+  /// The parts of frames that it may hide; all parts for unparsed text.
   var possibleProtection: PipelineProtection {
     switch self {
     case .pipeline(let pipeline): pipeline.protection
@@ -24,7 +24,7 @@ package enum SelectedPipeline: Sendable, Hashable {
     }
   }
 
-  /// The parts of frames that it certainly hides: none for a text that cannot be parsed.
+  /// The parts of frames that it certainly hides; empty for unparsed text.
   var certainProtection: PipelineProtection {
     switch self {
     case .pipeline(let pipeline): pipeline.protection
@@ -33,7 +33,7 @@ package enum SelectedPipeline: Sendable, Hashable {
   }
 }
 
-/// A change that a participant requests of its pipeline.
+/// A change of its pipeline requested by a participant.
 package enum PipelineChange: Sendable, Hashable {
   /// Replaces the pipeline.
   case select(Pipeline)
@@ -44,7 +44,7 @@ package enum PipelineChange: Sendable, Hashable {
   /// Turns stages on and off.
   case activate([String: Bool])
 
-  /// Creates a change that replaces the pipeline with a text.
+  /// Creates a change that replaces the pipeline using text.
   package static func select(text: String) -> PipelineChange {
     .selectText(text, parsed: SelectedPipeline(text: text))
   }
@@ -66,7 +66,7 @@ package enum PipelineChange: Sendable, Hashable {
   }
 
   /// Applies the change to `selected` as the server does. Ignores a change that cannot be applied:
-  /// one that the server refuses, or a change of stages of a text that cannot be parsed.
+  /// one that the server refuses, or a change of stages of unparsed text.
   func apply(to selected: inout SelectedPipeline) {
     switch self {
     case .select(let pipeline): selected = .pipeline(pipeline)

@@ -10,8 +10,8 @@ import SidelightWire
 /// Messages are sent in order, so a selection applies to the frames after it. A frame at the head
 /// waits for a credit; a newer frame replaces it. Acknowledgements and pings overtake it.
 ///
-/// States of the link: none -> opening -> open -> draining -> none, and from each back to none;
-/// then opening again. ``finish()`` refuses further frames in any of them.
+/// States of the link: none -> opening -> open -> draining -> none. Any state can return to none,
+/// and opening follows again. ``finish()`` refuses further frames in any state.
 package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   /// A message that waits to be sent.
   package enum Element: Sendable {
@@ -22,13 +22,13 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   private enum Link {
-    /// There is no connection.
+    /// Disconnected.
     case none
-    /// A connection is being opened. Nothing is sent yet.
+    /// A connection is being opened. Messages are not sent yet.
     case opening
     /// Messages are sent.
     case open
-    /// Frames in flight finish; no more are sent.
+    /// Frames in flight finish; further frames are not sent.
     case draining
   }
 
@@ -37,7 +37,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   private var urgent: Deque<Control> = []
   private var acknowledgement: UInt64?
   private var link = Link.none
-  /// The number of frames that may have no outcome, or one that is not taken.
+  /// The number of frames whose outcome may be missing or not yet taken.
   private var capacity = 0
   private var outstanding = 0
   /// Lowers ``capacity`` where more frames in flight would only wait on the way.
@@ -56,11 +56,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   package enum Offer: Sendable {
     /// Accepted under this number; the frame that waited, if any, is replaced.
     case accept(UInt64, displaced: PendingFrame?)
-    /// Accepted under this number, but not sent because there is no connection.
+    /// Accepted under this number, but not sent because the client is disconnected.
     case disconnected(UInt64)
-    /// Another frame waits, and none may be dropped.
+    /// Another frame waits, and frames may not be dropped.
     case wait
-    /// No more frames are accepted.
+    /// Further frames are refused.
     case refuse
   }
 
@@ -89,13 +89,13 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     self.isFinished || self.policy == .newestWins || self.waitingFrameIndex == nil
   }
 
-  /// Adds a message after those that wait.
+  /// Adds a message after the waiting ones.
   package mutating func push(_ control: Control) {
     guard !self.isFinished else { return }
     self.queue.append(.control(control))
   }
 
-  /// Adds a message that overtakes a waiting frame. Has no effect if there is no connection.
+  /// Adds a message that overtakes a waiting frame. Has no effect while disconnected.
   package mutating func pushUrgent(_ control: Control) {
     guard self.link == .open || self.link == .draining else { return }
     self.urgent.append(control)
@@ -123,18 +123,18 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return self.outstanding < limit
   }
 
-  /// Refuses further frames and messages; those that wait are still sent.
+  /// Refuses further frames and messages; waiting ones are still sent.
   package mutating func finish() {
     self.isFinished = true
   }
 
-  /// Whether no more messages are accepted and none waits.
+  /// Whether further messages are refused and all accepted ones are sent.
   package var isDrained: Bool { self.isFinished && self.queue.isEmpty }
 
-  /// Whether there is a connection that accepts frames.
+  /// Whether the connection is open and accepts frames.
   package var isOpen: Bool { self.link == .open }
 
-  /// Whether messages wait for the next connection if there is none.
+  /// Whether messages wait for the next connection while disconnected.
   package var keepsForNextLink: Bool { self.policy != .newestWins }
 
   // MARK: The link
@@ -156,15 +156,14 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     for control in controls.reversed() { self.queue.prepend(.control(control)) }
   }
 
-  /// Records that the server accepts no more frames.
+  /// Records that the server stops accepting frames.
   package mutating func drain() {
     if self.link == .open { self.link = .draining }
   }
 
-  /// The messages that a lost connection leaves behind.
+  /// The messages left behind by a lost connection.
   package struct UnsentMessages: Sendable {
-    /// The first number that no frame has yet: frames before it were in flight, except the one that
-    /// waited.
+    /// The first unused number: earlier frames were in flight, except the one that waited.
     package var nextSequence: UInt64
     /// The frame that waited to be sent.
     package var waiting: PendingFrame?
@@ -174,8 +173,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     package var controls: [Control]
   }
 
-  /// Records that the connection is lost. If frames may be dropped, nothing is kept for the next
-  /// one.
+  /// Records that the connection is lost. If frames may be dropped, the queue is not kept for the
+  /// next connection.
   package mutating func close() -> UnsentMessages {
     self.link = .none
     self.urgent = []
@@ -194,7 +193,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return unsent
   }
 
-  /// Refuses further messages and discards those that wait when the link closes.
+  /// Refuses further messages and discards waiting ones when the link closes.
   package mutating func abandon() {
     self.isFinished = true
     self.isAbandoned = true
@@ -206,7 +205,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   package enum Next: Sendable {
     case send(Element)
     case wait
-    /// There is no connection, or nothing more to send.
+    /// Disconnected, or all messages are sent.
     case finished
   }
 
@@ -245,7 +244,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     }
   }
 
-  /// The index of the only frame that waits: a second one replaces it or is not accepted.
+  /// The index of the only waiting frame: a second one replaces it or is refused.
   private var waitingFrameIndex: Int? {
     self.queue.firstIndex { if case .frame = $0 { true } else { false } }
   }

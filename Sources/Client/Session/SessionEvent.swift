@@ -8,13 +8,13 @@ import SidelightWire
 public enum SessionEvent: Sendable {
   /// The outcome of a frame.
   case outcome(FrameOutcome)
-  /// The server accepted a change; frames that are sent after it are filtered with it.
+  /// The server accepted a change; frames that are sent after it are filtered using it.
   case accepted(AcceptedChange)
-  /// A change is in force.
+  /// A change has taken effect.
   case applied(AppliedChange)
-  /// A change was refused; the pipeline is the one before it.
+  /// A change was refused; the previous pipeline stays active.
   case rejected(RejectedChange)
-  /// A transition is over.
+  /// A transition has ended.
   case transitionEnded(EndedTransition)
   /// The session changed state.
   case state(SessionState)
@@ -22,7 +22,7 @@ public enum SessionEvent: Sendable {
   case advice(Advice)
   /// A result of an analysis stage.
   case analysis(Analysis)
-  /// The server's counts so far, as often as ``SessionOptions/statsInterval`` requests.
+  /// The server's counts so far, at the interval ``SessionOptions/statsInterval``.
   case stats(SessionCounts)
   /// The connection was lost or restored; only with ``SessionOptions/reconnect``.
   case connection(ConnectionEvent)
@@ -31,13 +31,13 @@ public enum SessionEvent: Sendable {
   case finalCounts(SessionCounts)
 }
 
-/// A change of the pipeline that the server accepted, reported at once, also if no frame follows.
-/// ``AppliedChange`` reports the first frame.
+/// A change of the pipeline that the server accepted, reported at once, even without a following
+/// frame. ``AppliedChange`` reports the first frame.
 ///
-/// Changes that are requested again after a lost connection are accepted again, together, under the
+/// Changes that are requested again after a lost connection are accepted again, together, using the
 /// number of the last.
 public struct AcceptedChange: Sendable, Hashable {
-  /// The number that the call which requested the change returned.
+  /// The number returned by the call that requested the change.
   public var requestID: UInt64
   /// The revision that the change created. During an override, frames keep the operator's pipeline.
   public var revision: UInt64
@@ -48,15 +48,15 @@ public struct AcceptedChange: Sendable, Hashable {
   }
 }
 
-/// A change of the pipeline that is in force: the next frame that comes back is the first that was
-/// filtered with it.
+/// A change of the pipeline that has taken effect: the next frame that comes back is the first that
+/// was filtered using it.
 public struct AppliedChange: Sendable, Hashable {
-  /// The revision in force.
+  /// The active revision.
   public var revision: UInt64
-  /// The first frame that was filtered with it.
+  /// The first frame filtered using it.
   public var firstSequence: UInt64
-  /// The number that the call which requested the change returned. The change includes earlier ones
-  /// that no frame was filtered with; those are not reported. 0 for the first pipeline and for
+  /// The number that the call which requested the change returned. The change includes earlier
+  /// changes without a filtered frame, which are not reported. 0 for the first pipeline and for
   /// overrides.
   public var requestID: UInt64
 
@@ -67,34 +67,35 @@ public struct AppliedChange: Sendable, Hashable {
   }
 }
 
-/// A change of the pipeline that was refused. The previous pipeline stays in force.
+/// A change of the pipeline that was refused. The previous pipeline stays active.
 public struct RejectedChange: Sendable, Hashable {
   /// The kind of reason for which a change was refused.
   public enum Cause: Sendable, Hashable {
     /// The changed pipeline is invalid.
     case invalid
-    /// Another revision is in force than `ifRevision` requires.
+    /// The active revision is another than `ifRevision` requires.
     case otherRevision
     /// The connection was lost before the server answered, and `ifRevision` forbids a second
-    /// request: the change may or may not be in force.
+    /// request: the change may or may not have taken effect.
     case connectionLost
   }
 
-  /// The number that the call which requested the change returned.
+  /// The number returned by the call that requested the change.
   public var requestID: UInt64
   /// The kind of reason.
   public var cause: Cause
   /// The reason for a person to read: the path of the invalid field, its value and its limit.
   public var message: String
-  /// The path of the invalid field. `nil` if the server names none.
+  /// The path of the invalid field, if the server names it.
   public var field: String?
-  /// The invalid value, shortened if it is long. `nil` if the server names none.
+  /// The invalid value, if the server names it, shortened if it is long.
   public var value: String?
-  /// The limit of the value. `nil` if the server names none.
+  /// The limit of the value, if the server names it.
   public var limit: String?
   /// The nearest valid name, if a name is unknown.
   public var suggestion: String?
-  /// The position of the error in the text that ``FilterSession/select(text:transition:ifRevision:)`` sent.
+  /// The position of the error in the text that
+  /// ``FilterSession/select(text:transition:ifRevision:)`` sent.
   public var position: PipelineTextPosition?
 
   init(requestID: UInt64, cause: Cause, message: String) {
@@ -118,16 +119,17 @@ public struct RejectedChange: Sendable, Hashable {
   }
 }
 
-/// A transition that is over. One that another change or an override replaces is not reported.
+/// A transition that has ended. If another change or an override replaces a transition, its end is
+/// not reported.
 public struct EndedTransition: Sendable, Hashable {
-  /// The revision that it led to.
+  /// The revision of the new pipeline.
   public var revision: UInt64
-  /// The number that the call which requested the change returned.
+  /// The number returned by the call that requested the change.
   public var requestID: UInt64
   /// The first frame that shows only the new pipeline.
   public var firstSequence: UInt64
   /// The reason; all but `TransitionEnd.completed` are cuts to the new pipeline. `nil` for a reason
-  /// that this library does not know.
+  /// that is unknown to this library.
   public var end: TransitionEnd?
 
   init(_ message: Sidelight_V1_TransitionEnded) {
@@ -147,7 +149,7 @@ public struct PipelineTextPosition: Sendable, Hashable {
   /// The offset in bytes of UTF-8, from 0.
   public var utf8Offset: Int
 
-  /// Reads the metadata of an error. `nil` if they contain no position.
+  /// Reads the metadata of an error, if they contain a position.
   init?(_ metadata: [String: String]) {
     func number(_ name: String) -> Int? { metadata[name].flatMap { Int($0) } }
     guard let line = number("line"), let column = number("column"),
@@ -165,12 +167,12 @@ public enum SessionState: Sendable, Hashable {
   case running
   /// Frames are not filtered.
   case paused
-  /// An operator's pipeline is in force, for the given reason.
+  /// An operator's pipeline is active, for the given reason.
   case overridden(reason: String)
   /// The server is shutting down. With ``SessionOptions/reconnect`` the session moves; otherwise
   /// open one at another server.
   case draining
-  /// A state that this library does not know.
+  /// A state that is unknown to this library.
   case other
 
   init(_ message: Sidelight_V1_State) {
@@ -186,12 +188,11 @@ public enum SessionState: Sendable, Hashable {
 
 /// The server's recommendation to a sender that sends more than the server can filter in time.
 public struct Advice: Sendable, Hashable {
-  /// The filter or part of the server that takes the most time: "gaussianBlur", "queue", "output".
+  /// The slowest filter or part of the server: "gaussianBlur", "queue", "output".
   public var bottleneck: String
-  /// The frame rate that the server can sustain. `nil` if it recommends none.
+  /// The frame rate that the server can sustain, if it recommends one.
   public var suggestedFPS: Double?
-  /// The scale of width and height, 0 ... 1, that the server can sustain. `nil` if it recommends
-  /// none.
+  /// The scale of width and height, 0 ... 1, that the server can sustain, if it recommends one.
   public var suggestedScale: Double?
 
   init(_ message: Sidelight_V1_Advice) {
@@ -203,7 +204,7 @@ public struct Advice: Sendable, Hashable {
 
 /// The result of an analysis stage for a frame.
 public struct Analysis: Sendable, Hashable {
-  /// An object that an analysis found. Positions and sizes are in the frame's pixels.
+  /// An object found by an analysis. Positions and sizes are in the frame's pixels.
   public struct Detection: Sendable, Hashable {
     /// The kind of object: "face".
     public var kind: String

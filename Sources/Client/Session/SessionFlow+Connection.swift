@@ -15,7 +15,7 @@ extension SessionFlow {
     try self.state.withLock { $0.opening }?.get()
   }
 
-  /// Whether no more messages are accepted and none waits, so that no connection is needed.
+  /// Whether further messages are refused and all accepted ones are sent: no connection is needed.
   var isDrained: Bool { self.state.withLock { $0.window.isDrained } }
 
   /// Returns when ``isDrained`` is true, or the task is cancelled.
@@ -41,7 +41,7 @@ extension SessionFlow {
       state.id = id
       state.linkOpened = self.clock.now()
       state.changes.token = token.isEmpty ? nil : token
-      // The server reports an override that is still in force again.
+      // The server reports an active override again.
       state.fallbacks.recordConnection(revision: revision)
       state.lastState = .running
       var controls: [Control] = []
@@ -52,8 +52,8 @@ extension SessionFlow {
     }
   }
 
-  /// The time at which the current connection was opened, on the session's clock; `nil` if it is
-  /// not open yet.
+  /// The time at which the current connection was opened, on the session's clock, or `nil` before
+  /// that.
   var linkOpened: Duration? { self.state.withLock { $0.linkOpened } }
 
   /// The time of the server's last message, on the session's clock.
@@ -69,8 +69,8 @@ extension SessionFlow {
     self.update { $0.window.pushUrgent(.ping(id: 0)) }
   }
 
-  /// Returns the next message; waits for it. `nil` if there will be none on this connection, or the
-  /// task is cancelled.
+  /// Waits for the next message and returns it. Returns `nil` at the end of this connection's
+  /// messages, or if the task is cancelled.
   func nextMessage() async -> Window.Element? {
     while !Task.isCancelled {
       let next = self.update { state in
@@ -113,7 +113,7 @@ extension SessionFlow {
     }
   }
 
-  /// Sets the outcomes of frames that were dropped at the server.
+  /// Sets the outcomes of frames dropped at the server.
   func resolve(
     _ range: ClosedRange<UInt64>, _ make: @Sendable (UInt64) -> DroppedFrame
   ) {
@@ -140,7 +140,7 @@ extension SessionFlow {
     }
   }
 
-  /// Records a change that is in force.
+  /// Records a change that has taken effect.
   func apply(_ change: AppliedChange, token: Data) {
     self.update { state in
       state.changes.apply(change.requestID)
@@ -152,7 +152,7 @@ extension SessionFlow {
     }
   }
 
-  /// Records a change that was refused.
+  /// Records a refused change.
   func reject(_ change: RejectedChange) {
     self.update { state in
       if let replay = state.changes.reject(change.requestID) {
@@ -164,7 +164,7 @@ extension SessionFlow {
 
   /// Records the session's state and the renewed resume token.
   ///
-  /// - Parameter revision: The revision in force.
+  /// - Parameter revision: The active revision.
   func record(_ new: SessionState, revision: UInt64, token: Data) {
     self.update { state in
       if !token.isEmpty { state.changes.token = token }
@@ -187,7 +187,7 @@ extension SessionFlow {
     let now = self.clock.now()
     self.update { state in
       guard let sent = state.pings[id]?.sent else { return }
-      // Measured with the monotonic clock, from the time at which the ping was sent.
+      // Measured using the monotonic clock, from the time at which the ping was sent.
       let elapsed = Int64(clamping: Int((now - sent.now) / .nanoseconds(1)))
       state.pings[id]?.answer = .success(
         ClockReading(

@@ -13,7 +13,7 @@ extension SessionFlow {
     case capacity
     /// The client: the first opening.
     case opening
-    /// The client: no more messages are accepted and none waits.
+    /// The client: further messages are refused and all accepted ones are sent.
     case drained
     /// A caller: the answer to a ping.
     case pong(UInt64)

@@ -80,10 +80,10 @@ extension SessionFlow {
 
   var counts: OutcomeCounts { self.state.withLock { $0.outcomes.counts } }
 
-  /// Offers a frame; waits for capacity if none may be dropped.
+  /// Offers a frame; waits for capacity if frames may not be dropped.
   ///
-  /// - Returns: Its number; `nil` if it was not accepted because the session is over or the task is
-  ///   cancelled.
+  /// - Returns: Its number, or `nil` if it was not accepted because the session is over or the task
+  ///   is cancelled.
   func offer(_ make: @Sendable (UInt64) -> OutgoingFrame) async -> UInt64? {
     while true {
       switch self.update({ $0.offer(make) }) {
@@ -130,7 +130,7 @@ extension SessionFlow {
 
   /// Measures the round trip to the server and the offset of its clock.
   ///
-  /// - Throws: `RPCError` with UNAVAILABLE if there is no connection; `CancellationError`.
+  /// - Throws: `RPCError` with UNAVAILABLE while disconnected; `CancellationError`.
   func ping() async throws -> ClockReading {
     try Task.checkCancellation()
     let id = try self.update { state in
@@ -161,7 +161,7 @@ extension SessionFlow {
     }
   }
 
-  /// Returns the next event; waits for it. `nil` at the end.
+  /// Waits for the next event and returns it, or `nil` at the end.
   ///
   /// - Throws: The error that ended the session; `CancellationError`.
   func nextEvent() async throws -> SessionEvent? {

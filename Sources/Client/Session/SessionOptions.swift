@@ -12,15 +12,15 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `dropPolicy` (default: `DropPolicy.newestWins`): the frame to drop when frames
   ///   arrive too fast.
   public var dropPolicy: DropPolicy
-  /// - `label` (default: none): a name of the track for operators; at most 128 bytes.
+  /// - `label` (default: empty): a name of the track for operators; at most 128 bytes.
   public var label: String
-  /// - `participant` (default: none): the participant whose video the session filters, for whom
+  /// - `participant` (default: empty): the participant whose video the session filters, for whom
   ///   this caller vouches: a name of at most 128 bytes, unique among the caller's participants.
   ///   Quotas, assets, permissions, overrides, logs and traces then apply to the participant.
   public var participant: String
   /// - `allowedFilters` (optional, default: all): the only filters that the session may use, in
   ///   addition to the server's permissions: at most 256 names, or prefixes that end in `*`. An
-  ///   empty list permits none.
+  ///   empty list permits no filters.
   public var allowedFilters: [String]?
   /// - `mailboxDepth` (count, optional, range: 1-64, default: 1): frames that may wait at the
   ///   server.
@@ -32,10 +32,10 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `maxFPS` (frames a second, optional, range: 0.01-1000, default: no limit): the rate
   ///   above which the server drops frames evenly. Refused under `DropPolicy.neverDrop`.
   public var maxFPS: Double?
-  /// - `outputWindow` (count, optional, range: 1-64, default: none): pictures that may be on their
-  ///   way back; beyond it the newest waits at the server and replaces the one that waits. A
-  ///   picture is acknowledged when its outcome is taken. `nil` leaves the limit to the transport's
-  ///   flow control.
+  /// - `outputWindow` (count, optional, range: 1-64, default: `nil`): pictures that may be on their
+  ///   way back; beyond it the newest waits at the server and replaces the one that waits. Taking
+  ///   the outcome acknowledges its picture. `nil` leaves the limit to the transport's flow
+  ///   control.
   public var outputWindow: Int?
   /// - `failurePolicy` (default: pass through): the handling of frames whose stage failed.
   public var failurePolicy: FailurePolicy
@@ -47,8 +47,8 @@ public struct SessionOptions: Sendable, Hashable {
   public var analysisOnly: Bool
   /// - `output` (default: as the input): the format and size of the pictures that come back.
   public var output: OutputOptions
-  /// - `allowUnmodified` (default: true): whether a frame that no stage changes may come back
-  ///   without its pixels; its outcome then contains the picture that was sent.
+  /// - `allowUnmodified` (default: true): whether an unchanged frame may come back without its
+  ///   pixels; its outcome then contains the picture that was sent.
   public var allowUnmodified: Bool
   /// - `statsInterval` (duration, optional, range: 100 ms-1 h, default: only at the end): the
   ///   interval at which the server reports its counts.
@@ -56,7 +56,7 @@ public struct SessionOptions: Sendable, Hashable {
   /// - `sharedMemory` (optional, default: slots of 8 MiB): the shared memory for pixels if the
   ///   server is on the same host and offers it. `nil` disables it: pixels always travel inline.
   public var sharedMemory: SharedMemoryOptions?
-  /// - `reconnect` (optional, default: none): the policy for a lost connection. `nil` disables
+  /// - `reconnect` (optional, default: `nil`): the policy for a lost connection. `nil` disables
   ///   reconnection: the session ends.
   public var reconnect: ReconnectPolicy?
 
@@ -93,7 +93,7 @@ public struct SessionOptions: Sendable, Hashable {
 }
 
 /// The format and size of the pictures that come back; see `OutputSpec` of the contract. They apply
-/// to filtered pictures: those that pass through come back as they were sent.
+/// to filtered pictures: pictures that pass through come back as they were sent.
 public struct OutputOptions: Sendable, Hashable {
   /// The format in which pictures travel back.
   public enum Format: Sendable, Hashable {
@@ -139,7 +139,7 @@ extension Sidelight_V1_Open {
     self.label = options.label
     self.participant = options.participant
     if let allowed = options.allowedFilters {
-      // On the wire an empty list permits all filters; no filter has this name.
+      // On the wire an empty list permits all filters; this name doesn't match any filter.
       self.allowedFilters = allowed.isEmpty ? ["-"] : allowed
     }
     self.allowUnmodified = options.allowUnmodified

@@ -29,7 +29,7 @@ final class ClientRing: Sendable {
 
   /// Fetches the ring that a server offers, on a separate thread, because it blocks.
   ///
-  /// - Returns: The ring; `nil` if it is not available. Pixels then travel inline.
+  /// - Returns: The ring, or `nil` if it is not available. Pixels then travel inline.
   static func fetch(
     _ offer: Sidelight_V1_SharedMemoryOffer, sessionID: String, hasWindow: Bool
   ) async -> ClientRing? {
@@ -46,7 +46,7 @@ final class ClientRing: Sendable {
     }
   }
 
-  /// Asks for the memory of a ring, and asks again while the server answers many other sessions.
+  /// Requests the memory of a ring, and retries while the server answers many other sessions.
   private static func fetchMemory(_ hello: DescriptorHello, at path: String) -> OwnedDescriptor? {
     for _ in 0 ..< Self.maxAttempts {
       guard let answer = try? DescriptorSocket.fetch(hello, at: path) else { return nil }
@@ -61,8 +61,8 @@ final class ClientRing: Sendable {
 
   // MARK: To the server
 
-  /// Returns a frame in a free slot for the server to read; `nil` if no slot is free or the frame is
-  /// too large.
+  /// Returns a frame in a free slot for the server to read, or `nil` if all slots are in use or the
+  /// frame is too large.
   func makeFrame(_ geometry: FrameGeometry, orientation: Orientation) -> MutableFrame? {
     guard let layout = self.layout(for: geometry),
       let slot = self.slots.withLock({ $0.lend() })
@@ -77,7 +77,7 @@ final class ClientRing: Sendable {
   /// Names the slot of a picture in the message of a frame. Copies the picture into a slot first,
   /// unless it is in one.
   ///
-  /// - Returns: The image of the message; `nil` if the pixels must travel inline.
+  /// - Returns: The image of the message, or `nil` if the pixels must travel inline.
   func place(_ picture: Frame, for sequence: UInt64) -> Sidelight_V1_Image? {
     if let slot = self.ring.slot(of: picture.buffer),
       self.ring.layout.indices(of: .input).contains(slot),
@@ -102,7 +102,7 @@ final class ClientRing: Sendable {
   }
 
   /// Returns the layout with aligned strides, which filters prefer, if a slot is large enough; else
-  /// the packed layout; `nil` if that is too large as well.
+  /// the packed layout, or `nil` if that is too large as well.
   private func layout(for geometry: FrameGeometry) -> FrameLayout? {
     [
       try? FrameLayout(aligned: geometry.format, size: geometry.size),
@@ -150,8 +150,8 @@ final class ClientRing: Sendable {
     }
   }
 
-  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
-  /// there is nothing new to acknowledge.
+  /// Returns the acknowledgement that the server needs before it writes another picture, or `nil`
+  /// if the server has it already.
   func takeAcknowledgement() -> Sidelight_V1_Ack? {
     self.slots.withLock { $0.takeAcknowledgement() }.map(Sidelight_V1_Ack.init)
   }

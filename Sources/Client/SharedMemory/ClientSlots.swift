@@ -1,4 +1,4 @@
-/// The owner of each slot of a ring, as the client sees it. A pure state machine.
+/// The owners of a ring's slots, as the client sees them. A pure state machine.
 ///
 /// An input slot is free when neither a frame in flight nor a picture of the client uses it. An
 /// output slot belongs to the client from the outcome that names it, and is held while a picture of
@@ -29,8 +29,8 @@ package struct ClientSlots: Sendable {
 
   // MARK: Input slots
 
-  /// Lends a slot for a picture until ``release(input:)``: the first free one, so that few slots
-  /// are used. Returns `nil` if none is free.
+  /// Lends a slot for a picture until ``release(input:)``: the first free one, to use few slots.
+  /// Returns `nil` if all are in use.
   package mutating func lend() -> Int? {
     guard let index = self.inputs.firstIndex(where: { !$0.isLent && $0.sequence == nil }) else {
       return nil
@@ -39,7 +39,7 @@ package struct ClientSlots: Sendable {
     return index
   }
 
-  /// Records that no picture of the client uses the slot any more.
+  /// Records that pictures of the client don't use the slot any more.
   package mutating func release(input index: Int) {
     self.inputs[index].isLent = false
   }
@@ -70,7 +70,7 @@ package struct ClientSlots: Sendable {
     if !self.hasWindow { self.newest = max(self.newest, sequence) }
   }
 
-  /// Records that the picture is no longer referenced.
+  /// Records that the picture is not referenced any more.
   package mutating func release(output slot: Int, of sequence: UInt64) {
     guard self.outputs[slot] == sequence else { return }
     self.outputs[slot] = nil
@@ -89,13 +89,13 @@ package struct ClientSlots: Sendable {
     }
   }
 
-  /// Returns the acknowledgement that the server needs before it writes another picture; `nil` if
-  /// there is nothing new to acknowledge.
+  /// Returns the acknowledgement that the server needs before it writes another picture, or `nil`
+  /// if the server has it already.
   package mutating func takeAcknowledgement() -> Acknowledgement? {
     self.hasAcknowledgement && self.newest > 0 ? self.acknowledge(self.newest) : nil
   }
 
-  /// Acknowledges a picture and all before it, except those that are still referenced.
+  /// Acknowledges a picture and all before it, except pictures that are still referenced.
   package mutating func acknowledge(_ sequence: UInt64) -> Acknowledgement {
     self.newest = max(self.newest, sequence)
     self.hasAcknowledgement = false

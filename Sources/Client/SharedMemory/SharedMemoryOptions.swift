@@ -1,10 +1,11 @@
-/// The shared memory that a session requests from a server on the same host.
+/// The shared memory requested by a session from a server on the same host.
 public struct SharedMemoryOptions: Sendable, Hashable {
   /// - `slotBytes` (bytes, range: 1 B-1 GiB, default: 8 MiB, enough for 1080p BGRA): the largest
   ///   picture that travels in shared memory; larger ones travel inline.
   public var slotBytes: Int
-  /// - `inputSlots` (count, range: 1-64, default: 6): pictures that may be in flight to the server, or
-  ///   in use by the program (``FilterSession/makeFrame(_:orientation:)``); others travel inline.
+  /// - `inputSlots` (count, range: 1-64, default: 6): pictures that may be in flight to the server,
+  ///   or in use by the program (``FilterSession/makeFrame(_:orientation:)``); others travel
+  ///   inline.
   public var inputSlots: Int
   /// - `outputSlots` (count, range: 1-64, default: 6): pictures that may be in flight from the
   ///   server, or in use by the program; others travel inline.

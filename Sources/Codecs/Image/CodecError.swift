@@ -7,7 +7,7 @@ public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
     }
     private let value: Value
 
-    /// The bytes have no supported format.
+    /// The bytes are not in a supported format.
     public static let unknownFormat = Code(value: .unknownFormat)
     /// The file ends before the end of the picture.
     public static let truncated = Code(value: .truncated)
@@ -15,7 +15,7 @@ public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let corrupt = Code(value: .corrupt)
     /// The file may be valid, but its kind is not supported: CMYK, 12 bits, lossless JPEG.
     public static let unsupported = Code(value: .unsupported)
-    /// The picture exceeds the ``ImageLimits``; nothing was allocated for it.
+    /// The picture exceeds the ``ImageLimits``. The codec did not allocate memory for it.
     public static let limitExceeded = Code(value: .limitExceeded)
     /// An option of the encoder is out of range.
     public static let invalidOption = Code(value: .invalidOption)

@@ -15,8 +15,8 @@ public struct ImageDecoder: Sendable {
   public enum JPEGOutput: Sendable, Hashable {
     /// `rgb24`, or `gray8` if the file is grey.
     case rgb
-    /// `i420` if the chroma of the file is subsampled 4:2:0, so that nothing is lost; otherwise
-    /// like ``rgb``.
+    /// `i420` if the chroma of the file is subsampled 4:2:0, which is lossless; otherwise like
+    /// ``rgb``.
     case i420IfSubsampled
   }
 

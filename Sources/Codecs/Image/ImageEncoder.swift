@@ -2,7 +2,7 @@ public import SidelightKernels
 
 /// Encodes frames of any format as PNG or JPEG files.
 ///
-/// YUV frames are converted with their matrix and range. Frames of full range and BT.601 have the
+/// YUV frames are converted using their matrix and range. Frames of full range and BT.601 have the
 /// form that a JPEG stores; a JPEG with 4:2:0 keeps their samples. Equal frames and options give
 /// equal bytes with the same versions of the underlying libraries. The orientation is not written.
 public struct ImageEncoder: Sendable {
@@ -38,7 +38,7 @@ public struct ImageEncoder: Sendable {
 
   /// Encodes a whole frame. Blocks until it is done.
   ///
-  /// JPEG has no alpha: alpha is omitted, and colours are written as they are stored.
+  /// JPEG doesn't support alpha: alpha is omitted, and colours are written as they are stored.
   ///
   /// - Returns: The bytes of the file.
   /// - Throws: ``CodecError`` with code ``CodecError/Code/invalidOption`` for a quality outside

@@ -30,8 +30,8 @@ extension Frame {
   /// them unchanged, else converted ones.
   ///
   /// - Parameter keepingAlpha: Whether the caller needs alpha. If so, premultiplied alpha is
-  ///   converted to straight alpha, and pixels of an opaque frame have none. Otherwise the fourth
-  ///   byte of a pixel has no meaning.
+  ///   converted to straight alpha, and pixels of an opaque frame are without alpha. Otherwise the
+  ///   fourth byte of a pixel is unspecified.
   func withInterleavedPixels<Result>(
     keepingAlpha: Bool, _ body: (InterleavedPixels) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {
@@ -130,7 +130,7 @@ extension Frame {
   }
 }
 
-/// Converts rows of YUV samples to RGB, in fixed point with 16 fractional bits.
+/// Converts rows of YUV samples to RGB, using fixed point with 16 fractional bits.
 ///
 /// With Y' = ys (Y - y0), U' = cs (U - 128), V' = cs (V - 128):
 ///
@@ -140,7 +140,7 @@ extension Frame {
 ///
 /// where Kg = 1 - Kr - Kb; video range has y0 = 16, ys = 255 / 219, cs = 255 / 224, full range y0 =
 /// 0, ys = cs = 1 (ITU-R BT.601-7 section 2.5, BT.709-6 section 3). Results are rounded to nearest
-/// and clamped. Each chroma sample applies to its 2 x 2 pixels, without interpolation.
+/// and clamped. A chroma sample applies to its 2 x 2 pixels, without interpolation.
 private struct YUVToRGB {
   private let lumaZero: Int32
   private let lumaScale: Int32

@@ -1,7 +1,7 @@
 import CPNG
 import SidelightKernels
 
-/// Decodes PNG files with the simplified interface of libpng.
+/// Decodes PNG files using libpng's simplified interface.
 struct PNGDecoder {
   let pool: BufferPool
   let limits: ImageLimits
@@ -54,7 +54,7 @@ struct PNGDecoder {
   }
 }
 
-/// Encodes PNG files with the simplified interface of libpng.
+/// Encodes PNG files using libpng's simplified interface.
 struct PNGEncoder {
   let compression: PNGCompression
 
@@ -97,7 +97,7 @@ struct PNGEncoder {
 
 /// The trade-off between the time of compression and the size of a PNG. The pixels are the same.
 public enum PNGCompression: String, Sendable, Hashable, CaseIterable {
-  /// Several times faster. Files are larger, those of photographs by about a quarter.
+  /// Several times faster. Files are larger, photographs by about a quarter.
   case fast
   /// Smaller files.
   case small

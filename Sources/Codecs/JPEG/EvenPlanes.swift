@@ -2,10 +2,10 @@ import SidelightKernels
 
 extension Frame {
   /// Returns the frame as `i420` with luma up to the next even size, as libjpeg-turbo reads it.
-  /// Added samples repeat the edge, so that equal frames give equal files.
+  /// Added samples repeat the edge: equal frames give equal files.
   ///
   /// - Precondition: The frame is `i420` or `nv12`.
-  /// - Throws: ``CodecError`` for a size that no frame can have.
+  /// - Throws: ``CodecError`` for a size that is invalid for frames.
   func evenPlanes(pool: BufferPool) throws(CodecError) -> Frame {
     precondition(self.format.isYUV, "the frame has no planes of chroma")
     let result: MutableFrame
@@ -48,7 +48,7 @@ extension FrameLayout {
   /// Returns an `i420` layout whose luma plane fits rows and columns up to the next even size,
   /// since libjpeg-turbo reads and writes whole pairs.
   ///
-  /// - Throws: ``FrameLayoutError`` for a size that no frame can have.
+  /// - Throws: ``FrameLayoutError`` for a size that is invalid for frames.
   static func evenLuma(size: FrameSize) throws(FrameLayoutError) -> FrameLayout {
     let aligned = try FrameLayout(aligned: .i420, size: size)
     // Strides are multiples of 64 and therefore even; a row may be missing.

@@ -1,19 +1,19 @@
 import CTurboJPEG
 public import SidelightKernels
 
-/// Decodes and encodes series of JPEG files with libjpeg-turbo. Frames are in buffers of a pool,
-/// and instances of the library are reused.
+/// Decodes and encodes series of JPEG files using libjpeg-turbo. Frames use buffers of a pool, and
+/// instances of the library are reused.
 ///
 /// All calls block until they are done, and any number of them may run at once. The arguments of a
 /// call must not change while it runs: copy bytes that others can write, as in shared memory,
 /// first.
 ///
-/// These are refused with a ``CodecError`` before memory is allocated for pixels: truncated files,
+/// The codec refuses with a ``CodecError`` before it allocates memory for pixels: truncated files,
 /// pictures beyond the limits, CMYK, samples of other than 8 bits, lossless and hierarchical files,
-/// and files with more than 64 scans, or with scans of more pixels in all than 16 of the largest
-/// pictures, since each scan costs a pass over the picture. Damaged samples are an error while they
-/// are decoded. Metadata of any length is skipped; an EXIF orientation is ignored. While a
-/// progressive file is decoded, the library uses 2 more bytes of memory per sample.
+/// and files with more than 64 scans, or whose scans together have more pixels than 16 of the
+/// largest pictures, since every scan costs a pass over the picture. Damaged samples are an error
+/// while they are decoded. Metadata of any length is skipped; an EXIF orientation is ignored. While
+/// decoding a progressive file, the library uses 2 more bytes of memory per sample.
 public final class JPEGCodec: Sendable {
   private let pool: BufferPool
   private let limits: ImageLimits
@@ -23,7 +23,7 @@ public final class JPEGCodec: Sendable {
   /// - Parameters:
   ///   - pool: The pool of frames and working memory.
   ///   - limits: The maximum size of a decoded picture.
-  ///   - maxIdleInstances: The maximum number of idle instances of the library, of each kind. The
+  ///   - maxIdleInstances: The maximum number of idle instances of the library, per kind. The
   ///     number of pictures that are processed at once is enough.
   public init(
     pool: BufferPool, limits: ImageLimits = ImageLimits(), maxIdleInstances: Int = 16
@@ -47,8 +47,8 @@ public final class JPEGCodec: Sendable {
   /// Decodes a whole file. Equal bytes give equal frames.
   ///
   /// An `i420` result has full range and BT.601, as JFIF stores. A file with 4:2:0 keeps its
-  /// samples. A file with more chroma is reduced to the mean of each 2x2 pixels; samples of 4:1:1
-  /// are repeated horizontally; a grey file has no colour. A file with RGB is converted.
+  /// samples. A file with more chroma is reduced to the mean of 2x2 pixels; samples of 4:1:1 are
+  /// repeated horizontally; a grey file has no colour. A file with RGB is converted.
   ///
   /// - Parameters:
   ///   - file: The bytes of the file.
@@ -76,7 +76,7 @@ public final class JPEGCodec: Sendable {
   /// Encodes a frame of any format to memory of the caller.
   ///
   /// - With 4:2:0, YUV frames of full range and BT.601 keep their samples. Other YUV frames are
-  ///   converted to RGB with their matrix and range, and then encoded.
+  ///   converted to RGB using their matrix and range, and then encoded.
   /// - A `gray8` frame gives a grey file with any subsampling.
   /// - Alpha and orientation are omitted, and colours are written as they are stored.
   ///
@@ -141,7 +141,7 @@ public final class JPEGCodec: Sendable {
   ) -> Int {
     let count = tjBufSize(
       Int32(size.width), Int32(size.height), Int32(settings.subsampling.library.rawValue))
-    // The library refuses only sizes that overflow its integers, which no frame has.
+    // The library only refuses sizes that overflow its integers, which are invalid for frames.
     precondition(count != UInt.max, "no frame is \(size)")
     return Int(count)
   }

@@ -1,36 +1,35 @@
 import SidelightKernels
 
 /// The facts about a whole JPEG file that its header does not contain: whether it is complete, the
-/// number of its scans, and whether it defines the tables that its samples are coded with.
+/// number of its scans, and whether it defines the tables used by its samples.
 ///
-/// libjpeg reports truncated files as corrupt or not at all. An instance of it also remembers the
-/// tables of earlier files for files without tables, and a picture must not be decoded with the
-/// tables of another caller.
+/// libjpeg reports truncated files as corrupt or not at all. Its instances also remember the tables
+/// of earlier files for files without tables, and a picture must not be decoded using another
+/// caller's tables.
 struct JPEGContents {
   /// The coding of samples.
   private struct Coding {
-    /// Whether each scan contains a part of the coefficients or of their bits.
+    /// Whether the scans contain parts of the coefficients or of their bits.
     var isProgressive = false
-    /// Whether the codes are arithmetic, which need no tables.
+    /// Whether the codes are arithmetic, which do not use tables.
     var isArithmetic = false
   }
 
-  /// The header.
   let header: JPEGHeader
-  /// Whether the file defines each table before it uses it.
+  /// Whether the file defines each table before using it.
   private(set) var isSelfContained = true
 
   private var scans = 0
-  /// A bit for each quantization table that is defined.
+  /// A bit per defined quantization table.
   private var quantization: UInt16 = 0
-  /// A bit for each table of Huffman codes that is defined: four for DC, then four for AC.
+  /// A bit per defined table of Huffman codes: four for DC, then four for AC.
   private var huffman: UInt16 = 0
 
   /// Reads all segments up to the end of the picture.
   ///
-  /// Each scan costs a pass over the picture, even if it has few bytes. Ordinary encoders write ten
-  /// scans, encoders that search for the best script a few dozen. The maximum is 64, and fewer for
-  /// pictures of which 64 scans have more pixels than 16 of the largest picture.
+  /// Every scan costs a pass over the picture, even if it has few bytes. Ordinary encoders write
+  /// ten scans, encoders that search for the best script a few dozen. The maximum is 64, and fewer
+  /// for pictures of which 64 scans have more pixels than 16 of the largest picture.
   ///
   /// - Parameter limits: The limits, of which `maxPixels` also limits the scans.
   /// - Precondition: The picture is within the limits.
@@ -118,7 +117,7 @@ struct JPEGMarkers {
   struct Segment {
     /// The byte after FF.
     let marker: UInt8
-    /// The bytes after the length; empty for markers without a length.
+    /// The bytes after the length, or empty for markers without a length.
     let body: Range<Int>
 
     /// Whether the segment contains size and components.
@@ -140,7 +139,7 @@ struct JPEGMarkers {
 
   /// Returns the next segment, and moves past it.
   ///
-  /// - Parameter file: The file, the same in each call. It begins with the signature of JPEG.
+  /// - Parameter file: The file, the same in all calls. It begins with the signature of JPEG.
   /// - Throws: ``CodecError`` with code `truncated` at the end of the file, or `corrupt`.
   mutating func next(in file: RawSpan) throws(CodecError) -> Segment {
     if self.isInScan { self.skipSamples(of: file) }
@@ -203,7 +202,7 @@ struct JPEGMarkers {
 }
 
 extension RawSpan {
-  /// Returns the offset of the next FF, searching eight bytes at a time. `nil` if there is none.
+  /// Returns the offset of the next FF, if any, by searching eight bytes at a time.
   fileprivate func firstFF(from start: Int) -> Int? {
     var offset = start
     while offset + 8 <= self.byteCount {

@@ -1,7 +1,7 @@
 import CTurboJPEG
 import SidelightKernels
 
-/// Decodes one JPEG file with one instance of libjpeg-turbo.
+/// Decodes one JPEG file using one instance of libjpeg-turbo.
 @safe
 struct JPEGDecoder {
   let instance: JPEGInstance
@@ -195,7 +195,7 @@ struct JPEGDecoder {
 
   /// Decodes to planes.
   ///
-  /// - Parameter planes: The planes, each with the size that the library writes.
+  /// - Parameter planes: The planes, in the sizes that the library writes.
   private func decompress(
     to planes: [UnsafeMutablePointer<UInt8>?], strides: [Int]
   ) throws(CodecError) {

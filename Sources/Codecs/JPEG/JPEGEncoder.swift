@@ -1,7 +1,7 @@
 import CTurboJPEG
 import SidelightKernels
 
-/// Encodes one frame as a JPEG with one instance of libjpeg-turbo.
+/// Encodes one frame as a JPEG using one instance of libjpeg-turbo.
 struct JPEGEncoder {
   let instance: JPEGInstance
   let pool: BufferPool

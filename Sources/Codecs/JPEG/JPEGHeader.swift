@@ -1,7 +1,7 @@
 public import SidelightKernels
 
-/// The header of a JPEG file (ITU-T T.81, annex B). The file may be hostile; reading it allocates
-/// no memory for pixels.
+/// The header of a JPEG file (ITU-T T.81, annex B). The file may be hostile; reading it doesn't
+/// allocate memory for pixels.
 public struct JPEGHeader: Sendable, Hashable {
   /// The resolution of chroma.
   public enum Chroma: Sendable, Hashable {
@@ -15,7 +15,7 @@ public struct JPEGHeader: Sendable, Hashable {
   public let size: FrameSize
   /// The stated resolution of chroma.
   public let chroma: Chroma
-  /// The index of the quantization table of each component, 0 to 3.
+  /// The indices of the components' quantization tables, 0 to 3.
   let quantizationTables: [UInt8]
   /// The identifiers of the components.
   let components: [UInt8]
@@ -96,8 +96,8 @@ public struct JPEGHeader: Sendable, Hashable {
 
   /// Returns the resolution of chroma.
   ///
-  /// - Parameter factors: The sampling factors of each component: the horizontal one in the high
-  ///   four bits, the vertical one in the low four bits.
+  /// - Parameter factors: The components' sampling factors: the horizontal one in the high four
+  ///   bits, the vertical one in the low four bits.
   private static func chroma(_ factors: [UInt8]) throws(CodecError) -> Chroma {
     for factor in factors where !(1 ... 4).contains(factor >> 4) || !(1 ... 4).contains(factor & 15)
     {
@@ -117,7 +117,7 @@ public struct JPEGHeader: Sendable, Hashable {
   /// The geometry of frames that keep all chroma of the file.
   ///
   /// The format is `rgb24` if each pixel has a chroma sample, else `i420`, also for grey pictures,
-  /// so that filters can add colour. Range and matrix are full range and BT.601, as JFIF specifies.
+  /// to let filters add colour. Range and matrix are full range and BT.601, as JFIF specifies.
   public var geometry: FrameGeometry {
     FrameGeometry(
       format: self.chroma == .every(columns: 1, rows: 1) ? .rgb24 : .i420, size: self.size,
@@ -126,6 +126,6 @@ public struct JPEGHeader: Sendable, Hashable {
 }
 
 extension ColorDescription {
-  /// The description of the samples of every JPEG according to JFIF: full range and BT.601.
+  /// The description of a JPEG's samples according to JFIF: full range and BT.601.
   public static let jpeg = ColorDescription(range: .full, matrix: .bt601)
 }

@@ -47,7 +47,7 @@ final class JPEGInstancePool: Sendable {
 
   /// - Parameters:
   ///   - kind: The purpose of the instances.
-  ///   - maxIdle: The maximum number of idle instances; 0 keeps none.
+  ///   - maxIdle: The maximum number of idle instances.
   init(_ kind: JPEGInstance.Kind, maxIdle: Int) {
     self.kind = kind
     self.maxIdle = maxIdle

@@ -4,18 +4,18 @@ public import SidelightKernels
 public struct Y4MHeader: Sendable, Hashable {
   /// The size in pixels.
   public var size: FrameSize
-  /// The number of frames per second. `nil` if it is unknown.
+  /// The number of frames per second, if known.
   public var frameRate: Rational?
-  /// The ratio of a pixel's width to its height. `nil` if it is unknown.
+  /// The ratio of a pixel's width to its height, if known.
   public var pixelAspect: Rational?
   /// The format of chroma.
   public var chroma: Y4MChroma
-  /// The value of `XCOLORRANGE`. `nil` if the stream has no such tag, which means video range.
+  /// The value of `XCOLORRANGE`. `nil` if the tag is missing, which means video range.
   ///
   /// Samples of luma-only streams are read as full range with any tag; the tag is kept.
   public var range: YUVRange?
-  /// Other `X` tags, including the `X`, in order. They are ignored, and written again. None may
-  /// contain a space or a newline.
+  /// Other `X` tags, including the `X`, in order. They are ignored, and written again. They must
+  /// not contain spaces or newlines.
   public var extensions: [String]
 
   /// Creates the header of a stream to write.

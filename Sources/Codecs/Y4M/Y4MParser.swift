@@ -12,7 +12,8 @@ public struct Y4MParser: Sendable {
   public enum Event: Sendable, Hashable {
     /// The header of the stream: the first event.
     case header(Y4MHeader)
-    /// The start of a frame. Parameters of its line are ignored: none changes the samples.
+    /// The start of a frame. Parameters of its line are ignored, since they do not affect the
+    /// samples.
     case frameStart
     /// The offsets in the input of samples of the current frame: planes in order, rows from the
     /// top, without padding.
@@ -45,8 +46,8 @@ public struct Y4MParser: Sendable {
   ///
   /// - Parameters:
   ///   - input: A piece of the stream.
-  ///   - offset: The position in the piece, which moves past parsed bytes. Start each piece at 0,
-  ///     and call until the result is `nil`.
+  ///   - offset: The position in the piece, which moves past parsed bytes. Start a piece at 0, and
+  ///     call until the result is `nil`.
   /// - Returns: `nil` at the end of the piece.
   /// - Throws: ``CodecError`` as ``Y4MHeader/init(line:)``, or with code `limitExceeded` for a size
   ///   or a line beyond the limits, or `corrupt` for an invalid frame line.

@@ -1,6 +1,6 @@
 public import SidelightKernels
 
-/// Reads the frames of a Y4M stream one by one. A closure reads its bytes.
+/// Reads the frames of a Y4M stream one at a time. A closure reads its bytes.
 ///
 /// Blocks only in that closure. After an error of the closure or a ``CodecError`` the reader must
 /// not be used again.
@@ -92,8 +92,8 @@ public struct Y4MReader: ~Copyable, Sendable {
   private mutating func nextEvent(
     filling filler: inout FrameFiller?
   ) throws(CodecError) -> Y4MParser.Event? {
-    // A second reference, so that the bytes can be read while the position changes. It is released
-    // before the chunk is filled again, which therefore copies nothing.
+    // A second reference, to read the bytes while the position changes. It is released before the
+    // chunk is filled again, which avoids a copy.
     let chunk = self.chunk
     let input = unsafe chunk.span.bytes.extracting(first: self.available)
     let event = try self.parser.next(in: input, from: &self.consumed)

@@ -2,8 +2,8 @@ public import SidelightKernels
 
 /// Writes frames as a Y4M stream. A closure writes its bytes.
 ///
-/// Blocks only in that closure. Each call receives a whole frame with its line, the first one also
-/// the header. After an error the writer must not be used again.
+/// Blocks only in that closure. A call receives a whole frame with its line, the first one also the
+/// header. After an error the writer must not be used again.
 public struct Y4MWriter: ~Copyable, Sendable {
   /// Writes all of the given bytes of the stream.
   public typealias Write = @Sendable (RawSpan) throws -> Void
@@ -41,7 +41,7 @@ public struct Y4MWriter: ~Copyable, Sendable {
     try self.flush()
   }
 
-  /// Ends the stream. Writes the header if there was no frame, so that the stream is valid.
+  /// Ends the stream. Writes the header if the stream has no frames, which makes it valid.
   public consuming func finish() throws {
     self.stageHeader()
     if !self.staged.isEmpty { try self.flush() }

@@ -6,7 +6,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
   var kind: SettingKind
   /// Parses a value: one text, or several if the kind is a list.
   let parse: @Sendable ([String]) throws(InvalidSettingValue) -> Value
-  /// Formats a value. `nil` if there is none.
+  /// Formats a value, if any.
   let texts: @Sendable (Value) -> [String]?
   /// The conversion of mappings in files to texts. `nil` if only texts are valid.
   var mapping: SettingMapping?
@@ -39,7 +39,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
 
   /// Returns a format of optional values.
   ///
-  /// - Parameter none: The meaning of no value: `chosen by the system`.
+  /// - Parameter none: The meaning of a missing value: `chosen by the system`.
   func optional(none: String) -> SettingFormat<Value?> {
     var kind = self.kind
     kind.none = none
@@ -48,7 +48,7 @@ struct SettingFormat<Value: Sendable & Equatable>: Sendable {
       texts: { $0.flatMap(self.texts) })
   }
 
-  /// Returns a format of optional values in which 0 means no value.
+  /// Returns a format of optional values in which 0 means `nil`.
   ///
   /// - Parameter none: The meaning of 0: `never`.
   func orZero(_ none: String) -> SettingFormat<Value?> {
@@ -97,7 +97,7 @@ struct SettingMapping: Sendable {
   let fields: [String]
   /// The fields that also take a list of scalars.
   let listFields: Set<String>
-  /// The fields that also take a mapping of names to scalars. Each entry is a value `NAME:SCALAR`.
+  /// The fields that also take a mapping of names to scalars. An entry is a value `NAME:SCALAR`.
   let mapFields: Set<String>
   /// Returns the text of an element from the values of its fields.
   let text: @Sendable ([String: [String]]) throws(InvalidSettingValue) -> String

@@ -3,7 +3,7 @@ public struct CommandLineSource: Sendable {
   /// The requested action.
   public enum Request: Sendable, Hashable {
     case serve
-    /// Show each setting and its origin.
+    /// Show all settings and their origins.
     case printConfiguration
     /// Show the settings as a file that can be read again.
     case printYAML
@@ -71,7 +71,7 @@ public struct CommandLineSource: Sendable {
     }
     let value =
       setting.kind.isSwitch ? attached ?? "true" : self.value(of: name, attached, &rest)
-    // The last value of a single-value setting wins, so that scripts can append flags.
+    // The last value of a single-value setting wins, which lets scripts append flags.
     if let value { self.values[setting.key, default: []].append(value) }
   }
 

@@ -2,7 +2,7 @@
 struct EnvironmentSource {
   /// The variable that names the file.
   static let fileVariable = "SIDELIGHT_CONFIG"
-  /// The variables that the kernels, tests and benchmarks read.
+  /// The variables read by kernels, tests and benchmarks.
   private static let others: Set<String> = [
     Self.fileVariable, "SIDELIGHT_ISA", "SIDELIGHT_BINARY", "SIDELIGHT_GOLDENS",
   ]

@@ -3,7 +3,7 @@ import Yams
 /// A YAML file of settings: sections, keys, scalars, lists of scalars, and for some settings lists
 /// of mappings.
 ///
-/// No other YAML is supported. Anchors and aliases are refused, since they allow files that grow
+/// Other YAML is not supported. Anchors and aliases are refused, since they allow files that grow
 /// when they are read, and so are duplicate keys.
 struct FileSource {
   private var values: [String: [String]] = [:]
@@ -198,7 +198,7 @@ struct FileSource {
   /// Returns the first line with `&name` or `*name` where a value may begin, outside quotation
   /// marks and comments.
   private static func lineOfAlias(in text: String) -> Int? {
-    // Most files have none.
+    // Most files don't use anchors.
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "*") }) else {
       return nil
     }

@@ -1,7 +1,7 @@
 import Foundation
 import SidelightServer
 
-/// Small text files that people write.
+/// Small text files that users write.
 enum TextFile {
   /// The maximum size in bytes.
   static let maxBytes = 1 << 20

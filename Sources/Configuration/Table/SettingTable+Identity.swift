@@ -1,7 +1,7 @@
 import SidelightIdentity
 import SidelightServer
 
-/// The TLS settings, as far as they are set.
+/// The TLS settings that are set.
 struct TLSSettings: Sendable, Hashable {
   var certificate: String?
   var key: String?
@@ -23,7 +23,7 @@ struct TLSSettings: Sendable, Hashable {
   }
 }
 
-/// The token settings, as far as they are set.
+/// The token settings that are set.
 struct TokenSettings: Sendable, Hashable {
   var issuer: String?
   var audience: String?

@@ -1,8 +1,6 @@
-/// A setting of an earlier version. Setting it is an error that says what to do.
+/// A setting of an earlier version. Setting it is an error that names the alternative.
 package struct RemovedSetting: Sendable {
-  /// The key.
   package let key: String
-  /// The flag.
   package let flag: String
   /// The remedy, as a clause without a full stop.
   package let remedy: String
@@ -24,7 +22,6 @@ package struct RemovedSetting: Sendable {
 }
 
 extension SettingTable {
-  /// The removed settings.
   package static let removed: [RemovedSetting] = [
     RemovedSetting("assets.max", flag: "max-assets", inSwift: "AssetConfiguration.maxAssets"),
     RemovedSetting(

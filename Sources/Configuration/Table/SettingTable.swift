@@ -1,6 +1,6 @@
 /// All settings, in the order in which they are shown.
 ///
-/// Each setting is declared once, in its group. Flags, environment variables, files, help, the
+/// A setting is declared once, in its group. Flags, environment variables, files, help, the
 /// reference page and validation follow from the declaration. To add one, add a row for a property
 /// of ``ServeConfiguration`` or of a value that it holds, and run `make reference`. Properties that
 /// only the process uses are declared next to their rows.
@@ -38,7 +38,7 @@ public enum SettingTable {
       return (1 ..< max(1, parts.count)).map { parts[..<$0].joined(separator: ".") }
     })
 
-  /// Returns the setting with a key, also with an earlier one.
+  /// Returns the setting with a key, which may be an earlier one.
   public static func setting(_ key: String) -> Setting? { Self.byKey[key] }
 
   /// Returns the setting with a flag, including its dashes.

@@ -4,7 +4,7 @@ public struct AssetConfiguration: Sendable, Hashable {
   /// - `maxFileBytes` (bytes, default: 16 MiB): the largest file. A `.cube` table of 65 entries a
   ///   side has some 8 MB.
   public var maxFileBytes = 16 << 20
-  /// - `maxPixels` (count, default: 4096x2160): the largest picture, as its header states it.
+  /// - `maxPixels` (count, default: 4096x2160): the largest picture, by its header.
   public var maxPixels = 4096 * 2160
   /// - `maxAssetsPerCaller` (count, default: 32): assets of one caller. 0 disables uploads.
   public var maxAssetsPerCaller = 32
@@ -16,18 +16,19 @@ public struct AssetConfiguration: Sendable, Hashable {
   public var maxMemoryBytesPerCaller = 256 << 20
   /// - `maxMemoryBytes` (bytes, default: 1 GiB): the same for all callers.
   public var maxMemoryBytes = 1 << 30
-  /// - `maxUploadBytesPerCaller` (bytes, default: 32 MiB): one caller's files during upload, as
-  ///   their headers state their lengths.
+  /// - `maxUploadBytesPerCaller` (bytes, default: 32 MiB): one caller's files during upload, by the
+  ///   lengths in their headers.
   public var maxUploadBytesPerCaller = 32 << 20
   /// - `maxUploadBytes` (bytes, default: 128 MiB): the same for all callers.
   public var maxUploadBytes = 128 << 20
   /// - `uploadTimeout` (duration, default: 60 s): the time that an upload may take.
   public var uploadTimeout = Duration.seconds(60)
   /// - `lifetime` (duration, default: 10 min): the time for which assets are kept while their owner
-  ///   has no session, from the end of the last session or the last upload or use of one of them.
+  ///   is without sessions, from the end of the last session or the last upload or use of one of
+  ///   them.
   public var lifetime = Duration.seconds(600)
 
-  /// The most chunks of an upload.
+  /// The maximum number of chunks of an upload.
   static let maxChunks = 8192
 
   /// The defaults.

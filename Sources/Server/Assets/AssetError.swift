@@ -4,13 +4,12 @@ import SidelightKernels
 import SidelightWire
 
 /// The refusal of a request for an asset: a reason for programs; the field, its value and its limit
-/// for people.
+/// for users.
 struct AssetError: Error, Sendable, Hashable {
   /// The reason in `google.rpc.ErrorInfo`.
   enum Reason: String, Sendable, Hashable {
     /// A message of the upload is out of order.
     case order = "ASSET_UPLOAD_ORDER"
-    /// The name is invalid.
     case name = "ASSET_NAME_INVALID"
     /// The server provides an asset with this name.
     case nameTaken = "ASSET_NAME_TAKEN"
@@ -24,11 +23,11 @@ struct AssetError: Error, Sendable, Hashable {
     case unreadable = "ASSET_UNREADABLE"
     /// The file is an invalid kernel.
     case kernel = "ASSET_KERNEL_INVALID"
-    /// The caller, or all callers together, would exceed a limit.
+    /// The request would exceed a limit of the caller, or of all callers together.
     case quota = "ASSET_QUOTA_EXCEEDED"
     /// The upload took too long.
     case timeout = "ASSET_UPLOAD_TIMEOUT"
-    /// The caller has no asset with this name.
+    /// The caller doesn't have an asset with this name.
     case notFound = "ASSET_NOT_FOUND"
   }
 
@@ -37,15 +36,15 @@ struct AssetError: Error, Sendable, Hashable {
   let field: String
   /// The error with value and limit, as the continuation of the field's name.
   let description: String
-  /// The invalid value; `nil` if there is none.
+  /// The invalid value, if any.
   var value: String?
-  /// The limit or the expected value; `nil` if there is none.
+  /// The limit or the expected value, if any.
   var limit: String?
-  /// The owner of the limit; `nil` if it is not a quota.
+  /// The owner of the limit, if it is a quota.
   var subject: String?
-  /// The nearest valid name; `nil` if there is none.
+  /// The nearest valid name, if any.
   var suggestion: String?
-  /// The position in the file; `nil` if it is not a kernel.
+  /// The position in the file, if it is a kernel.
   var position: TextPosition?
 }
 

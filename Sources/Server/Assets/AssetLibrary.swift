@@ -2,8 +2,8 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
-/// The assets that callers have uploaded. Each is visible to its owner, and to the participants of
-/// a caller that owns it.
+/// The assets that callers have uploaded. An asset is visible to its owner, and to the participants
+/// of a caller that owns it.
 final class AssetLibrary: Sendable {
   let configuration: AssetConfiguration
   private let table: Mutex<AssetTable>
@@ -15,7 +15,7 @@ final class AssetLibrary: Sendable {
   /// - Parameters:
   ///   - configuration: The limits.
   ///   - plans: The cache of plans, which removes plans of deleted assets.
-  ///   - costs: The cost estimates, which removes those of deleted assets.
+  ///   - costs: The cost estimates. The library removes the estimates of deleted assets.
   init(
     _ configuration: AssetConfiguration, plans: PlanCache, costs: CostTable, clock: SessionClock
   ) {
@@ -35,12 +35,12 @@ final class AssetLibrary: Sendable {
     )
   }
 
-  /// A count that grows with every reservation and release of memory.
+  /// A count that grows with each reservation and release of memory.
   var activity: UInt64 { self.quotas.activity }
 
   // MARK: For pipelines
 
-  /// Returns an asset of an owner; `nil` if there is none with that name.
+  /// Returns an owner's asset with a name, if any.
   func asset(named name: String, of owner: CallerIdentity) -> Asset? {
     self.withTable { table, now in table.use(name, of: owner, at: now)?.asset }
   }
@@ -50,7 +50,7 @@ final class AssetLibrary: Sendable {
     self.withTable { table, _ in table.assets(of: owner) }
   }
 
-  /// Keeps the assets of an owner, and those of a participant's caller, while `body` runs.
+  /// Keeps an owner's assets, and the assets of a participant's caller, while `body` runs.
   func withSession<Result>(
     of owner: CallerIdentity, _ body: () async throws -> Result
   ) async rethrows -> Result {
@@ -111,7 +111,7 @@ final class AssetLibrary: Sendable {
 
   /// Deletes an asset.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether it existed.
   func remove(_ name: String, of owner: CallerIdentity) -> Bool {
     let removed = self.withTable { table, _ in table.remove(name, of: owner) }
     guard let removed else { return false }
@@ -142,15 +142,15 @@ final class AssetLibrary: Sendable {
   }
 }
 
-/// The assets that pipelines of one caller or participant may name: those that the server provides,
-/// the owner's, and for a participant also its caller's.
+/// The assets that pipelines of one caller or participant may name: the server's own assets, the
+/// owner's, and for a participant also its caller's.
 struct CallerAssets: AssetProvider {
   let provided: any AssetProvider
   let library: AssetLibrary
   let owner: CallerIdentity
 
-  /// Returns the asset with a name. The server's own take precedence, so that a caller cannot
-  /// replace them; then those of a participant over those of its caller.
+  /// Returns the asset with a name. The server's own assets take precedence to prevent callers from
+  /// replacing them; a participant's assets take precedence over its caller's.
   func asset(named name: String) -> Asset? {
     self.provided.asset(named: name) ?? self.library.asset(named: name, of: self.owner)
       ?? self.owner.parent.flatMap { self.library.asset(named: name, of: $0) }

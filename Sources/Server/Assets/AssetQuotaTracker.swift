@@ -1,7 +1,7 @@
 import SidelightKernels
 import Synchronization
 
-/// Counts the memory of assets and of uploads, for each owner and in total.
+/// Counts the memory of assets and of uploads, per owner and in total.
 ///
 /// Memory is released when its ``Lease`` ends. An asset keeps its lease as long as it lives: a
 /// deleted asset counts while the plan of a session still uses it.
@@ -51,7 +51,7 @@ final class AssetQuotaTracker: Sendable {
   /// Returns the reserved bytes of all owners.
   func total(_ kind: Kind) -> Int { self.accounts.withLock { $0[kind]?.total ?? 0 } }
 
-  /// A count that grows with every reservation and release.
+  /// A count that grows with each reservation and release.
   var activity: UInt64 { self.changes.load(ordering: .relaxed) }
 
   /// Reserves bytes for an owner.

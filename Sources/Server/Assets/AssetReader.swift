@@ -8,7 +8,7 @@ import SidelightWire
 /// Decodes files to assets. It reserves the memory that the file's header states before it decodes.
 struct AssetReader: Sendable {
   let library: AssetLibrary
-  /// The parser of fonts; `nil` if the server accepts none.
+  /// The parser of fonts. `nil` disables fonts.
   let fonts: (any FontReader)?
   let clock: SessionClock
 

@@ -7,7 +7,7 @@ import SidelightKernels
 ///
 /// An owner's entry begins with the first asset or session. It ends when the owner has neither
 /// assets nor sessions, or after the lifetime without sessions. Methods return the assets that they
-/// remove, so that callers free them outside of locks.
+/// remove, which callers free outside of locks.
 struct AssetTable: Sendable {
   private struct OwnerEntry {
     var assets: [String: StoredAsset] = [:]
@@ -20,7 +20,7 @@ struct AssetTable: Sendable {
   private let maxTotal: Int
   private let lifetime: Duration
   private var owners: [CallerIdentity: OwnerEntry] = [:]
-  /// The number of assets of each caller and its participants.
+  /// The number of assets of a caller and its participants, by caller.
   private var callerCounts: [String: Int] = [:]
   /// The number of assets.
   private(set) var count = 0
@@ -48,7 +48,7 @@ struct AssetTable: Sendable {
 
   /// Checks that an asset of that name can be stored.
   ///
-  /// - Throws: ``AssetError`` if there are too many.
+  /// - Throws: ``AssetError`` if a limit is reached.
   func checkCapacity(for name: String, of owner: CallerIdentity) throws(AssetError) {
     guard self.owners[owner]?.assets[name] == nil else { return }
     let count = self.callerCounts[owner.caller] ?? 0
@@ -64,7 +64,7 @@ struct AssetTable: Sendable {
   /// Stores an asset.
   ///
   /// - Returns: The asset that it replaced.
-  /// - Throws: ``AssetError`` if there are too many.
+  /// - Throws: ``AssetError`` if a limit is reached.
   mutating func put(
     _ asset: StoredAsset, of owner: CallerIdentity, at now: Duration
   ) throws(AssetError) -> StoredAsset? {
@@ -76,7 +76,6 @@ struct AssetTable: Sendable {
     return old
   }
 
-  /// Removes an asset.
   mutating func remove(_ name: String, of owner: CallerIdentity) -> StoredAsset? {
     guard let asset = self.owners[owner]?.assets.removeValue(forKey: name) else { return nil }
     self.countAssets(of: owner, -1)
@@ -120,7 +119,7 @@ struct AssetTable: Sendable {
   }
 }
 
-/// An asset that a caller has uploaded, for itself or for a participant.
+/// An asset uploaded by a caller, for itself or for a participant.
 struct StoredAsset: Sendable {
   let name: String
   let asset: Asset

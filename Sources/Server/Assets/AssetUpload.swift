@@ -4,20 +4,20 @@ import SwiftProtobuf
 
 /// The state of an upload. A pure state machine.
 ///
-/// It begins with the header, continues with ``append(_:)`` for each chunk, and ends with
-/// ``finish()`` when the client has closed its side, or with an error.
+/// It begins with the header, continues with ``append(_:)`` per chunk, and ends with ``finish()``
+/// when the client has closed its side, or with an error.
 struct AssetUpload: Sendable {
   /// A complete file.
   struct Contents: Sendable {
     let name: String
     let bytes: [UInt8]
-    /// The SHA-256 that the client states; empty if it states none.
+    /// The SHA-256 from the header, or empty.
     let digest: [UInt8]
   }
 
   /// The name of the asset.
   let name: String
-  /// The length of the file, as the header states it.
+  /// The length of the file, from the header.
   let byteCount: Int
   private let digest: [UInt8]
   private var bytes: [UInt8] = []
@@ -25,7 +25,7 @@ struct AssetUpload: Sendable {
 
   /// Begins with the first message.
   ///
-  /// - Parameter maxFileBytes: The most bytes of a file.
+  /// - Parameter maxFileBytes: The maximum size of a file, in bytes.
   /// - Throws: ``AssetError`` if the message is not a valid header.
   init(_ first: Sidelight_V1_PutAssetRequest?, maxFileBytes: Int) throws(AssetError) {
     guard case .header(let header)? = first?.part else {
@@ -103,7 +103,7 @@ struct AssetUpload: Sendable {
 
 /// The rules for names of assets.
 enum AssetName {
-  /// The most bytes of a name.
+  /// The maximum length of a name, in bytes.
   static let maxByteCount = Pipeline.maxNameBytes
 
   /// Checks the name of a new asset.

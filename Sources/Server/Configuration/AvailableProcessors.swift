@@ -1,17 +1,17 @@
 import Foundation
 import SidelightKernels
 
-/// The processors that a process may use: those that its affinity and its cgroups' cpusets allow,
-/// and the processor time that its cgroups' quotas allow.
+/// The processors that a process may use by its affinity and its cgroups' cpusets, and the
+/// processor time that its cgroups' quotas allow.
 ///
 /// Reads cgroups of version 1 and 2, and both at once (Linux documentation,
 /// `admin-guide/cgroup-v2.rst` and `scheduler/sched-bwc.rst`). A limit of an outer group holds for
-/// the groups in it, so every group up to the root of the mounted hierarchy counts. In a container
+/// its inner groups, so every group up to the root of the mounted hierarchy counts. In a container
 /// that root is usually the container's own group.
 package struct AvailableProcessors: Sendable, Hashable {
   /// The number of processors on which threads may run, at least 1.
   package var count: Int
-  /// The processor time per elapsed time that the quota allows, such as 1.5; `nil` without a quota.
+  /// The processor time per elapsed time that the quota allows, such as 1.5, if any.
   package var quota: Double?
 
   package init(count: Int, quota: Double? = nil) {
@@ -51,7 +51,7 @@ package struct AvailableProcessors: Sendable, Hashable {
 private struct FileTree {
   var root: String
 
-  /// Returns the lines of a file; none if it cannot be read.
+  /// Returns the lines of a file, or an empty array if it cannot be read.
   func lines(_ path: String) -> [Substring] {
     let data = FileManager.default.contents(atPath: self.root + path) ?? Data()
     return String(decoding: data, as: UTF8.self).split(separator: "\n")
@@ -60,7 +60,7 @@ private struct FileTree {
 
 /// The group of a process in one hierarchy: a line of `/proc/self/cgroup`.
 private struct Membership {
-  /// The controllers of a hierarchy of version 1; empty for version 2.
+  /// The controllers of a hierarchy of version 1, or empty for version 2.
   var controllers: [Substring]
   var path: String
 
@@ -86,7 +86,7 @@ private struct CgroupMount {
   }
 
   var version: Version
-  /// The group that is mounted.
+  /// The mounted group.
   var root: String
   /// The folder at which it is mounted.
   var folder: String
@@ -110,8 +110,8 @@ private struct CgroupMount {
     self.folder = Self.unescaped(fields[4])
   }
 
-  /// Returns the folders of a group and of the groups around it, as far as they are mounted; the
-  /// innermost first.
+  /// Returns the folders of a group and of the groups around it that are mounted; the innermost
+  /// first.
   func groups(of path: String) -> [String] {
     // Without a namespace a container sees the path on the host, which its mount's root begins. A
     // path outside the mount (`/../..`) leaves the mount's root.
@@ -124,7 +124,7 @@ private struct CgroupMount {
     }
   }
 
-  /// Returns the processor time per elapsed time that a group's quota allows; `nil` without one.
+  /// Returns the processor time per elapsed time that a group's quota allows, if any.
   func quota(in folder: String, _ files: FileTree) -> Double? {
     let numbers: [Substring] =
       switch self.version {
@@ -134,14 +134,14 @@ private struct CgroupMount {
           files.lines(folder + "/cpu." + $0).first
         }
       }
-    // The quota is `max` (version 2) or -1 (version 1) if there is no limit.
+    // Without a limit the quota is `max` (version 2) or -1 (version 1).
     guard numbers.count == 2, let quota = Double(numbers[0]), let period = Double(numbers[1]),
       quota > 0, period > 0
     else { return nil }
     return quota / period
   }
 
-  /// Returns the number of processors that a group may use; `nil` if it says nothing.
+  /// Returns the number of processors that a group may use, if it states one.
   func processorSet(in folder: String, _ files: FileTree) -> Int? {
     let names =
       switch self.version {
@@ -153,7 +153,7 @@ private struct CgroupMount {
     return count.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// Returns the number of processors in a list such as `0-3,8`; 0 if it is not such a list.
+  /// Returns the number of processors in a list such as `0-3,8`, or 0 for any other text.
   private static func processorCount(_ list: Substring) -> Int {
     var count = 0
     for range in list.split(separator: ",") {

@@ -8,7 +8,7 @@ final class LockedValue<Value: Sendable>: Sendable {
     self.current = Mutex(value)
   }
 
-  /// The current value. A caller that needs several of its parts must read it once.
+  /// The current value. Callers that use several of its parts must read it once.
   var value: Value {
     get { self.current.withLock(\.self) }
     set { self.current.withLock { $0 = newValue } }

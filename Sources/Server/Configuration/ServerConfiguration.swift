@@ -6,22 +6,22 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `addresses` (default: `127.0.0.1:50051`): the addresses to listen on. TCP addresses are IP
   ///   addresses or `localhost`.
   public var addresses: [Address] = [.tcp(host: "127.0.0.1", port: 50051)]
-  /// - `listeningDescriptors` (default: none): sockets that already listen at `addresses`, one for
-  ///   each address, in the same order (``ListeningSocket``). The server takes ownership of them.
-  ///   With none the server binds the addresses itself. The server does not delete the files of
-  ///   Unix sockets that it did not bind.
+  /// - `listeningDescriptors` (default: empty): sockets that already listen at `addresses`, one per
+  ///   address and in the same order (``ListeningSocket``). The server takes ownership of them. If
+  ///   empty, the server binds the addresses itself. The server does not delete the files of Unix
+  ///   sockets that it did not bind.
   public var listeningDescriptors: [Int32] = []
   /// - `unixSocketPermissions` (mode, default: 0600, the owner): the permissions of Unix sockets'
   ///   files. Users that may write the file may connect.
   public var unixSocketPermissions: UInt16 = 0o600
-  /// - `tls` (default: none): the TLS settings of TCP addresses. `nil` disables TLS.
+  /// - `tls` (optional, default: `nil`): the TLS settings of TCP addresses. `nil` disables TLS.
   public var tls: ServerTLS?
   /// The scopes of callers that their connection identifies.
   public var identity = IdentityConfiguration()
-  /// The limits of each caller, and of each participant.
+  /// The limits of callers and participants.
   public var quotas = Quotas()
-  /// - `permissions` (default: none): the rules about the filters that callers and participants may
-  ///   use. Without rules they may use all.
+  /// - `permissions` (default: empty): the rules about the filters that callers and participants
+  ///   may use. Without rules they may use all filters.
   public var permissions: [PermissionRule] = []
   /// The settings of the transport.
   public var transport = TransportConfiguration()
@@ -29,8 +29,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var guards = GuardConfiguration()
   /// - `maxFramePixels` (count, default: 36 million, a little more than 8K UHD): the largest frame.
   public var maxFramePixels = 36_000_000
-  /// - `maxSessions` (count, default: 256): the most open sessions; further `open` messages are
-  ///   refused with RESOURCE_EXHAUSTED.
+  /// - `maxSessions` (count, default: 256): the maximum number of open sessions; further `open`
+  ///   messages are refused with RESOURCE_EXHAUSTED.
   public var maxSessions = 256
   /// - `maxLoad` (ratio, optional, default: 2.0): `open` is refused with RESOURCE_EXHAUSTED while
   ///   the frames that arrive need more than this multiple of the compute threads' capacity; at 2.0
@@ -38,25 +38,26 @@ public struct ServerConfiguration: Sendable, Hashable {
   ///   capacity, and another caller up to its fair share, because more is their own loss. `nil`
   ///   disables the limit.
   public var maxLoad: Double? = 2
-  /// - `framesInFlight` (count, default: 4, range: ``framesInFlightRange``): the most frames of a session without an
-  ///   outcome. The default is one on the wire each way, one in the worker and one in the mailbox.
+  /// - `framesInFlight` (count, default: 4, range: ``framesInFlightRange``): the maximum number of
+  ///   a session's frames without an outcome. The default is one on the wire in either direction,
+  ///   one in the worker and one in the mailbox.
   public var framesInFlight = 4
   /// The range of ``framesInFlight``: 1 to 64.
   public static let framesInFlightRange = 1 ... 64
   /// - `maxConsecutiveErrors` (count, default: 30): the consecutive invalid frames and refused
   ///   messages after which a session ends.
   public var maxConsecutiveErrors = 30
-  /// - `customFilterTimeout` (duration, default: 2 s): the time limit of a custom filter if frames
-  ///   have no budget; with a budget the limit is ten times the budget. After it the failure policy
-  ///   applies. An analysis that takes longer is reported with an `error`, and does not run again
-  ///   until it has returned.
+  /// - `customFilterTimeout` (duration, default: 2 s): the time limit of a custom filter for frames
+  ///   without a budget; with a budget the limit is ten times the budget. After it the failure
+  ///   policy applies. An analysis that takes longer is reported with an `error`, and does not run
+  ///   again until it has returned.
   public var customFilterTimeout = Duration.seconds(2)
   /// - `drainTimeout` (duration, default: 5 s): the time that sessions have to finish when the
   ///   server shuts down. Remaining sessions end with UNAVAILABLE; connections on which that status
   ///   cannot be written are closed a second later.
   public var drainTimeout = Duration.seconds(5)
   /// - `resumeKeys` (default: one random key): the first key signs resume tokens; tokens of all
-  ///   keys are accepted. Servers with the same keys resume each other's sessions. An empty list
+  ///   keys are accepted. Servers using the same keys resume one another's sessions. An empty list
   ///   disables resumption.
   public var resumeKeys = [ResumeKey.random()]
   /// - `resumeTokenLifetime` (duration, default: 5 min, at least 10 s): how long a resume token is
@@ -70,20 +71,20 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// - `computeNiceness` (0-19, default: 10): the niceness of the threads that filter. A higher
   ///   value gives precedence to the threads that carry gRPC.
   public var computeNiceness = 10
-  /// - `sharedMemory` (default: none): the settings of shared memory for clients on this host.
-  ///   `nil` disables shared memory, and pixels travel inline.
+  /// - `sharedMemory` (optional, default: `nil`): the settings of shared memory for clients on this
+  ///   host. `nil` disables shared memory, and pixels travel inline.
   public var sharedMemory: SharedMemoryConfiguration?
   /// The limits and retention of callers' assets.
   public var assets = AssetConfiguration()
-  /// - `maxPlanBytes` (bytes, default: 256 MiB): the most memory of a pipeline for one frame size,
-  ///   not counting the frames: images that it composites, fields that vary over the frame. Two
-  ///   images of 4K size have 133 MB. Above the limit the failure policy applies to frames, and
+  /// - `maxPlanBytes` (bytes, default: 256 MiB): the maximum memory of a pipeline for one frame
+  ///   size, not counting the frames: images that it composites, fields that vary over the frame.
+  ///   Two images of 4K size have 133 MB. Above the limit the failure policy applies to frames, and
   ///   still images are refused with RESOURCE_EXHAUSTED.
   public var maxPlanBytes = 256 << 20
-  /// - `maxTotalPlanBytes` (bytes, default: 1 GiB): the most memory of the pipelines of all
+  /// - `maxTotalPlanBytes` (bytes, default: 1 GiB): the maximum memory of the pipelines of all
   ///   sessions together. Pipelines of less than 64 KiB do not count.
   public var maxTotalPlanBytes = 1 << 30
-  /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): the most memory of idle frame buffers.
+  /// - `maxIdlePoolBytes` (bytes, default: 256 MiB): the maximum memory of idle frame buffers.
   public var maxIdlePoolBytes = 256 << 20
   /// - `releaseMemoryAfter` (duration, optional, default: 10 s, at least 100 ms): the interval at
   ///   which unused memory is returned to the system: frame buffers that were idle for the whole
@@ -95,7 +96,7 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// The defaults.
   public init() {}
 
-  /// - Throws: ``ConfigurationError`` if sockets are given, but not one for each address.
+  /// - Throws: ``ConfigurationError`` if sockets are given, but not exactly one per address.
   func validateDescriptors() throws(ConfigurationError) {
     let (count, required) = (self.listeningDescriptors.count, self.addresses.count)
     guard count == 0 || count == required else {

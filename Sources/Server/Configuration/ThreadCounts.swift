@@ -14,14 +14,13 @@ package struct ThreadCounts: Sendable, Hashable {
 
   /// Chooses the numbers (decision 49 has the measurements).
   ///
-  /// A compute thread per processor. A quota counts rounded down: threads that together use more
-  /// than it are stopped for the rest of the period of usually 100 ms, and the event loops with
-  /// them.
+  /// A compute thread per processor. A quota is rounded down: threads that together use more than
+  /// it are stopped for the rest of the period of usually 100 ms, and the event loops with them.
   ///
   /// An event loop per processor, but four on two or three processors: a small message waits for
-  /// the large ones of its loop, and with four loops the system lets another loop run instead.
-  /// On one processor more loops only cost changes of thread. A quota counts rounded up, because
-  /// event loops are idle most of the time.
+  /// the large ones of its loop, and with four loops the system runs another loop meanwhile. On one
+  /// processor more loops only cost changes of thread. A quota is rounded up, because event loops
+  /// are idle most of the time.
   package init(for processors: AvailableProcessors) {
     let quota = min(processors.quota ?? .infinity, Double(processors.count))
     let rounded = max(1, Int(quota.rounded(.up)))
@@ -31,8 +30,8 @@ package struct ThreadCounts: Sendable, Hashable {
   /// The numbers for this process.
   package static let ofThisProcess = ThreadCounts(for: .ofThisProcess)
 
-  /// Gives the event loops that the process shares this number. Call it once, before anything uses
-  /// them.
+  /// Sets the number of event loops that the process shares. Must be called once, before they are
+  /// used.
   ///
   /// - Parameter workers: The number of processes that share the processors.
   package func apply(sharedAmong workers: Int = 1) {

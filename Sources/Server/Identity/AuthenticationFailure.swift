@@ -1,9 +1,9 @@
 /// A reason for which a caller cannot be identified.
 public struct AuthenticationFailure: Error, Sendable, Hashable {
-  /// The reason that the response states. It has no details, so that a caller that guesses tokens
-  /// learns nothing from it.
+  /// The reason that the response states, without details: a caller that guesses tokens doesn't
+  /// learn from it.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// The call has no credentials: no token, no certificate, and no known user.
+    /// The call lacks credentials: a token, a certificate, or a known user.
     case missing = "CREDENTIALS_MISSING"
     /// The token is invalid.
     case invalid = "TOKEN_INVALID"
@@ -11,14 +11,14 @@ public struct AuthenticationFailure: Error, Sendable, Hashable {
     case expired = "CREDENTIALS_EXPIRED"
   }
 
-  /// The reason that the response states.
+  /// The reason stated in the response.
   public let reason: Reason
-  /// The detail that is logged at debug level. It contains no secret.
+  /// The detail, which is logged at debug level. It never contains a secret.
   public let detail: String
 
   /// - Parameters:
-  ///   - reason: The reason that the response states.
-  ///   - detail: The detail that is logged. It must not contain the token.
+  ///   - reason: The reason stated in the response.
+  ///   - detail: The logged detail. It must not contain the token.
   public init(_ reason: Reason, _ detail: String) {
     self.reason = reason
     self.detail = detail

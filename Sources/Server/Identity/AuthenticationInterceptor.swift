@@ -5,12 +5,12 @@ import SidelightTransport
 import SidelightWire
 import Tracing
 
-/// Authenticates and authorizes each call before its handler runs, and ends calls whose credentials
-/// expire.
+/// Authenticates and authorizes every call before its handler runs, and ends calls whose
+/// credentials expire.
 struct AuthenticationInterceptor: ServerInterceptor {
   /// The header that carries tokens. It is removed before the handler runs.
   private static let header = "authorization"
-  /// The longest time between two checks for expiry. The clock is read again because it can be set
+  /// The maximum time between two checks for expiry. The clock is read again because it can be set
   /// and because machines sleep.
   private static let maxWait = Duration.seconds(3600)
 

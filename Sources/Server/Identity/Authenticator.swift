@@ -1,8 +1,7 @@
 /// Validates bearer tokens. `SidelightIdentity` has an authenticator for JSON web tokens.
 ///
-/// The server calls it for every call before any other work, and for several calls at the same
-/// time. It must not wait for another machine: clients without valid tokens could then keep it
-/// busy.
+/// The server calls it for every call before any other work, and concurrently. It must not wait for
+/// another machine: clients without valid tokens could then keep it busy.
 public protocol Authenticator: Sendable {
   /// Returns the caller that a token identifies, and its scopes.
   ///

@@ -1,12 +1,12 @@
 import SidelightTransport
 import Synchronization
 
-/// Identifies callers by the credentials of the call and of its connection.
+/// Identifies callers using the credentials of the call and of its connection.
 final class Authorizer: Sendable {
   private struct State {
     var rules: IdentityConfiguration
-    /// Whether callers must authenticate. Once `true` it stays `true`, so that new rules without
-    /// any entry do not open a closed server to all callers.
+    /// Whether callers must authenticate. Once `true` it stays `true`, because empty new rules must
+    /// not open a closed server to all callers.
     var requiresAuthentication: Bool
   }
 
@@ -53,8 +53,8 @@ final class Authorizer: Sendable {
   ///   - authorization: The values of the call's `authorization` header.
   ///   - connection: The connection of the call.
   ///   - now: The time since 1970.
-  /// - Returns: The caller; `nil` if the server does not authenticate callers.
-  /// - Throws: ``AuthenticationFailure`` if the call has no valid credentials.
+  /// - Returns: The caller, or `nil` if the server does not authenticate callers.
+  /// - Throws: ``AuthenticationFailure`` if the call doesn't have valid credentials.
   func principal(
     authorization: [String], on connection: Connection, at now: Duration
   ) async throws(AuthenticationFailure) -> Principal? {

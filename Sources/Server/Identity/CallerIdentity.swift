@@ -2,16 +2,15 @@ import SidelightKernels
 import SidelightWire
 
 /// The name under which sessions, rates and assets count: a caller, or one of the participants that
-/// it vouches for. Participants of different callers are different, also if their names are equal.
+/// it vouches for. Participants of different callers are different, even if their names are equal.
 package struct CallerIdentity: Sendable, Hashable, CustomStringConvertible {
-  /// The caller's name.
   package let caller: String
-  /// The participant's name; empty for the caller itself.
+  /// The participant's name, or empty for the caller itself.
   package let participant: String
 
   /// - Parameters:
   ///   - caller: The caller's name.
-  ///   - participant: The participant's name; empty for the caller itself.
+  ///   - participant: The participant's name, or empty for the caller itself.
   package init(caller: String, participant: String = "") {
     self.caller = caller
     self.participant = participant
@@ -20,7 +19,7 @@ package struct CallerIdentity: Sendable, Hashable, CustomStringConvertible {
   /// Whether it is a participant.
   package var isParticipant: Bool { !self.participant.isEmpty }
 
-  /// The caller that vouches for a participant; `nil` for a caller.
+  /// The caller that vouches for a participant, or `nil` for a caller.
   package var parent: CallerIdentity? {
     self.isParticipant ? CallerIdentity(caller: self.caller) : nil
   }

@@ -1,14 +1,14 @@
 /// The scopes of callers that their connection identifies. A bearer token takes precedence over the
 /// connection.
 ///
-/// If at least one kind of credentials is configured, here, by `ServerTLS.clientCertificates` or by
-/// an ``Authenticator``, calls without credentials are refused, except health checks. Otherwise
-/// every caller has all scopes.
+/// If at least one kind of credentials is configured, using this type,
+/// `ServerTLS.clientCertificates` or an ``Authenticator``, calls without credentials are refused,
+/// except health checks. Otherwise all callers have all scopes.
 public struct IdentityConfiguration: Sendable, Hashable {
-  /// - `unixUsers` (default: none): the scopes of a user's processes on Unix sockets, by user id.
+  /// - `unixUsers` (default: empty): the scopes of a user's processes on Unix sockets, by user ID.
   public var unixUsers: [UInt32: Set<Scope>] = [:]
-  /// - `unixGroups` (default: none): the scopes of a group's processes on Unix sockets, by group
-  ///   id. The group is the process's effective group, not a supplementary one. A process whose
+  /// - `unixGroups` (default: empty): the scopes of a group's processes on Unix sockets, by group
+  ///   ID. The group is the process's effective group, not a supplementary one. A process whose
   ///   user has an entry too has the scopes of both.
   public var unixGroups: [UInt32: Set<Scope>] = [:]
   /// - `certificates` (default: the participant's scopes for every certificate): the scopes of

@@ -1,14 +1,14 @@
 import GRPCCore
 
-/// The scopes that a method requires of its caller.
+/// The scopes required by a method.
 package enum MethodAccess: Sendable, Hashable {
-  /// None: monitoring has no credentials.
+  /// Any caller: monitoring lacks credentials.
   case unrestricted
   /// One of these scopes.
   case anyOf(Set<Scope>)
 
-  /// Looks up the scopes of a method. A method that is not in the table requires ``Scope/operate``,
-  /// so that a forgotten method is not open.
+  /// Looks up the scopes of a method. A method that is missing from the table requires
+  /// ``Scope/operate``: a forgotten method is not open.
   ///
   /// - Parameters:
   ///   - service: The full name of the service.

@@ -1,4 +1,4 @@
-/// A permission of a caller. `MethodAccess` has the scopes that each method requires.
+/// A permission of a caller. `MethodAccess` has the scopes that methods require.
 public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
   /// Filter video and still images, and check pipelines.
   case stream
@@ -14,7 +14,7 @@ public enum Scope: String, Sendable, Hashable, CaseIterable, Comparable {
 }
 
 extension Set<Scope> {
-  /// The scopes of a participant, which uses the server but does not operate it.
+  /// The scopes of a participant, which uses the server without operating it.
   public static let participant: Set<Scope> = [.stream, .assets, .introspect]
   /// All scopes.
   public static let all = Set(Scope.allCases)

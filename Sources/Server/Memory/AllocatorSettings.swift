@@ -5,27 +5,27 @@ import Synchronization
   import Glibc
 #endif
 
-/// The settings of the process's C allocator for buffers of frame size. Without glibc they do
-/// nothing.
+/// The settings of the process's C allocator for buffers of frame size. They have no effect without
+/// glibc.
 ///
-/// By default glibc returns each buffer to the kernel and faults in fresh pages for the next one:
+/// By default glibc returns every buffer to the kernel and faults in fresh pages for the next one:
 /// 450 to 1,550 page faults a frame. With buffers that stay on the heap, frames of 1 to 8 MB are
-/// two to three times as fast; the server returns the free memory when no frames arrive
+/// two to three times as fast; the server returns the free memory when frames stop arriving
 /// (`docs/decisions/0052-memory.md` has the figures).
 ///
 /// The settings concern the whole process, so `sidelight serve` applies them; a program that embeds
 /// a server may do so itself.
 public struct AllocatorSettings: Sendable, Hashable {
-  /// The size from which requests are mapped one by one, in bytes, at most 32 MiB. `nil` leaves it
-  /// to glibc.
+  /// The size in bytes, at most 32 MiB, from which every request gets its own mapping. `nil` leaves
+  /// it to glibc.
   public var mapThreshold: Int?
   /// The free memory at the top of the heap that is kept, in bytes. `nil` leaves it to glibc.
   public var trimThreshold: Int?
   /// The bytes by which the heap grows. `nil` leaves it to glibc.
   public var topPad: Int?
   /// The heaps that threads share. Only the first returns all of its free memory to the system; the
-  /// others keep their top, which for frames is nearly everything. `nil` leaves it
-  /// to glibc: eight per processor.
+  /// others keep their top, which is nearly all of it for frames. `nil` leaves it to glibc: eight
+  /// per processor.
   public var arenas: Int?
 
   /// Creates settings. `nil` leaves a value to glibc.
@@ -41,8 +41,8 @@ public struct AllocatorSettings: Sendable, Hashable {
   /// The allocator's own settings.
   public static let system = AllocatorSettings()
 
-  /// Settings for video: buffers of up to 32 MiB, the most that glibc allows, come from one heap
-  /// and stay there until ``releaseFreeMemory()``.
+  /// Settings for video: buffers of up to 32 MiB, glibc's maximum, come from one heap and stay
+  /// there until ``releaseFreeMemory()``.
   public static let frames = AllocatorSettings(
     mapThreshold: 32 << 20, trimThreshold: 1 << 30, topPad: 64 << 20, arenas: 1)
 
@@ -52,7 +52,7 @@ public struct AllocatorSettings: Sendable, Hashable {
   private static let applied = Mutex(AllocatorSettings.system)
 
   /// Applies the settings to this process. It must be the first call: buffers that are on the heap
-  /// already stay where they are, and ``arenas`` has no effect once a second thread has asked for
+  /// already stay where they are, and ``arenas`` has no effect once a second thread has requested
   /// memory.
   public func apply() {
     #if canImport(CMalloc)
@@ -68,8 +68,8 @@ public struct AllocatorSettings: Sendable, Hashable {
     #endif
   }
 
-  /// Returns the free memory of the heaps to the system, as far as ``arenas`` allows. Threads that
-  /// need memory wait meanwhile: a tenth of a millisecond for each MiB.
+  /// Returns the free memory of the heaps to the system, within the limits of ``arenas``. Threads
+  /// that need memory wait meanwhile: a tenth of a millisecond per MiB.
   public static func releaseFreeMemory() {
     #if canImport(CMalloc)
       _ = malloc_trim(0)
@@ -77,12 +77,12 @@ public struct AllocatorSettings: Sendable, Hashable {
   }
 }
 
-/// The memory that the process holds, and the part of it that the program uses.
+/// The memory held by the process, and the part used by the program.
 package struct HeapUsage: Sendable, Hashable {
-  /// The resident bytes that belong to no file: heaps, used and free, stacks, and pages of
+  /// The resident bytes that are not backed by files: heaps, used and free, stacks, and pages of
   /// pictures.
   package var residentBytes: Int
-  /// The bytes that the program has allocated, resident or not.
+  /// The bytes allocated by the program, resident or not.
   package var usedBytes: Int
 
   package init(residentBytes: Int, usedBytes: Int) {
@@ -90,11 +90,11 @@ package struct HeapUsage: Sendable, Hashable {
     self.usedBytes = usedBytes
   }
 
-  /// Reads the current usage; `nil` without glibc. Holds the locks of the heaps while their free
+  /// Reads the current usage, or `nil` without glibc. Holds the locks of the heaps while their free
   /// chunks are counted: two milliseconds for ten thousand.
   package static func current() -> HeapUsage? {
     #if canImport(CMalloc)
-      // All pages, the resident ones, and of those the pages of files.
+      // All pages, the resident pages, and the resident pages of files.
       let pages = Self.contents(of: "/proc/self/statm").split(separator: " ").map { Int($0) ?? 0 }
       guard pages.count > 2 else { return nil }
       return HeapUsage(

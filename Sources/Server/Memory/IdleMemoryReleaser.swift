@@ -4,8 +4,8 @@ import SidelightKernels
 import SidelightWire
 
 /// Releases unused memory to the system at regular checks: frame buffers that were idle since the
-/// last check, and free memory of the heap. `docs/decisions/0052-memory.md` says why free memory
-/// is kept at all, and when it is released.
+/// last check, and free memory of the heap. `docs/decisions/0052-memory.md` explains why free
+/// memory is kept, and when it is released.
 package struct IdleMemoryReleaser: Sendable {
   let engine: Engine
   /// The time between two checks.
@@ -13,8 +13,8 @@ package struct IdleMemoryReleaser: Sendable {
 
   /// Checks until the task is cancelled or a graceful shutdown begins.
   ///
-  /// Memory that a load leaves is released at the next check if frames still arrive, else after one
-  /// to two idle times.
+  /// If frames still arrive, the memory of an earlier load is released at the next check; otherwise
+  /// after one to two idle times.
   func run() async {
     await cancelWhenGracefulShutdown {
       var machine = StateMachine(activity: self.activity, heap: .current())
@@ -25,7 +25,7 @@ package struct IdleMemoryReleaser: Sendable {
     }
   }
 
-  /// A count that grows with every frame, every requested buffer, and every asset that is added or
+  /// A count that grows with each frame, each requested buffer, and each asset that is added or
   /// removed.
   private var activity: UInt64 {
     let pool = self.engine.processing.pool.statistics
@@ -56,12 +56,12 @@ package struct IdleMemoryReleaser: Sendable {
 extension IdleMemoryReleaser {
   /// Decides at each check whether to release the free memory of the heap.
   ///
-  /// There are two reasons to release: nothing has happened since the last check (then once), or
-  /// frames still arrive, but more than an eighth of the resident memory is free.
+  /// Memory is released in two cases: once when the server was idle since the last check, and
+  /// whenever frames still arrive, but more than an eighth of the resident memory is free.
   ///
-  /// The system does not report how much of the heap is free *and resident*. But the resident
-  /// memory that is not in use is the sum of that and of memory that cannot be released (stacks,
-  /// pages of pictures, fragments of pages in use), and the amount after each release shows the
+  /// The system does not report how much of the heap is free *and resident*. But the unused
+  /// resident memory is the sum of the free memory and the memory that cannot be released (stacks,
+  /// pages of pictures, fragments of pages in use), and the amount after a release shows the
   /// latter.
   package struct StateMachine: Sendable {
     /// The divisor of the resident memory that gives the surplus above which memory is released,
@@ -72,19 +72,19 @@ extension IdleMemoryReleaser {
     /// Whether memory was released since the last activity. A release during activity is not
     /// complete.
     private var isReleased = true
-    /// The least resident memory that was not in use since the last release.
+    /// The minimum resident memory that was not in use since the last release.
     private var minOverheadBytes: Int
 
     /// - Parameters:
     ///   - activity: A count that grows with all activity.
-    ///   - heap: The heap before any activity; `nil` if it is unknown: memory is then released only
-    ///     when nothing happens.
+    ///   - heap: The heap before any activity. If `nil`, memory is released only while the server
+    ///     is idle.
     package init(activity: UInt64, heap: HeapUsage?) {
       self.activity = activity
       self.minOverheadBytes = heap?.overheadBytes ?? 0
     }
 
-    /// Records that memory was freed without activity, so that it can be released too.
+    /// Records that memory was freed without activity, which makes it releasable.
     package mutating func freed() {
       self.isReleased = false
     }

@@ -3,28 +3,28 @@ import SidelightWire
 
 /// A rule about the filters that callers or participants may use.
 ///
-/// Of the rules without ``participants`` the first that matches a caller applies to it. Of those
-/// with ``participants`` the first that matches applies to a participant, in addition to the rule
-/// for its caller. If there are rules of a kind and none matches, no filter is permitted.
+/// Of the rules without ``participants`` the first match for a caller applies to it. Of the rules
+/// with ``participants`` the first match applies to a participant, in addition to the rule for its
+/// caller. If rules of a kind exist but do not match, all filters are refused.
 public struct PermissionRule: Sendable, Hashable {
-  /// The names of callers, or prefixes that end in `*`. An empty list matches every caller.
+  /// The names of callers, or prefixes that end in `*`. An empty list matches all callers.
   public var callers: [NamePattern]
-  /// The names of participants, or prefixes that end in `*`. An empty list makes the rule one for
+  /// The names of participants, or prefixes that end in `*`. A rule with an empty list applies to
   /// callers.
   public var participants: [NamePattern]
-  /// The scopes of which a caller has at least one. An empty set matches every caller. A caller
-  /// that is not authenticated has all scopes.
+  /// The scopes of which a caller has at least one. An empty set matches all callers. A caller that
+  /// is not authenticated has all scopes.
   public var scopes: Set<Scope>
   /// The permitted filters.
   public var filters: FilterNameList
-  /// The permitted ranges of parameters. Parameters without a range are not limited.
+  /// The permitted ranges of parameters. Parameters without a range are unlimited.
   public var parameters: [ParameterRange]
 
   /// Creates a rule.
   ///
   /// - Parameters:
   ///   - callers: The callers; all by default.
-  ///   - participants: The participants; none by default.
+  ///   - participants: The participants; empty by default.
   ///   - scopes: The scopes of callers; any by default.
   ///   - filters: The permitted filters.
   ///   - parameters: The permitted ranges of parameters.

@@ -22,7 +22,7 @@ final class PermissionStore: Sendable {
   /// Replaces the rules. They apply to sessions that open and to pipelines that change from now on.
   func update(_ rules: [PermissionRule]) { self.rules.value = Rules(rules) }
 
-  /// Returns what the rules grant to a caller, and to the participant for which it acts.
+  /// Returns the grants of the rules to a caller, and to the participant for which it acts.
   func grants(for caller: Caller) -> [FilterPermissions.Grant] {
     let rules = self.rules.value
     var grants: [FilterPermissions.Grant] = []
@@ -43,18 +43,18 @@ final class PermissionStore: Sendable {
   }
 }
 
-/// The permissions of one caller, and of the participant for which it acts: those of the
-/// configuration's rules, of the caller's token, and of the session.
+/// The permissions of one caller, and of the participant for which it acts, by the configuration's
+/// rules, the caller's token, and the session.
 ///
-/// The rules are looked up each time that a pipeline is resolved, so that an open session follows a
-/// reload with its next change.
+/// The rules are looked up whenever a pipeline is resolved: an open session follows a reload with
+/// its next change.
 struct CallerPermissions: FilterPermissionProvider {
   let store: PermissionStore
   let caller: Caller
   /// The filters of `Open.allowed_filters`; `nil` permits all.
   let allowedFilters: FilterNameList?
 
-  /// The permissions now; `nil` permits everything.
+  /// The current permissions; `nil` permits all filters.
   var permissions: FilterPermissions? {
     var grants = self.store.grants(for: self.caller)
     if let filters = self.caller.principal?.filters {

@@ -2,7 +2,7 @@ package import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire
 
-/// A received picture, checked as far as possible without decoding it.
+/// A received picture, checked without decoding it.
 package enum IncomingPicture: Sendable {
   /// Samples, in the transport's memory.
   case frame(Frame)
@@ -29,8 +29,8 @@ package enum IncomingPicture: Sendable {
   /// Fast enough for the threads of the transport.
   ///
   /// - Parameters:
-  ///   - pixels: The bytes of the image; `nil` if there are none. A file must be in memory that the
-  ///     client cannot write to: copy it out of shared memory first.
+  ///   - pixels: The bytes of the image, if any. A file must be in memory that the client cannot
+  ///     write to: copy it out of shared memory first.
   ///   - limits: The limits of a picture's size.
   ///   - jpeg: Reads the header.
   /// - Throws: ``FieldViolation`` whose field is relative to the image.

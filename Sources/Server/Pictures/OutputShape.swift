@@ -24,9 +24,9 @@ package struct OutputShape: Sendable, Hashable {
     }
   }
 
-  /// The coding of results. `nil` keeps that of the pictures.
+  /// The coding of results. `nil` keeps the pictures' coding.
   package private(set) var coding: PictureCoding?
-  /// The size of results; a side that is not stated follows from the other.
+  /// The size of results; an unspecified side follows from the other.
   package private(set) var size = FrameShape()
   /// Whether results are rotated upright.
   package private(set) var isUpright = false
@@ -61,7 +61,7 @@ package struct OutputShape: Sendable, Hashable {
       }
       self.coding = coding
     }
-    // A side that is not stated has at least one pixel.
+    // An unspecified side has at least one pixel.
     let size = FrameSize(width: max(1, Int(wire.width)), height: max(1, Int(wire.height)))
     for (name, side) in [("width", size.width), ("height", size.height)]
     where side > limits.maxDimension {
@@ -90,7 +90,7 @@ package struct OutputShape: Sendable, Hashable {
 
   /// Returns the conversion for pictures of a form.
   ///
-  /// Samples that become a file are rotated upright, because files state no orientation.
+  /// Samples that become a file are rotated upright, because files don't state an orientation.
   package func delivery(of form: PictureForm) -> Delivery {
     let coding = self.coding ?? form.coding
     let isUpright = self.isUpright || (coding.isFile && !form.coding.isFile)

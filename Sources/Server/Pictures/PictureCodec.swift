@@ -2,8 +2,8 @@ import SidelightCodecs
 import SidelightKernels
 import SidelightWire
 
-/// Decodes and encodes image files, as passes with a span each, on the compute threads. Sessions,
-/// `Apply` and the command line use it.
+/// Decodes and encodes image files, as passes with a span per pass, on the compute threads.
+/// Sessions, `Apply` and the command line use it.
 struct PictureCodec: Sendable {
   /// A file that cannot be decoded although its header is valid.
   struct Unreadable: Error {

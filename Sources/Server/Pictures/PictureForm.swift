@@ -40,7 +40,7 @@ extension Sidelight_V1_PixelFormat {
   }
 }
 
-/// The properties of a picture that are known before it is decoded. Pipelines are compiled for a
+/// The properties of a picture that are known before decoding it. Pipelines are compiled for a
 /// form.
 package struct PictureForm: Sendable, Hashable {
   /// The coding in the message.

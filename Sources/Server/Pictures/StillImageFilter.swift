@@ -4,8 +4,8 @@ package import SidelightKernels
 import SidelightTransport
 package import SidelightWire
 
-/// Filters still images with the code that sessions run. `Apply` and the command line use it, so
-/// their results are identical.
+/// Filters still images using the same code as sessions. `Apply` and the command line both use it
+/// and return identical results.
 package struct StillImageFilter: Sendable {
   private let catalogue: FilterCatalogue
   private let executor: PlanExecutor
@@ -29,7 +29,7 @@ package struct StillImageFilter: Sendable {
   }
 
   /// - Parameters:
-  ///   - maxPlanBytes: The bytes that a plan may hold in memory.
+  ///   - maxPlanBytes: The maximum memory of a plan, in bytes.
   ///   - observer: Observes the passes.
   init(
     catalogue: FilterCatalogue, executor: PlanExecutor, codec: PictureCodec, limits: FrameLimits,
@@ -51,16 +51,17 @@ package struct StillImageFilter: Sendable {
     package var isFiltered: Bool
   }
 
-  /// Filters an image. Returns the input byte for byte if the pipeline changes nothing.
+  /// Filters an image. Returns the input byte for byte if the pipeline doesn't change the image.
   ///
   /// - Parameters:
   ///   - image: The image, raw or a PNG or JPEG file, with its bytes inline.
   ///   - output: The form of the result.
   ///   - time: The position in a stream at which the image is filtered; by default the first frame.
   ///   - details: The values that stages can show.
-  ///   - bands: The most threads to spread a pass over; `nil` depends on the frames in flight.
+  ///   - bands: The maximum number of threads to spread a pass over; `nil` depends on the frames in
+  ///     flight.
   ///   - meter: Measures the work of the threads.
-  /// - Throws: ``PipelineError``; ``FieldViolation``, whose field is that of the request, for an
+  /// - Throws: ``PipelineError``; ``FieldViolation``, which names the request's field, for an
   ///   invalid image or a result that is too large; or the error of a custom filter.
   package func apply(
     _ pipeline: Pipeline, to image: Sidelight_V1_Image, output: OutputShape,
@@ -94,10 +95,11 @@ package struct StillImageFilter: Sendable {
       image: try await self.image(of: result, as: delivery.coding, output.jpeg), isFiltered: true)
   }
 
-  /// Filters a PNG or JPEG file. Returns the input byte for byte if neither the pipeline nor the
-  /// kind of file changes it.
+  /// Filters a PNG or JPEG file. Returns the input byte for byte if the pipeline doesn't change it
+  /// and the kind of file stays the same.
   ///
-  /// - Throws: As ``apply(_:to:output:at:details:bands:meter:)``; ``CodecError`` if the file is neither.
+  /// - Throws: As ``apply(_:to:output:at:details:bands:meter:)``; ``CodecError`` if the file is
+  ///   neither.
   package func apply(
     _ pipeline: Pipeline, toFile file: [UInt8], output: OutputShape,
     at time: FrameTime = FrameTime(), details: FrameDetails = FrameDetails()

@@ -9,7 +9,7 @@ import SwiftProtobuf
 struct Admission: Sendable {
   /// The open sessions, and the limits on new ones.
   let sessions: SessionRegistry
-  /// The rates of frames and bytes of each caller and participant.
+  /// The rates of frames and bytes per caller and participant.
   let rateLimiter: RateLimiter
   /// The memory of still images.
   let stillImages: StillBudget
@@ -45,11 +45,11 @@ struct Admission: Sendable {
     }
   }
 
-  /// The frames of a new session that may be without an outcome.
+  /// The maximum number of a new session's frames without an outcome.
   var framesInFlight: Int { self.sessionLimits.value.framesInFlight }
   /// The time that a custom filter may take for a frame without a budget.
   var customFilterTimeout: Duration { self.sessionLimits.value.customFilterTimeout }
-  /// The errors in a row after which a session ends.
+  /// The number of consecutive errors after which a session ends.
   var maxConsecutiveErrors: Int { self.sessionLimits.value.maxConsecutiveErrors }
 
   /// All limits, as clients receive them.
@@ -89,7 +89,7 @@ private struct SessionLimits: Sendable {
   }
 }
 
-/// Bounds the bytes of still images that wait or are filtered. Calls wait for their turn with their
+/// Bounds the bytes of still images that wait or are filtered. Calls wait for their turn with the
 /// whole image in memory, and a caller can start any number of calls.
 struct StillBudget: Sendable {
   private let budget: AddressBudget

@@ -1,14 +1,14 @@
 /// The load that a new session would find, relative to the capacity of the compute threads.
 ///
-/// The scheduler divides the threads fairly, so a session that demands more than its share loses its
-/// own frames and not those of others. Therefore a session's demand counts up to a sixteenth of the
-/// capacity, and the sessions of another caller count together up to that caller's fair share: a few
-/// costly sessions do not close the server to modest ones. Many sessions still do, once each new one
-/// would lose every second frame.
+/// The scheduler divides the threads fairly, so a session that demands more than its share only
+/// loses its own frames. Therefore a session's demand counts up to a sixteenth of the capacity, and
+/// the sessions of another caller count together up to that caller's fair share: a few costly
+/// sessions do not close the server to modest ones. Many sessions still do, once a new one would
+/// lose every second frame.
 package struct AdmissionLoad: Sendable {
   /// The work that arrives for a session.
   package struct Demand: Sendable {
-    /// The session's caller; `nil` if it is not known.
+    /// The session's caller, if known.
     package var caller: String?
     /// The work, relative to the capacity of the threads.
     package var work: Double
@@ -19,7 +19,7 @@ package struct AdmissionLoad: Sendable {
     }
   }
 
-  /// The most demand of a session that counts, and the least share of a caller.
+  /// The maximum demand of a session that counts, and the minimum share of a caller.
   private static let share = 1.0 / 16
 
   /// The load; 2 means that every second frame of a new session would be lost.

@@ -6,17 +6,17 @@ public struct Quotas: Sendable, Hashable {
   /// - `sessions` (count, default: 256, range: 0 or more): open sessions; `open` beyond is refused
   ///   with RESOURCE_EXHAUSTED.
   public var sessions = 256
-  /// - `framesPerSecond` (per second, optional, default: none, range: more than 0): frames of all
+  /// - `framesPerSecond` (per second, optional, default: `nil`, range: more than 0): frames of all
   ///   sessions and still images together. A burst may have the frames of one second, at least one.
   ///   Frames beyond the limit are dropped with RATE_LIMITED; a session that never drops has to
   ///   wait; still images are refused with RESOURCE_EXHAUSTED.
   public var framesPerSecond: Double?
-  /// - `bytesPerSecond` (bytes per second, optional, default: none, range: more than 0): bytes of
+  /// - `bytesPerSecond` (bytes per second, optional, default: `nil`, range: more than 0): bytes of
   ///   those frames' pixels or files, inline or in shared memory. A burst may have the bytes of one
   ///   second; a larger frame passes once the bytes of one second are available, and delays the
   ///   next. Frames beyond the limit end as above.
   public var bytesPerSecond: Double?
-  /// The limits of each participant, in addition to those of its caller.
+  /// The limits of a participant, in addition to its caller's limits.
   public var participant = ParticipantQuotas()
 
   /// The defaults.
@@ -44,13 +44,13 @@ public struct Quotas: Sendable, Hashable {
 
 /// The limits of one participant of a caller.
 public struct ParticipantQuotas: Sendable, Hashable {
-  /// - `sessions` (count, optional, default: none, range: 0 or more): open sessions, as
+  /// - `sessions` (count, optional, default: `nil`, range: 0 or more): open sessions, as
   ///   ``Quotas/sessions``. `nil` disables the limit.
   public var sessions: Int?
-  /// - `framesPerSecond` (per second, optional, default: none, range: more than 0): frames, as
+  /// - `framesPerSecond` (per second, optional, default: `nil`, range: more than 0): frames, as
   ///   ``Quotas/framesPerSecond``. `nil` disables the limit.
   public var framesPerSecond: Double?
-  /// - `bytesPerSecond` (bytes per second, optional, default: none, range: more than 0): bytes of
+  /// - `bytesPerSecond` (bytes per second, optional, default: `nil`, range: more than 0): bytes of
   ///   frames, as ``Quotas/bytesPerSecond``. `nil` disables the limit.
   public var bytesPerSecond: Double?
 

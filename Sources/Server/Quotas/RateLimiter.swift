@@ -4,8 +4,8 @@ import ServiceLifecycle
 package import SidelightWire
 import Synchronization
 
-/// The rate limits of all callers and participants. It keeps the limiters of those that have
-/// sessions or have sent something recently.
+/// The rate limits of all callers and participants. It keeps the limiters of callers and
+/// participants that have sessions or have sent frames recently.
 package final class RateLimiter: Sendable {
   private struct State {
     var quotas: Quotas
@@ -15,23 +15,23 @@ package final class RateLimiter: Sendable {
   }
 
   private static let minCleanupCount = 1024
-  /// The number of limiters that a cleanup leaves, aside from those of callers and of participants
-  /// with sessions.
+  /// The number of limiters that a cleanup leaves, aside from the limiters of callers and of
+  /// participants with sessions.
   private static let maxIdleCount = 16384
 
   private let state: Mutex<State>
   private let clock: SessionClock
 
   /// - Parameters:
-  ///   - quotas: The limits of each caller and participant.
+  ///   - quotas: The limits of callers and participants.
   ///   - clock: The clock of the rates.
   package init(_ quotas: Quotas, clock: SessionClock) {
     self.state = Mutex(State(quotas: quotas))
     self.clock = clock
   }
 
-  /// The limits of each caller and participant. A change applies to known ones at once; open
-  /// sessions continue.
+  /// The limits of callers and participants. A change applies to known ones at once; open sessions
+  /// continue.
   package var quotas: Quotas {
     get { self.state.withLock { $0.quotas } }
     set {
@@ -45,8 +45,8 @@ package final class RateLimiter: Sendable {
     }
   }
 
-  /// Returns the limiter of a caller or participant, which all of its calls share. The
-  /// limiter of a participant also accounts for its frames at the limiter of its caller.
+  /// Returns the limiter of a caller or participant, which all of its calls share. The limiter of a
+  /// participant also charges its frames to its caller's limiter.
   package func limiter(of identity: CallerIdentity) -> CallerRateLimiter {
     self.state.withLock { state in
       if let limiter = state.limiters[identity] { return limiter }
@@ -85,9 +85,9 @@ package final class RateLimiter: Sendable {
   package var count: Int { self.state.withLock { $0.limiters.count } }
 
   private static func removeUnused(_ state: inout State) {
-    // Participants first: their limiters reference those of their callers.
+    // Participants first: their limiters reference their callers' limiters.
     self.remove(&state) { $0.isParticipant && $1.isUnused }
-    // A caller can invent participants. They lose what they owe; the caller's limit still counts.
+    // A caller can invent participants. Their debt is forgotten; the caller's limit still counts.
     if state.limiters.count > Self.maxIdleCount {
       self.remove(&state) { identity, _ in identity.isParticipant }
     }
@@ -101,7 +101,7 @@ package final class RateLimiter: Sendable {
     var removed: [CallerIdentity] = []
     var index = state.limiters.startIndex
     while index != state.limiters.endIndex {
-      // A limiter that a session references stays: the caller would have two otherwise.
+      // A limiter that a session references stays: its caller would have two limiters otherwise.
       if isKnownUniquelyReferenced(&state.limiters.values[index]),
         condition(state.limiters.keys[index], state.limiters.values[index])
       {
@@ -131,7 +131,7 @@ struct RateLimits: Sendable, Hashable {
 
 /// The rate limits of one caller or participant, shared by all of its sessions and still images.
 package final class CallerRateLimiter: Sendable {
-  /// The limit that is exceeded.
+  /// The exceeded limit.
   struct LimitExceeded: Error, Sendable, Hashable {
     /// The limit's name and value, for clients.
     let limit: String
@@ -152,7 +152,7 @@ package final class CallerRateLimiter: Sendable {
       self.bytes = limits.bytesPerSecond.map { TokenBucket(perSecond: $0, at: now) }
     }
 
-    /// Returns the limit that a frame would exceed; `nil` if there is none.
+    /// Returns the limit that a frame would exceed, if any.
     mutating func limitExceeded(byFrameOf byteCount: Int, at now: Duration) -> LimitExceeded? {
       let delays = (
         frames: self.frames?.delay(for: 1, at: now) ?? .zero,
@@ -187,16 +187,16 @@ package final class CallerRateLimiter: Sendable {
     self.clock = clock
   }
 
-  /// Accounts for a frame. Takes nothing if a limit is exceeded.
+  /// Accounts for a frame, unless it exceeds a limit.
   func take(frameOf byteCount: Int) throws(LimitExceeded) {
     if let exceeded = self.limitExceeded(takingFrameOf: byteCount, at: self.clock.now()) {
       throw exceeded
     }
   }
 
-  /// Accounts for a frame, if neither a limit of the participant nor one of the caller is exceeded.
+  /// Accounts for a frame, unless it exceeds a limit of the participant or of its caller.
   ///
-  /// The participant's lock is held while the caller's is taken, and never the other way round.
+  /// The participant's lock is held while taking the caller's, never the other way round.
   private func limitExceeded(
     takingFrameOf byteCount: Int, at now: Duration
   ) -> LimitExceeded? {

@@ -1,8 +1,8 @@
 /// A token bucket with a rate per second and a burst of one second. An amount larger than the burst
 /// passes when the bucket is full, and leaves a debt that is filled first.
 ///
-/// In any period the amounts are at most what the rate allows in that period and one more second,
-/// or in that period plus the largest single amount.
+/// In any period the amounts are at most the rate over that period and one more second, or over
+/// that period plus the largest single amount.
 package struct TokenBucket: Sendable {
   private let perSecond: Double
   private let capacity: Double
@@ -19,15 +19,14 @@ package struct TokenBucket: Sendable {
     self.last = now
   }
 
-  /// Returns the time until an amount may be taken; zero if it may now.
+  /// Returns the time until an amount may be taken, or zero if it may now.
   package mutating func delay(for amount: Double, at now: Duration) -> Duration {
     self.fill(at: now)
     let missing = min(amount, self.capacity) - self.level
-    // A rounding error must not make a caller wait again and again.
+    // A rounding error must not make a caller wait repeatedly.
     return missing <= 1e-6 * self.capacity ? .zero : .seconds(missing / self.perSecond)
   }
 
-  /// Takes an amount.
   package mutating func take(_ amount: Double) {
     self.level -= amount
   }

@@ -14,7 +14,7 @@ final class Completion: Sendable {
   /// Whether ``finish()`` was called.
   var isFinished: Bool { self.state.withLock { if case .finished = $0 { true } else { false } } }
 
-  /// Marks the event as occurred. Later calls do nothing.
+  /// Marks the event as occurred. Later calls have no effect.
   func finish() {
     let waiting: CheckedContinuation<Void, Never>? = self.state.withLock { state in
       defer { state = .finished }
@@ -34,7 +34,7 @@ final class Completion: Sendable {
   /// - Returns: Whether the event has occurred.
   func wait(atMost limit: Duration, on clock: SessionClock) async -> Bool {
     await withTaskGroup(of: Void.self) { group in
-      // Set when the timer ends, so that a waiter that registers later does not miss it.
+      // Set when the timer ends, for waiters that register later.
       let timer = Completion()
       // Not on the caller's executor, whose threads may all be occupied by the work that is waited
       // for.

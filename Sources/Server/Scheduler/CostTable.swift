@@ -3,13 +3,13 @@ import Synchronization
 
 /// The cost of a plan's frames as moving averages, shared by all sessions that run the plan.
 ///
-/// Two values: the elapsed time, which decides about deadlines, and the work of all threads that
-/// shared a frame, which decides about load.
+/// It has two values: the elapsed time, which decides about deadlines, and the work of all threads
+/// that shared a frame, which decides about load.
 package final class CostEstimate: Sendable {
   private struct Averages {
     var elapsed: Duration?
     var work: Duration?
-    /// The least elapsed time by the plan, until a frame is done.
+    /// The plan's prediction of the minimum elapsed time, until a frame is done.
     var prior: Duration?
   }
 
@@ -19,25 +19,25 @@ package final class CostEstimate: Sendable {
   /// Creates an estimate without frames.
   ///
   /// - Parameters:
-  ///   - priorWork: The work that the plan itself predicts; `nil` if it predicts none.
-  ///   - threads: The most threads that share the work.
+  ///   - priorWork: The work that the plan itself predicts, if any.
+  ///   - threads: The maximum number of threads that share the work.
   package init(priorWork: Duration? = nil, threads: Int = 1) {
     self.priorWork = priorWork
     self.averages = Mutex(Averages(prior: priorWork.map { $0 / max(threads, 1) }))
   }
 
-  /// The expected elapsed time of the next frame. Before the first is done, the least that the plan
-  /// predicts; `nil` if it predicts none.
+  /// The expected elapsed time of the next frame. Before the first frame is done, the minimum that
+  /// the plan predicts, if any.
   package var expected: Duration? { self.averages.withLock { $0.elapsed ?? $0.prior } }
 
-  /// The expected work of the next frame, in time of one thread. Before the first is done, what the
-  /// plan predicts; `nil` if it predicts none.
+  /// The expected work of the next frame, in time of one thread. Before the first frame is done,
+  /// the plan's prediction, if any.
   package var work: Duration? { self.averages.withLock { $0.work } ?? self.priorWork }
 
   /// Records a frame. Counts an outlier, for example after a stall of a filter or of the machine,
   /// as at most four times the average.
   ///
-  /// - Parameter work: The work of all threads; `nil` if one thread did it all.
+  /// - Parameter work: The work of all threads, or `nil` if one thread did it all.
   package func record(_ elapsed: Duration, work: Duration? = nil) {
     self.averages.withLock { averages in
       Self.record(elapsed, in: &averages.elapsed)
@@ -54,9 +54,9 @@ package final class CostEstimate: Sendable {
   }
 
   /// Records a frame that was refused because it was expected to take too long. Lowers the estimate
-  /// of the elapsed time a little, so that a frame is tried occasionally: otherwise a plan that was
-  /// slow once would never run again. The estimate of work stays, because the demand does. A
-  /// prediction is halved: nothing has been measured yet.
+  /// of the elapsed time a little to try a frame occasionally: otherwise a plan that was slow once
+  /// would never run again. The estimate of work stays, because the demand does. A prediction
+  /// without measurements is halved.
   package func recordRefusal() {
     self.averages.withLock { averages in
       averages.elapsed = averages.elapsed.map { $0 - $0 / 32 }

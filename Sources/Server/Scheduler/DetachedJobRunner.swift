@@ -7,7 +7,7 @@ import Synchronization
 /// ends while its job continues. ``FrameScheduler`` bounds the threads that such jobs occupy.
 final class DetachedJobRunner: Sendable {
   private struct State {
-    /// Bounded by the sessions: each has one job for its worker and one for each analysis at most.
+    /// Bounded by the sessions: a session has at most one job for its worker and one per analysis.
     var waiting: [DetachedJob] = []
     var runner: CheckedContinuation<DetachedJob?, Never>?
     var isFinished = false
@@ -21,8 +21,8 @@ final class DetachedJobRunner: Sendable {
 
   private let state = Mutex(State())
 
-  /// Starts a job. It requests its turns itself, which run on the compute threads. After ``finish()`` the job does not run, and is done
-  /// immediately.
+  /// Starts a job, which requests its own turns on the compute threads. After ``finish()`` the job
+  /// does not run, and is done immediately.
   func start(_ body: @escaping DetachedJob.Body) -> DetachedJob {
     let job = DetachedJob(body)
     let placement: Placement = self.state.withLock { state in
@@ -50,8 +50,8 @@ final class DetachedJobRunner: Sendable {
     }
   }
 
-  /// Ends ``run()`` once all jobs have returned. Call it when no session is left that could start a
-  /// job.
+  /// Ends ``run()`` once all jobs have returned. Must be called after the last session that could
+  /// start a job has ended.
   func finish() {
     let runner = self.state.withLock { state in
       state.isFinished = true
@@ -96,8 +96,8 @@ final class DetachedJob: Sendable {
   /// Whether the job is done.
   var isDone: Bool { self.done.isFinished }
 
-  /// Returns when the job's turn has come, or it is done without one. Cancellation of the caller
-  /// abandons the job, which ends its wait for a turn.
+  /// Returns when the job's turn has come, or when it is done without a turn. Cancellation of the
+  /// caller abandons the job, which ends its wait for a turn.
   func waitUntilStarted() async {
     await withTaskCancellationHandler {
       await self.started.wait()
@@ -113,7 +113,7 @@ final class DetachedJob: Sendable {
     await self.done.wait(atMost: limit, on: clock)
   }
 
-  /// Cancels the job's task. Does nothing if the job is done.
+  /// Cancels the job's task. Has no effect if the job is done.
   func abandon() {
     self.released.finish()
   }

@@ -1,33 +1,33 @@
 extension FrameScheduler {
-  /// The kind of work that a turn is for.
+  /// The kind of work of a turn.
   package enum TurnKind: Sendable, Hashable {
     /// A frame, work that a caller waits for, or work that protects.
     case frame
-    /// Work that no frame waits for and that takes longer than one, such as a search for faces that
-    /// get stickers. Such turns leave one thread to frames, if there are several, and let waiting
-    /// frames go first until their deadline.
+    /// Work that frames do not wait for and that takes longer than a frame, such as a search for
+    /// faces that get stickers. If there are several threads, such turns leave one to frames, and
+    /// let waiting frames go first until their deadline.
     case job
   }
 
   /// The decisions of a scheduler: which frame is next, and on how many threads. It returns actions
   /// and never waits itself.
   ///
-  /// After earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995), but with the
-  /// deadlines of the frames: among the waiting sessions that have not had more service than the
-  /// mean, the frame with the earliest deadline is next. So a session with a high demand gets what
-  /// the others leave, and deadlines count only within a session's share.
+  /// Uses earliest eligible virtual deadline first (Stoica, Abdel-Wahab, 1995) with the frames'
+  /// deadlines: among the waiting sessions that have not had more service than the mean, the frame
+  /// with the earliest deadline is next. A session with a high demand gets the remaining time of
+  /// the others, and deadlines count only within a session's share.
   ///
-  /// A long turn pauses for waiting frames that are expected to take a quarter of its time at most,
-  /// of sessions that have had no more service. Frames of similar cost never interrupt each other:
-  /// that would delay the first and gain nothing for the second.
+  /// A long turn pauses for waiting frames that are expected to take at most a quarter of its time
+  /// and whose sessions have had no more service. Frames of similar cost never interrupt one
+  /// another, because that would delay the first without helping the second.
   ///
   /// Jobs (``TurnKind``) take longer than frames and never occupy all threads, unless there is only
   /// one: sessions that search for faces at the same time would otherwise delay all frames.
   ///
-  /// Some turns never come to a point where they could pause: a search of a picture, the drawing of
-  /// a text, the compilation of a pipeline. A short frame of a session with no more service does not
-  /// wait for them: after ``patience`` it runs on an additional thread (``lend(at:)``), so that the
-  /// kernel divides the processors for the time that it takes.
+  /// Some turns never reach a point where they could pause: a search of a picture, the drawing of a
+  /// text, the compilation of a pipeline. A short frame of a session with no more service does not
+  /// wait for them: after ``patience`` it runs on an additional thread (``lend(at:)``), and the
+  /// kernel divides the processors meanwhile.
   package struct StateMachine: ~Copyable {
     /// A session's account with the scheduler.
     private struct Account {
@@ -45,7 +45,7 @@ extension FrameScheduler {
       var ticket: UInt64
       var session: UInt64
       var deadline: Duration
-      /// The expected work; `nil` if unknown.
+      /// The expected work, or `nil` if unknown.
       var cost: Duration?
       var kind = TurnKind.frame
       /// The time of the request.
@@ -56,7 +56,7 @@ extension FrameScheduler {
     private struct Running {
       var session: UInt64
       var kind: TurnKind
-      /// The expected work; `nil` if unknown.
+      /// The expected work, or `nil` if unknown.
       var cost: Duration?
       /// The time at which it began or continued.
       var since: Duration
@@ -64,10 +64,10 @@ extension FrameScheduler {
 
     /// The time for which a short frame waits for a turn that does not pause.
     package static let patience = Duration.milliseconds(4)
-    /// The longest lead, in work, that a session has over the one that had the most.
+    /// The maximum lead, in work, of a session over the session with the most service.
     package static let maxLag = Duration.seconds(1)
 
-    /// The least ratio of a turn's cost to that of a frame for which it pauses.
+    /// The minimum ratio of a turn's cost to a frame's cost at which the turn pauses.
     private static let pauseRatio = 4
 
     /// The time for which a session counts as active after a request.
@@ -85,8 +85,8 @@ extension FrameScheduler {
     /// The sessions that were active when the last turn began.
     package private(set) var activeSessions = 0
     private var accounts: [UInt64: Account] = [:]
-    /// The most service of a session that has got a turn. An idle session continues from here if no
-    /// other is active: it does not accumulate a share.
+    /// The highest service of a session that has been granted a turn. An idle session continues
+    /// from here if all others are idle too: it does not accumulate a share.
     private var virtualTime = Duration.zero
     private var nextTicket: UInt64 = 0
 
@@ -109,7 +109,7 @@ extension FrameScheduler {
     package struct Grant: Sendable, Equatable {
       package var ticket: UInt64
       package var bands: Int
-      /// Whether the turn needs an additional thread, because those of the pool are held.
+      /// Whether the turn needs an additional thread, because all threads of the pool are held.
       package var isAdditional: Bool
 
       package init(ticket: UInt64, bands: Int, isAdditional: Bool = false) {
@@ -124,7 +124,7 @@ extension FrameScheduler {
     /// - Parameters:
     ///   - session: The session's number.
     ///   - deadline: The time at which the frame should be done.
-    ///   - cost: The expected work; `nil` if unknown.
+    ///   - cost: The expected work, or `nil` if unknown.
     ///   - kind: The kind of work.
     ///   - now: The time.
     package mutating func request(
@@ -153,7 +153,7 @@ extension FrameScheduler {
     ///   - work: The work, in time of one thread.
     ///   - kind: The kind of work.
     ///   - isAdditional: Whether the turn had an additional thread.
-    /// - Returns: The next turn; `nil` if there is none.
+    /// - Returns: The next turn, or `nil` if no session waits.
     package mutating func finish(
       session: UInt64, work: Duration, kind: TurnKind = .frame, isAdditional: Bool = false,
       at now: Duration
@@ -182,7 +182,7 @@ extension FrameScheduler {
     /// - Parameters:
     ///   - session: The session's number.
     ///   - deadline: The deadline of the turn's frame.
-    ///   - cost: The expected work of the whole turn, at least what was done.
+    ///   - cost: The expected work of the whole turn, at least the work so far.
     ///   - work: The work since the turn began or continued, which the session is charged for if
     ///     the turn pauses.
     /// - Returns: `nil` if the turn does not pause.
@@ -202,7 +202,7 @@ extension FrameScheduler {
     }
 
     /// Returns the time until ``lend(at:)`` may have to serve a waiting frame, because a turn has
-    /// taken much longer than the frame will; `nil` if no frame of known cost waits.
+    /// taken much longer than the frame will, or `nil` unless a frame of known cost waits.
     package func timeToLend(at now: Duration) -> Duration? {
       var earliest: Duration?
       for request in self.requests where request.kind == .frame {
@@ -219,8 +219,8 @@ extension FrameScheduler {
 
     /// Grants a turn on an additional thread to a frame that is held up by much longer turns.
     ///
-    /// - Returns: `nil` if there is no such frame, or as many additional threads are in use as turns
-    ///   are long.
+    /// - Returns: `nil` if no such frame waits, or if the additional threads in use are as many as
+    ///   the long turns.
     package mutating func lend(at now: Duration) -> Grant? {
       let long = self.running.count { now - $0.since >= Self.patience }
       guard self.additionalTurns < min(long, self.threads) else { return nil }
@@ -265,12 +265,12 @@ extension FrameScheduler {
       self.accounts[session] = account
     }
 
-    /// Returns the work that arrives, relative to the capacity of the threads.
+    /// Returns the arriving work, relative to the capacity of the threads.
     package func load(at now: Duration) -> Double {
       self.demands(at: now).values.reduce(0, +)
     }
 
-    /// Returns the work that arrives by session, relative to the capacity of the threads.
+    /// Returns the arriving work by session, relative to the capacity of the threads.
     package func demands(at now: Duration) -> [UInt64: Double] {
       self.accounts.mapValues { account in
         account.demand * Self.decay(over: now - account.lastArrival) / Double(self.threads)
@@ -279,8 +279,8 @@ extension FrameScheduler {
 
     /// Withdraws a request.
     ///
-    /// - Returns: Whether it was still waiting; if not, its turn has come, and ``finish`` must end
-    ///   it.
+    /// - Returns: Whether it was still waiting. If not, its turn has come, and must be ended using
+    ///   ``finish``.
     package mutating func withdraw(ticket: UInt64) -> Bool {
       guard let index = self.requests.firstIndex(where: { $0.ticket == ticket }) else {
         return false
@@ -320,7 +320,7 @@ extension FrameScheduler {
       let eligible = waiting.filter { services[$0] <= mean }
       let index =
         eligible.min { self.requests[$0].deadline < self.requests[$1].deadline }
-        // Rounding can leave no session at or below the mean.
+        // Because of rounding, all services can be above the mean.
         ?? waiting.min { services[$0] < services[$1] }
       return index.map { self.grant(self.requests.remove(at: $0), at: now) }
     }
@@ -331,8 +331,7 @@ extension FrameScheduler {
         || self.running.count { $0.kind == .job } < max(1, self.threads - 1)
     }
 
-    /// Returns the index of the request with the earliest deadline among those that a turn pauses
-    /// for; `nil` if there is none.
+    /// Returns the index of the request with the earliest deadline that a turn pauses for, if any.
     ///
     /// - Parameters:
     ///   - cost: The expected work of the turn.
@@ -350,9 +349,9 @@ extension FrameScheduler {
       self.accounts[session]?.service ?? .zero
     }
 
-    /// The service of the session that has had the least, of those that run or wait; `nil` if there
-    /// is none. A session that needs less than its share continues from here with each frame: it
-    /// goes before all that need more, and accumulates nothing.
+    /// The lowest service of the running and waiting sessions, if any. A session that needs less
+    /// than its share continues from here with each frame: it goes before all sessions that need
+    /// more, and does not accumulate a share.
     private var leastService: Duration? {
       var least: Duration?
       for turn in self.running { least = self.lesser(least, turn.session) }
@@ -361,14 +360,14 @@ extension FrameScheduler {
       return least
     }
 
-    /// The lesser of a service and that of a session; one that has left does not count.
+    /// The lesser of a service and a session's service, unless the session has left.
     private func lesser(_ least: Duration?, _ session: UInt64) -> Duration? {
       guard let service = self.accounts[session]?.service else { return least }
       return least.map { min($0, service) } ?? service
     }
 
-    /// The least service with which a session can continue, also a new one: the least of the active
-    /// sessions, but not much less than the most.
+    /// The lowest service with which a session, including a new one, can continue: the lowest
+    /// service of the active sessions, but at most ``maxLag`` below the highest.
     private var startingService: Duration {
       max(self.leastService ?? self.virtualTime, self.virtualTime - Self.maxLag)
     }
@@ -388,14 +387,14 @@ extension FrameScheduler {
       return max(1, self.threads / max(1, self.activeSessions, self.running.count))
     }
 
-    /// Removes a turn of a session. Of several, which the machine cannot tell apart, the first.
+    /// Removes a turn of a session: the first, because the machine cannot distinguish its turns.
     private mutating func removeRunning(_ session: UInt64, _ kind: TurnKind) {
       let index = self.running.firstIndex { $0.session == session && $0.kind == kind }
       if let index { self.running.remove(at: index) }
     }
 
-    /// Returns the factor by which an average decays over some time: linear, which is close enough
-    /// to an exponential and needs no library.
+    /// Returns the factor by which an average decays over some time: linear, a close approximation
+    /// of an exponential that doesn't need a library.
     private static func decay(over elapsed: Duration) -> Double {
       max(0, 1 - max(0, elapsed / Self.demandWindow))
     }

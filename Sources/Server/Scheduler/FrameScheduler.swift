@@ -7,17 +7,17 @@ import Synchronization
 /// Grants the compute threads to sessions, one frame at a time: earliest deadline first among the
 /// sessions within their share.
 ///
-/// At most as many frames run at once as there are threads. Each is spread over `threads /
-/// sessions` threads: a wider spread shortens one frame but does not increase throughput, and would
-/// let one session's expensive frame delay all others. While other sessions are active, an
-/// expensive frame pauses between slices of its passes for much cheaper ones.
+/// At most as many frames run at once as the scheduler has threads. A frame is spread over
+/// `threads / sessions` threads: a wider spread shortens one frame but does not increase
+/// throughput, and would let one session's expensive frame delay all others. While other sessions
+/// are active, an expensive frame pauses between slices of its passes for much cheaper ones.
 ///
 /// Work that may not return gets a turn of limited length. Afterwards it continues, but the turn
 /// goes to another frame, and replacement threads replace the threads that it occupies.
 ///
-/// Turns are requested on the caller's thread: a session whose frame waits for a turn needs no
-/// compute thread to do so, of which all may be held by long work. While ``lendThreads()`` runs,
-/// short frames do not wait for such work either.
+/// Turns are requested on the caller's thread: a session whose frame waits for a turn does not need
+/// a compute thread, and long work may hold all of them. While ``lendThreads()`` runs, short frames
+/// do not wait for such work either.
 package final class FrameScheduler: Sendable {
   private struct State: ~Copyable {
     var machine: StateMachine
@@ -36,7 +36,7 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// The threads that overdue work may occupy before no more turns of limited length are granted.
+  /// The number of threads occupied by overdue work at which turns of limited length are refused.
   package static let maxOverdueThreads = 64
 
   /// The length of a limited turn for work of unknown cost.
@@ -59,13 +59,13 @@ package final class FrameScheduler: Sendable {
     self.clock = clock
   }
 
-  /// The work that arrives, relative to the capacity of the threads. Above 1, frames are dropped.
+  /// The arriving work, relative to the capacity of the threads. Above 1, frames are dropped.
   package var load: Double {
     let now = self.clock.now()
     return self.state.withLock { $0.machine.load(at: now) }
   }
 
-  /// The work that arrives by session, relative to the capacity of the threads.
+  /// The arriving work by session, relative to the capacity of the threads.
   var demands: [UInt64: Double] {
     let now = self.clock.now()
     return self.state.withLock { $0.machine.demands(at: now) }
@@ -85,10 +85,10 @@ package final class FrameScheduler: Sendable {
   ///   - session: The session's number.
   ///   - deadline: The time at which the frame should be done.
   ///   - limit: The length of the turn. `nil` disables the limit. A turn with a limit never pauses.
-  ///   - cost: The expected work, in time of one thread; `nil` if unknown.
+  ///   - cost: The expected work, in time of one thread, or `nil` if unknown.
   ///   - kind: The kind of work. The turn of a job never pauses.
-  ///   - waitsOnComputeThread: Whether the task waits as a job of the compute threads, so that its
-  ///     turn begins without delay. A cancellation then ends the wait only when a thread is free.
+  ///   - waitsOnComputeThread: Whether the task waits as a job of the compute threads, which starts
+  ///     its turn without delay. A cancellation then ends the wait only when a thread is free.
   ///   - body: Does the work on the given number of threads, and reports parallel work to the
   ///     meter: the scheduler charges the session for the work, not for the threads that it could
   ///     have used.
@@ -140,7 +140,7 @@ package final class FrameScheduler: Sendable {
   /// The number of frames that wait for their turn.
   package var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 
-  /// Closes the account of a session. No work of it may wait or run any more.
+  /// Closes the account of a session, which must not have waiting or running work.
   package func leave(session: UInt64) {
     self.state.withLock { $0.machine.leave(session: session) }
   }
@@ -166,7 +166,7 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// Waits for a turn that was requested.
+  /// Waits for a requested turn.
   ///
   /// - Returns: `nil` if the task was cancelled before.
   private func grant(of turn: PendingTurn) async -> PendingTurn.Grant? {
@@ -222,7 +222,7 @@ package final class FrameScheduler: Sendable {
     if let granted { self.begin(granted) }
   }
 
-  /// Starts a turn that was granted.
+  /// Starts a granted turn.
   private func begin(_ granted: (turn: PendingTurn?, grant: PendingTurn.Grant)) {
     var grant = granted.grant
     if grant.isAdditional { grant.additionalThreads = self.compute.addReplacements(for: 1) }
@@ -250,14 +250,14 @@ package final class FrameScheduler: Sendable {
 
   /// Waits until a frame waits that may be short.
   ///
-  /// - Returns: The time until it may have to get an additional thread; `nil` if the task is
+  /// - Returns: The time until it may have to get an additional thread, or `nil` if the task is
   ///   cancelled.
   private func timeToLend() async -> Duration? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         self.withState { state in
           state.lender = continuation
-          // A cancellation before has found nothing to resume.
+          // An earlier cancellation did not find the continuation.
           if Task.isCancelled { state.lender.take()?.resume(returning: nil) }
         }
       }
@@ -303,7 +303,7 @@ package final class FrameScheduler: Sendable {
     }
   }
 
-  /// Changes the state, and what running turns read of it.
+  /// Changes the state, and the parts of it that running turns read.
   private func withState<Result: Sendable>(
     at now: Duration? = nil, _ body: (inout sending State) -> sending Result
   ) -> Result {
@@ -321,7 +321,7 @@ package final class FrameScheduler: Sendable {
   }
 }
 
-/// A turn that was requested, for which one task waits.
+/// A requested turn, for which one task waits.
 private final class PendingTurn: Sendable {
   struct Grant: Sendable {
     /// The number of threads.
@@ -338,7 +338,7 @@ private final class PendingTurn: Sendable {
     case decided(Grant?)
   }
 
-  /// The number of the request; `nil` if it was granted at once.
+  /// The number of the request, or `nil` if it was granted at once.
   let ticket: UInt64?
   private let state = Mutex(State.pending)
 
@@ -346,7 +346,7 @@ private final class PendingTurn: Sendable {
     self.ticket = ticket
   }
 
-  /// Grants the turn, or withdraws the request. Later calls do nothing.
+  /// Grants the turn, or withdraws the request. Later calls have no effect.
   func decide(_ grant: Grant?) {
     let waiting: CheckedContinuation<Grant?, Never>? = self.state.withLock { state in
       switch state {
@@ -389,16 +389,16 @@ private final class Turn: PausePoint {
   let bands: Int
   /// Whether the turn has an additional thread.
   let isAdditional: Bool
-  /// The threads that were started for the turn.
+  /// The threads started for the turn.
   let additionalThreads: Int
   let deadline: Duration
-  /// The expected work; `nil` if unknown.
+  /// The expected work, or `nil` if unknown.
   let cost: Duration?
   let kind: FrameScheduler.TurnKind
   let state = Mutex(State.running)
   private let start: Duration
   private let scheduler: FrameScheduler
-  /// The work that the session was charged for at pauses.
+  /// The work charged to the session at pauses.
   private let charged = Mutex(Duration.zero)
 
   init(
@@ -448,7 +448,6 @@ private final class Turn: PausePoint {
 /// A session's account with the scheduler. It is open as long as it is referenced: by the session,
 /// and by work that outlives the session and is charged to it.
 final class SchedulerAccount: Sendable {
-  /// The session's number.
   let number: UInt64
   private let scheduler: FrameScheduler
 

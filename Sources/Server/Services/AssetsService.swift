@@ -46,7 +46,7 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     let caller = try context.caller(actingFor: request.participant, field: "participant")
     let owner = caller.identity
     let own = self.engine.assets.assets(of: owner).filter { !names.contains($0.name) }
-    // A participant's own asset hides that of its caller.
+    // A participant's own asset hides its caller's asset.
     let hidden = names.union(own.map(\.name))
     let inherited = owner.parent.map { parent in
       self.engine.assets.assets(of: parent).filter { !hidden.contains($0.name) }
@@ -105,7 +105,8 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
       defer { group.cancelAll() }
       group.addTask { try await self.receive(messages, from: caller) }
       group.addTask {
-        // Neither a client that disconnects nor a shutdown ends a handler by itself.
+        // Handlers must watch for cancellation: gRPC doesn't end them on a disconnect or a
+        // shutdown.
         try await cancellation.cancelled
         if Task.isShuttingDownGracefully { throw GoogleRPCStatus.shuttingDown }
         throw RPCError(
@@ -151,8 +152,8 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     return DecodedUpload(asset: try await self.decode(try upload.finish(), of: owner), owner: owner)
   }
 
-  /// Decodes a file on the compute threads. The scheduler grants all uploads turns like those of
-  /// one session.
+  /// Decodes a file on the compute threads. The scheduler grants turns to all uploads as to one
+  /// session.
   private func decode(
     _ file: AssetUpload.Contents, of owner: CallerIdentity
   ) async throws -> StoredAsset {
@@ -168,9 +169,9 @@ struct AssetsService: Sidelight_V1_Assets.SimpleServiceProtocol {
     }
   }
 
-  /// The deadline that the scheduler assumes for decoding a file.
+  /// The deadline assumed by the scheduler for decoding a file.
   private static let defaultBudget = Duration.seconds(1)
-  /// The scheduler's number of the session that all uploads share.
+  /// The scheduler's session number shared by all uploads.
   private static let sessionNumber = UInt64.max - 1
 }
 

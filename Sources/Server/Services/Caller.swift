@@ -12,11 +12,11 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
   /// `unix:/run/sidelight.sock uid=1000 gid=1000 pid=4711`), then ` as ` and the authenticated
   /// name.
   package let description: String
-  /// The credentials of a Unix socket's peer; `nil` for other sockets.
+  /// The credentials of a Unix socket's peer, or `nil` for other sockets.
   package let credentials: PeerCredentials?
-  /// The authenticated caller; `nil` if the call is not authenticated.
+  /// The authenticated caller, or `nil` if the call is not authenticated.
   package let principal: Principal?
-  /// The participant for which the caller acts; empty for the caller itself.
+  /// The participant for which the caller acts, or empty for the caller itself.
   package private(set) var participant = ""
 
   /// - Parameters:
@@ -64,14 +64,12 @@ package struct Caller: Sendable, Hashable, CustomStringConvertible {
 
 /// The context of a call whose caller is known.
 struct AuthenticatedCall: ServerContext.TransportSpecific {
-  /// The origin of the call.
   var origin: CallOrigin
-  /// The caller.
   var principal: Principal
 }
 
 extension ServerContext {
-  /// The origin of the call; `nil` if another transport carries it.
+  /// The origin of the call, or `nil` if another transport carries it.
   var callOrigin: CallOrigin? {
     switch self.transportSpecific {
     case let origin as CallOrigin: origin
@@ -80,7 +78,6 @@ extension ServerContext {
     }
   }
 
-  /// The caller.
   var caller: Caller {
     Caller(
       peer: self.remotePeer, credentials: self.callOrigin?.connection.credentials,
@@ -96,7 +93,7 @@ extension ServerContext {
     return self.caller.acting(for: participant)
   }
 
-  /// Returns a store for the call's large messages; `nil` if another transport carries the call.
+  /// Returns a store for the call's large messages, or `nil` if another transport carries the call.
   func makeCallMessages() -> OutboundMessageStore.CallMessages? {
     self.callOrigin?.makeCallMessages()
   }

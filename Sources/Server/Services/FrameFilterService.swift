@@ -9,8 +9,8 @@ import SwiftProtobuf
 
 /// `sidelight.v1.FrameFilter`.
 ///
-/// It registers its methods itself: the generated registration supports only generated messages,
-/// and the messages of a session do not copy their pixels.
+/// It registers its methods itself: the generated registration only supports generated messages,
+/// and a session's messages avoid copying their pixels.
 struct FrameFilterService: RegistrableRPCService {
   private typealias Method = Sidelight_V1_FrameFilter.Method
 
@@ -54,7 +54,7 @@ struct FrameFilterService: RegistrableRPCService {
     writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>, context: ServerContext
   ) async throws {
     let messages = ClientMessages(request.messages)
-    // A shutdown cancels a call that has not opened a session: there is nothing to finish.
+    // A shutdown cancels a call that has not opened a session.
     let first = try await cancelWhenGracefulShutdown { try await messages.next() }
     guard !Task.isShuttingDownGracefully else {
       throw GoogleRPCStatus.shuttingDown
@@ -186,7 +186,7 @@ struct FrameFilterService: RegistrableRPCService {
     return ServerResponse(message: response)
   }
 
-  /// The optional features of the contract that this build supports.
+  /// The optional features of the contract supported by this build.
   private static let features = [
     "apply.jpeg", "apply.png", "assets", "assets.participant", "kernels", "output",
     "process.accepted",

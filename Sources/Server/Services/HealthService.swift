@@ -36,13 +36,13 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
   }
 
   /// Sends the status now and after each change, until the call ends. When the server shuts down,
-  /// sends that status and ends with UNAVAILABLE.
+  /// sends the final status and ends with UNAVAILABLE.
   func watch(
     request: Grpc_Health_V1_HealthCheckRequest,
     response: RPCWriter<Grpc_Health_V1_HealthCheckResponse>, context: ServerContext
   ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // Neither a client that disconnects nor a shutdown ends a handler by itself.
+      // Handlers must watch for cancellation: gRPC doesn't end them on a disconnect or a shutdown.
       group.addTask { try? await context.cancellation.cancelled }
       group.addTask { try await self.send(request.service, response) }
       _ = try await group.next()
@@ -97,7 +97,7 @@ final class HealthStatusStore: Sendable {
   /// Whether the services serve.
   var isServing: Bool { self.state.withLock { $0.isServing } }
 
-  /// Changes the status of all services to not serving. A second call does nothing.
+  /// Changes the status of all services to not serving. A second call has no effect.
   func stopServing() {
     let watchers = self.state.withLock { state in
       state.isServing = false
@@ -106,7 +106,7 @@ final class HealthStatusStore: Sendable {
     for watcher in watchers { watcher.yield() }
   }
 
-  /// Calls `body` with a stream that has an element after each change.
+  /// Calls `body` with a stream that has one element per change.
   func withChanges<Result>(
     _ body: (AsyncStream<Void>) async throws -> Result
   ) async rethrows -> Result {

@@ -3,18 +3,18 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// The sessions to which an operator's override applies: those of one lineage, or all sessions of
-/// participants.
+/// The sessions to which an operator's override applies: the sessions of one lineage, or all
+/// sessions of participants.
 enum OverrideTarget: Sendable {
-  /// An open session, and the others of its lineage.
+  /// An open session, and the other sessions of its lineage.
   case session(SessionHandle)
-  /// All sessions of participants, also those that open later.
+  /// All sessions of participants, including later ones.
   case participants(OverrideStore.Participants)
 
   /// Finds the target of a request.
   ///
   /// - Throws: ``FieldViolation`` if the request names both a session and a participant, or a
-  ///   session that is not open.
+  ///   session that isn't open.
   init(
     _ request: Sidelight_V1_OverrideSessionRequest, in sessions: SessionRegistry
   ) throws(FieldViolation) {
@@ -70,7 +70,7 @@ enum OverrideTarget: Sendable {
     _ pipeline: Pipeline, reason: String, until end: Duration, at now: Duration, in engine: Engine
   ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
     let decision = OverrideStore.Decision.forced(pipeline, reason: reason, until: end)
-    // Stored first, so that a session that opens at this moment finds it.
+    // Stored first, to apply to a session that opens at this moment.
     let overrides = engine.resumption.overrides
     switch self {
     case .session(let handle): try overrides.record(decision, for: handle.overrideSession, at: now)
@@ -83,7 +83,7 @@ enum OverrideTarget: Sendable {
 
   /// Ends the override of the sessions.
   ///
-  /// - Returns: The sessions that were overridden, and their revisions.
+  /// - Returns: The overridden sessions, and their revisions.
   /// - Throws: RESOURCE_EXHAUSTED if too many overrides are in effect to record the end of this
   ///   one; ``PipelineError`` if another operator forces an invalid pipeline at the same time.
   func end(
@@ -91,7 +91,7 @@ enum OverrideTarget: Sendable {
   ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
     let (overrides, sessions) = (engine.resumption.overrides, engine.admission.sessions)
     let end = self.handles(in: sessions).compactMap(\.overrideEnd).max()
-    // Recorded first, so that a session that opens at this moment finds it.
+    // Recorded first, to apply to a session that opens at this moment.
     switch self {
     case .session(let handle):
       try overrides.lift(handle.overrideSession, until: end, at: now)
@@ -118,7 +118,7 @@ extension SessionHandle {
 extension SessionRegistry {
   /// Returns the open session that a request names.
   ///
-  /// - Throws: ``FieldViolation`` with NOT_FOUND if there is none.
+  /// - Throws: ``FieldViolation`` with NOT_FOUND if the session isn't open.
   func session(_ id: String) throws(FieldViolation) -> SessionHandle {
     try ContractLimits.check(id, atMost: Pipeline.maxNameBytes, field: "session_id")
     guard let handle = self.handle(id) else {

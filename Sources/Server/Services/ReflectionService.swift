@@ -5,8 +5,8 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// `grpc.reflection.v1.ServerReflection`, for tools that discover services. It answers under its
-/// older name `v1alpha` too: the messages are the same.
+/// `grpc.reflection.v1.ServerReflection`, for tools that discover services. It also answers under
+/// its older name `v1alpha`, which has the same messages.
 struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProtocol {
   typealias Request = Grpc_Reflection_V1_ServerReflectionRequest
   typealias Response = Grpc_Reflection_V1_ServerReflectionResponse
@@ -16,7 +16,7 @@ struct ReflectionService: Grpc_Reflection_V1_ServerReflection.SimpleServiceProto
     "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
   ]
 
-  /// The most bytes of a request.
+  /// The maximum size of a request, in bytes.
   static let maxRequestBytes = 4096
 
   let index: DescriptorIndex
@@ -92,7 +92,7 @@ extension Grpc_Reflection_V1_ServerReflectionResponse {
   /// Sets the descriptors, or NOT_FOUND.
   ///
   /// - Parameters:
-  ///   - files: Serialized descriptors; `nil` if there are none.
+  ///   - files: Serialized descriptors, if any.
   ///   - kind: The kind of the requested symbol.
   fileprivate mutating func set(_ files: [Data]?, missing kind: String, _ name: String) {
     if let files {
@@ -133,7 +133,7 @@ struct DescriptorIndex: Sendable {
 
   /// Returns a file and all files that it imports, serialized, the file itself first.
   ///
-  /// - Returns: `nil` if there is no file of that name.
+  /// - Returns: `nil` if the file is unknown.
   func files(named name: String) -> [Data]? {
     guard self.files[name] != nil else { return nil }
     var found: [Data] = []
@@ -152,7 +152,7 @@ struct DescriptorIndex: Sendable {
   /// Returns the file that declares a symbol, and all files that it imports.
   ///
   /// - Parameter symbol: A full name, of a service, a method, a message, a field or an enum.
-  /// - Returns: `nil` if no file declares it.
+  /// - Returns: `nil` if the symbol is unknown.
   func files(declaring symbol: String) -> [Data]? {
     self.fileOfSymbol[symbol].flatMap { self.files(named: $0) }
   }
@@ -171,7 +171,7 @@ struct DescriptorIndex: Sendable {
     _ type: Google_Protobuf_EnumDescriptorProto, in scope: String, _ file: String
   ) {
     self.fileOfSymbol[scope + type.name] = file
-    // The scope of an enum's values is that of the enum itself.
+    // An enum's values have the scope of the enum itself.
     for value in type.value { self.fileOfSymbol[scope + value.name] = file }
   }
 }

@@ -16,7 +16,7 @@ extension GoogleRPCStatus {
       .retryInfo(delay: .seconds(1)))
   }
 
-  /// A client has sent nothing but errors.
+  /// A client has sent only errors.
   ///
   /// - Parameters:
   ///   - limit: The errors in a row that a session tolerates.

@@ -60,7 +60,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       _ = try self.engine.admission.sessions.session(request.sessionID)
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // Neither a client that disconnects nor a shutdown ends a handler by itself.
+      // Handlers must watch for cancellation: gRPC doesn't end them on a disconnect or a shutdown.
       group.addTask { try? await context.cancellation.cancelled }
       group.addTask { try await self.send(to: response, every: interval, of: request.sessionID) }
       _ = try await group.next()
@@ -104,8 +104,7 @@ struct SessionsService: Sidelight_V1_Sessions.SimpleServiceProtocol {
       request.timeToLive, field: "time_to_live", in: .seconds(1) ... .seconds(86400))
     let requested = try RequestedPipeline(source)
     let changed: [Sidelight_V1_OverrideSessionResponse.SessionRevision]
-    // A decision must be permitted to the operator, and valid for every session that it will apply
-    // to.
+    // A decision must be permitted to the operator, and valid for all sessions that it applies to.
     _ = try requested.resolved(in: self.engine.permittedCatalogue(for: context.caller))
     do {
       changed = try target.force(
@@ -143,9 +142,9 @@ extension OverrideTarget {
 }
 
 extension Sidelight_V1_WatchSessionsResponse {
-  /// Returns a snapshot in one or more messages; one message without sessions if there are none.
+  /// Returns a snapshot in one or more messages; without sessions, one empty message.
   ///
-  /// - Parameter pageSize: The most sessions of one message.
+  /// - Parameter pageSize: The maximum number of sessions per message.
   package static func snapshot(
     of sessions: [Sidelight_V1_SessionInfo], pageSize: Int
   ) -> [Sidelight_V1_WatchSessionsResponse] {
@@ -166,9 +165,9 @@ extension Sidelight_V1_WatchSessionsResponse {
 package struct SessionPageToken: Sendable, Hashable {
   /// The number of the page's last session.
   package let number: UInt64
-  /// The requested label; empty for all sessions.
+  /// The requested label, or empty for all sessions.
   package let label: String
-  /// The requested participant; empty for all sessions.
+  /// The requested participant, or empty for all sessions.
   package let participant: String
 
   package init(after number: UInt64, label: String, participant: String = "") {
@@ -202,7 +201,7 @@ package struct SessionPageToken: Sendable, Hashable {
   private var checkValue: UInt64 {
     var value: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in Self.digits(self.number).utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    // A byte that no text contains separates label and participant.
+    // A byte that never occurs in texts separates label and participant.
     for byte in Array(self.label.utf8) + [0xFF] + Array(self.participant.utf8) {
       value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
     }

@@ -10,13 +10,13 @@ import Tracing
 
 /// Handles `Apply` and `CheckPipeline`: work that runs on the compute threads without a session.
 ///
-/// The scheduler grants these calls turns like those of one session, all of them together.
+/// The scheduler grants turns to all these calls together as to one session.
 struct StillImageHandler: Sendable {
   private let engine: Engine
 
-  /// The deadline that the scheduler assumes for a call, from its arrival.
+  /// The deadline assumed by the scheduler for a call, from its arrival.
   private static let defaultBudget = Duration.seconds(1)
-  /// The scheduler's number of the session that all calls share.
+  /// The scheduler's session number shared by all calls.
   private static let sessionNumber = UInt64.max
 
   init(engine: Engine) {
@@ -165,7 +165,7 @@ struct StillImageHandler: Sendable {
 
 extension ServerContext {
   /// Runs the body of a unary call, and cancels it when the client disconnects or the deadline
-  /// passes. gRPC does not cancel the handler's task: without this it would continue, and keep its
+  /// passes. gRPC does not cancel the handler's task, which would otherwise continue, and keep its
   /// message in memory.
   ///
   /// - Throws: CANCELLED once the call is cancelled; the error of `body`.
@@ -193,14 +193,14 @@ extension ServerContext {
 }
 
 extension Sidelight_V1_CheckPipelineResponse {
-  /// Describes a valid pipeline in a bounded number of bytes. Omits the last kernels and passes if
-  /// they do not fit, and counts the passes; then the text, then the pipeline.
+  /// Describes a valid pipeline in a bounded number of bytes. If the description is too long, omits
+  /// the last kernels and passes, and counts the passes; then the text, then the pipeline.
   ///
   /// - Parameters:
   ///   - pipeline: The pipeline.
   ///   - passes: The passes that it compiles to.
   ///   - kernels: The kernels of its stages, which are omitted first.
-  ///   - limit: The most bytes of the serialized response.
+  ///   - limit: The maximum size of the serialized response, in bytes.
   package init(
     of pipeline: Pipeline, passes: [PassDescription],
     kernels: [(stage: String, text: KernelText)] = [], atMost limit: Int
@@ -238,12 +238,13 @@ extension Sidelight_V1_CheckPipelineResponse {
 
   /// The bytes of the tag and the value of `omitted_passes`.
   private static let omittedPassesBytes = 6
-  /// The most bytes of a field's tag and length; all fields of the message have numbers below 16.
+  /// The maximum size of a field's tag and length, in bytes; all fields of the message have numbers
+  /// below 16.
   private static let fieldOverhead = 6
 
-  /// Takes the bytes of a field from what is left.
+  /// Takes the bytes of a field from the remaining bytes.
   ///
-  /// - Returns: Whether enough were left.
+  /// - Returns: Whether enough bytes were left.
   private static func take(_ byteCount: Int, from left: inout Int) -> Bool {
     guard byteCount + Self.fieldOverhead <= left else { return false }
     left -= byteCount + Self.fieldOverhead

@@ -3,7 +3,7 @@ import SidelightWire
 import SwiftProtobuf
 
 extension Sidelight_V1_TransportSettings {
-  /// Creates the settings in force from a configuration.
+  /// Creates the active settings from a configuration.
   init(_ configuration: ServerConfiguration) {
     let transport = configuration.transport
     self.init()

@@ -11,7 +11,7 @@ struct AnalysisWorker {
   private var engine: Engine { self.session.engine }
   private var clock: SessionClock { self.session.engine.clock }
 
-  /// The deadline that the scheduler assumes for an analysis, from the frame's arrival.
+  /// The deadline assumed by the scheduler for an analysis, from the frame's arrival.
   private static let defaultBudget = Duration.seconds(1)
 
   init(session: Session) {
@@ -30,7 +30,7 @@ struct AnalysisWorker {
     }
   }
 
-  /// Runs the analyses of a frame, one after the other.
+  /// Runs the analyses of a frame, one at a time.
   ///
   /// - Returns: The analyses that have not returned in time.
   private func analyze(_ job: AnalysisJob) async -> [DetachedJob] {
@@ -42,7 +42,7 @@ struct AnalysisWorker {
     analyzers.removeAll(except: job.stages)
     for (index, analysis) in job.analyses.enumerated() {
       let slot = analyzers.slot(for: analysis)
-      // An analyzer that has not returned gets no other frame.
+      // An analyzer that has not returned doesn't get another frame.
       guard let analyzer = slot.begin() else { continue }
       let detached = self.engine.processing.detachedJobs.start { _ in
         await self.run(analyzer, analysis, on: picture, of: job.frame, slot) {
@@ -65,7 +65,7 @@ struct AnalysisWorker {
     return overdue
   }
 
-  /// Returns the frame as it arrived, decoded if it is a file; `nil` if it cannot be decoded.
+  /// Returns the frame as it arrived, decoded if it is a file, or `nil` if it cannot be decoded.
   private func frame(of job: AnalysisJob) async throws -> Frame? {
     if case .frame(let frame) = job.picture { return frame }
     switch await job.samples?.resolution {
@@ -111,7 +111,7 @@ struct AnalysisWorker {
     }
   }
 
-  /// Sends an error that answers no message.
+  /// Sends an error that isn't an answer to a message.
   private func send(_ status: GoogleRPCStatus) {
     self.session.outcomes.pushNotice { _ in
       .message(.with { $0.error.status = Google_Rpc_Status(status) })
@@ -122,9 +122,9 @@ struct AnalysisWorker {
 /// A frame and the analyses that are due for it.
 struct AnalysisJob: Sendable {
   let frame: IncomingFrame
-  /// The frame's picture, in memory that nothing writes to.
+  /// The frame's picture, in memory that is not written to.
   let picture: IncomingPicture
-  /// The samples of a file that the worker decodes; `nil` if it does not.
+  /// The samples of a file that the worker decodes, if any.
   let samples: SharedSamples?
   /// The analyses that are due.
   let analyses: [PlannedAnalysis]

@@ -13,8 +13,8 @@ final class AnalyzerStore: Sendable {
 
   private let state = Mutex(State())
 
-  /// Returns whether a frame that is offered now would be analyzed: no other frame waits, and one
-  /// of the analyses is idle.
+  /// Returns whether a frame that is offered now would be analyzed: other frames are not waiting,
+  /// and one of the analyses is idle.
   func isFree(for analyses: [PlannedAnalysis]) -> Bool {
     self.state.withLock { state in
       state.frames.isEmpty
@@ -30,8 +30,8 @@ final class AnalyzerStore: Sendable {
     self.state.withLock { _ = $0.frames.insert(arrival) }
   }
 
-  /// Records that the analysis worker is done with a frame, or will never get it. Later calls do
-  /// nothing.
+  /// Records that the analysis worker is done with a frame, or will never get it. Later calls have
+  /// no effect.
   func end(_ arrival: UInt64) {
     self.state.withLock { _ = $0.frames.remove(arrival) }
   }
@@ -46,8 +46,8 @@ final class AnalyzerStore: Sendable {
     }
   }
 
-  /// Returns the slot of an analysis. The analyzer keeps its state as long as its stage has the
-  /// same filter with the same parameters, even if it was turned off in between.
+  /// Returns the slot of an analysis. The analyzer keeps its state while its stage has the same
+  /// filter with the same parameters, even if it was turned off in between.
   func slot(for analysis: PlannedAnalysis) -> AnalyzerSlot {
     let known = self.state.withLock { $0.slots[analysis.stage] }
     if let known, known.identity == analysis.identity { return known }
@@ -101,7 +101,7 @@ final class AnalyzerSlot: Sendable {
   }
 }
 
-/// Selects the analyses that are due for a frame: each for every nth frame that it could see.
+/// Selects the analyses that are due for a frame: every nth frame that an analysis could see.
 package struct AnalysisSchedule: Sendable {
   /// The frames since the last analysis, by stage.
   private var waited: [String: Int] = [:]

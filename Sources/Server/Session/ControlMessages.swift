@@ -2,16 +2,16 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// A change to the session's pipeline that a client requests: `select`, `update` or `activate`.
+/// A change to the session's pipeline requested by a client: `select`, `update` or `activate`.
 struct PipelineChange {
   /// The message's field, for errors.
   let field: String
   let requestID: UInt64
   /// The revision that must be active; `nil` accepts any.
   let expectedRevision: UInt64?
-  /// The pipeline that the message contains; `nil` if it changes the one in force.
+  /// The pipeline that the message contains, unless it changes the active one.
   private(set) var requested: RequestedPipeline?
-  /// The transition to the changed pipeline; `nil` for a cut.
+  /// The transition to the changed pipeline, or `nil` for a cut.
   private(set) var transition: RequestedTransition?
   /// Applies the change.
   let apply: (inout Pipeline) throws(FieldViolation) -> Void
@@ -90,7 +90,7 @@ extension PipelineChange {
 }
 
 extension RequestedTransition? {
-  /// Reads the transition of a message; `nil` if it has none.
+  /// Reads the transition of a message, if any.
   fileprivate static func requested(
     _ wire: Sidelight_V1_Transition?
   ) throws(FieldViolation) -> RequestedTransition? {
@@ -102,7 +102,7 @@ extension RequestedTransition? {
     }
   }
 
-  /// Reads the glide of a message; `nil` if it has none.
+  /// Reads the glide of a message, if any.
   fileprivate static func requested(
     _ wire: Sidelight_V1_Glide?
   ) throws(FieldViolation) -> RequestedTransition? {
@@ -141,11 +141,11 @@ extension Pipeline {
 /// Limits the cost of a session's control messages: all messages except frames.
 ///
 /// The server never refuses a control message for its rate. It delays a client that exceeds the
-/// rate: it reads the next control message, and everything after it, once the budget allows.
-/// Acknowledgements that answer a frame are free, since there are no more of them than frames.
+/// rate: it reads the next control message, and all later messages, once the budget allows.
+/// Acknowledgements that answer a frame are free, since they are at most as many as the frames.
 ///
-/// A message costs 1 unit, and a message that changes or restates the pipeline 1 more for each of
-/// its stages. A burst may spend at once what ``ContractLimits`` allows for a second.
+/// A message costs 1 unit, and a message that changes or restates the pipeline 1 more per stage. A
+/// burst may spend at once a second's units of ``ContractLimits``.
 package struct ControlRate: Sendable {
   /// The acknowledgements of earlier frames that are free.
   private static let maxFreeAcknowledgements = 64
@@ -162,12 +162,12 @@ package struct ControlRate: Sendable {
       perSecond: Double(ContractLimits.controlBytesPerSecond), at: now)
   }
 
-  /// Returns the time until the next control message may be handled; zero if it may now.
+  /// Returns the time until the next control message may be handled, or zero if it may now.
   package mutating func delay(at now: Duration) -> Duration {
     max(self.units.delay(for: 1, at: now), self.bytes.delay(for: 1, at: now))
   }
 
-  /// Accounts for a control message that was handled.
+  /// Accounts for a handled control message.
   ///
   /// - Parameters:
   ///   - units: The cost, at least 1.

@@ -5,7 +5,7 @@ import SidelightWire
 import SwiftProtobuf
 import Synchronization
 
-/// Filters one frame with a compiled pipeline: decodes an image file, runs the plan, encodes the
+/// Filters one frame using a compiled pipeline: decodes an image file, runs the plan, encodes the
 /// result.
 struct PlanRunner: Sendable {
   let processing: FrameProcessing
@@ -14,17 +14,18 @@ struct PlanRunner: Sendable {
   let scene: SessionScene
   /// The session's label, which frames may show.
   let label: String
-  /// The participant whose video the session filters; empty for the caller itself.
+  /// The participant whose video the session filters, or empty for the caller itself.
   let participant: String
 
-  /// Filters a frame, spread over a number of threads.
+  /// Filters a frame using a number of threads.
   ///
   /// - Parameters:
-  ///   - transition: The mix with the result of an earlier pipeline; `nil` outside of transitions.
+  ///   - transition: The mix with the result of an earlier pipeline, or `nil` outside of
+  ///     transitions.
   ///   - outcome: The message without the picture.
   ///   - isReduced: Whether to leave out optional work on the scene.
   ///   - hides: Whether the plan replaces one that hides the frame.
-  ///   - bands: The threads to spread each pass over.
+  ///   - bands: The number of threads to use for each pass.
   ///   - meter: Measures the work of all threads.
   /// - Returns: The picture, and the work of the transition in it.
   func run(
@@ -100,9 +101,9 @@ struct PlanRunner: Sendable {
 
   /// Returns the pixels that all steps of a frame read.
   ///
-  /// A frame of which a part is hidden is copied out of shared memory, where the client could change
-  /// it between the search for the part and its cover. Faces are hidden in the frame on black: its
-  /// alpha, which is not searched, could show one.
+  /// A frame of which a part is hidden is copied out of shared memory, where the client could
+  /// change it between the search for the part and its cover. Faces are hidden in the frame on
+  /// black: its alpha, which is not searched, could show one.
   private func input(
     _ decoded: Frame, of frame: IncomingFrame, protects: Bool, hidesFaces: Bool
   ) -> Frame {
@@ -118,8 +119,8 @@ struct PlanRunner: Sendable {
       label: self.label, participant: self.participant, tags: frame.message.tags)
   }
 
-  /// Returns what the scene stages of a plan, and in a transition of the earlier one, draw on a
-  /// frame.
+  /// Returns the drawings of a plan's scene stages on a frame, including the earlier plan's stages
+  /// in a transition.
   private func scene(
     of input: Frame, _ frame: IncomingFrame, at time: FrameTime, for plan: Plan,
     from earlier: Plan?, _ details: FrameDetails, isReduced: Bool,
@@ -143,13 +144,13 @@ struct PlanRunner: Sendable {
 }
 
 /// Observes the passes of a frame or a still image: stops between two passes once the deadline has
-/// passed, opens a span for each pass, names the pass that fails, and records the slowest.
+/// passed, opens a span per pass, names the pass that fails, and records the slowest.
 struct WorkerPassObserver: PassObserver {
   /// The frame's deadline passed between two passes.
   struct Expired: Error {
     /// The stage of the server that had the frame.
     var stage: DropStage
-    /// The work of the frame's transition, which was done before; `nil` if there was none.
+    /// The work of the frame's transition, which was done before, if any.
     var transition: TransitionWork.Report?
   }
 
@@ -164,7 +165,7 @@ struct WorkerPassObserver: PassObserver {
   final class Slowest: Sendable {
     private let state = Mutex<(name: String, elapsed: Duration)>(("", .zero))
 
-    /// The name of the pass; empty before the first.
+    /// The name of the pass, or empty before the first.
     var name: String { self.state.withLock { $0.name } }
 
     fileprivate func record(_ name: String, _ elapsed: Duration) {

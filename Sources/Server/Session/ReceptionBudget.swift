@@ -1,20 +1,21 @@
 /// Limits the work of receiving frames that newer ones displace.
 ///
-/// A frame that is displaced in the mailbox was received for nothing. Small frames with much work
-/// cost little that way, and the displacing one is fresher. A large one costs as much as its filters:
-/// a server that receives every frame of an overload filters half of what it could. So a session may
-/// spend a tenth of its useful work on frames that are displaced. Beyond it the reader waits until
-/// the worker has taken the waiting frame, and flow control keeps further frames at the sender, where
-/// newer ones replace them before they are sent.
+/// Receiving a frame that is displaced in the mailbox is wasted work. Small frames with much work
+/// cost little that way, and the displacing one is fresher. Receiving a large frame costs as much
+/// as its filters: a server that receives every frame of an overload filters half of its possible
+/// frames. A session may therefore spend a tenth of its useful work on frames that are displaced.
+/// Beyond it the reader waits until the worker has taken the waiting frame, and flow control keeps
+/// further frames at the sender, where newer ones replace them before they are sent.
 package struct ReceptionBudget: ~Copyable {
-  /// The part of useful work that may be spent on displaced frames.
+  /// The fraction of useful work that may be spent on displaced frames.
   private static let fraction = 0.1
-  /// The displaced frames that cost no delay after a time without any, and the least time for them.
+  /// The displaced frames that cost no delay after a time without displacement, and the minimum
+  /// time for them.
   private static let burst = (frames: 4, time: Duration.milliseconds(4))
 
-  /// The work that may still be spent; `nil` before the first frame.
+  /// The work that may still be spent, or `nil` before the first frame.
   private var balance: Duration?
-  /// Whether the work of the waiting frame is known. Until then nothing is limited.
+  /// Whether the work of the waiting frame is known. The budget applies only then.
   private var isWorkKnown = false
 
   package init() {}
@@ -22,11 +23,11 @@ package struct ReceptionBudget: ~Copyable {
   /// Whether the reader waits for room rather than displace another frame.
   package var isSpent: Bool { self.isWorkKnown && self.balance.map { $0 < .zero } ?? false }
 
-  /// Accounts for a frame that found room in the mailbox.
+  /// Accounts for a frame accepted into the mailbox.
   ///
   /// - Parameters:
-  ///   - byteCount: The bytes that were received.
-  ///   - work: The expected work of its filters; `nil` if unknown.
+  ///   - byteCount: The number of received bytes.
+  ///   - work: The expected work of its filters, or `nil` if unknown.
   package mutating func accept(byteCount: Int, work: Duration?) {
     let cost = Self.cost(byteCount)
     let allowance = (cost + (work ?? .zero)) * Self.fraction
@@ -35,9 +36,9 @@ package struct ReceptionBudget: ~Copyable {
     self.balance = min(limit, (self.balance ?? limit) + allowance)
   }
 
-  /// Accounts for a frame that was displaced.
+  /// Accounts for a displaced frame.
   ///
-  /// - Parameter byteCount: The bytes that were received.
+  /// - Parameter byteCount: The number of received bytes.
   package mutating func displace(byteCount: Int) {
     self.balance = (self.balance ?? .zero) - Self.cost(byteCount)
   }

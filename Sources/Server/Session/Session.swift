@@ -16,7 +16,7 @@ import Tracing
 /// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute
 ///   threads. It requests turns on the thread of its connection.
 /// - The analysis worker analyzes some of the frames at the same time.
-/// - The writer sends what the outcome queue puts in order.
+/// - The writer sends the outcome queue's items in order.
 /// - Helpers wait for times: of delayed notices, of statistics, of the next resume token, of the
 ///   call's end.
 ///
@@ -32,16 +32,16 @@ struct Session: Sendable {
   let outcomes: FrameOutcomeQueue
   /// Gives frames their outcomes.
   let resolver: FrameResolver
-  /// The rate limiter that all calls of the caller or participant share.
+  /// The rate limiter shared by all calls of the caller or participant.
   let rateLimiter: CallerRateLimiter
   /// The next frame to analyze; a newer one displaces it.
   let analysisJobs = Mailbox<AnalysisJob>()
   let analyzers = AnalyzerStore()
   let scene: SessionScene
   let quality: SessionQuality
-  /// The shared memory of the session; `nil` if pixels travel inline.
+  /// The shared memory of the session, or `nil` if pixels travel inline.
   let ring: SessionRing?
-  /// The parent of the spans of frames that bring no trace context.
+  /// The parent of the spans of frames without a trace context.
   let callContext: ServiceContext
   /// The response to a client that requested shared memory.
   private let ringGrant: Result<SharedMemoryBroker.Grant, FieldViolation>?
@@ -51,7 +51,7 @@ struct Session: Sendable {
   /// - Parameters:
   ///   - number: The session's number for the scheduler.
   ///   - catalogue: The filters, with the assets that the caller's pipelines may name.
-  ///   - callContext: The parent of the spans of frames that bring no trace context.
+  ///   - callContext: The parent of the spans of frames without a trace context.
   /// - Throws: ``FieldViolation`` if the first pipeline or the resume token is invalid.
   init(
     number: UInt64, caller: Caller, options: SessionOptions, catalogue: FilterCatalogue,
@@ -104,8 +104,8 @@ struct Session: Sendable {
     if options.dropPolicy != .newestWins {
       return max(options.mailboxDepth + 1, options.framesInFlight)
     }
-    // A client that acknowledges gets only the newest picture, so that the first one that it sees
-    // after a pause is fresh. For others as many frames may wait here as in the mailbox.
+    // A client that acknowledges gets only the newest picture: the first one after a pause is
+    // fresh. For others as many frames may wait here as in the mailbox.
     return options.outputWindow == nil ? options.mailboxDepth + 1 : 1
   }
 
@@ -133,8 +133,8 @@ struct Session: Sendable {
         isComplete.store(!Task.isShuttingDownGracefully, ordering: .relaxed)
       }
     } onGracefulShutdown: {
-      // The reader continues, because the stream would close if nothing read it: frames that still
-      // arrive find the mailbox closed and are dropped as DRAINING.
+      // The reader continues, because the stream closes unless it is read: frames that still arrive
+      // find the mailbox closed and are dropped as DRAINING.
       self.outcomes.push(.message(self.draining))
       self.closeInputs()
     }
@@ -215,16 +215,17 @@ struct Session: Sendable {
     }
   }
 
-  /// Accepts no more frames. Frames that were accepted still get their outcomes, without waiting
-  /// for acknowledgements.
+  /// Stops accepting frames. Accepted frames still get their outcomes, without waiting for
+  /// acknowledgements.
   private func closeInputs() {
     self.outcomes.openWindow()
     self.mailbox.finish()
     self.analysisJobs.finish()
   }
 
-  /// Ends the session when the client disconnects or the call's deadline passes, which cancel no
-  /// task by themselves, or when a shutdown takes too long. Returns if the session ends first.
+  /// Ends the session when the client disconnects or the call's deadline passes, because gRPC
+  /// doesn't cancel its tasks then, or when a shutdown takes too long. Returns if the session ends
+  /// first.
   private func waitForEndOfCall(
     _ cancellation: ServerContext.RPCCancellationHandle
   ) async throws {
@@ -249,8 +250,8 @@ struct Session: Sendable {
     }
   }
 
-  /// Sends a new resume token after half of each token's lifetime. The lifetime can change while
-  /// the session is open, so each wait reads it again.
+  /// Sends a new resume token whenever half of a token's lifetime has passed. The lifetime can
+  /// change while the session is open, so every wait reads it again.
   private func refreshResumeToken() async {
     while !Task.isCancelled {
       await self.engine.clock.wait(self.engine.resumption.tokens.lifetime / 2)

@@ -19,9 +19,9 @@ final class SessionHandle: Sendable {
     var lastToken: SignedToken?
     /// The geometry of the last valid frame.
     var lastGeometry: FrameGeometry?
-    /// The time from arrival to writing of the last frame that was sent.
+    /// The time from arrival to writing of the last sent frame.
     var lastTotal = Duration.zero
-    /// The arrival time of the last frame that was sent.
+    /// The arrival time of the last sent frame.
     var lastReceived: Duration?
   }
 
@@ -134,7 +134,7 @@ final class SessionHandle: Sendable {
   /// Whether an operator's override is active.
   var isOverridden: Bool { self.overrideEnd != nil }
 
-  /// The end time of the operator's override; `nil` if none is active.
+  /// The end time of the operator's override, if one is active.
   var overrideEnd: Duration? { self.state.withLock { $0.pipelineState.override?.end } }
 
   /// Whether frames that arrive now are filtered, dropped or passed through.
@@ -148,7 +148,7 @@ final class SessionHandle: Sendable {
 
   /// Changes the participant's pipeline.
   ///
-  /// - Returns: The revision that the change created.
+  /// - Returns: The revision created by the change.
   /// - Throws: ``FieldViolation``, as ``PipelineState/change(ifRevision:requestID:violation:_:)``
   ///   does.
   func apply(_ change: PipelineChange) throws(FieldViolation) -> UInt64 {
@@ -183,17 +183,18 @@ final class SessionHandle: Sendable {
     }
   }
 
-  /// The time from arrival to writing of the last frame that was sent.
+  /// The time from arrival to writing of the last sent frame.
   var lastTotal: Duration { self.state.withLock { $0.lastTotal } }
 
-  /// Returns the time since the arrival of the last frame that was sent; `nil` if no frame waits.
+  /// Returns the time since the arrival of the last frame that was sent, or `nil` if no frame
+  /// waits.
   func outputAge(at now: Duration) -> Duration? {
     guard self.outcomes.counts.inFlight > 0 else { return nil }
     return now - (self.state.withLock { $0.lastReceived } ?? self.opened)
   }
 
-  /// Permits messages with the state, which must not precede `opened`, and queues the first one
-  /// unless the session is running.
+  /// Permits messages with the state, which must follow `opened`, and queues the first one unless
+  /// the session is running.
   func startReporting() {
     let isRunning = self.state.withLock { state in
       state.isStateQueued = false
@@ -222,7 +223,7 @@ final class SessionHandle: Sendable {
     return self.message(pipelineState)
   }
 
-  /// Returns a token that restores the current state in another session; empty if tokens are
+  /// Returns a token that restores the current state in another session, or empty if tokens are
   /// disabled. Signs once per change of the state.
   func resumeToken() -> Data {
     guard let key = self.tokens.signingKey else { return Data() }
@@ -251,16 +252,16 @@ final class SessionHandle: Sendable {
     OverrideStore.Session(lineage: self.lineage, identity: self.identity, label: self.label)
   }
 
-  /// Applies the operators' decision that counts for the session: forces its pipeline, and drops
-  /// frames that were filtered before and have not been sent; or ends the override.
+  /// Applies the operators' decision for the session: forces its pipeline, and drops frames that
+  /// were filtered before and have not been sent; or ends the override.
   ///
-  /// The store is read under the session's lock. So the last decision stays if operators decide at
-  /// the same time, or while the session opens.
+  /// Reads the store under the session's lock: the last decision applies if operators decide at the
+  /// same time, or while the session opens.
   ///
-  /// - Parameter other: The decision if the store has none. `nil` changes nothing then.
+  /// - Parameter other: The decision to use if the store lacks one. `nil` keeps the pipeline.
   /// - Returns: The revision.
-  /// - Throws: ``PipelineError`` if the forced pipeline does not resolve, for example because an
-  ///   asset that it names is gone. A session must not open without the override then.
+  /// - Throws: ``PipelineError`` if the forced pipeline does not resolve, for example because it
+  ///   names a deleted asset. A session must not open without the override then.
   func applyDecision(
     at now: Duration, default other: OverrideStore.Decision? = nil
   ) throws(PipelineError) -> UInt64 {
@@ -280,7 +281,7 @@ final class SessionHandle: Sendable {
 
   /// Returns the description of the session for operators.
   func info(at now: Duration) -> Sidelight_V1_SessionInfo {
-    // This ends an override whose time is over.
+    // This ends an override that has expired.
     _ = self.activePipeline(at: now)
     let (pipelineState, geometry, total) = self.state.withLock {
       ($0.pipelineState, $0.lastGeometry, $0.lastTotal)
@@ -311,7 +312,7 @@ final class SessionHandle: Sendable {
 
   // MARK: Helpers
 
-  /// Ends an override whose time is over; an earlier one that has not ended applies again.
+  /// Ends an override that has expired; an earlier one that has not ended applies again.
   ///
   /// - Returns: Whether an override has ended.
   private func expireOverride(_ state: inout State, at now: Duration) -> Bool {

@@ -10,17 +10,17 @@ struct SessionOptions: Sendable {
   var label: String
   /// The frames to drop when they arrive too fast.
   var dropPolicy: DropPolicy
-  /// The frames that may be without an outcome, as granted when the session was opened.
+  /// The maximum number of frames without an outcome, as granted when the session was opened.
   var framesInFlight: Int
-  /// The frames that may wait in the mailbox.
+  /// The maximum number of frames waiting in the mailbox.
   var mailboxDepth: Int
-  /// The time from receipt to output of a frame that states none. `nil` disables the limit.
+  /// The default time from a frame's receipt to its output. `nil` disables the limit.
   var budget: Duration?
   /// The frames per second beyond which frames are dropped evenly. `nil` disables the limit.
   var maxFPS: Double?
-  /// The pictures that may be unacknowledged; `nil` if the client does not acknowledge.
+  /// The maximum number of unacknowledged pictures, or `nil` if the client does not acknowledge.
   var outputWindow: Int?
-  /// Whether frames that no stage changes may come back without pixels.
+  /// Whether unchanged frames may come back without pixels.
   var allowUnmodified: Bool
   /// Whether frames come back without pixels, because the client wants only analyses.
   var analysisOnly: Bool
@@ -32,7 +32,7 @@ struct SessionOptions: Sendable {
   var output: OutputShape
   /// The interval at which counts are sent. `nil` sends them only at the end.
   var statsInterval: Duration?
-  /// The shared memory that the client requests; `nil` if it requests none.
+  /// The shared memory requested by the client, if any.
   var sharedMemory: RingLayout?
   /// The only filters that pipelines may use; `nil` permits all.
   var allowedFilters: FilterNameList?
@@ -45,8 +45,8 @@ struct SessionOptions: Sendable {
   ///   - framesInFlight: The grant, which also limits the mailbox: a deeper one would only use more
   ///     memory.
   ///   - limits: The limits of a frame's size.
-  /// - Throws: ``FieldViolation`` for a value outside its range, or an option that this server does
-  ///   not support.
+  /// - Throws: ``FieldViolation`` for a value outside its range, or an option that this server
+  ///   doesn't support.
   init(
     _ open: Sidelight_V1_Open, framesInFlight: Int, limits: FrameLimits
   ) throws(FieldViolation) {
@@ -68,7 +68,7 @@ struct SessionOptions: Sendable {
     }
     self.framesInFlight = framesInFlight
     self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
-    // A session that never drops has no budget, and `opened` says so.
+    // A session that never drops doesn't have a budget, and `opened` says so.
     self.budget =
       open.budgetUs == 0 || self.dropPolicy == .neverDrop ? nil : .microseconds(open.budgetUs)
     guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {

@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// States: full -> reduced when more than 1 frame in 20 of a second is lost for lack of time;
 /// reduced -> full after several seconds without loss, and after more if the full variant would not
-/// have fitted. Each failed return doubles that wait, up to a minute, so that the picture does not
-/// flicker.
+/// have fitted. Every failed return doubles the wait, up to a minute, to keep the picture from
+/// flickering.
 package struct QualityGovernor: Sendable {
   /// The end of a frame.
   package enum Event: Sendable, Hashable {
@@ -24,7 +24,7 @@ package struct QualityGovernor: Sendable {
   package struct Verdict: Sendable, Hashable {
     /// Whether more frames were lost because the client read slowly than for lack of time.
     package var isOutputSlow: Bool
-    /// The frames per second that were finished.
+    /// The number of finished frames per second.
     package var framesPerSecond: Double
     /// The scale of width and height at which all frames would have been finished, because the work
     /// is proportional to the pixels.
@@ -55,7 +55,7 @@ package struct QualityGovernor: Sendable {
   /// Records the end of a frame.
   ///
   /// - Parameters:
-  ///   - fullCost: The time that the full variant takes for a frame; `nil` if it is unknown.
+  ///   - fullCost: The full variant's time for a frame, or `nil` if unknown.
   ///   - now: The time.
   /// - Returns: The advice for the sender, at most once a second.
   package mutating func record(
@@ -84,7 +84,7 @@ package struct QualityGovernor: Sendable {
       return nil
     }
     self.quietWindows = 0
-    // Less computing does not help a client that does not read.
+    // Less computing doesn't help a client that reads too slowly.
     if self.mayReduce, !self.isReduced, self.lostBefore > self.lostAtOutput {
       self.isReduced = true
       if let restoredAt, now - restoredAt < Self.window * 10 {
@@ -140,7 +140,7 @@ final class SessionQuality: Sendable {
   /// Whether to use the cheaper variant.
   var isReduced: Bool { self.state.withLock { $0.governor.isReduced } }
 
-  /// Returns the advice since the last call; `nil` if there is none.
+  /// Returns the advice since the last call, if any.
   func takeAdvice() -> Sidelight_V1_Advice? {
     self.state.withLock { $0.advice.take() }
   }
@@ -148,7 +148,7 @@ final class SessionQuality: Sendable {
   /// Records a finished frame.
   ///
   /// - Parameters:
-  ///   - fullCost: The time that the full variant takes for a frame; `nil` if it is unknown.
+  ///   - fullCost: The full variant's time for a frame, or `nil` if unknown.
   ///   - slowest: The name of the slowest pass.
   func recordFinished(fullCost: Duration?, slowest: String) {
     self.record(.finished) { state in
@@ -157,12 +157,12 @@ final class SessionQuality: Sendable {
     }
   }
 
-  /// Records a frame that was dropped for lack of time to filter it.
+  /// Records a frame dropped for lack of time to filter it.
   func recordLost() {
     self.record(.lostBeforePipeline) { _ in }
   }
 
-  /// Records a frame that was dropped because the client did not read.
+  /// Records a frame dropped because the client did not read.
   func recordLostAtOutput() {
     self.record(.lostAtOutput) { _ in }
   }

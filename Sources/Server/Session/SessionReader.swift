@@ -126,8 +126,9 @@ struct SessionReader: ~Copyable {
     try Task.checkCancellation()
   }
 
-  /// Waits for room in the mailbox if the next frame should not displace the waiting one. Not if the
-  /// waiting frame could expire, or acknowledgements, which the session needs, could wait behind frames.
+  /// Waits for room in the mailbox if the next frame should not displace the waiting one. Returns
+  /// immediately if the waiting frame could expire, or if acknowledgements, which the session
+  /// needs, could wait behind frames.
   private func waitForRoom() async throws {
     let options = self.session.options
     guard options.dropPolicy == .newestWins, options.budget == nil, options.outputWindow == nil,
@@ -186,7 +187,7 @@ struct SessionReader: ~Copyable {
 
   // MARK: Errors
 
-  /// Counts an error, and ends a session that sends nothing but errors.
+  /// Counts an error, and ends a session that sends only errors.
   private mutating func countError(_ violation: FieldViolation) throws {
     self.consecutiveErrors += 1
     let limit = self.engine.admission.maxConsecutiveErrors
@@ -195,7 +196,7 @@ struct SessionReader: ~Copyable {
     }
   }
 
-  /// Ends a session that sends nothing but files that cannot be decoded.
+  /// Ends a session that sends only files that cannot be decoded.
   private func checkDecodingErrors() throws {
     let limit = self.engine.admission.maxConsecutiveErrors
     if let violation = self.session.resolver.decodingErrors.last(ifMoreThan: limit) {
@@ -297,7 +298,7 @@ struct SessionReader: ~Copyable {
     }
   }
 
-  /// Logs the stages of a new revision that change no frame.
+  /// Logs the stages of a new revision that have no effect.
   private mutating func logIdleStages(of plan: Plan, _ revision: Revision) {
     guard revision.number != self.loggedRevision else { return }
     self.loggedRevision = revision.number
@@ -329,13 +330,13 @@ struct SessionReader: ~Copyable {
     _ frame: inout IncomingFrame, _ analyses: [PlannedAnalysis], stages: [String]
   ) async throws {
     let analyzers = self.session.analyzers
-    // A picture in shared memory is copied, which delays the frame. Not for analyses that are busy.
+    // Copying a picture in shared memory delays the frame, so it waits for a time when analyses are
+    // idle.
     guard !frame.isInSharedMemory || analyzers.isFree(for: analyses) else {
       return self.analyses.postpone(analyses)
     }
     let picture = try await self.pictures.retainablePicture(of: frame)
-    // The holder of the source is expected to decode: the worker's frame has it, the analyses' has
-    // not.
+    // The owner of the source must decode: the worker's frame owns it, the analyses' frame doesn't.
     let analyzed = frame
     if case .file = picture, frame.needsFiltering { frame.samples = SharedSamples.Source() }
     analyzers.begin(frame.arrival)
@@ -360,7 +361,7 @@ struct SessionReader: ~Copyable {
       || frame.picture.bytes.byteCount <= Self.smallPictureBytes
   }
 
-  /// The bytes that are copied in the time that it takes to wake another thread.
+  /// The number of bytes that can be copied while another thread wakes up.
   private static let smallPictureBytes = 64 << 10
 }
 
@@ -374,7 +375,7 @@ final class ClientMessages: @unchecked Sendable {  // one task reads at a time
     self.iterator = messages.makeAsyncIterator()
   }
 
-  /// Returns the next message; `nil` once the client has closed its side.
+  /// Returns the next message, or `nil` once the client has closed its side.
   func next() async throws -> ReceivedMessage<Sidelight_V1_ClientMessage>? {
     try await self.iterator.next()
   }

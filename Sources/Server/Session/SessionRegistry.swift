@@ -24,7 +24,6 @@ final class SessionRegistry: Sendable {
     var participants: [CallerIdentity: Int] = [:]
     var handles: [UInt64: SessionHandle] = [:]
     var nextNumber: UInt64 = 0
-    /// The counts of closed sessions.
     var closedSessionCounts = FrameCounts()
     /// The refused sessions.
     var refused: [AdmissionLimit: UInt64] = [:]
@@ -52,11 +51,11 @@ final class SessionRegistry: Sendable {
   /// Returns a page of the open sessions, the oldest first.
   ///
   /// - Parameters:
-  ///   - number: The number of the last session of the page before; `nil` for the first page.
-  ///   - label: The sessions' label; empty for all sessions.
-  ///   - participant: The sessions' participant; empty for all sessions.
-  ///   - count: The most sessions of the page.
-  /// - Returns: The page, and whether no session follows it.
+  ///   - number: The number of the last session of the page before, or `nil` for the first page.
+  ///   - label: The sessions' label, or empty for all sessions.
+  ///   - participant: The sessions' participant, or empty for all sessions.
+  ///   - count: The maximum number of sessions of the page.
+  /// - Returns: The page, and whether it is the last one.
   func page(
     after number: UInt64?, label: String, participant: String, count: Int
   ) -> (handles: [SessionHandle], isLast: Bool) {
@@ -73,8 +72,8 @@ final class SessionRegistry: Sendable {
     self.state.withLock { $0.handles.values.first { $0.id == id } }
   }
 
-  /// The frames of all sessions. Of a closed session only those that had their outcome: a call that
-  /// was cancelled reports no more outcomes.
+  /// The frames of all sessions. Frames of a closed session only count with an outcome: a cancelled
+  /// call does not report further outcomes.
   var totals: FrameCounts {
     let (closedSessionCounts, handles) = self.state.withLock {
       ($0.closedSessionCounts, Array($0.handles.values))
@@ -82,7 +81,7 @@ final class SessionRegistry: Sendable {
     return handles.reduce(into: closedSessionCounts) { $0.add($1.outcomes.counts) }
   }
 
-  /// The sessions that were accepted and refused since the server started.
+  /// The number of sessions accepted and refused since the server started.
   var admissions: (opened: UInt64, refused: [AdmissionLimit: UInt64]) {
     self.state.withLock { ($0.nextNumber, $0.refused) }
   }
@@ -123,7 +122,7 @@ final class SessionRegistry: Sendable {
     return try await body(number)
   }
 
-  /// Adds a session that is open.
+  /// Adds an open session.
   func add(_ handle: SessionHandle) {
     self.state.withLock { $0.handles[handle.number] = handle }
   }

@@ -2,8 +2,7 @@ import SidelightKernels
 import SidelightWire
 import Synchronization
 
-/// The drawings of the scene stages of a frame's plans; `nil` for a plan that the frame does not
-/// have.
+/// The drawings of the scene stages of a frame's plans, or `nil` for a missing plan.
 typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 
 /// The scene of a session: the faces in its frames and the state of its scene stages.
@@ -26,10 +25,9 @@ final class SessionScene: Sendable {
     var isFinished = false
   }
 
-  /// The deadline that the scheduler assumes for slow work, from the frame's arrival.
+  /// The deadline assumed by the scheduler for slow work, from the frame's arrival.
   private static let jobBudget = Duration.milliseconds(500)
 
-  /// The session's number.
   private let session: UInt64
   private let state = Mutex(State())
 
@@ -37,11 +35,11 @@ final class SessionScene: Sendable {
     self.session = session
   }
 
-  /// Decides what the scene stages of a plan, and in a transition of the earlier one, draw on a
-  /// frame.
+  /// Decides the drawings of a plan's scene stages on a frame, including the earlier plan's stages
+  /// in a transition.
   ///
   /// - Parameters:
-  ///   - earlier: The plan that a transition leads from; `nil` if there is none.
+  ///   - earlier: The plan that a transition leads from, if any.
   ///   - details: The values of the frame.
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame.

@@ -8,20 +8,20 @@ import SwiftProtobuf
 /// Takes frames out of the mailbox and filters them, one at a time, when the scheduler grants a
 /// turn.
 ///
-/// A frame stays in the mailbox until the turn has come, so that the worker always filters the
-/// newest frame of the session.
+/// A frame stays in the mailbox until the turn has come: the worker always filters the session's
+/// newest frame.
 struct SessionWorker {
   private let session: Session
   private let runner: PlanRunner
   /// The cost of mixing the results of two pipelines.
   private let mixCost = CostEstimate()
-  /// The cost of the session's last frames, which is expected of a pipeline without an estimate.
+  /// The cost of the session's last frames, which is assumed for pipelines without an estimate.
   private let lastCost = CostEstimate(priorWork: .milliseconds(2))
   private var engine: Engine { self.session.engine }
   private var resolver: FrameResolver { self.session.resolver }
   private var clock: SessionClock { self.session.engine.clock }
 
-  /// The deadline that the scheduler assumes for a frame without a budget.
+  /// The deadline assumed by the scheduler for a frame without a budget.
   private static let defaultBudget = Duration.milliseconds(200)
 
   init(session: Session) {
@@ -39,7 +39,7 @@ struct SessionWorker {
       guard !Task.isCancelled else { return }
       if first.needsFiltering, !first.isCustom {
         await self.process(first) {
-          // A newer frame may have displaced it, with custom filters, which need supervision.
+          // A newer frame that needs supervision, because of custom filters, may have displaced it.
           self.session.mailbox.take { !$0.isCustom }
         }
       } else if let frame = self.session.mailbox.take() {
@@ -48,7 +48,7 @@ struct SessionWorker {
     }
   }
 
-  /// Gives a frame that was taken out of the mailbox its outcome.
+  /// Gives a frame taken out of the mailbox its outcome.
   private func serve(_ frame: IncomingFrame) async {
     var next: IncomingFrame? = frame
     while let frame = next.take() {
@@ -74,7 +74,7 @@ struct SessionWorker {
   /// - Parameters:
   ///   - first: The frame whose deadline decides about the turn.
   ///   - started: Finished when the turn has come.
-  ///   - take: Returns the frame to filter once the turn has come; `nil` if there is none.
+  ///   - take: Returns the frame to filter once the turn has come, if any.
   private func process(
     _ first: IncomingFrame, _ started: Completion? = nil, take: () -> IncomingFrame?
   ) async {
@@ -103,7 +103,7 @@ struct SessionWorker {
       guard let attempt, !Task.isCancelled else { return }
       await self.conclude(attempt)
     } catch {
-      // There is no turn. After a cancellation the frame needs no outcome.
+      // The turn was not granted. After a cancellation the frame needs no outcome.
       guard !Task.isCancelled, let frame = take() else { return }
       await self.fail(frame, error, started: self.clock.now())
     }
@@ -125,8 +125,8 @@ struct SessionWorker {
     return (cheaper, .degraded)
   }
 
-  /// Returns the expected work of a frame, with that of the earlier pipeline in a transition; `nil`
-  /// if it is unknown.
+  /// Returns the expected work of a frame, including the earlier pipeline's work in a transition,
+  /// or `nil` if it is unknown.
   private func expectedWork(of frame: IncomingFrame, _ compiled: CompiledPipeline) -> Duration? {
     let later = self.variant(of: compiled).compiled.cost.work
     guard let transition = frame.transition, !self.session.quality.isReduced,
@@ -223,7 +223,7 @@ struct SessionWorker {
     return picture
   }
 
-  /// Returns the work of a frame in a transition; `nil` if it has none, or if there is no time.
+  /// Returns the work of a frame in a transition, or `nil` without a transition or enough time.
   private func transition(of frame: IncomingFrame) -> TransitionWork? {
     guard let transition = frame.transition,
       !self.session.handle.hasCutTransition(of: frame)
@@ -286,7 +286,7 @@ struct SessionWorker {
       frame, status, self.policy(for: frame, failed: failure?.filters), started: started)
   }
 
-  /// Returns the failure policy of the stage that failed, else that of the session. Under an
+  /// Returns the failure policy of the stage that failed, else the session's policy. Under an
   /// override, and with a pipeline that protects, a frame never comes back unfiltered.
   private func policy(for frame: IncomingFrame, failed filters: [String]?) -> FailurePolicy {
     let pipeline = frame.activePipeline.pipeline
@@ -306,7 +306,7 @@ struct SessionWorker {
       self.resolver.drop(
         frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
     case .blur:
-      // The drop reports the error of the pipeline, not that of the replacement.
+      // The drop reports the pipeline's error, not the replacement's.
       guard let blurred = try? await self.blur(frame, status) else {
         return self.resolver.drop(
           frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
@@ -333,11 +333,11 @@ struct SessionWorker {
 
   // MARK: Custom filters
 
-  /// Filters a frame with custom filters. If they take ten times the frame's budget, the failure
-  /// policy applies to the frame and to those that arrive until the filters return.
+  /// Filters a frame using custom filters. If they take ten times the frame's budget, the failure
+  /// policy applies to the frame and to all frames that arrive until the filters return.
   ///
   /// - Returns: A frame that was taken out of the mailbox when the filters had just returned, and
-  ///   has no outcome yet.
+  ///   whose outcome is pending.
   private func supervise(_ frame: IncomingFrame) async -> IncomingFrame? {
     let job = self.engine.processing.detachedJobs.start { started in
       await self.process(frame, started) { frame }
@@ -347,7 +347,7 @@ struct SessionWorker {
     // The wait for the turn does not count.
     await job.waitUntilStarted()
     let limit = self.timeout(of: frame)
-    // The wait also ends with the session; then nothing has timed out.
+    // The wait also ends with the session, which is not a timeout.
     guard await job.wait(atMost: limit, on: self.clock) == false, !Task.isCancelled else {
       return nil
     }

@@ -15,8 +15,8 @@ struct SessionWriter {
     self.callMessages = callMessages
   }
 
-  /// Runs until the outcome queue is finished and empty, or writing fails because the client is
-  /// gone.
+  /// Runs until the outcome queue is finished and empty, or writing fails because the client has
+  /// disconnected.
   func run(_ writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>) async throws {
     while let item = await self.session.outcomes.next() {
       switch item {

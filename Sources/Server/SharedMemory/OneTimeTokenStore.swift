@@ -1,7 +1,7 @@
 package import SidelightTransport
 
-/// The tokens that give clients the rings of their sessions. A pure state machine; the time is a
-/// parameter.
+/// The tokens that clients exchange for the rings of their sessions. A pure state machine; the time
+/// is a parameter.
 ///
 /// A token is valid once, until it expires or the session that it was issued to ends. Any use
 /// removes it.
@@ -34,10 +34,10 @@ package struct OneTimeTokenStore<Ring: Sendable>: Sendable {
 
   /// Removes a token, and returns its ring.
   ///
-  /// - Returns: The ring; `nil` if the token is invalid for that session.
+  /// - Returns: The ring, or `nil` if the token is invalid for that session.
   package mutating func take(_ hello: DescriptorHello, now: Duration) -> Ring? {
     self.removeExpired(now)
-    // Compares every byte of every token, so that the duration reveals nothing about them.
+    // Compares all bytes of all tokens, which keeps the duration from revealing their contents.
     var found: Int?
     for (index, entry) in self.entries.enumerated()
     where Self.areEqual(entry.token, hello.token) {

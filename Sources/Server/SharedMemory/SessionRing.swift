@@ -19,8 +19,8 @@ final class SessionRing: Sendable {
 
   // MARK: Input slots
 
-  /// Returns the length of an image's pixels in a slot, as the image states it; 0 if the image
-  /// names no slot, or more bytes than a slot has.
+  /// Returns the length of an image's pixels in a slot, as the image states it, or 0 if the image
+  /// doesn't name a slot, or names more bytes than a slot has.
   func byteCount(of image: Sidelight_V1_Image) -> Int {
     guard case .sharedMemory(let reference)? = image.pixels else { return 0 }
     return (try? self.layout.check(reference, .input))?.byteCount ?? 0
@@ -32,7 +32,7 @@ final class SessionRing: Sendable {
   /// time.
   ///
   /// - Parameter arrival: The frame's position in the order of arrival.
-  /// - Returns: The bytes that the reference names.
+  /// - Returns: The referenced bytes.
   /// - Throws: ``FieldViolation`` whose field is relative to the image.
   func take(
     _ reference: Sidelight_V1_SharedMemorySlot, for arrival: UInt64
@@ -46,15 +46,15 @@ final class SessionRing: Sendable {
     return self.ring.buffer(slot: slot, byteCount: byteCount)
   }
 
-  /// Records that a frame's outcome is decided. Its slot, if it has one, belongs to the client from
-  /// the outcome on.
+  /// Records that a frame's outcome is decided. Its slot, if any, belongs to the client from the
+  /// outcome on.
   func release(inputOf arrival: UInt64) {
     self.slots.withLock { $0.release(inputOf: arrival) }
   }
 
   // MARK: Output slots
 
-  /// A slot that a picture is written to.
+  /// A slot for a picture.
   struct Output: Sendable {
     /// The slot's index on the wire.
     let slot: Int
@@ -63,7 +63,7 @@ final class SessionRing: Sendable {
     fileprivate let reservation: SlotTable.Reservation
   }
 
-  /// Reserves a slot for a picture; returns `nil` if none is free or the picture is too large. A
+  /// Reserves a slot for a picture; returns `nil` if all are in use or the picture is too large. A
   /// slot that is not transferred is free again when its memory is no longer referenced.
   func makeOutput(byteCount: Int) -> Output? {
     guard byteCount <= self.layout.slotBytes,

@@ -23,7 +23,7 @@ final class SharedMemoryBroker: Sendable {
   /// The bytes of the mapped rings.
   var bytesReserved: Int { self.budget.bytesReserved }
 
-  /// Sets the path of the descriptor socket; `nil` grants no rings.
+  /// Sets the path of the descriptor socket; `nil` disables rings.
   func setSocketPath(_ path: String?) {
     self.socketPath.withLock { $0 = path }
   }
@@ -82,7 +82,7 @@ final class SharedMemoryBroker: Sendable {
 
   /// Returns the ring for the token of a request on the descriptor socket, and removes the token.
   ///
-  /// - Returns: The ring's memory; `nil` if the token is invalid.
+  /// - Returns: The ring's memory, or `nil` if the token is invalid.
   func take(_ hello: DescriptorHello) -> OwnedDescriptor? {
     let now = self.clock.now()
     return self.tokens.withLock { $0.take(hello, now: now) }
@@ -102,7 +102,7 @@ extension Engine {
   /// Grants a ring to a session.
   ///
   /// - Throws: ``FieldViolation``, as ``SharedMemoryBroker/grant(_:to:peer:)`` does; UNIMPLEMENTED
-  ///   if this server has no shared memory.
+  ///   if this server doesn't use shared memory.
   func grantRing(
     _ layout: RingLayout, to sessionID: String, peer: String
   ) throws(FieldViolation) -> SharedMemoryBroker.Grant {
@@ -115,8 +115,8 @@ extension Engine {
   }
 }
 
-/// Bounds the memory of all rings of a server. The memory of a ring is released when the ring is
-/// unmapped: after its session, when the last frame in a slot is gone.
+/// Bounds the memory of all rings of a server. A ring's memory is released when it is unmapped:
+/// after its session, and after the last frame in a slot.
 final class RingBudget: Sendable {
   private let maxSessionBytes: Int
   private let maxBytes: Int
@@ -150,7 +150,7 @@ final class RingBudget: Sendable {
     }
   }
 
-  /// Releases the memory of a ring that was unmapped.
+  /// Releases the memory of an unmapped ring.
   func release(_ byteCount: Int) {
     self.reserved.withLock { $0 -= byteCount }
   }

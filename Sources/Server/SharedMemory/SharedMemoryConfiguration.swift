@@ -16,7 +16,7 @@ public struct SharedMemoryConfiguration: Sendable, Hashable {
   /// - `tokenLifetime` (duration, default: 10 s): the time after `opened` during which a
   ///   client can fetch its ring.
   public var tokenLifetime = Duration.seconds(10)
-  /// - `allowedUserIDs` (default: none): users whose processes may fetch rings, in addition to the
+  /// - `allowedUserIDs` (default: empty): users whose processes may fetch rings, in addition to the
   ///   server's user and root, for clients in other containers. They must be able to reach
   ///   `socketPath`.
   public var allowedUserIDs: Set<UInt32> = []
@@ -30,7 +30,7 @@ public struct SharedMemoryConfiguration: Sendable, Hashable {
   /// The defaults.
   public init() {}
 
-  /// Whether the system supports this kind of shared memory: Linux does. On other systems the
-  /// server offers clients no shared memory.
+  /// Whether the system supports this kind of shared memory, as Linux does. On other systems the
+  /// server doesn't offer shared memory.
   public static var isSupported: Bool { SharedMemoryRing.isSupported }
 }

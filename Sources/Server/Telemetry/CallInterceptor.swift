@@ -3,11 +3,11 @@ import SidelightWire
 import Synchronization
 import Tracing
 
-/// Records a span and a duration for each call, by OpenTelemetry's conventions for gRPC (1.44).
+/// Records a span and a duration per call, by OpenTelemetry's conventions for gRPC (1.44).
 ///
 /// The body of a streaming handler runs after `next` has returned, in the response's producer; so
-/// both get the span's context, and the span ends with the producer. Each frame of a
-/// session has a separate span and is not an event of the call's span, which can last for hours.
+/// both get the span's context, and the span ends with the producer. Each frame of a session has a
+/// separate span and is not an event of the call's span, which can last for hours.
 struct CallInterceptor: ServerInterceptor {
   let tracer: (any Tracer)?
   let metrics: ServerMetrics
@@ -101,7 +101,7 @@ final class CallSpan: Sendable {
 
   /// Ends the span.
   ///
-  /// - Parameter error: The error that ended the call; `nil` if it succeeded.
+  /// - Parameter error: The error that ended the call, if any.
   func end(_ error: (any Error)?) {
     guard !self.hasEnded.exchange(true, ordering: .relaxed) else { return }
     let status = error.map { CallStatus($0) } ?? .ok

@@ -5,8 +5,8 @@ package import SidelightWire
 import Synchronization
 package import Tracing
 
-/// Starts a span for each frame, as a child of the frame's own trace context. A call can last for
-/// hours, and its metadata has only one parent, so each frame has a separate context.
+/// Starts a span per frame, as a child of the frame's own trace context. A call can last for hours,
+/// and its metadata has only one parent, so each frame has a separate context.
 package struct FrameTracing: Sendable {
   /// The tracer. `nil` disables spans.
   package let tracer: (any Tracer)?
@@ -20,16 +20,15 @@ package struct FrameTracing: Sendable {
   }
 
   /// Returns the trace context of a call's metadata: the parent of frames without a context. The
-  /// call's own span is not a parent: its trace would grow as long as the call lasts, and be
-  /// sampled as a whole.
+  /// call's own span isn't used as a parent, because its trace would grow during the whole call,
+  /// and be sampled as a whole.
   package func context(of metadata: Metadata) -> ServiceContext {
     var context = ServiceContext.topLevel
     self.tracer?.extract(metadata, into: &context, using: MetadataExtractor())
     return context
   }
 
-  /// The observer that starts a span for each pass over a still image, as a child of the call's
-  /// span.
+  /// The observer that starts a span per pass over a still image, as a child of the call's span.
   var passObserver: FramePassObserver {
     FramePassObserver(
       tracer: self.tracer, context: ServiceContext.current, metrics: self.metrics, clock: self.clock
@@ -77,8 +76,8 @@ package struct FrameTracing: Sendable {
   }
 }
 
-/// The span of one frame from arrival to outcome, with a child span for the wait and one for each
-/// pass. Also records the durations as metrics.
+/// The span of one frame from arrival to outcome, with child spans for the wait and each pass.
+/// Also records the durations as metrics.
 ///
 /// Ends with the frame's outcome; at the latest with its last reference, for a frame without an
 /// outcome because its client has disconnected.
@@ -116,7 +115,7 @@ package final class FrameSpan: Sendable {
     span.end()
   }
 
-  /// The observer that starts a span for each pass, as a child of the frame's span.
+  /// The observer that starts a span per pass, as a child of the frame's span.
   package var passObserver: FramePassObserver {
     FramePassObserver(
       tracer: self.span == nil ? nil : self.tracer, context: self.context, metrics: self.metrics,
@@ -130,20 +129,19 @@ package final class FrameSpan: Sendable {
     self.metrics.recordQueue(self.clock.now() - self.arrived)
   }
 
-  /// Records an error.
   func record(_ error: any Error) {
     self.span?.recordError(error)
     self.span?.setStatus(SpanStatus(code: .error, message: "\(error)"))
   }
 
-  /// Ends the span of a frame that was written.
+  /// Ends the span of a written frame.
   package func end(finished disposition: FrameDisposition) {
     self.end(outcome: disposition.name) { span in
       span.attributes["sidelight.outcome"] = disposition.name
     }
   }
 
-  /// Ends the span of a frame that was dropped.
+  /// Ends the span of a dropped frame.
   package func end(dropped drop: Drop) {
     self.end(outcome: "dropped") { span in
       span.updateAttributes { attributes in
@@ -172,7 +170,7 @@ package final class FrameSpan: Sendable {
   }
 }
 
-/// Starts a span for each pass, and records its duration. The parent is explicit: the body of a
+/// Starts a span per pass, and records its duration. The parent is explicit: the body of a
 /// streaming handler runs after the interceptors' task-local context has ended.
 package struct FramePassObserver: PassObserver {
   /// `nil` if the frame's trace is not recorded.
@@ -195,7 +193,7 @@ package struct FramePassObserver: PassObserver {
     _ description: PassDescription, _ body: () async throws -> Result
   ) async throws -> Result {
     guard let tracer, let context else {
-      // A custom filter that reads the current trace must find the frame's, not the call's.
+      // A custom filter that reads the current trace must find the frame's trace, not the call's.
       guard description.kind == .frame, let context else { return try await body() }
       return try await ServiceContext.withValue(context) { try await body() }
     }
@@ -227,7 +225,7 @@ package struct TraceContextExtractor: Extractor {
 
 /// Extracts trace context from a call's metadata.
 struct MetadataExtractor: Extractor {
-  /// - Returns: The value; the joined values of a list such as `tracestate`; `nil` for more than
+  /// - Returns: The value, the joined values of a list such as `tracestate`, or `nil` for more than
   ///   one `traceparent`.
   func extract(key: String, from carrier: Metadata) -> String? {
     let values = Array(carrier[stringValues: key])

@@ -26,7 +26,7 @@ struct Observability: Sendable {
 }
 
 extension Logger.Metadata {
-  /// Returns the metadata with a participant's name, if there is one.
+  /// Returns the metadata with a participant's name, unless it is empty.
   func addingParticipant(_ name: String) -> Logger.Metadata {
     name.isEmpty ? self : self.merging(["participant": "\(name)"]) { own, _ in own }
   }

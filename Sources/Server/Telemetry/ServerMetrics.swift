@@ -4,10 +4,10 @@ import SidelightTransport
 import SidelightWire
 import Synchronization
 
-/// The server's metrics, reported through swift-metrics.
+/// The server's metrics, reported using swift-metrics.
 ///
-/// Durations are recorded as they occur. Counts that sessions keep anyway are read from there, once
-/// a second and on request: that costs no time per frame, and equals what clients receive.
+/// Durations are recorded as they occur. Counts that sessions keep anyway are read once a second
+/// and on request, which costs no time per frame, and equals the counts that clients receive.
 package final class ServerMetrics: Sendable {
   /// The counters by name and labels, and the totals that they have reported.
   private struct Totals {
@@ -15,10 +15,10 @@ package final class ServerMetrics: Sendable {
     var reported: [String: UInt64] = [:]
   }
 
-  /// The most names of passes, which depend on clients' pipelines. Further passes are named
-  /// `other`.
+  /// The maximum number of names of passes, which depend on clients' pipelines. Further passes are
+  /// named `other`.
   private static let passLimit = 64
-  /// The most bytes of a pass's name.
+  /// The maximum length of a pass's name, in bytes.
   private static let passNameLimit = 256
 
   private let factory: any MetricsFactory
@@ -152,7 +152,6 @@ extension Duration {
   }
 }
 
-/// The server's gauges.
 struct ServerGauges: Sendable {
   private let sessions: Gauge
   private let framesInFlight: Gauge

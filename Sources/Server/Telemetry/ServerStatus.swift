@@ -6,7 +6,7 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var id: String
     /// The client's name for it.
     public var label: String
-    /// The participant that the caller named; empty if it named none.
+    /// The participant named by the caller, or empty.
     public var participant: String
     /// The caller's address.
     public var peer: String
@@ -14,16 +14,16 @@ public struct ServerStatus: Sendable, Hashable, Codable {
     public var state: String
     /// The active pipeline as text.
     public var pipeline: String
-    /// The size and format of the last frame, such as `1280x720 i420`; empty before the first
+    /// The size and format of the last frame, such as `1280x720 i420`, or empty before the first
     /// frame.
     public var picture: String
     /// The time since it was opened, in seconds.
     public var age: Double
     /// The time from the last frame's arrival to its writing, in milliseconds.
     public var latency: Double
-    /// The frames that were sent back in the last second.
+    /// The number of frames sent back in the last second.
     public var delivered: UInt64
-    /// The frames that were dropped in the last second.
+    /// The number of frames dropped in the last second.
     public var dropped: UInt64
     /// The latency at the end of each second of the last minute, the oldest first; `nil` for
     /// seconds without frames.
@@ -34,25 +34,26 @@ public struct ServerStatus: Sendable, Hashable, Codable {
 
   /// Counts of frames.
   public struct Frames: Sendable, Hashable, Codable {
-    /// The frames that arrived.
+    /// The number of frames received.
     public var received: UInt64
-    /// The frames that were filtered in full.
+    /// The number of frames filtered in full.
     public var filtered: UInt64
-    /// The frames that came back unchanged.
+    /// The number of frames returned unchanged.
     public var passedThrough: UInt64
-    /// The frames that a cheaper variant of the pipeline filtered.
+    /// The number of frames filtered by a cheaper variant of the pipeline.
     public var degraded: UInt64
-    /// The dropped frames, by reason.
+    /// The number of dropped frames, by reason.
     public var dropped: [String: UInt64]
   }
 
   /// One second of the server's history.
   public struct Second: Sendable, Hashable, Codable {
-    /// The frames that were sent back.
+    /// The number of frames sent back.
     public var delivered: UInt64
-    /// The frames that were dropped.
+    /// The number of dropped frames.
     public var dropped: UInt64
-    /// The median time from arrival to writing, in milliseconds; `nil` for seconds without frames.
+    /// The median time from arrival to writing, in milliseconds, or `nil` for seconds without
+    /// frames.
     public var median: Double?
     /// The 99th percentile of that time, in milliseconds.
     public var p99: Double?
@@ -88,6 +89,6 @@ public enum ServerPhase: String, Sendable, Hashable, Codable {
   case starting
   /// The server accepts sessions. Followed by ``draining``.
   case serving
-  /// The server accepts no more sessions and ends the open ones. The last phase.
+  /// The server refuses new sessions and ends the open ones. The last phase.
   case draining
 }

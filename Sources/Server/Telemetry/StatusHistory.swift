@@ -55,12 +55,12 @@ final class StatusHistory: Sendable {
 struct SessionHistory: Sendable {
   private static let limit = 60
 
-  /// The frames that were sent back in the last second.
+  /// The number of frames sent back in the last second.
   private(set) var delivered: UInt64 = 0
-  /// The frames that were dropped in the last second.
+  /// The number of frames dropped in the last second.
   private(set) var dropped: UInt64 = 0
-  /// The latency at the end of each second, in milliseconds, the oldest first; `nil` for seconds
-  /// without frames.
+  /// The latency at the end of each second, in milliseconds, the oldest first; `nil` for
+  /// seconds without frames.
   private(set) var latencies: [Double?] = []
   private var totals: (delivered: UInt64, dropped: UInt64) = (0, 0)
 
@@ -85,7 +85,7 @@ package struct DurationHistogram: Sendable {
   private static let partBits = 5
   private static let partCount = 1 << partBits
 
-  /// The parts of each power of two from 1 ns on. Durations below 32 ns are counted exactly.
+  /// The parts per power of two from 1 ns on. Durations below 32 ns are counted exactly.
   private var counts = [Int](repeating: 0, count: 64 * partCount)
   /// The number of durations.
   package private(set) var count = 0
@@ -99,8 +99,7 @@ package struct DurationHistogram: Sendable {
     self.count += 1
   }
 
-  /// Returns the duration that `percent` hundredths of all durations do not exceed; `nil` if there
-  /// are none.
+  /// Returns the duration that `percent` hundredths of all durations do not exceed, if any.
   package func percentile(_ percent: Int) -> Duration? {
     guard self.count > 0 else { return nil }
     let rank = (self.count - 1) * percent / 100

@@ -1,5 +1,5 @@
 extension Duration {
-  /// The duration in whole microseconds, the unit of the contract; 0 for negative durations, and
+  /// The duration in whole microseconds, the unit of the contract, or 0 for negative durations, and
   /// the greatest value for longer ones than it can state.
   package var wireMicroseconds: UInt32 {
     let (seconds, attoseconds) = self.components

@@ -12,13 +12,13 @@ package struct FieldViolation: Error, Sendable, Hashable {
 
     /// The kind of error, in upper case with underscores.
     package var reason: String
-    /// The invalid value. `nil` if it is not known, or not a short text.
+    /// The invalid value, if it is known and a short text.
     package var value: String?
-    /// The limit, or the expected value. `nil` if there is none.
+    /// The limit, or the expected value, if any.
     package var limit: String?
-    /// The nearest valid name. `nil` if there is none.
+    /// The nearest valid name, if any.
     package var suggestion: String?
-    /// The position in the text of a pipeline or of a kernel. `nil` if the field is none.
+    /// The position in the text of a pipeline or of a kernel, if the field is such a text.
     package var position: Position?
 
     package init(
@@ -72,7 +72,7 @@ package struct FieldViolation: Error, Sendable, Hashable {
   package var field: String
   /// The reason with the value and the limit: a clause with the field as its subject.
   package var reason: String
-  /// The parts for programs. `nil` if none is known.
+  /// The parts for programs, if known.
   package var info: Info?
 
   package init(
@@ -98,8 +98,8 @@ package struct FieldViolation: Error, Sendable, Hashable {
       reason: self.reason.clipped(toBytes: 640), info: self.info?.clipped)
   }
 
-  /// The status with `google.rpc.BadRequest` details, and `google.rpc.ErrorInfo` if there are parts
-  /// for programs.
+  /// The status with `google.rpc.BadRequest` details, and `google.rpc.ErrorInfo` if the violation
+  /// has parts for programs.
   package var status: GoogleRPCStatus {
     let violation = self.clipped
     let (field, reason) = (violation.field, violation.reason)
@@ -139,7 +139,7 @@ extension FieldViolation.Info {
 }
 
 extension FieldViolation {
-  /// Creates the violation that a server reports; `nil` for other errors.
+  /// Creates the violation that a server reports, or `nil` for other errors.
   package init?(_ error: RPCError) {
     guard let details = try? error.unpackGoogleRPCStatus()?.details,
       let violation = details.compactMap({ $0.badRequest?.violations.first }).first
@@ -149,7 +149,7 @@ extension FieldViolation {
       info: details.compactMap(\.errorInfo).first.map(Info.init))
   }
 
-  /// The error of the pipeline that the message contains; `nil` for violations of other fields.
+  /// The error of the pipeline that the message contains, or `nil` for violations of other fields.
   package var pipelineError: PipelineError? {
     guard let start = self.field.firstRange(of: "stages[")?.lowerBound else { return nil }
     return PipelineError(
@@ -223,7 +223,7 @@ extension PipelineError {
 }
 
 extension PipelineError.Code {
-  /// Finds the code of a reason; `nil` for a reason of other errors.
+  /// Finds the code of a reason, or `nil` for a reason of other errors.
   fileprivate init?(reason: String) {
     guard let code = Self.allCases.first(where: { $0.reason == reason }) else { return nil }
     self = code
@@ -243,7 +243,7 @@ extension PipelineError.Code {
 }
 
 extension Google_Rpc_Status {
-  /// The metadata of the status's `google.rpc.ErrorInfo`; empty if it has none.
+  /// The metadata of the status's `google.rpc.ErrorInfo`, empty without one.
   package var errorMetadata: [String: String] {
     guard let bytes: [UInt8] = try? self.serializedBytes(),
       let status = try? GoogleRPCStatus(serializedBytes: bytes)

@@ -25,7 +25,7 @@ extension Frame {
 
   /// Writes the samples of all planes in order, without padding.
   ///
-  /// - Precondition: The buffer has at least ``packedByteCount`` bytes, and no other thread uses
+  /// - Precondition: The buffer has at least ``packedByteCount`` bytes, and other threads don't use
   ///   it.
   package func copyPacked(into buffer: PixelBuffer) {
     self.copyPacked(into: buffer.bytes)
@@ -33,7 +33,7 @@ extension Frame {
 
   /// Writes the samples of all planes in order, without padding.
   ///
-  /// - Precondition: There are at least ``packedByteCount`` bytes.
+  /// - Precondition: `bytes` has at least ``packedByteCount`` bytes.
   private func copyPacked(into bytes: UnsafeMutableRawBufferPointer) {
     precondition(bytes.count >= self.packedByteCount, "the buffer is too small for the samples")
     var offset = 0
@@ -68,8 +68,8 @@ extension PixelBuffer {
 }
 
 extension Frame {
-  /// Returns a copy in a buffer of a pool, with aligned strides. The original may lie in memory that a
-  /// peer can still write to.
+  /// Returns a copy in a buffer of a pool, with aligned strides. The original may lie in memory
+  /// that a peer can still write to.
   package func copy(in pool: BufferPool) -> Frame {
     // The size of an existing frame is valid.
     let layout =
@@ -106,7 +106,7 @@ extension MutableFrame {
 extension PixelBuffer {
   /// Copies another buffer's bytes to the beginning of this one.
   ///
-  /// - Precondition: This buffer is large enough, and no other thread uses it.
+  /// - Precondition: This buffer is large enough, and other threads don't use it.
   package func copy(_ other: PixelBuffer) {
     precondition(self.byteCount >= other.byteCount, "the buffer is too small for the pixels")
     self.bytes.copyMemory(from: UnsafeRawBufferPointer(other.bytes))
@@ -114,7 +114,7 @@ extension PixelBuffer {
 
   /// Copies bytes to the beginning of this buffer.
   ///
-  /// - Precondition: This buffer is large enough, and no other thread uses it.
+  /// - Precondition: This buffer is large enough, and other threads don't use it.
   package func copy(_ bytes: [UInt8]) {
     precondition(self.byteCount >= bytes.count, "the buffer is too small for the pixels")
     self.bytes.copyBytes(from: bytes)

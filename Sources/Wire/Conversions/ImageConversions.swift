@@ -47,7 +47,7 @@ extension Sidelight_V1_Image {
   /// Returns the frame that a raw image describes, with the received pixels.
   ///
   /// - Parameters:
-  ///   - pixels: The received pixels. `nil` if there are none.
+  ///   - pixels: The received pixels, if any.
   ///   - limits: The maximum size of a frame.
   /// - Throws: ``FieldViolation`` with a field relative to the image.
   package func frame(
@@ -149,8 +149,7 @@ extension Sidelight_V1_PixelFormat {
 }
 
 extension ColorDescription {
-  /// Creates a description. Unknown values count as unspecified, so that newer senders are
-  /// accepted.
+  /// Creates a description. Unknown values, which newer senders may use, count as unspecified.
   package init(_ wire: Sidelight_V1_ColorDescription) {
     self.init(
       range: wire.range == .full ? .full : .video,

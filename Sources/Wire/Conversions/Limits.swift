@@ -5,10 +5,10 @@ package import SwiftProtobuf
 /// The contract's limits on names, texts, lists and pipelines: the values of the fixed fields of
 /// `Limits`. ``SidelightKernels/Pipeline`` has the limits on the parts of a pipeline.
 ///
-/// All data of a client that the server keeps, logs or returns is bounded by one of them.
+/// Together they bound all data of a client that the server keeps, logs or returns.
 package enum ContractLimits {
   /// The maximum size of a pipeline as a serialized message, in bytes. 64 stages of the largest
-  /// built-in filters, each with a region and an ID of maximum length, use about half of it.
+  /// built-in filters, with regions and IDs of maximum length, use about half of it.
   package static let maxPipelineBytes = 64 << 10
   /// The maximum length of a pipeline as text, in bytes.
   package static let maxPipelineTextBytes = PipelineText.maxLength
@@ -27,19 +27,19 @@ package enum ContractLimits {
   /// The maximum size of a resume token in bytes: the pipelines of the participant and of an
   /// operator, and other contents of less than 1 KiB.
   package static let maxResumeTokenBytes = 2 * Self.maxPipelineBytes + 1024
-  /// The maximum length of each part of a frame's trace context, in bytes: the length that W3C
+  /// The maximum length of the parts of a frame's trace context, in bytes: the length that W3C
   /// requires every system to propagate. Longer ones are ignored.
   package static let maxTraceContextBytes = 512
 
-  /// The most bytes of the names of filters in an error.
+  /// The maximum length of the names of filters in an error, in bytes.
   package static let maxErrorFilterNameBytes = 256
-  /// The most bytes of a custom filter's error that the server repeats to clients. A longer text is
-  /// clipped.
+  /// The maximum length of a custom filter's error that the server repeats to clients, in bytes.
+  /// Longer texts are clipped.
   package static let maxFilterErrorBytes = 512
 
-  /// The number of units of control messages that a session handles per second.
+  /// The number of units of control messages handled per session and second.
   package static let controlUnitsPerSecond = 4000
-  /// The size of control messages that a session handles per second, in bytes.
+  /// The size of control messages handled per session and second, in bytes.
   package static let controlBytesPerSecond = 1 << 20
 
   /// The maximum number of sessions in one response.
@@ -57,7 +57,7 @@ package enum ContractLimits {
   /// The maximum length of a pass's description in the response of `CheckPipeline`, in bytes.
   package static let maxPassDescriptionBytes = 512
 
-  /// Checks the length of a text.
+  /// Checks the length of text.
   ///
   /// - Throws: ``FieldViolation`` with the field, its length and the limit.
   package static func check(
@@ -107,7 +107,7 @@ extension Message {
 }
 
 extension Sidelight_V1_Limits {
-  /// Sets the limits that are the same on every server.
+  /// Sets the limits that are the same on all servers.
   package mutating func addContractLimits() {
     self.maxStages = UInt32(Pipeline.maxStages)
     self.maxPipelineDepth = UInt32(Pipeline.maxDepth)

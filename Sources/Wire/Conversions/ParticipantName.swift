@@ -2,8 +2,8 @@
 package enum ParticipantName {
   /// Checks a name. The empty name is the caller itself.
   ///
-  /// Names are shown to operators and logged, so that characters which a terminal or a page does
-  /// not show are refused.
+  /// Names are shown to operators and logged. Characters that a terminal or a page does not show
+  /// are refused.
   ///
   /// - Parameter field: The field of the request that has the name.
   /// - Throws: ``FieldViolation`` with the length and the limit, or with the character.

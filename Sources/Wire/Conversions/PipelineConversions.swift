@@ -86,7 +86,7 @@ extension Sidelight_V1_Pipeline {
 }
 
 extension WorkingSpace {
-  /// Returns the working space of a message. `nil` if it states none.
+  /// Returns the working space of a message, if it states one.
   ///
   /// - Throws: ``FieldViolation`` for an unknown value.
   fileprivate static func read(
@@ -140,7 +140,7 @@ extension Sidelight_V1_Region {
 }
 
 extension FailurePolicy {
-  /// Returns the policy of a message. `nil` if it states none.
+  /// Returns the policy of a message, if it states one.
   ///
   /// - Throws: ``FieldViolation`` for an unknown value.
   package static func stated(

@@ -1,13 +1,13 @@
 package import SidelightKernels
 
-/// A pipeline that a client sent as a message or as text. Both forms have the same limits.
+/// A pipeline sent by a client as a message or as text. Both forms have the same limits.
 ///
 /// Errors refer to the form that the client used: to a path in the message, or to a character of
 /// the text.
 package struct RequestedPipeline: Sendable {
   /// The pipeline. Its structure and sizes are checked; the catalogue checks its filters.
   package let pipeline: Pipeline
-  /// The field of the request: `pipeline`, or that of the text.
+  /// The field of the request: `pipeline`, or the text's field.
   package let field: String
   /// The text with the locations of its parts. `nil` if the client sent a message.
   private let text: PipelineText?
@@ -25,7 +25,7 @@ package struct RequestedPipeline: Sendable {
     self.text = nil
   }
 
-  /// Parses a text.
+  /// Parses text.
   ///
   /// - Parameter field: The field of the request.
   /// - Throws: ``FieldViolation`` with the position of the error.
@@ -71,7 +71,7 @@ package struct RequestedPipeline: Sendable {
 // MARK: Requests
 
 extension RequestedPipeline {
-  /// Reads the pipeline of a message; the empty pipeline if there is none.
+  /// Reads the pipeline of a message, by default the empty pipeline.
   package init(
     _ source: Sidelight_V1_Open.OneOf_PipelineSource?
   ) throws(FieldViolation) {
@@ -82,7 +82,7 @@ extension RequestedPipeline {
     }
   }
 
-  /// Reads the pipeline of a message; the empty pipeline if there is none.
+  /// Reads the pipeline of a message, by default the empty pipeline.
   package init(
     _ source: Sidelight_V1_Select.OneOf_PipelineSource?
   ) throws(FieldViolation) {
@@ -93,7 +93,7 @@ extension RequestedPipeline {
     }
   }
 
-  /// Reads the pipeline of a request; the empty pipeline if there is none.
+  /// Reads the pipeline of a request, by default the empty pipeline.
   package init(
     _ source: Sidelight_V1_ApplyRequest.OneOf_PipelineSource?
   ) throws(FieldViolation) {
@@ -116,7 +116,7 @@ extension RequestedPipeline {
 
   /// Reads the pipeline of a request to check one.
   ///
-  /// - Throws: ``FieldViolation`` that names `source` if there is none.
+  /// - Throws: ``FieldViolation`` that names `source` if it is missing.
   package init(
     _ source: Sidelight_V1_CheckPipelineRequest.OneOf_Source?
   ) throws(FieldViolation) {

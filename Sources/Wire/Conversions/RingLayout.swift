@@ -1,6 +1,6 @@
 /// The division of a ring's memory into slots of one size, the input slots first.
 ///
-/// The initializers ensure that no sum or product of the figures overflows.
+/// The initializers ensure that sums and products of the figures do not overflow.
 package struct RingLayout: Sendable, Hashable {
   /// Bytes of a slot; a multiple of ``pageBytes``.
   package let slotBytes: Int
@@ -9,7 +9,7 @@ package struct RingLayout: Sendable, Hashable {
   /// Slots from the server to the client; their indices follow.
   package let outputSlots: Int
 
-  /// The most slots in each direction.
+  /// The maximum number of slots in either direction.
   package static let maxSlots = 64
   /// The largest slot: 1 GiB, more than 16384 x 16384 luma and chroma.
   package static let maxSlotBytes = 1 << 30

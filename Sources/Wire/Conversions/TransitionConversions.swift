@@ -1,7 +1,7 @@
 package import SidelightKernels
 import SwiftProtobuf
 
-/// A gradual change that a client requests.
+/// A gradual change requested by a client.
 package enum RequestedTransition: Sendable, Hashable {
   /// The mix of the results of both pipelines.
   case mix(PipelineTransition)
@@ -171,7 +171,7 @@ extension FieldViolation {
       info: .init(reason: "UNKNOWN_NAME", value: "\(value)", limit: valid))
   }
 
-  /// Creates the violation of a field that the kind of the transition does not have.
+  /// Creates the violation of a field unsupported by the transition's kind.
   fileprivate static func unusedField(
     _ field: String, value: String, kinds: String
   ) -> FieldViolation {

@@ -1,15 +1,15 @@
 import Foundation
 package import SwiftProtobuf
 
-/// The fields of a message that are messages themselves, and the fields of these, recursively:
-/// everything that is needed to count the fields of an encoded message.
+/// The fields of a message that are messages themselves, recursively: the information for counting
+/// the fields of an encoded message.
 package struct MessageShape: Sendable {
-  /// For each message of a contract, the index of the message type of each field, by field number.
+  /// The indices of the fields' message types, by field number, for each message of a contract.
   fileprivate let messages: [[UInt32: Int]]
   /// The index of this message.
   fileprivate let index: Int
 
-  /// Returns the shape of a field; `nil` if the field is no message, or unknown.
+  /// Returns the shape of a field, or `nil` if the field is unknown or isn't a message.
   package func field(_ number: UInt32) -> MessageShape? {
     self.messages[self.index][number].map { MessageShape(messages: self.messages, index: $0) }
   }
@@ -19,10 +19,10 @@ package struct MessageShape: Sendable {
 package struct MessageShapes: Sendable {
   private let byPath: [String: MessageShape]
 
-  /// The shapes of all services that the server may have.
+  /// The shapes of all services of the server.
   package static let contract = MessageShapes(ContractDescriptors.files)
 
-  /// - Parameter files: A set of files that is closed under imports.
+  /// - Parameter files: A set of files, closed under imports.
   package init(_ files: Google_Protobuf_FileDescriptorSet) {
     var indices: [String: Int] = [:]
     var found: [Google_Protobuf_DescriptorProto] = []

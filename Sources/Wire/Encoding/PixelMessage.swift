@@ -44,7 +44,7 @@ package struct PixelLocation: Sendable, Hashable {
   /// Finds the pixels of a message.
   ///
   /// - Parameter path: Field numbers, from the outermost.
-  /// - Returns: `nil` if the message has no pixels, or if only a decoder can judge it: it is
+  /// - Returns: `nil` if the message is without pixels, or if only a decoder can judge it: it is
   ///   malformed, has groups, or has a field on the path more than once.
   package init?(_ path: [Int], in bytes: UnsafeRawBufferPointer) {
     var fields: [WireField] = []
@@ -67,8 +67,8 @@ package struct PixelLocation: Sendable, Hashable {
   package func appendPrefix(
     of bytes: UnsafeRawBufferPointer, pixelByteCount count: Int, to prefix: inout [UInt8]
   ) {
-    // The length of each field covers the bytes before the next field, that field, and the bytes
-    // after it.
+    // The length of a field covers the bytes before the next field, that field, and the bytes after
+    // it.
     var lengths = [Int](repeating: count, count: self.fields.count)
     for index in self.fields.indices.dropLast().reversed() {
       let (field, inner) = (self.fields[index], self.fields[index + 1])

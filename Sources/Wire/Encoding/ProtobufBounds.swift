@@ -2,7 +2,7 @@
 /// empty sub-message has two bytes on the wire, and a hundred times as many in memory.
 ///
 /// It reads only tags and lengths, in pieces of any size, and skips the rest. The decoder refuses
-/// messages that it cannot read.
+/// unreadable messages.
 package struct ProtobufBounds: Sendable {
   /// A reason not to decode a message.
   package enum Violation: Error, Hashable, Sendable {
@@ -37,7 +37,7 @@ package struct ProtobufBounds: Sendable {
   /// - Parameters:
   ///   - shape: The shape of the message.
   ///   - length: The bytes of the whole message.
-  ///   - maxFields: The most fields that the message may have.
+  ///   - maxFields: The maximum number of the message's fields.
   package init(shape: MessageShape, length: Int, maxFields: Int) {
     self.maxFields = maxFields
     self.open = []

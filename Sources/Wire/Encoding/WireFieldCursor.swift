@@ -1,6 +1,5 @@
 /// The position of a length-delimited field in an encoded protobuf message.
 struct WireField: Sendable, Hashable {
-  /// The field's number.
   var number: Int
   /// The offset of its tag.
   var start: Int
@@ -27,7 +26,7 @@ struct WireFieldCursor {
     self.end = range.upperBound
   }
 
-  /// Returns the next field with that number, if there is one before the end. Skips other fields.
+  /// Returns the next field with that number, if any, and skips other fields.
   ///
   /// - Throws: ``Unreadable``, also if the field is not length-delimited.
   mutating func next(_ number: Int) throws(Unreadable) -> WireField? {
@@ -56,7 +55,7 @@ struct WireFieldCursor {
 
   /// Returns the only field with that number.
   ///
-  /// - Returns: `nil` if there is none.
+  /// - Returns: `nil` if the field is missing.
   /// - Throws: ``Unreadable`` if there are several, since they would have to be merged.
   static func only(
     _ number: Int, of bytes: UnsafeRawBufferPointer, in range: Range<Int>

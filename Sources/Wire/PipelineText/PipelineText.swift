@@ -27,7 +27,7 @@ public import SidelightKernels
 ///   `@region(0, 0, 0.5w, 1h)` limits it to a rectangle: left, top, width, height.
 /// - `@linear` before the first stage selects linear light as the working space of a pipeline:
 ///   `@linear exposure`, `sepia, [@linear blur, bloom]`. A nested pipeline without a working space
-///   inherits that of the enclosing one; `@gamma` names the default.
+///   inherits the enclosing pipeline's; `@gamma` names the default.
 /// - A length is in pixels, frame widths (`w`), frame heights (`h`) or short sides (`min`). As a
 ///   parameter, `12` is a number, which a filter that expects a length reads as pixels, and `12px`
 ///   is a length.
@@ -46,10 +46,10 @@ public struct PipelineText: Sendable {
 
   private let locations: PipelineTextLocations
 
-  /// The maximum length of a text in bytes: 16 KiB.
+  /// The maximum length of the text in bytes: 16 KiB.
   public static let maxLength = 16 << 10
 
-  /// Parses a text.
+  /// Parses text.
   ///
   /// - Throws: ``PipelineTextError`` if the text is not a pipeline, is longer than ``maxLength``,
   ///   or has more stages or deeper brackets than ``Pipeline`` allows.
@@ -129,7 +129,7 @@ struct PipelineTextLocations: Sendable {
   private struct Location: Sendable {
     /// The offset of the part or of its name, in bytes.
     var start: Int
-    /// The offset of its value in bytes, if it has a name and a value.
+    /// The offset of its value in bytes, if any.
     var value: Int?
   }
 
@@ -140,13 +140,13 @@ struct PipelineTextLocations: Sendable {
   /// - Parameters:
   ///   - path: The path, such as `stages[1].filter.parameters["radius"]`.
   ///   - start: The offset of the part, or of its name.
-  ///   - value: The offset of its value, if it has one.
+  ///   - value: The offset of its value, if any.
   mutating func record(_ path: String, start: Int, value: Int? = nil) {
     self.locations[path] = Location(start: start, value: value)
   }
 
-  /// Returns the offset of an error: that of the part at its path, or of the nearest enclosing part
-  /// that occurs in the text.
+  /// Returns the offset of an error: the offset of the part at its path, or of the nearest
+  /// enclosing part that occurs in the text.
   func offset(of error: PipelineError) -> Int {
     let around = self.locations.filter { Self.isPath($0.key, at: error.path) }
     guard let location = around.max(by: { $0.key.utf8.count < $1.key.utf8.count })?.value else {

@@ -15,7 +15,7 @@ struct PipelineTextCursor {
   /// The number of bytes of the text.
   var count: Int { self.bytes.count }
 
-  /// The byte at the cursor; `nil` at the end.
+  /// The byte at the cursor, or `nil` at the end.
   var current: UInt8? { self.offset < self.bytes.count ? self.bytes[self.offset] : nil }
 
   /// A description of the character at the cursor, for messages.
@@ -68,13 +68,13 @@ struct PipelineTextCursor {
     return String(decoding: self.bytes[start ..< self.offset], as: UTF8.self)
   }
 
-  /// Moves past a word, and returns it. `nil` if none begins here.
+  /// Moves past a word, and returns it, if one begins here.
   mutating func takeWord() -> String? {
     guard let byte = self.current, Self.startsWord(byte) else { return nil }
     return self.take(while: Self.continuesWord)
   }
 
-  /// Moves past a quoted text, and returns its contents. `nil` if none begins here.
+  /// Moves past a quoted text, and returns its contents, if one begins here.
   ///
   /// - Throws: ``PipelineTextError`` for a text without a closing quote or an unknown escape.
   mutating func takeQuoted() throws(PipelineTextError) -> String? {

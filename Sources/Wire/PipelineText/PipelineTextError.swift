@@ -18,7 +18,7 @@ public struct PipelineTextError: Error, Sendable, Hashable, CustomStringConverti
   public let cause: PipelineError?
   /// The invalid value, for programs. `nil` if the message does not state one.
   public let value: String?
-  /// The limit that the value violates, for programs. `nil` if there is none.
+  /// The violated limit, for programs, if any.
   public let limit: String?
 
   /// Creates an error at an offset of a text. An offset beyond the text counts as its end.

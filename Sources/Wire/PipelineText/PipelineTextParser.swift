@@ -1,6 +1,6 @@
 import SidelightKernels
 
-/// Parses the text of a pipeline by recursive descent; ``PipelineText`` has the grammar. Only
+/// Parses the text of a pipeline using recursive descent; ``PipelineText`` has the grammar. Only
 /// brackets recurse, at most ``Pipeline/maxDepth`` levels including the text itself.
 struct PipelineTextParser {
   private var cursor: PipelineTextCursor
@@ -49,7 +49,7 @@ struct PipelineTextParser {
     return Pipeline(stages: stages, workingSpace: space)
   }
 
-  /// Parses a working space and the following space. `nil` moves nothing.
+  /// Parses a working space and the following space. Doesn't move if it returns `nil`.
   private mutating func parseWorkingSpace() -> WorkingSpace? {
     let start = self.cursor.offset
     if self.cursor.take("@") {
@@ -107,7 +107,7 @@ struct PipelineTextParser {
     return pipeline
   }
 
-  /// Parses a name that is followed by a colon. `nil` moves nothing.
+  /// Parses a name followed by a colon. Doesn't move if it returns `nil`.
   private mutating func parseID(path: String) throws(PipelineTextError) -> String? {
     let start = self.cursor.offset
     if let name = try self.parseName(), self.cursor.take(":") {
@@ -183,7 +183,7 @@ struct PipelineTextParser {
     }
   }
 
-  /// Parses a word or a quoted text. `nil` if none begins here.
+  /// Parses a word or a quoted text, if one begins here.
   private mutating func parseName() throws(PipelineTextError) -> String? {
     if let word = self.cursor.takeWord() { return word }
     return try self.cursor.takeQuoted()
@@ -191,7 +191,6 @@ struct PipelineTextParser {
 
   // MARK: Values
 
-  /// Parses the value of a parameter.
   private mutating func parseValue() throws(PipelineTextError) -> ParameterValue {
     switch self.cursor.current {
     case UInt8(ascii: "("):
@@ -281,8 +280,8 @@ struct PipelineTextParser {
     return elements
   }
 
-  /// Parses a number without its unit. `nil` if none begins here. Numbers beyond the range of
-  /// `Double` are infinite, which the catalogue refuses.
+  /// Parses a number without its unit, if one begins here. Numbers beyond the range of `Double` are
+  /// infinite, which the catalogue refuses.
   private mutating func parseNumber() throws(PipelineTextError) -> Double? {
     let start = self.cursor.offset
     guard let first = self.cursor.current, Self.isDigit(first) || "+-.".utf8.contains(first) else {
@@ -308,7 +307,7 @@ struct PipelineTextParser {
     return number
   }
 
-  /// Parses the unit of a length. `nil` if none follows immediately.
+  /// Parses the unit of a length, if it follows immediately.
   private mutating func parseUnit() throws(PipelineTextError) -> Length.Unit? {
     let start = self.cursor.offset
     switch self.cursor.takeWord() {

@@ -7,7 +7,7 @@ struct PipelineTextPrinter {
   /// The length in bytes at which formatting ends.
   private let limit: Int
 
-  /// - Parameter limit: The length in bytes after which no stage begins, since the text is
+  /// - Parameter limit: The length in bytes after which new stages are omitted, since the text is
   ///   truncated there.
   init(limit: Int = .max) {
     self.limit = limit

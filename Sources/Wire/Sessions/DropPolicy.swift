@@ -4,7 +4,7 @@ public enum DropPolicy: Sendable, Hashable {
   case newestWins
   /// The newest frame, at the server; on the client `send` waits.
   case keepOldest
-  /// None; `send` waits. For offline jobs.
+  /// Frames are never dropped; `send` waits. For offline jobs.
   case neverDrop
 }
 

@@ -2,7 +2,7 @@
 public enum DropReason: String, Sendable, Hashable, CaseIterable {
   /// A newer frame replaced it while it waited for credit on the client.
   case supersededBeforeSending
-  /// It was passed to `send` while there was no connection, and was not sent.
+  /// It was passed to `send` while disconnected, and was not sent.
   case disconnected
   /// It was at the server when the connection was lost. Whether it was filtered is not known.
   case connectionLost
@@ -30,10 +30,10 @@ public enum DropReason: String, Sendable, Hashable, CaseIterable {
   case draining
   /// A newer frame replaced it while it waited to be written.
   case outputSuperseded
-  /// A reason of a newer server, which this version does not know.
+  /// A reason of a newer server, which is unknown to this version.
   case other
 
-  /// The reasons that the server decides, in the order of the contract.
+  /// The reasons decided by the server, in the order of the contract.
   package static let serverReasons = Self.allCases.filter {
     Sidelight_V1_DropReason($0) != .unspecified
   }
@@ -80,7 +80,6 @@ public enum DropStage: String, Sendable, Hashable {
 // MARK: Messages
 
 extension DropReason {
-  /// Creates a reason.
   package init(_ reason: Sidelight_V1_DropReason) {
     switch reason {
     case .superseded: self = .superseded
@@ -123,7 +122,6 @@ extension Sidelight_V1_DropReason {
 }
 
 extension DropStage {
-  /// Creates a stage.
   package init(_ stage: Sidelight_V1_DropStage) {
     switch stage {
     case .arrival: self = .arrival

@@ -2,7 +2,7 @@
 public enum FrameDisposition: String, Sendable, Hashable, CaseIterable {
   /// The pipeline filtered it in full.
   case filtered
-  /// It is the input: no stage was active, the session is paused, or a stage failed.
+  /// It is the input: all stages were inactive, the session is paused, or a stage failed.
   case passedThrough
   /// A cheaper variant of the pipeline filtered it, or a blur replaces it because a stage failed.
   case degraded
@@ -20,7 +20,7 @@ public enum FrameDisposition: String, Sendable, Hashable, CaseIterable {
 // MARK: Messages
 
 extension FrameDisposition {
-  /// Creates a disposition. Unknown values count as filtered, so that newer servers are accepted.
+  /// Creates a disposition. Unknown values, which newer servers may use, count as filtered.
   package init(_ disposition: Sidelight_V1_Disposition) {
     switch disposition {
     case .degraded: self = .degraded

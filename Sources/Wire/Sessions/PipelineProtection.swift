@@ -1,6 +1,6 @@
 package import SidelightKernels
 
-/// The parts of frames that the filters of a pipeline hide.
+/// The parts of frames hidden by the filters of a pipeline.
 ///
 /// The client knows filters by name only, so their names are listed here. A filter that protects is
 /// added to ``filters``.
@@ -38,7 +38,7 @@ package struct PipelineProtection: OptionSet, Sendable, Hashable {
 }
 
 extension Pipeline {
-  /// The parts of frames that the active stages hide, including those of nested pipelines.
+  /// The parts of frames hidden by the active stages, including stages of nested pipelines.
   package var protection: PipelineProtection {
     self.stages.filter(\.isActive).reduce(into: []) { protection, stage in
       switch stage.content {

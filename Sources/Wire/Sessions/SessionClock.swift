@@ -25,7 +25,7 @@ package struct SessionClock: Sendable {
     return SessionClock(
       now: { start.duration(to: .now) },
       nanosecondsSince1970: { DefaultTracerClock.now.nanosecondsSinceEpoch },
-      // The only error is that of a cancelled task, whose wait ends early as documented.
+      // The only error is the cancellation of the task, which ends the wait early as documented.
       wait: { try? await Task.sleep(for: $0) })
   }()
 }

@@ -21,7 +21,7 @@ public enum TransitionEnd: String, Sendable, Hashable, CaseIterable {
 // MARK: Messages
 
 extension TransitionEnd {
-  /// - Returns: `nil` for a reason that this version does not know.
+  /// - Returns: `nil` for a reason that is unknown to this version.
   package init?(_ end: Sidelight_V1_TransitionEnd) {
     switch end {
     case .completed: self = .completed

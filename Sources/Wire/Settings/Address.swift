@@ -7,7 +7,7 @@ public enum Address: Sendable, Hashable, CustomStringConvertible {
 
   /// Reads `127.0.0.1:50051`, `[::1]:50051`, `host:50051` or `unix:/run/sidelight.sock`.
   ///
-  /// - Throws: ``AddressError`` that says what was expected.
+  /// - Throws: ``AddressError`` that names the expected form.
   public init(_ text: String) throws(AddressError) {
     if text.hasPrefix("unix:") {
       var path = Substring(text.dropFirst("unix:".count))

@@ -1,4 +1,4 @@
-/// The TLS of a server's TCP addresses. Unix sockets have none: the kernel authenticates their
+/// The TLS of a server's TCP addresses. Unix sockets don't use TLS: the kernel authenticates their
 /// peers.
 public struct ServerTLS: Sendable, Hashable {
   /// The use of client certificates.
@@ -11,7 +11,7 @@ public struct ServerTLS: Sendable, Hashable {
     case required
   }
 
-  /// The oldest version of TLS that is accepted.
+  /// The oldest accepted version of TLS.
   public enum Version: String, Sendable, Hashable, CaseIterable {
     /// TLS 1.2 (RFC 5246).
     case tls12 = "1.2"
@@ -24,13 +24,13 @@ public struct ServerTLS: Sendable, Hashable {
   public var certificateChain: String
   /// - `privateKey` (path, required): a PEM file with the certificate's key, not encrypted.
   public var privateKey: String
-  /// - `clientCertificates` (default: none): the use of client certificates.
+  /// - `clientCertificates` (default: ``ClientCertificates/none``): the use of client certificates.
   public var clientCertificates = ClientCertificates.none
   /// - `clientAuthorities` (path, required with client certificates): a PEM file with the
-  ///   authorities that sign them. There is no default: public authorities sign certificates for
-  ///   every client.
+  ///   authorities that sign them. It has no default, because public authorities sign certificates
+  ///   for every client.
   public var clientAuthorities: String?
-  /// - `minimumVersion` (default: 1.2): the oldest version of TLS that is accepted.
+  /// - `minimumVersion` (default: 1.2): the oldest accepted version of TLS.
   public var minimumVersion = Version.tls12
 
   /// - Parameters:
@@ -42,14 +42,14 @@ public struct ServerTLS: Sendable, Hashable {
   }
 }
 
-/// The TLS of a client's connections over TCP. Unix sockets have none.
+/// The TLS of a client's connections over TCP. Unix sockets don't use TLS.
 ///
-/// The files are read for each connection, so a replaced file applies to the next one.
+/// Each connection reads the files again, so a replaced file applies to the next one.
 public struct ClientTLS: Sendable, Hashable {
-  /// - `authorities` (path, optional, default: those of the system): a PEM file with the
+  /// - `authorities` (path, optional, default: the system's authorities): a PEM file with the
   ///   authorities that sign certificates of servers.
   public var authorities: String?
-  /// - `certificateChain` (path, optional, default: none): a PEM file with this client's
+  /// - `certificateChain` (path, optional, default: `nil`): a PEM file with this client's
   ///   certificate, for servers that require one.
   public var certificateChain: String?
   /// - `privateKey` (path, required with `certificateChain`): a PEM file with its key, not
@@ -67,7 +67,7 @@ public struct ClientTLS: Sendable, Hashable {
 public struct TLSFileError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file.
   public let file: String
-  /// The reason, for a message. It has nothing of a key's contents.
+  /// The reason, for a message. It never contains a key's contents.
   public let reason: String
 
   /// File and reason.

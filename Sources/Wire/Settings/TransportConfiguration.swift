@@ -1,13 +1,13 @@
 /// The settings of connections, for server and client. The defaults are for video; gRPC's own are
 /// for messages of a few kilobytes, and carry a twelfth of the frames.
-/// `docs/reference/transport.md` has the measured effect of each.
+/// `docs/reference/transport.md` has the measured effect of each setting.
 ///
 /// A server or client with a value out of range throws a ``ConfigurationError``.
 public struct TransportConfiguration: Sendable, Hashable {
   /// The threads on which calls are served.
   public enum Executor: String, Sendable, Hashable, CaseIterable {
-    /// The event loop of the call's connection: no frame changes threads on its way to the session
-    /// and back. Filters always run on other threads.
+    /// The event loop of the call's connection: frames stay on one thread on their way to the
+    /// session and back. Filters always run on other threads.
     case eventLoops
     /// Swift's shared pool of threads. The streams of a connection are then served on several
     /// processors, at the cost of two changes of thread per message.
@@ -30,14 +30,14 @@ public struct TransportConfiguration: Sendable, Hashable {
     }
   }
 
-  /// - `maxMessageBytes` (bytes, default: 64 MiB, range: ``maxMessageBytesRange``): the largest message in
-  ///   either direction. A 4K BGRA frame has 33 MB.
+  /// - `maxMessageBytes` (bytes, default: 64 MiB, range: ``maxMessageBytesRange``): the largest
+  ///   message in either direction. A 4K BGRA frame has 33 MB.
   public var maxMessageBytes = 64 << 20
   /// The range of ``maxMessageBytes``: 64 KiB to 1 GiB.
   public static let maxMessageBytesRange = 64 << 10 ... 1 << 30
   /// - `streamWindowBytes` (bytes, default: 4 MiB, range: ``streamWindowBytesRange``): HTTP/2's
-  ///   flow-control window of one stream. Below 1 MiB large frames wait for window updates; values
-  ///   above 4 MiB gain nothing, and late frames accumulate.
+  ///   flow-control window of one stream. Below 1 MiB large frames wait for window updates; above 4
+  ///   MiB throughput stays the same, and late frames accumulate.
   public var streamWindowBytes = 4 << 20
   /// The range of ``streamWindowBytes``: 64 KiB to the largest window of RFC 9113, 2^31 - 1.
   public static let streamWindowBytesRange = 64 << 10 ... 1 << 31 - 1
@@ -51,19 +51,20 @@ public struct TransportConfiguration: Sendable, Hashable {
   /// - `receiveBufferBytes` (bytes, default: 256 KiB, range: 4 KiB-16 MiB): the bytes that are read
   ///   from a socket at a time.
   public var receiveBufferBytes = 256 << 10
-  /// - `flushCoalescing` (optional, default: none): `nil` sends written bytes at once; otherwise
+  /// - `flushCoalescing` (optional, default: `nil`): `nil` sends written bytes at once; otherwise
   ///   they may wait for more.
   public var flushCoalescing: FlushCoalescing?
   /// - `executor` (default: ``Executor/eventLoops``): the threads on which calls are served.
   public var executor = Executor.eventLoops
   /// - `eventLoops` (count, optional, default: the process's shared ones, one a processor; range:
-  ///   1-1024): threads that carry connections. Each connection belongs to one of them.
+  ///   1-1024): threads that carry connections. A connection belongs to one of them.
   public var eventLoops: Int?
   /// - `unixSocketBufferBytes` (bytes, optional, default: the system's; range: 4 KiB-64 MiB): the
-  ///   kernel's buffers of a Unix socket, in each direction. The buffers of TCP adapt by themselves.
+  ///   kernel's buffers of a Unix socket, in either direction. The kernel adapts TCP buffers
+  ///   automatically.
   public var unixSocketBufferBytes: Int?
-  /// - `connections` (count, optional, default: one for each session; range: 1-1024): the
-  ///   connections that a client's sessions share evenly. A server does not use it.
+  /// - `connections` (count, optional, default: one per session; range: 1-1024): the connections
+  ///   that a client's sessions share evenly. A server does not use it.
   public var connections: Int?
 
   /// The defaults, which are ``latency``.
@@ -99,12 +100,12 @@ extension TransportConfiguration {
     return configuration
   }()
 
-  /// The profile with exactly these settings, if there is one.
+  /// The profile with exactly these settings, if any.
   public var profile: Profile? { Profile.allCases.first { $0.configuration == self } }
 }
 
 extension TransportConfiguration {
-  /// Checks that each setting is in its range.
+  /// Checks that all settings are in range.
   ///
   /// - Throws: ``ConfigurationError`` that names the first setting that is out of its range.
   public func validate() throws(ConfigurationError) {

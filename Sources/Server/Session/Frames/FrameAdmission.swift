@@ -15,7 +15,7 @@ struct FrameAdmission: ~Copyable {
     self.decimator = session.options.maxFPS.map(FrameDecimator.init(framesPerSecond:))
   }
 
-  /// Checks that a frame's number is greater than that of the frame before.
+  /// Checks that a frame's number is greater than the previous frame's number.
   mutating func checkSequence(of frame: Sidelight_V1_Frame) throws(FieldViolation) {
     if let last = self.lastSequence, frame.sequence <= last {
       throw FieldViolation(
@@ -36,8 +36,8 @@ struct FrameAdmission: ~Copyable {
     }
   }
 
-  /// Returns the reason why a valid frame is dropped on arrival; `nil` if it is accepted. Waits for
-  /// the caller's rate in a session that never drops.
+  /// Returns the reason to drop a valid frame on arrival, or `nil` if it is accepted. Waits for the
+  /// caller's rate in a session that never drops.
   ///
   /// - Parameters:
   ///   - byteCount: The bytes of the frame's pixels.
@@ -51,12 +51,12 @@ struct FrameAdmission: ~Copyable {
     // A client that may not lose a frame is delayed instead.
     if !hasCredit, !neverDrops { return .noCredit }
     if !frame.mustProcess, self.decimator?.admits(at: now) == false { return .rateLimited }
-    // The caller's rate applies to every frame.
+    // The caller's rate applies to all frames.
     let isAllowed = await self.session.rateLimiter.takeFrame(of: byteCount, waiting: neverDrops)
     return isAllowed ? nil : .rateLimited
   }
 
-  /// Returns the time after which a frame is useless; `nil` if there is none.
+  /// Returns the time after which a frame is useless, if any.
   func deadline(of frame: Sidelight_V1_Frame, received: Duration) -> Duration? {
     let options = self.session.options
     guard !frame.mustProcess, options.dropPolicy != .neverDrop else { return nil }
@@ -71,7 +71,7 @@ struct FrameAdmission: ~Copyable {
       self.session.engine.processing.scheduler.recordArrival(
         work: earlier, session: self.session.handle.number)
     }
-    // A frame that has no time for both pipelines of a transition is filtered with the later one.
+    // A frame without time for both pipelines of a transition is filtered using the later one.
     guard let compiled = frame.compiledPipeline, !compiled.changesNothing,
       let expected = compiled.cost.expected
     else { return true }
@@ -87,8 +87,8 @@ struct FrameAdmission: ~Copyable {
 
 /// Reduces frames to a rate, evenly: 30 frames a second at a limit of 20 lose every third.
 ///
-/// It keeps a schedule of one frame per interval instead of a gap since the last frame, so that
-/// jitter does not cost frames. A frame may be a quarter of an interval early.
+/// It keeps a schedule of one frame per interval instead of a gap since the last frame, so jitter
+/// does not cost frames. A frame may be a quarter of an interval early.
 package struct FrameDecimator: Sendable {
   private let interval: Duration
   private var due: Duration?

@@ -7,7 +7,7 @@ struct FramePictureReader: Sendable {
   private let limits: FrameLimits
   private let ring: SessionRing?
 
-  /// - Parameter ring: The session's shared memory; `nil` if pixels travel inline.
+  /// - Parameter ring: The session's shared memory, or `nil` if pixels travel inline.
   init(processing: FrameProcessing, limits: FrameLimits, ring: SessionRing?) {
     self.processing = processing
     self.limits = limits
@@ -16,14 +16,15 @@ struct FramePictureReader: Sendable {
 
   /// Returns the bytes of a frame's pixels.
   ///
-  /// - Parameter pixels: The inline pixels, if there are any.
+  /// - Parameter pixels: The inline pixels, if any.
   func byteCount(of image: Sidelight_V1_Image, _ pixels: PixelBuffer?) -> Int {
     pixels?.byteCount ?? self.ring?.byteCount(of: image) ?? 0
   }
 
   /// Takes the input slot that an image names. It belongs to the frame until the outcome is sent.
   ///
-  /// - Returns: The slot's pixels; `nil` if the image names no slot or the session has no ring.
+  /// - Returns: The slot's pixels, or `nil` if the image doesn't name a slot or the session has no
+  ///   ring.
   /// - Throws: ``FieldViolation`` if the client may not use that slot, or that many of its bytes.
   func takeSlot(
     of image: Sidelight_V1_Image, for arrival: UInt64
@@ -47,7 +48,7 @@ struct FramePictureReader: Sendable {
   }
 
   /// Returns a slot's pixels. Copies a file, on a compute thread: the client can write to the slot
-  /// at any time, and a parser must see the same bytes each time it reads them.
+  /// at any time, and a parser must see the same bytes whenever it reads them.
   func contents(of slot: PixelBuffer?, _ image: Sidelight_V1_Image) async -> PixelBuffer? {
     guard let slot, image.format.isFile else { return slot }
     let pool = self.processing.pool

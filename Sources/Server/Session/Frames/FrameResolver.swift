@@ -17,7 +17,7 @@ struct FrameResolver: Sendable {
   /// The files in a row that could not be decoded although their headers were valid.
   let decodingErrors = ConsecutiveErrorCounter()
 
-  /// - Parameter ring: The session's shared memory; `nil` if pixels travel inline.
+  /// - Parameter ring: The session's shared memory, or `nil` if pixels travel inline.
   init(
     outcomes: Session.FrameOutcomeQueue, handle: SessionHandle, options: SessionOptions,
     ring: SessionRing?, quality: SessionQuality, clock: SessionClock
@@ -30,15 +30,15 @@ struct FrameResolver: Sendable {
     self.clock = clock
   }
 
-  /// Returns the shared memory for a frame's result. Results travel as their frames did: `nil` if
-  /// the frame's pixels came inline.
+  /// Returns the shared memory for a frame's result. Results travel the same way as their frames:
+  /// `nil` if the frame's pixels were inline.
   func ring(for frame: IncomingFrame) -> SessionRing? {
     frame.message.image.isInSlot ? self.ring : nil
   }
 
   // MARK: Dropped frames
 
-  /// Drops a frame that did not get as far as the mailbox.
+  /// Drops a frame that did not reach the mailbox.
   func drop(
     _ reservation: Session.FrameOutcomeQueue.Reservation, _ span: FrameSpan, _ drop: Drop
   ) {
@@ -59,7 +59,7 @@ struct FrameResolver: Sendable {
     }
   }
 
-  /// Drops a frame whose file cannot be decoded although its header is valid, whatever the failure
+  /// Drops a frame whose file cannot be decoded although its header is valid, under any failure
   /// policy.
   func drop(_ frame: IncomingFrame, undecodable violation: FieldViolation) {
     let violation = violation.within("frame.image")
@@ -95,7 +95,7 @@ struct FrameResolver: Sendable {
   /// Sends a frame back unchanged, or a note that it did not change.
   ///
   /// - Parameters:
-  ///   - failure: The reason why a frame comes back that should have been filtered.
+  ///   - failure: The reason why a frame that should have been filtered comes back unchanged.
   ///   - started: The time at which the session began to work on it.
   func passThrough(
     _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
@@ -138,7 +138,7 @@ struct FrameResolver: Sendable {
     _ frame: IncomingFrame, _ content: OutgoingFrame.Content, byteCount: Int,
     _ disposition: FrameDisposition, started: Duration
   ) {
-    // An override applies to every frame that has not been written, whatever it was filtered with.
+    // An override applies to every frame that has not been written, whichever pipeline filtered it.
     guard frame.activePipeline.isOverride || !self.handle.isOverridden else {
       return self.drop(frame, Drop(reason: .superseded, stage: .pipeline))
     }
@@ -181,14 +181,14 @@ final class ConsecutiveErrorCounter: Sendable {
     self.state.withLock { $0 = (0, nil) }
   }
 
-  /// Returns the last error if there were more than `limit` in a row.
+  /// Returns the last error after more than `limit` consecutive ones.
   func last(ifMoreThan limit: Int) -> FieldViolation? {
     self.state.withLock { $0.count > limit ? $0.last : nil }
   }
 }
 
 extension Sidelight_V1_Analysis {
-  /// Puts each value of a result into the field of its kind.
+  /// Puts the values of a result into the fields of their kinds.
   fileprivate init(_ values: [String: AnalysisValue]) {
     self.init()
     for (name, value) in values { self.add(value, as: name) }

@@ -14,9 +14,9 @@ struct IncomingFrame: Sendable {
   let picture: IncomingPicture
   /// The pipeline that was active when the frame arrived.
   let activePipeline: ActivePipeline
-  /// That pipeline, compiled for the frame's form; `nil` if the frame comes back unfiltered.
+  /// That pipeline, compiled for the frame's form, or `nil` if the frame comes back unfiltered.
   let compiledPipeline: CompiledPipeline?
-  /// The mix with the result of an earlier pipeline; `nil` outside of transitions.
+  /// The mix with the result of an earlier pipeline, or `nil` outside of transitions.
   let transition: FrameTransition?
   /// The time of arrival, on the session's clock.
   let received: Duration
@@ -24,7 +24,7 @@ struct IncomingFrame: Sendable {
   let deadline: Duration?
   /// The span from arrival to outcome.
   let span: FrameSpan
-  /// Receives the samples of a file once they are decoded; `nil` if no analysis needs them.
+  /// Receives the samples of a file once they are decoded, if an analysis needs them.
   var samples: SharedSamples.Source?
 
   /// Whether the frame needs filtering; `false` if it comes back byte for byte.
@@ -61,7 +61,7 @@ struct IncomingFrame: Sendable {
     if case .frame = self.picture { self.message.image.isInSlot } else { false }
   }
 
-  /// The bytes of the picture that were received; 0 in shared memory.
+  /// The number of received bytes of the picture, or 0 in shared memory.
   var receivedByteCount: Int {
     self.message.image.isInSlot ? 0 : self.picture.bytes.byteCount
   }
@@ -95,7 +95,7 @@ final class SharedSamples: Sendable {
       self.samples.resolve(.abandoned)
     }
 
-    /// Publishes the result. Later calls do nothing.
+    /// Publishes the result. Later calls have no effect.
     func resolve(_ resolution: Resolution) {
       self.samples.resolve(resolution)
     }

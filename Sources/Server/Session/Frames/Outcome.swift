@@ -13,7 +13,7 @@ package struct FinishedFrame<Payload: Sendable>: Sendable {
   package var byteCount: Int
   /// The time after which it is useless, on the session's clock. `nil` disables the deadline.
   package var deadline: Duration?
-  /// Whether no other frame may displace it, however long it waits.
+  /// Whether the frame is never displaced, however long it waits.
   package var mustStay: Bool
   /// The message without the fields that are known only when it is written.
   package var payload: Payload
@@ -46,13 +46,13 @@ package struct Drop: Sendable, Hashable {
   }
 }
 
-/// Consecutive frames that were dropped for the same reason.
+/// Consecutive frames dropped for the same reason.
 package struct DropRun: Sendable, Hashable {
   package var firstSequence: UInt64
   package var lastSequence: UInt64
   package var count: UInt32
   package var drop: Drop
-  /// The time by which the last frame exceeded its budget; zero for other reasons.
+  /// The time by which the last frame exceeded its budget, or zero for other reasons.
   package var lateness: Duration = .zero
 
   /// Merges the following run into this one if both have the same reason and no diagnostic.
@@ -72,32 +72,32 @@ package struct DropRun: Sendable, Hashable {
 /// The counts of one session's frames. Once no frame is in flight,
 /// `received == filtered + passedThrough + degraded + the sum of dropped`.
 package struct FrameCounts: Sendable, Hashable {
-  /// The frames that arrived.
+  /// The number of frames received.
   package var received: UInt64 = 0
-  /// The frames that the pipeline filtered in full.
+  /// The number of frames filtered in full by the pipeline.
   package var filtered: UInt64 = 0
-  /// The frames that came back unchanged.
+  /// The number of frames returned unchanged.
   package var passedThrough: UInt64 = 0
-  /// The frames that a cheaper variant of the pipeline filtered.
+  /// The number of frames filtered by a cheaper variant of the pipeline.
   package var degraded: UInt64 = 0
-  /// The dropped frames, by reason.
+  /// The number of dropped frames, by reason.
   package var dropped: [DropReason: UInt64] = [:]
-  /// The bytes of pixels received.
+  /// The number of bytes of pixels received.
   package var bytesIn: UInt64 = 0
-  /// The bytes of pixels sent.
+  /// The number of bytes of pixels sent.
   package var bytesOut: UInt64 = 0
-  /// The messages of kinds that this build does not know.
+  /// The number of messages of unknown kinds.
   package var ignoredMessages: UInt64 = 0
 
   package init() {}
 
-  /// The frames without an outcome.
+  /// The number of frames without an outcome.
   package var inFlight: UInt64 { self.received - self.delivered - self.allDropped }
 
-  /// The frames that came back.
+  /// The number of frames returned.
   var delivered: UInt64 { self.filtered + self.passedThrough + self.degraded }
 
-  /// The dropped frames, for all reasons.
+  /// The number of dropped frames, for all reasons.
   var allDropped: UInt64 { self.dropped.values.reduce(0, +) }
 
   /// The counts without the frames in flight.
@@ -156,7 +156,7 @@ extension Sidelight_V1_Stats {
     self.bytesOut = counts.bytesOut
     self.ignoredMessages = counts.ignoredMessages
     self.final = isFinal
-    // In the order of the enumeration, so that the same counts give the same bytes.
+    // In the order of the enumeration: the same counts give the same bytes.
     self.dropped = DropReason.serverReasons.compactMap { reason in
       guard let count = counts.dropped[reason] else { return nil }
       return .with {

@@ -50,7 +50,7 @@ struct OutgoingPicture: Sendable {
   let content: OutgoingFrame.Content
   /// The bytes of pixels.
   let byteCount: Int
-  /// The layout of the planes in the message or slot; `nil` if the picture is complete.
+  /// The layout of the planes in the message or slot, or `nil` if the picture is complete.
   private let layout: FrameLayout?
   private let memory: PixelBuffer
 

@@ -2,15 +2,15 @@ package import SidelightKernels
 
 /// A pipeline and the revision under which it is active.
 ///
-/// Each frame keeps the one that was active when it arrived, so no result mixes two without a
-/// transition.
+/// Frames keep the pipeline that was active when they arrived, so a result never mixes two without
+/// a transition.
 package struct ActivePipeline: Sendable {
   package var pipeline: ResolvedPipeline
   package var revision: Revision
   /// Whether an operator forced it. A frame that cannot be filtered then never comes back
   /// unfiltered.
   package var isOverride: Bool
-  /// The frame's position in a transition to the pipeline; `nil` outside of transitions.
+  /// The frame's position in a transition to the pipeline, or `nil` outside of transitions.
   package var transition: TransitionMoment?
 
   package init(pipeline: ResolvedPipeline, revision: Revision, isOverride: Bool = false) {
@@ -24,7 +24,7 @@ package struct ActivePipeline: Sendable {
 package struct Revision: Sendable, Hashable {
   /// The number, which counts up from 1 with each change.
   package var number: UInt64
-  /// The message's number; 0 for `open` and for overrides.
+  /// The message's number, or 0 for `open` and for overrides.
   package var requestID: UInt64
 
   package init(number: UInt64, requestID: UInt64) {

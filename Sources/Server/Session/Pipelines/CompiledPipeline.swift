@@ -5,7 +5,6 @@ import SidelightWire
 
 /// A pipeline compiled for pictures of one form.
 final class CompiledPipeline: Sendable {
-  /// The form of the pictures.
   let form: PictureForm
   let plan: Plan
   /// The form of the results.
@@ -18,7 +17,7 @@ final class CompiledPipeline: Sendable {
   let cost: CostEstimate
   /// Whether custom filters are among the active filters. They may take any time.
   let isCustom: Bool
-  /// A cheaper variant for sessions that are short of time; `nil` if there is none.
+  /// A cheaper variant for sessions that are short of time, if any.
   let reduced: CompiledPipeline?
 
   init(
@@ -47,7 +46,7 @@ final class CompiledPipeline: Sendable {
       output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
   }
 
-  /// The bytes that the plan and that of the cheaper variant hold in memory.
+  /// The memory used by the plan and the cheaper variant's plan, in bytes.
   var byteCost: Int { self.plan.byteCost + (self.reduced?.byteCost ?? 0) }
 
   /// The cheaper variant, unless it is known not to be cheaper for these pictures.

@@ -2,7 +2,7 @@ import SidelightKernels
 import SidelightWire
 
 /// The compiled pipelines of a session's last frames. Sizes may alternate from frame to frame
-/// (simulcast), so it keeps several; together they hold no more memory than one plan may.
+/// (simulcast), so it keeps several, which together hold at most the memory of one plan.
 struct CompiledPipelineCache: ~Copyable {
   /// A pipeline of a revision.
   private struct Key: Hashable {
@@ -15,24 +15,23 @@ struct CompiledPipelineCache: ~Copyable {
   private struct Entry {
     var key: Key
     var compiled: CompiledPipeline
-    /// The cost of the frames of a glide to the pipeline; `nil` before the first.
+    /// The cost of the frames of a glide to the pipeline, or `nil` before the first.
     var glideCost: CostEstimate?
   }
 
   /// Four forms, with both pipelines of a transition.
   private static let capacity = 8
 
-  /// The deadline that the scheduler assumes for a compilation, from its request.
+  /// The deadline assumed by the scheduler for a compilation, from its request.
   private static let budget = Duration.milliseconds(200)
 
   private let compiler: PipelineCompiler
   private let processing: FrameProcessing
   private let clock: SessionClock
-  /// The session's number.
   private let session: UInt64
   private let output: OutputShape
   private let allowsReduced: Bool
-  /// The time that the session's compilations take.
+  /// The duration of the session's compilations.
   private let cost = CostEstimate(priorWork: .milliseconds(1))
   private var entries: [Entry] = []
 
@@ -45,8 +44,8 @@ struct CompiledPipelineCache: ~Copyable {
     self.allowsReduced = options.allowDegraded
   }
 
-  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one when the scheduler
-  /// grants a turn: compilation may take long, and the session is charged for it.
+  /// Returns the compiled pipeline for pictures of a form. Compiles a missing one when the
+  /// scheduler grants a turn: compilation may take long, and the session is charged for it.
   ///
   /// - Throws: `CancellationError`.
   mutating func compiledPipeline(
@@ -67,8 +66,8 @@ struct CompiledPipelineCache: ~Copyable {
       pipeline, Key(revision: revision.number, isEarlier: true, form: form))
   }
 
-  /// Compiles the pipeline of one frame in a glide, which no other frame needs. That takes
-  /// microseconds, so it needs no turn.
+  /// Compiles the pipeline of one frame in a glide, which isn't used for other frames. It takes
+  /// microseconds and doesn't need a turn.
   ///
   /// - Parameters:
   ///   - earlier: The pipeline that the glide leads from.
@@ -79,7 +78,7 @@ struct CompiledPipelineCache: ~Copyable {
     _ revision: Revision
   ) async -> CompiledPipeline {
     let (compiler, output) = (self.compiler, self.output)
-    // Its frames may cost less or more than those of either pipeline, which other sessions use.
+    // Its frames may cost less or more than either pipeline's frames, which other sessions use.
     let key = Key(revision: revision.number, isEarlier: false, form: later.form)
     let index = self.entries.firstIndex { $0.key == key }
     let cost =
@@ -91,7 +90,7 @@ struct CompiledPipelineCache: ~Copyable {
     }
   }
 
-  /// The bytes that one plan may hold.
+  /// The maximum memory of one plan, in bytes.
   var maxPlanBytes: Int { self.compiler.maxPlanBytes }
 
   private mutating func compiledPipeline(

@@ -6,11 +6,11 @@ import Synchronization
 /// The operators' overrides, which outlive the sessions that they apply to.
 ///
 /// A client can end its session at any time, and open another with a resume token from before the
-/// override or of another session, or without a token. So the store keeps a decision by lineage, which
-/// tokens name, and finds overrides by caller, participant and label too, for sessions with and
-/// without a token. A decision about a participant applies to all of its sessions. The store keeps a
-/// decision until its end time, on this server only; on other servers the lifetime of tokens bounds
-/// the use of an old one (docs/reference/protocol.md, "Overrides").
+/// override or of another session, or without a token. So the store keeps a decision by lineage,
+/// which tokens name, and finds overrides by caller, participant and label too, for sessions with
+/// and without a token. A decision about a participant applies to all of its sessions. The store
+/// keeps a decision until its end time, on this server only; on other servers the lifetime of
+/// tokens bounds the use of an old one (docs/reference/protocol.md, "Overrides").
 ///
 /// If several decisions apply to a session, the last one counts. When it expires, the one before it
 /// counts again.
@@ -19,7 +19,7 @@ package final class OverrideStore: Sendable {
   package enum Decision: Sendable {
     /// A forced pipeline, until the given time on the sessions' clock.
     case forced(Pipeline, reason: String, until: Duration)
-    /// An override that was ended before its time. Tokens that still contain it do not restore it.
+    /// An override ended before its time. Tokens that still contain it do not restore it.
     case lifted(until: Duration)
 
     /// The time at which the decision expires.
@@ -56,7 +56,7 @@ package final class OverrideStore: Sendable {
     var identity: CallerIdentity
     var label: String
 
-    /// - Returns: `nil` for an empty label, which identifies no track.
+    /// - Returns: `nil` for an empty label.
     init?(identity: CallerIdentity, label: String) {
       guard !label.isEmpty else { return nil }
       self.identity = identity
@@ -68,7 +68,7 @@ package final class OverrideStore: Sendable {
   package struct Participants: Sendable, Hashable {
     /// The participant's name.
     package var name: String
-    /// ``CallerIdentity/listedCaller``; `nil` for all callers.
+    /// ``CallerIdentity/listedCaller``, or `nil` for all callers.
     package var caller: String?
 
     package init(name: String, caller: String?) {
@@ -91,24 +91,24 @@ package final class OverrideStore: Sendable {
 
   private struct Entry {
     var decision: Decision
-    /// The caller or participant of a lineage; `nil` for participants.
+    /// The caller or participant of a lineage, or `nil` for participants.
     var identity: CallerIdentity?
     /// Counts the decisions.
     var number: UInt64
   }
 
   private struct State {
-    /// The decisions about each target that count or will count again, the last one at the end.
+    /// The decisions per target that apply or will apply again, the last one at the end.
     var entries: [Target: [Entry]] = [:]
     /// The lineages of the decisions for a track.
     var lineages: [Track: Set<SessionLineage>] = [:]
     var count: UInt64 = 0
 
-    /// Stores a decision. An override leaves those before it that last longer; its end does not.
+    /// Stores a decision. An override keeps earlier ones that last longer; its end removes them.
     ///
     /// - Parameter identity: The caller or participant of a lineage; `nil` keeps the one that is
     ///   stored.
-    /// - Returns: Whether there was room.
+    /// - Returns: Whether the store had room.
     mutating func record(
       _ decision: Decision, for target: Target, of identity: CallerIdentity? = nil,
       at now: Duration
@@ -124,7 +124,7 @@ package final class OverrideStore: Sendable {
       return true
     }
 
-    /// Returns whether there is room for another decision, after removing expired ones.
+    /// Returns whether the store has room for another decision, after removing expired ones.
     private mutating func hasRoom(at now: Duration) -> Bool {
       func count() -> Int { self.entries.values.reduce(0) { $0 + $1.count } }
       guard count() >= OverrideStore.capacity else { return true }
@@ -132,7 +132,7 @@ package final class OverrideStore: Sendable {
       return count() < OverrideStore.capacity
     }
 
-    /// Returns whether there is room for a lineage of a track, after removing expired ones.
+    /// Returns whether the store has room for a lineage of a track, after removing expired ones.
     mutating func hasRoom(
       for lineage: SessionLineage, of track: Track, at now: Duration
     ) -> Bool {
@@ -143,12 +143,12 @@ package final class OverrideStore: Sendable {
       return count() < OverrideStore.capacity
     }
 
-    /// Returns the decision that counts for a session; `nil` if there is none.
+    /// Returns the decision that applies to a session, if any.
     func decision(for session: Session, at now: Duration) -> Decision? {
       self.entries(for: session, at: now).max { $0.number < $1.number }?.decision
     }
 
-    /// Returns the decisions that apply to a session, in no order.
+    /// Returns the decisions that apply to a session, unordered.
     func entries(for session: Session, at now: Duration) -> [Entry] {
       var targets = [Target.lineage(session.lineage)]
       let identity = session.identity
@@ -162,7 +162,7 @@ package final class OverrideStore: Sendable {
       return own + others.filter { $0.lineage != session.lineage }.map(\.entry)
     }
 
-    /// Returns the overrides of a track's sessions. The end of an override is that of one session.
+    /// Returns the active overrides for a track's sessions, and their lineages.
     func overrides(
       of track: Track, at now: Duration
     ) -> [(lineage: SessionLineage, entry: Entry)] {
@@ -181,14 +181,14 @@ package final class OverrideStore: Sendable {
     }
   }
 
-  /// The number of decisions that the store can keep.
+  /// The store's maximum number of decisions.
   package static let capacity = 1024
 
   private let state = Mutex(State())
 
   package init() {}
 
-  /// Stores a decision about a session, those of its lineage, and later ones of its track.
+  /// Stores a decision about a session, its lineage's sessions, and later sessions of its track.
   ///
   /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect, or decisions for
   ///   as many other lineages of tracks.
@@ -222,8 +222,8 @@ package final class OverrideStore: Sendable {
 
   /// Records that all overrides of a session's lineage were ended before their time.
   ///
-  /// - Parameter end: The time until which the override was to last; `nil` if none is in force.
-  /// - Throws: RESOURCE_EXHAUSTED if the override is not one of the lineage alone, and ``capacity``
+  /// - Parameter end: The end time of the override, or `nil` if no override is active.
+  /// - Throws: RESOURCE_EXHAUSTED if the override covers more than the lineage, and ``capacity``
   ///   other decisions are in effect.
   package func lift(_ session: Session, until end: Duration?, at now: Duration) throws {
     let hasCapacity = self.state.withLock { state in
@@ -237,13 +237,13 @@ package final class OverrideStore: Sendable {
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Records that the overrides of participants were ended before their time, also those of single
-  /// sessions, whether the sessions are open or not.
+  /// Records that the overrides of participants were ended before their time, including overrides
+  /// of single sessions, whether the sessions are open or not.
   ///
-  /// - Parameter end: The time until which the overrides of open sessions were to last; `nil` if
-  ///   none is in force.
-  /// - Throws: RESOURCE_EXHAUSTED if there is no decision about just these participants, and
-  ///   ``capacity`` other decisions are in effect.
+  /// - Parameter end: The end time of the open sessions' overrides, or `nil` if no override is
+  ///   active.
+  /// - Throws: RESOURCE_EXHAUSTED if ``capacity`` other decisions are in effect, and the store has
+  ///   no decision about just these participants.
   package func lift(
     _ participants: Participants, until end: Duration? = nil, at now: Duration
   ) throws {
@@ -272,7 +272,7 @@ package final class OverrideStore: Sendable {
           }
         }
       }
-      // First, because the others are stored already: without room nothing changes.
+      // First, because the others are stored already: without room the store stays unchanged.
       if lastEnd > now {
         let end = max(lastEnd, lifted.removeValue(forKey: .participants(participants)) ?? now)
         guard state.record(.lifted(until: end), for: .participants(participants), at: now) else {
@@ -287,13 +287,12 @@ package final class OverrideStore: Sendable {
     guard hasCapacity else { throw Self.full }
   }
 
-  /// Returns the decision for a session; `nil` if there is none, or it has expired.
+  /// Returns the decision for a session, or `nil` if it is missing or has expired.
   package func decision(for session: Session, at now: Duration) -> Decision? {
     self.state.withLock { $0.decision(for: session, at: now) }
   }
 
-  /// Returns the lineage whose override applies to a new session of a track; `nil` if there is
-  /// none.
+  /// Returns the lineage whose override applies to a new session of a track, if any.
   package func lineage(
     of identity: CallerIdentity, label: String, at now: Duration
   ) -> SessionLineage? {

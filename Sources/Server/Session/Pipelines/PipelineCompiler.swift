@@ -5,14 +5,14 @@ import SidelightKernels
 struct PipelineCompiler: Sendable {
   /// The filters, with the assets that the server itself provides.
   let catalogue: FilterCatalogue
-  /// The plans that are in use or were lately.
+  /// The plans that are or were recently in use.
   let plans: PlanCache
   /// The cost estimates of pipelines.
   let costs = CostTable()
-  /// The bytes that one plan may hold, and all compiled pipelines of one session together.
+  /// The maximum memory of one plan, and of all compiled pipelines of a session, in bytes.
   let maxPlanBytes: Int
 
-  /// The most threads that share the work of a frame.
+  /// The maximum number of threads that share the work of a frame.
   private let threads: Int
 
   init(_ configuration: ServerConfiguration, catalogue: FilterCatalogue) {
@@ -29,7 +29,7 @@ struct PipelineCompiler: Sendable {
   /// - Parameters:
   ///   - form: The form of the pictures.
   ///   - output: The form of the results.
-  ///   - allowsReduced: Whether to compile a cheaper variant too, if there is one.
+  ///   - allowsReduced: Whether to compile a cheaper variant too, if possible.
   @concurrent
   func compile(
     _ pipeline: ResolvedPipeline, for form: PictureForm, as output: OutputShape,
@@ -38,8 +38,8 @@ struct PipelineCompiler: Sendable {
     self.compiledPipeline(for: pipeline, form, as: output, allowsReduced: allowsReduced)
   }
 
-  /// Compiles the pipeline of one frame in a glide, on the task's preferred executor. Its plan is
-  /// not cached, so that the plans of a glide do not evict others.
+  /// Compiles the pipeline of one frame in a glide, on the task's preferred executor. The plans of
+  /// a glide are not cached, because they would evict others.
   ///
   /// - Parameters:
   ///   - later: The pipeline at the end of the glide, for the same pictures.
@@ -62,7 +62,8 @@ struct PipelineCompiler: Sendable {
       cost: cost, isCustom: later.isCustom)
   }
 
-  /// Returns a new estimate for pipelines between two, which expects the cost of the dearer one.
+  /// Returns a new estimate for pipelines between two, which expects the cost of the more expensive
+  /// one.
   func estimate(between first: CostEstimate, _ second: CostEstimate) -> CostEstimate {
     CostEstimate(
       priorWork: [first.work, second.work].compactMap(\.self).max(), threads: self.threads)
@@ -70,16 +71,16 @@ struct PipelineCompiler: Sendable {
 
   /// Compiles a replacement for frames that must not be shown unfiltered.
   ///
-  /// Averages blocks of an eighth of the short side and blurs them into each other: faces and text
-  /// become unrecognizable.
+  /// Averages blocks of an eighth of the short side and blurs them, which makes faces and text
+  /// unrecognizable.
   func compileBlur(
     for form: PictureForm, as output: OutputShape
   ) throws(PipelineError) -> CompiledPipeline {
     self.compiledPipeline(for: try Self.blur.get(), form, as: output, allowsReduced: false)
   }
 
-  /// Returns whether custom filters are among the active filters of a pipeline. They may not
-  /// return.
+  /// Returns whether custom filters are among the active filters of a pipeline. Such filters may
+  /// never return.
   func isCustom(_ pipeline: ResolvedPipeline) -> Bool {
     pipeline.activeFilters.contains { name in
       guard let description = self.catalogue.description(named: name) else { return false }

@@ -6,7 +6,7 @@ import SwiftProtobuf
 /// The active pipeline of a session: the participant's own pipeline, its pause, and an operator's
 /// override. A pure state machine; callers pass the time in.
 ///
-/// States: running or paused, each with or without an override. An override lasts from
+/// States: running or paused, with or without an override. An override lasts from
 /// ``override(with:reason:until:)`` to ``endOverride()`` or its end time. The participant can
 /// change its own pipeline during an override; it is active again afterwards.
 package struct PipelineState: Sendable {
@@ -19,7 +19,7 @@ package struct PipelineState: Sendable {
     case passing
   }
 
-  /// A pipeline that an operator forced.
+  /// A pipeline forced by an operator.
   package struct Override: Sendable {
     package var pipeline: Pipeline
     package var resolved: ResolvedPipeline
@@ -37,7 +37,7 @@ package struct PipelineState: Sendable {
   package private(set) var override: Override?
   /// The active revision.
   package private(set) var revision: UInt64
-  /// The transition to the participant's pipeline; `nil` if there is none.
+  /// The transition to the participant's pipeline, if any.
   private var transition: TransitionState?
   /// The last transition that was cut, and its first frame that shows only the later pipeline.
   private var cut: (revision: UInt64, sequence: UInt64)?
@@ -87,16 +87,16 @@ package struct PipelineState: Sendable {
   /// - Parameters:
   ///   - revision: The revision that must be active; `nil` accepts any.
   ///   - requestID: The request's number, which ``Revision`` repeats.
-  ///   - transition: The transition to the changed pipeline; `nil` for a cut. It replaces one that
-  ///     is not over: it begins at the pipeline that this one leads to, or a glide at the present
-  ///     parameters of a glide. During an override there are no transitions. A protecting pipeline
-  ///     that an earlier transition holds stays until the end of that one or longer.
+  ///   - transition: The transition to the changed pipeline, or `nil` for a cut. It replaces a
+  ///     running transition: it begins at that transition's target, or if both are glides at the
+  ///     present parameters. During an override transitions are not started. A protecting pipeline
+  ///     that an earlier transition holds stays at least until that transition would have ended.
   ///   - isSelection: Whether the change names the whole pipeline. Without a transition it then
   ///     ends a hold too.
   ///   - violation: Returns the violation of an error that the catalogue found.
   ///   - change: Changes the pipeline.
   /// - Throws: ``FieldViolation`` with ABORTED if another revision is active; the error of
-  ///   `change`; or that of the catalogue. The pipeline then stays as it was.
+  ///   `change`; or the catalogue's error. The pipeline then stays as it was.
   package mutating func change(
     ifRevision revision: UInt64?, requestID: UInt64, transition: RequestedTransition? = nil,
     isSelection: Bool = true,
@@ -131,7 +131,7 @@ package struct PipelineState: Sendable {
     self.requestID = requestID
   }
 
-  /// Returns the transition to a changed pipeline; `nil` for a cut.
+  /// Returns the transition to a changed pipeline, or `nil` for a cut.
   private func transition(
     to later: ResolvedPipeline, _ requested: RequestedTransition?, isSelection: Bool,
     revision: Revision
@@ -164,7 +164,7 @@ package struct PipelineState: Sendable {
   /// Returns the active pipeline for a frame that arrives, with its position in a transition.
   ///
   /// - Parameters:
-  ///   - captureTime: The frame's capture time, in nanoseconds; 0 if it is not known.
+  ///   - captureTime: The frame's capture time, in nanoseconds, or 0 if it is not known.
   ///   - arrival: The time of arrival.
   /// - Returns: The pipeline, and the end of a transition that is over with this frame.
   package mutating func activePipeline(
@@ -202,7 +202,7 @@ package struct PipelineState: Sendable {
     return true
   }
 
-  /// Returns whether the transition to a revision was cut with a frame or one before it.
+  /// Returns whether the transition to a revision was cut at or before a frame.
   package func hasCutTransition(to revision: Revision, at sequence: UInt64) -> Bool {
     guard let cut, cut.revision == revision.number else { return false }
     return sequence >= cut.sequence
@@ -210,7 +210,7 @@ package struct PipelineState: Sendable {
 
   /// Pauses the session or ends its pause.
   ///
-  /// - Returns: Whether that was a change.
+  /// - Returns: Whether the state changed.
   package mutating func setPause(_ pause: Pause) -> Bool {
     defer { self.pause = pause }
     return self.pause != pause
@@ -233,7 +233,7 @@ package struct PipelineState: Sendable {
 
   /// Ends the override.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether an override was active.
   package mutating func endOverride() -> Bool {
     guard self.override != nil else { return false }
     self.override = nil
@@ -241,11 +241,11 @@ package struct PipelineState: Sendable {
     return true
   }
 
-  /// Ends an override whose time is over.
+  /// Ends an override that has expired.
   ///
-  /// - Parameter next: Returns the decision that counts afterwards. If the pipeline that it forces
-  ///   is no longer valid, the one in force stays: the session must not run without an override.
-  /// - Returns: Whether there was one.
+  /// - Parameter next: Returns the decision that applies afterwards. If the pipeline that it forces
+  ///   is no longer valid, the active one stays: the session must not run without an override.
+  /// - Returns: Whether an override has ended.
   package mutating func expire(
     at now: Duration, next: () -> OverrideStore.Decision? = { nil }
   ) -> Bool {
@@ -294,7 +294,7 @@ package struct PipelineState: Sendable {
     }
   }
 
-  /// Restores the state of a resume token. Ignores an override whose time is over.
+  /// Restores the state of a resume token. Ignores an override that has expired.
   ///
   /// - Throws: ``FieldViolation`` if a pipeline is invalid on this server.
   package init(
@@ -306,7 +306,7 @@ package struct PipelineState: Sendable {
         pipeline: try Pipeline(state.pipeline), revision: state.revision, catalogue: catalogue,
         overrideCatalogue: overrideCatalogue)
       let left = state.overrideExpiresNs - Int64(clamping: wallNow)
-      // The token's revision was that of the override, which is over.
+      // The token has the override's revision, and the override has expired.
       if state.hasOverride, left <= 0 { self.revision += 1 }
       if state.hasOverride, left > 0 {
         try self.override(

@@ -6,16 +6,16 @@ import SwiftProtobuf
 
 /// Signs the state of a session as a token, and verifies tokens.
 ///
-/// A token is not encrypted: it contains what its client selected. The signature (HMAC-SHA-256)
-/// proves that a server with the key wrote it, so that a client cannot remove an operator's
-/// override with a forged token. A token from before an override is valid until it expires: the
+/// A token is not encrypted: it contains its client's own selection. The signature (HMAC-SHA-256)
+/// proves that a server with the key wrote it, which prevents a client from removing an operator's
+/// override using a forged token. A token from before an override is valid until it expires: the
 /// server of the override finds the override by the token's lineage and the session's label
 /// (``OverrideStore``), and on other servers the short lifetime bounds the use of such a token.
 package struct ResumeTokens: Sendable {
   private let terms: LockedValue<(keys: [ResumeKey], lifetime: Duration)>
-  /// The caller for whom tokens are signed; empty if callers are not authenticated.
+  /// The caller for whom tokens are signed, or empty if callers are not authenticated.
   private var owner = ""
-  /// The participant for whom tokens are signed; empty for the caller itself.
+  /// The participant for whom tokens are signed, or empty for the caller itself.
   private var participant = ""
 
   /// - Parameters:
@@ -25,7 +25,7 @@ package struct ResumeTokens: Sendable {
     self.terms = LockedValue((keys, lifetime))
   }
 
-  /// Changes keys and lifetime, also for copies that are bound to a caller.
+  /// Changes keys and lifetime, including the terms of copies that are bound to a caller.
   package func update(keys: [ResumeKey], lifetime: Duration) {
     self.terms.value = (keys, lifetime)
   }
@@ -35,13 +35,13 @@ package struct ResumeTokens: Sendable {
 
   /// Returns a copy whose tokens are valid for one caller, and for one of its participants, only.
   ///
-  /// The signature covers both names, but the token does not contain them, so that a token does not
-  /// reveal its owner.
+  /// The signature covers both names, but the token does not contain them, which keeps its owner
+  /// private.
   ///
   /// - Parameters:
-  ///   - owner: The caller's authenticated name; `nil` if callers are not authenticated, because
+  ///   - owner: The caller's authenticated name, or `nil` if callers are not authenticated, because
   ///     addresses change from one connection to the next.
-  ///   - participant: The participant's name; empty for the caller itself.
+  ///   - participant: The participant's name, or empty for the caller itself.
   package func bound(to owner: String?, participant: String = "") -> ResumeTokens {
     var tokens = self
     tokens.owner = owner ?? ""
@@ -52,10 +52,10 @@ package struct ResumeTokens: Sendable {
   /// Whether tokens are enabled.
   package var isEnabled: Bool { !self.terms.value.keys.isEmpty }
 
-  /// The key that signs; `nil` if tokens are disabled.
+  /// The key that signs, or `nil` if tokens are disabled.
   package var signingKey: ResumeKey? { self.terms.value.keys.first }
 
-  /// Returns a signed token; empty if tokens are disabled.
+  /// Returns a signed token, or empty if tokens are disabled.
   package func sign(_ state: Sidelight_V1_ResumeState) -> Data {
     // Messages without required fields can always be serialized.
     guard let key = self.signingKey, let bytes: Data = try? state.serializedBytes() else {
@@ -101,8 +101,8 @@ package struct ResumeTokens: Sendable {
   /// Returns the signed bytes: the names of key, owner and participant with their lengths, then the
   /// state. The lengths make the encoding unambiguous.
   ///
-  /// Without a participant the bytes are those of servers that do not know participants. With one
-  /// they begin with a length that no key's name has.
+  /// Without a participant the bytes are the same as on servers that do not know participants. With
+  /// one they begin with a length that no key's name has.
   private func message(_ key: ResumeKey, _ state: Data) -> Data {
     var message = Data()
     func append(_ number: Int) {
@@ -122,7 +122,7 @@ package struct ResumeTokens: Sendable {
   }
 }
 
-/// A secret key that signs resume tokens. Servers with the same key accept each other's tokens.
+/// A secret key that signs resume tokens. Servers using the same key accept one another's tokens.
 public struct ResumeKey: Sendable, Hashable {
   /// The key's name in tokens, for key rotation; at most 64 bytes.
   public let id: String
@@ -164,8 +164,8 @@ package struct SessionLineage: Sendable, Hashable {
 
   /// Creates the lineage that a token names.
   ///
-  /// - Parameter bytes: The bytes from a verified token. Tokens of older servers have none: they
-  ///   create a new lineage.
+  /// - Parameter bytes: The bytes from a verified token. If empty, as in tokens of older servers,
+  ///   they create a new lineage.
   package init(token bytes: Data) {
     self.bytes = bytes.count == 16 ? bytes : Self().bytes
   }

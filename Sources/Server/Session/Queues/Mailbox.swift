@@ -3,14 +3,14 @@ package import SidelightWire
 import Synchronization
 
 /// A bounded queue between the reader of a session and its worker, with a policy for a full queue.
-/// It returns displaced elements to the producer, so that every frame gets an outcome.
+/// It returns displaced elements to the producer, which resolves them: every frame gets an outcome.
 ///
 /// For one producer task and one consumer task.
 package final class Mailbox<Element: Sendable>: Sendable {
   private let state: Mutex<StateMachine>
 
   /// - Parameters:
-  ///   - depth: The elements that may wait, at least 1.
+  ///   - depth: The maximum number of waiting elements, at least 1.
   ///   - policy: The elements to displace when the mailbox is full.
   ///   - evictionPriority: Returns the eviction priority of an element.
   package init(
@@ -22,8 +22,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
       StateMachine(depth: depth, policy: policy, evictionPriority: evictionPriority))
   }
 
-  /// Adds an element. Waits for capacity if the policy drops nothing. Cancellation of a waiting
-  /// task closes the mailbox.
+  /// Adds an element. Waits for capacity if the policy doesn't drop elements. Cancellation of a
+  /// waiting task closes the mailbox.
   ///
   /// - Returns: The displaced elements, of which one may be the offered one, and the reasons.
   package func offer(_ element: Element) async -> [Displaced] {
@@ -38,7 +38,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // The consumer may have taken an element between the two locks.
+        // The consumer may have taken an element while the lock was released.
         let action = self.state.withLock { state in
           let action = state.offer(element)
           if case .wait = action { state.suspendProducer(element, continuation) }
@@ -58,8 +58,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
-  /// Waits until an element fits without displacing one, or the mailbox is finished. Cancellation of
-  /// the waiting task closes the mailbox.
+  /// Waits until an element fits without displacing another, or the mailbox is finished.
+  /// Cancellation of the waiting task closes the mailbox.
   package func waitForRoom() async {
     guard self.state.withLock({ !$0.hasRoom }) else { return }
     await withTaskCancellationHandler {
@@ -75,23 +75,23 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
-  /// Removes the oldest element. Waits for one.
+  /// Removes the oldest element. Waits until an element is available.
   ///
   /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
   package func next() async -> Element? {
     await self.element(takes: true)
   }
 
-  /// Returns the oldest element without removing it. Waits for one. A newer element may displace it
-  /// until ``take(where:)``: a consumer that still has to wait for something else gets the newest
-  /// that way.
+  /// Returns the oldest element without removing it. Waits until an element is available. A newer
+  /// element may displace it until ``take(where:)``: a consumer with other things to wait for gets
+  /// the newest.
   ///
   /// - Returns: `nil` when the mailbox is finished and empty, or the task is cancelled.
   package func first() async -> Element? {
     await self.element(takes: false)
   }
 
-  /// Removes the oldest element if there is one and the condition holds for it.
+  /// Removes the oldest element, if any, if it satisfies the condition.
   package func take(where isWanted: (Element) -> Bool = { _ in true }) -> Element? {
     let (element, producer, roomWaiter) = self.state.withLock { state in
       if case .take(let element, _) = state.peek(), isWanted(element),
@@ -197,8 +197,8 @@ extension Mailbox {
     private var isFirstAwaited = false
     /// Whether an element was displaced since the last was taken.
     private var hasDisplaced = false
-    /// Whether the consumer is slower than the producer: elements were displaced before the last
-    /// was taken or since then, or a newer one was left behind.
+    /// Whether the consumer is slower than the producer: elements were displaced before or since
+    /// the last take, or a newer one was left behind.
     private var isBehind = false
     private var producer: Producer?
     /// A producer that waits for room without an element.
@@ -224,7 +224,7 @@ extension Mailbox {
       case accept
       /// Return the displaced elements, of which one may be the offered one.
       case reject([Displaced])
-      /// The mailbox is full and may not drop anything: the producer waits.
+      /// The mailbox is full and may not drop elements: the producer waits.
       case wait
     }
 
@@ -269,26 +269,26 @@ extension Mailbox {
       return .reject(displaced)
     }
 
-    /// Whether an element fits without displacing one. Also `true` for a finished mailbox, which
-    /// returns it.
+    /// Whether an element fits without displacing another. Also `true` for a finished mailbox,
+    /// which returns it.
     package var hasRoom: Bool {
       self.isFinished
         || self.elements.count < self.depth + (self.isFirstAwaited && !self.isBehind ? 1 : 0)
     }
 
-    /// Suspends the producer until there is room.
+    /// Suspends the producer until the mailbox has room.
     package mutating func suspendForRoom(_ continuation: CheckedContinuation<Void, Never>) {
       self.roomWaiter = continuation
     }
 
-    /// Returns the producer to resume because there is room; `nil` if none waits or there is none.
+    /// Returns the waiting producer to resume, if any, once the mailbox has room.
     package mutating func takeRoomWaiter() -> CheckedContinuation<Void, Never>? {
       self.hasRoom ? self.roomWaiter.take() : nil
     }
 
-    /// Returns the index of the element to evict: among those with the lowest priority, the oldest
-    /// or the newest, depending on the policy. The index after the last is the offered element.
-    /// `nil` if all must stay.
+    /// Returns the index of the element to evict: the oldest or the newest element with the lowest
+    /// priority, depending on the policy. The index after the last is the offered element. `nil` if
+    /// all must stay.
     private func evictionCandidate(for offered: Element? = nil) -> Int? {
       let elements = Array(self.elements) + [offered].compactMap(\.self)
       let priorities = elements.map(self.evictionPriority)
@@ -340,15 +340,13 @@ extension Mailbox {
       return self.isFinished ? .finish : .wait
     }
 
-    /// Whether the consumer waits.
     var isConsumerWaiting: Bool { self.consumer != nil }
 
-    /// Suspends the consumer.
     package mutating func suspendConsumer(_ consumer: Consumer) {
       self.consumer = consumer
     }
 
-    /// Accepts no more elements. The consumer can still take those that are in.
+    /// Stops accepting elements. The consumer can still take the remaining elements.
     ///
     /// - Returns: The waiting tasks to resume: the consumer with `nil`, the producer with its
     ///   element.

@@ -43,11 +43,11 @@ extension OutcomeQueue {
     package private(set) var counts = FrameCounts()
 
     /// - Parameters:
-    ///   - pictureLimit: The finished frames that may wait to be written, at least 1.
-    ///   - backlogLimit: The entries of any kind at which the reader should wait.
-    ///   - creditLimit: The frames that may be without an outcome.
-    ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
-    ///   - noticesPerFrame: The notices of superseded frames for each finished frame, at least 1.
+    ///   - pictureLimit: The maximum number of finished frames waiting to be written, at least 1.
+    ///   - backlogLimit: The number of entries of any kind at which the reader should wait.
+    ///   - creditLimit: The maximum number of frames without an outcome.
+    ///   - outputWindow: The maximum number of unacknowledged pictures. `nil` disables the limit.
+    ///   - noticesPerFrame: The notices of superseded frames per finished frame, at least 1.
     package init(
       pictureLimit: Int, backlogLimit: Int, creditLimit: Int = .max, outputWindow: Int? = nil,
       noticesPerFrame: Int = .max
@@ -61,12 +61,12 @@ extension OutcomeQueue {
 
     /// Whether the reader may continue.
     package var hasCapacity: Bool {
-      // After the final counts entries are no longer added.
+      // After the final counts the queue stops adding entries.
       self.hasSentFinalCounts || self.entries.count + self.controls.count < self.backlogLimit
     }
 
-    /// Whether optional messages may be added: not while others wait because the client does not
-    /// read, and not after the end.
+    /// Whether optional messages may be added. They are refused at the end, and while others wait
+    /// because the client does not read.
     package var hasNoticeCapacity: Bool { !self.isFinished && self.controls.count < 8 }
 
     /// Whether another finished frame fits without displacing one.
@@ -92,10 +92,10 @@ extension OutcomeQueue {
       return reservation
     }
 
-    /// Resolves a frame as finished. Does nothing if it is already resolved.
+    /// Resolves a frame as finished. Has no effect if it is already resolved.
     ///
     /// - Returns: The frame that will not be written because too many wait or a later revision is
-    ///   forced; `nil` if there is none.
+    ///   forced, if any.
     package mutating func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>)
       -> Payload?
     {
@@ -111,7 +111,7 @@ extension OutcomeQueue {
       return self.displaceOldestPicture()
     }
 
-    /// Resolves a frame as dropped. Does nothing if it is already resolved.
+    /// Resolves a frame as dropped. Has no effect if it is already resolved.
     package mutating func resolve(
       _ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero
     ) {
@@ -161,7 +161,7 @@ extension OutcomeQueue {
       self.window = OutputWindow(size: nil)
     }
 
-    /// Accepts nothing more. The final counts follow the remaining items.
+    /// Stops accepting items. The final counts follow the remaining items.
     package mutating func finish() {
       self.isFinished = true
     }
@@ -170,7 +170,7 @@ extension OutcomeQueue {
       case item(Item)
       /// The frame at the head is too late to be written; its notice follows.
       case late(Payload)
-      /// Nothing until the given time, unless the state changes before.
+      /// Wait until the given time, unless the state changes before.
       case waitUntil(Duration)
       case wait
       case finished
@@ -197,7 +197,7 @@ extension OutcomeQueue {
       }
     }
 
-    /// Whether there is a pending frame with only superseded frames before it.
+    /// Whether a frame is pending, preceded only by superseded frames.
     private var isFrameAwaited: Bool {
       for entry in self.entries {
         switch entry.resolution {
@@ -277,7 +277,7 @@ extension OutcomeQueue {
       let run = DropRun(
         firstSequence: sequence, lastSequence: sequence, count: 1, drop: drop, lateness: lateness)
       self.entries[index].resolution = .dropped(run)
-      // Notices of superseded frames are sent one by one; the credits bound their number.
+      // Notices of superseded frames are not merged; the credits bound their number.
       guard drop.reason != .superseded else { return }
       self.merge(index + 1)
       self.merge(index)

@@ -10,7 +10,6 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     case control(Control)
     /// A revision is active from the next frame on.
     case applied(Revision, firstSequence: UInt64)
-    /// A finished frame.
     case frame(FinishedFrame<Payload>)
     /// Dropped frames.
     case dropped(DropRun)
@@ -24,7 +23,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     var reader: CheckedContinuation<Void, Never>?
     var worker: CheckedContinuation<Void, Never>?
     var timer: CheckedContinuation<Duration?, Never>?
-    /// The time at which a delayed item can be written; `nil` if there is none.
+    /// The time at which a delayed item can be written, if any.
     var due: Duration?
     var isCancelled = false
   }
@@ -43,13 +42,13 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
   private let discard: @Sendable (Payload, DropReason) -> Void
 
   /// - Parameters:
-  ///   - pictureLimit: The finished frames that may wait to be written.
+  ///   - pictureLimit: The maximum number of finished frames waiting to be written.
   ///   - backlogLimit: The entries of any kind at which ``waitForCapacity()`` waits.
-  ///   - creditLimit: The frames that may be without an outcome.
-  ///   - outputWindow: The pictures that may be unacknowledged. `nil` disables the limit.
-  ///   - noticesPerFrame: The notices of superseded frames for each finished frame, at least 1.
+  ///   - creditLimit: The maximum number of frames without an outcome.
+  ///   - outputWindow: The maximum number of unacknowledged pictures. `nil` disables the limit.
+  ///   - noticesPerFrame: The notices of superseded frames per finished frame, at least 1.
   ///   - now: Returns the time on the session's clock, for deadlines and the pace of notices.
-  ///   - discard: Receives each finished frame that will not be written.
+  ///   - discard: Receives the finished frames that will not be written.
   package init(
     pictureLimit: Int, backlogLimit: Int = 256, creditLimit: Int = .max, outputWindow: Int? = nil,
     noticesPerFrame: Int = .max, now: @escaping @Sendable () -> Duration = { .zero },
@@ -72,14 +71,14 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.state.withLock { $0.machine.reserve(sequence: sequence, byteCount: byteCount) }
   }
 
-  /// Resolves a frame as finished. It may displace another if too many wait. Does nothing if the
-  /// frame is already resolved.
+  /// Resolves a frame as finished, which may displace another if too many wait. Has no effect if
+  /// the frame is already resolved.
   package func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) {
     let displaced = self.change { $0.resolve(arrival, finished: frame) }
     if let displaced { self.discard(displaced, .outputSuperseded) }
   }
 
-  /// Resolves a frame as dropped. Does nothing if the frame is already resolved.
+  /// Resolves a frame as dropped. Has no effect if the frame is already resolved.
   package func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
     self.change { $0.resolve(arrival, dropped: drop, lateness: lateness) }
   }
@@ -106,7 +105,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
   }
 
   /// Queues an optional message, such as counts or the result of an analysis. Omits it while others
-  /// wait: for a client that does not read the queue would grow without bound.
+  /// wait: the queue of a client that does not read would otherwise grow without bound.
   func pushNotice(_ message: (FrameCounts) -> Control) {
     self.change { machine in
       if machine.hasNoticeCapacity { machine.push(message(machine.counts)) }
@@ -118,7 +117,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.state.withLock { $0.machine.countIgnoredMessage() }
   }
 
-  /// Accepts nothing more: the writer gets the remaining items, then the final counts, then
+  /// Stops accepting items: the writer gets the remaining items, then the final counts, then
   /// ``next()`` ends.
   package func finish() {
     self.change { $0.finish() }
@@ -130,7 +129,7 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.update { state in state.isCancelled = true }
   }
 
-  /// Returns the next item to write. Waits for one; `nil` at the end.
+  /// Waits for the next item to write and returns it, or `nil` at the end.
   package func next() async -> Item? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

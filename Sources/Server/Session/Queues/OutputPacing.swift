@@ -1,11 +1,11 @@
 import DequeModule
 
-/// The times at which a client is notified of frames that were superseded by newer ones.
+/// The times at which a client is notified of superseded frames.
 ///
-/// Each notice returns a credit, and each credit brings a frame. A client that sends ten times the
-/// frames that can be filtered would be notified of nine superseded frames at once, send nine more,
-/// and only be notified of those too. So the credits of superseded frames return at a rate that
-/// follows the session's own: a number for each finished frame. The client keeps the rest, where
+/// Each notice returns a credit, and each credit brings a frame. A client that sends ten times
+/// the frames that can be filtered would be notified of nine superseded frames at once, send nine
+/// more, and only be notified of those too. Credits of superseded frames therefore return at a rate
+/// that follows the session's own: a number per finished frame. The client keeps the rest, where
 /// the newest frame supersedes the others too.
 package struct NoticePacer: Sendable {
   /// A longer interval counts as a pause.
@@ -17,7 +17,7 @@ package struct NoticePacer: Sendable {
   private var lastFinished: Duration?
   private var lastNotice: Duration?
 
-  /// - Parameter noticesPerFrame: The notices for each finished frame, at least 1.
+  /// - Parameter noticesPerFrame: The notices per finished frame, at least 1.
   package init(noticesPerFrame: Int) {
     self.noticesPerFrame = noticesPerFrame
   }
@@ -47,7 +47,7 @@ package struct NoticePacer: Sendable {
   }
 }
 
-/// Counts the pictures that were sent and are not acknowledged.
+/// Counts the sent pictures that are not acknowledged.
 ///
 /// The transport's flow control counts bytes, and queues seconds of small pictures for a client
 /// that does not keep up. A client that acknowledges never has more pictures in flight than it

@@ -1,9 +1,9 @@
 import SidelightKernels
 import SidelightWire
 
-/// The mix of a frame's result with that of the pipeline that a transition leads from.
+/// The mix of a frame's result with the result of the transition's earlier pipeline.
 struct FrameTransition: Sendable {
-  /// The pipeline that the transition leads from.
+  /// The transition's earlier pipeline.
   let earlier: CompiledPipeline
   let mix: PictureMix
 }
@@ -12,9 +12,9 @@ struct FrameTransition: Sendable {
 struct FramePipeline: Sendable {
   var active: ActivePipeline
   var compiled: CompiledPipeline
-  /// The mix with another result; `nil` if there is none.
+  /// The mix with another result, if any.
   var transition: FrameTransition?
-  /// The reason why the transition is over with this frame; `nil` if it is not.
+  /// The reason why the transition is over with this frame, if it is.
   var cut: TransitionEnd?
 }
 
@@ -73,7 +73,7 @@ extension CompiledPipelineCache {
 }
 
 extension FramePipeline {
-  /// Filters the frame with another pipeline than that of its revision.
+  /// Filters the frame using another pipeline than its revision's.
   fileprivate mutating func show(_ pipeline: ResolvedPipeline, _ compiled: CompiledPipeline) {
     self.active.pipeline = pipeline
     self.compiled = compiled
@@ -81,7 +81,7 @@ extension FramePipeline {
 }
 
 extension CompiledPipeline {
-  /// Whether the pipeline can be compiled for each frame: its plan holds neither pictures nor large
+  /// Whether the pipeline can be compiled per frame: its plan holds neither pictures nor large
   /// fields, which takes microseconds.
   fileprivate var isSmall: Bool {
     self.plan.refusal == nil && self.plan.byteCost < PlanCache.smallPlanBytes
@@ -94,7 +94,7 @@ extension CompiledPipeline {
     return self.cost.expected ?? .zero <= budget
   }
 
-  /// Returns the reason why the results of two pipelines cannot be mixed; `nil` if they can.
+  /// Returns the reason why the results of two pipelines cannot be mixed, if any.
   fileprivate func obstacle(
     toMixingWith later: CompiledPipeline, maxPlanBytes: Int
   ) -> TransitionEnd? {

@@ -1,12 +1,11 @@
 package import SidelightKernels
 package import SidelightWire
 
-/// A change of the pipeline that frames follow gradually. A pure state machine; callers pass the
-/// times of frames in.
+/// A gradual change of the pipeline, frame by frame. A pure state machine; callers pass the times
+/// of frames in.
 ///
-/// The first frame is the origin of its time: by its capture time, or if it has none by its
-/// arrival. The progress of later frames is the curve at the elapsed share of the duration. It
-/// never decreases.
+/// The first frame is the origin of its time: by its capture time, else by its arrival. The
+/// progress of later frames is the curve at the elapsed share of the duration. It never decreases.
 package struct TransitionState: Sendable {
   /// The work of frames before the end.
   package enum Kind: Sendable, Hashable {
@@ -28,13 +27,13 @@ package struct TransitionState: Sendable {
     case ended(TransitionEnd)
   }
 
-  /// The frames in a row whose capture time may stay the same.
+  /// The number of consecutive frames whose capture time may stay the same.
   private static let maxStandingFrames = 100
 
-  /// The pipeline that it leads from.
+  /// The earlier pipeline.
   package let earlier: ResolvedPipeline
   package let kind: Kind
-  /// The revision that it leads to.
+  /// The later revision.
   package private(set) var revision: Revision
   package let duration: Duration
   private let curve: TransitionCurve
@@ -80,13 +79,13 @@ package struct TransitionState: Sendable {
   /// Records a frame, and returns its position.
   ///
   /// - Parameters:
-  ///   - captureTime: The capture time, in nanoseconds; 0 if it is not known.
+  ///   - captureTime: The capture time, in nanoseconds, or 0 if it is not known.
   ///   - arrival: The time of arrival, on the session's clock.
   package mutating func advance(captureTime: Int64, arrival: Duration) -> Position {
     if case .cut(let end) = self.kind { return .ended(end) }
     let end = self.kind == .hold ? TransitionEnd.protection : .completed
     if self.origin == nil { self.usesCaptureTime = captureTime != 0 }
-    // A frame without a capture time has that of the frame before.
+    // A frame without a capture time has the previous frame's time.
     let time =
       self.usesCaptureTime
       ? (captureTime == 0 ? self.latest : captureTime) : Int64(arrival / .nanoseconds(1))
@@ -111,12 +110,12 @@ package struct TransitionState: Sendable {
 
 /// The position of a frame in a transition.
 package struct TransitionMoment: Sendable {
-  /// The pipeline that the transition leads from.
+  /// The transition's earlier pipeline.
   package var earlier: ResolvedPipeline
   package var kind: TransitionState.Kind
   /// 0 ..< 1.
   package var progress: Double
-  /// The pipeline with parameters in between; `nil` for other transitions than glides, and if the
-  /// pipelines differ in more than numbers.
+  /// The pipeline with parameters in between, or `nil` for other transitions than glides, and if
+  /// the pipelines differ in more than numbers.
   package var between: ResolvedPipeline?
 }

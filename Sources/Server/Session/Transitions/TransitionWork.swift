@@ -2,12 +2,12 @@ import SidelightKernels
 import SidelightWire
 
 /// The work of a frame in a transition, once the later pipeline has filtered it: the earlier
-/// pipeline's result, and the mix. If there is no time for it, or if it fails, the frame keeps the
-/// later pipeline's result.
+/// pipeline's result, and the mix. If time is short or the work fails, the frame keeps the later
+/// pipeline's result.
 struct TransitionWork: Sendable {
-  /// The time that the work took, and its result.
+  /// The duration of the work, and its result.
   struct Report: Sendable {
-    /// The reason why the frame shows only the later pipeline; `nil` if it is the mix.
+    /// The reason why the frame shows only the later pipeline, if it does.
     var cut: TransitionEnd?
     var elapsed = Duration.zero
     /// The time of bands that ran in parallel, beyond the elapsed time.
@@ -17,7 +17,7 @@ struct TransitionWork: Sendable {
   }
 
   let transition: FrameTransition
-  /// The time at which the frame should be done; `nil` if it has time without limit.
+  /// The time at which the frame should be done. `nil` disables the limit.
   let deadline: Duration?
   /// The time at which the work on the frame began.
   let start: Duration
@@ -40,7 +40,7 @@ struct TransitionWork: Sendable {
     return now + expected <= deadline
   }
 
-  /// Filters a frame with the earlier pipeline, and mixes the result into that of the later one.
+  /// Filters a frame using the earlier pipeline, and mixes the result into the later one's.
   ///
   /// - Parameters:
   ///   - later: The later pipeline's result. Unchanged if the report has a cut.
