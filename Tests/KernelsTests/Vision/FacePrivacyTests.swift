@@ -459,7 +459,7 @@ import Testing
     #expect(!driver.privacy.needsSearch)
   }
 
-  @Test(arguments: [(36, false), (36, true), (76, false), (76, true)])
+  @Test(arguments: [(36, false), (36, true), (68, false), (68, true)])
   func `the whole frame is covered while a large part of it changes, and the reason says why`(
     _ side: Int, _ isCamera: Bool
   ) throws {
