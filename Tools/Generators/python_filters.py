@@ -135,7 +135,7 @@ def is_open(parameter):
 
 
 def has_more(description):
-    """Whether calls have more parameters, in addition to those of the filter."""
+    """Whether calls have more parameters, in addition to the filter's."""
     return description["name"] == "kernel"
 
 

@@ -63,7 +63,7 @@ class CountingRelay:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends connections too: old versions of gRPC keep those of closed channels open."""
+        """Ends the connections too: old versions of gRPC keep a closed channel's connection open."""
         self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._listener.close()
