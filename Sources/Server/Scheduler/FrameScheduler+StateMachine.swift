@@ -352,7 +352,7 @@ extension FrameScheduler {
     /// The lowest service of the running and waiting sessions, if any. A session that needs less
     /// than its share continues from here with each frame: it goes before all sessions that need
     /// more, and does not accumulate a share.
-    private var leastService: Duration? {
+    private var minService: Duration? {
       var least: Duration?
       for turn in self.running { least = self.lesser(least, turn.session) }
       for request in self.requests { least = self.lesser(least, request.session) }
@@ -369,7 +369,7 @@ extension FrameScheduler {
     /// The lowest service with which a session, including a new one, can continue: the lowest
     /// service of the active sessions, but at most ``maxLag`` below the highest.
     private var startingService: Duration {
-      max(self.leastService ?? self.virtualTime, self.virtualTime - Self.maxLag)
+      max(self.minService ?? self.virtualTime, self.virtualTime - Self.maxLag)
     }
 
     private mutating func grant(_ request: Request, at now: Duration) -> Grant {

@@ -45,7 +45,7 @@
     private static let rollTolerance = 0.35
 
     /// The minimum side of a face, as a part of the picture's height, in searches without a range.
-    public var leastSize: Double
+    public var minSize: Double
 
     private let model: Model
     private let pool: InstancePool<Cascade>
@@ -55,14 +55,14 @@
     /// - Parameters:
     ///   - model: The cascade.
     ///   - folder: The folder of OpenCV's data.
-    ///   - leastSize: The minimum side of a face, as a part of the picture's height.
+    ///   - minSize: The minimum side of a face, as a part of the picture's height.
     /// - Throws: ``VisionError`` if the file cannot be read.
     public init(
       _ model: Model = .alt2, folder: String = CascadeFaceFinder.debianFolder,
-      leastSize: Double = 0.125
+      minSize: Double = 0.125
     ) throws {
       self.model = model
-      self.leastSize = leastSize
+      self.minSize = minSize
       self.pool = try Cascade.pool(path: "\(folder)/\(model.file)")
     }
 
@@ -77,7 +77,7 @@
     ) throws -> [DetectedFace] {
       let window = Window(search, in: picture)
       let largest = Double(Cascade.largestSide)
-      let least = min(largest, max(0, self.leastSize * Double(picture.height)))
+      let least = min(largest, max(0, self.minSize * Double(picture.height)))
       let sizes = search.sizes ?? least ... largest
       let found = try self.pool.withInstance { cascade in
         try cascade.boxes(
