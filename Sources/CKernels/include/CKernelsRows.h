@@ -790,7 +790,7 @@ typedef struct sl_rows {
       float *out);
 
   /// Draws on samples: (sample * factor + summand) / 255, rounded. Sums are at most 255 * 255.
-  void (*draw_plate)(
+  void (*draw_caption)(
       uint8_t *samples, const uint8_t *factors, const uint16_t *summands, ptrdiff_t count);
 
   // --- Kernel language (rows/language) ---

@@ -9,7 +9,7 @@ public struct VisionModel: Sendable {
   let description: ModelDescription
   package let inputs: [TensorShape]
   let outputs: [TensorShape]
-  private let pool: InstancePool<any LoadedModel>
+  private let pool: InstancePool<any LoadedModel, any Error>
   private let file: ModelFile
 
   /// Loads a model and runs it once.
@@ -20,7 +20,7 @@ public struct VisionModel: Sendable {
   ) throws {
     let stated = try ModelDescriptionFile.read(nextTo: file)
     let sizes = Self.sizes(file.graph, stated)
-    self.pool = try InstancePool { try runtime.load(file, inputs: sizes) }
+    self.pool = InstancePool { try runtime.load(file, inputs: sizes) }
     let (inputs, outputs) = try self.pool.withInstance { ($0.inputs, $0.outputs) }
     do {
       self.description = try ModelDescription.resolve(
