@@ -32,7 +32,7 @@ package final class ImagePyramid: Sendable {
   }
 
   /// The memory of the reductions, in bytes.
-  var byteCount: Int {
+  package var byteCount: Int {
     self.levels.dropFirst().reduce(0) { sum, level in
       sum + level.raster.size.height * level.raster.view.stride(plane: 0)
     }

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The blur of the background behind people.
 package struct BackgroundBlur: SceneFilter {
   package static let name = "backgroundBlur"

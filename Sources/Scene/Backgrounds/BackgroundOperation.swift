@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The drawing of a background filter on one frame.
 package enum BackgroundDrawing: Sendable {
   /// The person's share of the reduced picture's pixels, upright.
@@ -7,7 +9,7 @@ package enum BackgroundDrawing: Sendable {
 }
 
 /// The replacement or the blur of the background behind people.
-struct BackgroundOperation: SceneOperation {
+struct BackgroundOperation: SceneOperation, StagedRequest {
   enum Background: Sendable {
     /// An image on a colour.
     case picture(PlacedImage?, RGBAColor, spill: KeySpill, lightWrap: Double)

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The replacement of a key colour by a background.
 struct ChromaKey: CatalogueFilter {
   static let description = FilterDescription(

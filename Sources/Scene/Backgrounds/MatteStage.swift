@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The mattes of a session from a source that is fast enough for the frame's path: a plate, a key
 /// or a model.
 struct MatteStage: SceneStage {
@@ -41,7 +43,7 @@ struct MatteStage: SceneStage {
   mutating func step(_ view: SceneView) throws -> any Sendable {
     let picture = view.picture
     let isCut = self.last.map { last in
-      picture.luma.meanChange(from: last.luma).map { $0 > FacePrivacy.cutChange } ?? true
+      picture.luma.meanChange(from: last.luma).map { $0 > LumaPicture.cutChange } ?? true
     }
     self.prepare(picture.color, isCut: isCut ?? true)
     self.last = picture
@@ -166,13 +168,13 @@ extension MatteEstimate {
   func resized(width: Int, height: Int) -> MatteEstimate {
     guard width != self.width || height != self.height else { return self }
     let columns = (0 ..< width).map { x in
-      MatteBlend.place(
+      FrameReduction.place(
         (Double(x) + 0.5) * Double(self.width) / Double(width) - 0.5, 1, self.width)
     }
     var values: [Float] = []
     values.reserveCapacity(width * height)
     for y in 0 ..< height {
-      let row = MatteBlend.place(
+      let row = FrameReduction.place(
         (Double(y) + 0.5) * Double(self.height) / Double(height) - 0.5, 1, self.height)
       let (upper, lower) = (row.cell * self.width, row.next * self.width)
       let down = Float(row.fraction)

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The sources of mattes that need a library or a model.
 package struct MatteTools: Sendable {
   /// Creates a source of mattes for a session.

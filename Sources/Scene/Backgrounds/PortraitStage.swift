@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The mattes of a session from a source that is too slow for the frame's path: it runs as a job,
 /// on every third frame at most, and its matte is moved with the face until the next one.
 struct PortraitStage: SceneStage {
@@ -50,7 +52,7 @@ struct PortraitStage: SceneStage {
   mutating func step(_ view: SceneView) throws -> any Sendable {
     let picture = view.picture
     let isCut = self.last.map { last in
-      picture.luma.meanChange(from: last.luma).map { $0 > FacePrivacy.cutChange } ?? true
+      picture.luma.meanChange(from: last.luma).map { $0 > LumaPicture.cutChange } ?? true
     }
     self.last = picture
     if isCut == true {

@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// The blur of a frame's background: a Gaussian of the frame that gives the person a weight of 0 to
 /// keep it from spreading into the background.

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The replacement of the background behind people.
 package struct VirtualBackground: SceneFilter {
   package static let name = "virtualBackground"

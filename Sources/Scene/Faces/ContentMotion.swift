@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The positions in an earlier picture that show the same content as a picture's cells.
 package struct ContentMotion: Sendable, Hashable {
   /// The side of a cell in pixels. Cells at the right and the lower edge may be cut.

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The position of a face in a picture: the square that ``DetectedFace`` defines.
 package struct FaceBox: Sendable, Hashable {
   /// The centre of the square, in the picture's pixels.

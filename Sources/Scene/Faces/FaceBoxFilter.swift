@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// One-euro filters of a face's centre, size and angle.
 ///
 /// Speeds are measured in face widths per second, which filters a face in the same way at every

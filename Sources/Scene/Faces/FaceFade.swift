@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The opacity of a stage's drawing on a face: it rises while the face is selected, and falls
 /// afterwards, at the face's last position.
 ///

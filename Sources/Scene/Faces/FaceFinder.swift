@@ -1,3 +1,5 @@
+public import SidelightKernels
+
 /// A face reported by a finder, in the pixels of the searched picture.
 public struct DetectedFace: Sendable, Hashable {
   /// The centre of the canonical box.
@@ -86,5 +88,48 @@ extension FaceFinder {
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
   ) throws -> [DetectedFace] {
     try self.faces(in: picture).filter(search.includes)
+  }
+}
+
+/// The faces that an operation needs to know in every frame.
+package struct FaceRequest: Sendable {
+  /// The settings of the tracker. The settings of several stages are joined: the maximum number of
+  /// faces, the minimum size, and protection if one of them protects.
+  package var configuration: FaceTracker.Configuration
+  /// The source of finders and optical flow.
+  package var tools: FaceTools
+
+  package init(_ configuration: FaceTracker.Configuration, tools: FaceTools) {
+    self.configuration = configuration
+    self.tools = tools
+  }
+}
+
+/// The tools with which faces are found and followed.
+package struct FaceTools: Sendable {
+  /// Creates a finder. A finder is used by one thread at a time.
+  package let makeFinder: @Sendable () -> any FaceFinder
+  /// Creates a finder for stages that protect. It misses fewer faces, and may take longer.
+  package let makeProtectingFinder: @Sendable () -> any FaceFinder
+  /// Creates the optical flow of a session.
+  package let makePointTracker: @Sendable () -> any PointTracker
+  /// Whether the finder is a custom one, which may not return.
+  package let isCustom: Bool
+
+  /// - Parameter protectingFinder: `nil` is the same as `finder`.
+  package init(
+    isCustom: Bool = false, finder: @escaping @Sendable () -> any FaceFinder,
+    protectingFinder: (@Sendable () -> any FaceFinder)? = nil,
+    points: @escaping @Sendable () -> any PointTracker
+  ) {
+    self.isCustom = isCustom
+    self.makeFinder = finder
+    self.makeProtectingFinder = protectingFinder ?? finder
+    self.makePointTracker = points
+  }
+
+  /// Creates a finder for stages that protect, or for others.
+  func finder(protects: Bool) -> any FaceFinder {
+    protects ? self.makeProtectingFinder() : self.makeFinder()
   }
 }

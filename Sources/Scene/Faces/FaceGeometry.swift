@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// A point of a face that a sticker is attached to.
 package enum FaceAnchor: String, Sendable, Hashable, CaseIterable {
   /// The centre of the face.

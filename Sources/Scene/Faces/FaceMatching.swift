@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The rules that assign detections to known faces.
 enum FaceMatching {
   /// The minimum overlap of the same face.

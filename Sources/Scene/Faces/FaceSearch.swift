@@ -6,6 +6,8 @@
   import Darwin
 #endif
 
+public import SidelightKernels
+
 /// A search of a part of a picture, at an angle, for faces of certain sizes.
 public struct FaceSearch: Sendable, Hashable {
   /// The time that a search may spend.

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The faces that a stage applies to.
 package enum FaceChoice: Sendable, Hashable {
   /// The largest face.

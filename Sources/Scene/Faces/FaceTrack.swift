@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The state of one face in ``FaceTracker``.
 struct FaceTrack: Sendable {
   /// The place in one frame, and the movement that led to it.

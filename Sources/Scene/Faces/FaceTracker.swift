@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The faces of a session: a state machine that joins optical flow, searches for known faces and
 /// searches of the whole picture, and that plans which search comes next.
 ///

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// When full searches run, and at which angle: one at a time, at the angles of
 /// ``FaceTracker/searchAngles`` in turn.
 struct FullSearchSchedule: Sendable {

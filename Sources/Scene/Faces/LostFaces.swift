@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The faces that a tracker has dropped, and their recognition among new faces.
 ///
 /// A face is recognized by its position only; the appearance of faces is not compared. A new face

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A low-pass filter with a cutoff frequency that rises with speed: it removes jitter from a value
 /// that rests, and follows a value that moves with little delay (Casiez, Roussel and Vogel, "1 euro
 /// filter", CHI 2012).

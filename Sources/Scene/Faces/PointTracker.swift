@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// Optical flow: chooses points of a face and follows them from one picture to another.
 package protocol PointTracker: Sendable {
   /// Returns points of a face that are easy to follow; an empty array if it has too little texture.

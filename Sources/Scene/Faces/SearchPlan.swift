@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The searches of one frame, as planned by ``FaceTracker``.
 package struct SearchPlan: Sendable, Hashable {
   /// The due search of the whole picture; `nil` if no search is due.

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The movement of points between two pictures, estimated by using least squares.
 ///
 /// With the points `p` and `q` before and after, taken relative to their means, the movement that

@@ -6,6 +6,8 @@
   import Darwin
 #endif
 
+package import SidelightKernels
+
 /// A movement in the picture that keeps shapes: scale, rotation and translation.
 ///
 /// `x' = a x - b y + tx`, `y' = b x + a y + ty`, with `a = s cos(r)` and `b = s sin(r)` for the
@@ -98,4 +100,12 @@ extension PicturePoint {
 /// Returns the equal angle between -pi and pi.
 func normalizedAngle(_ angle: Double) -> Double {
   angle.remainder(dividingBy: 2 * .pi)
+}
+
+extension AffineMap {
+  package init(_ transform: SimilarityTransform) {
+    self.init(
+      a: transform.a, b: transform.b, c: -transform.b, d: transform.a, tx: transform.tx,
+      ty: transform.ty)
+  }
 }

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The number of a face in a session, from 1. A face that is lost for less than
 /// ``FaceTracker/returnTime`` keeps it, if another face cannot have taken its position. Otherwise a
 /// number is never used again, even if the same person returns.

@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// The light of a backdrop that falls on the edges of a person before it.
 ///
@@ -159,12 +160,13 @@ final class LightRows {
       ..< min((end + 1) * self.light.factor, self.width)
   }
 
-  /// Adds light to a row of interleaved pixels.
+  /// Adds light to a row of interleaved pixels, of luma or of grey.
   ///
+  /// - Parameter step: Samples from one pixel to the next.
   /// - Returns: Whether the row has light.
   @discardableResult
   func addPixels(
-    _ y: Int, to row: UnsafeMutableRawPointer, _ alpha: UnsafePointer<Float>, _ shape: PlaneShape,
+    _ y: Int, to row: UnsafeMutableRawPointer, _ alpha: UnsafePointer<Float>, step: Int,
     isDeep: Bool
   ) -> Bool {
     guard let lit = self.lit(Double(y)) else { return false }
@@ -172,24 +174,14 @@ final class LightRows {
     let add = unsafe isDeep ? kernels.add_light_i16 : kernels.add_light_u8
     let pair = self.rows.rows(about: Double(y))
     let sample = isDeep ? 2 : 1
-    for channel in 0 ..< min(shape.step, 3) {
+    for channel in 0 ..< min(step, 3) {
       let code = unsafe pair.code(channel)
       unsafe add(
-        row + (lit.lowerBound * shape.step + channel) * sample, shape.step,
+        row + (lit.lowerBound * step + channel) * sample, step,
         alpha + lit.lowerBound, code.upper + lit.lowerBound, code.lower + lit.lowerBound,
         pair.fraction, lit.count)
     }
     return true
-  }
-
-  /// Adds light to a row of luma, or of grey.
-  func addLuma(
-    _ y: Int, to row: UnsafeMutableRawPointer, _ alpha: UnsafePointer<Float>, _ width: Int,
-    isDeep: Bool
-  ) {
-    unsafe self.addPixels(
-      y, to: row, alpha,
-      PlaneShape(plane: 0, step: 1, width: width, height: 1, scale: 1), isDeep: isDeep)
   }
 
   /// Adds light to the chroma that two rows share.

@@ -1,4 +1,5 @@
 import CKernels
+package import SidelightKernels
 
 /// The matte of a key colour: 0 where the picture has the colour, 1 where it does not.
 ///
@@ -140,5 +141,39 @@ package struct KeySpill: Sendable, Hashable {
     self.amount = 0
     self.residue = .zero
     self.isPlain = true
+  }
+}
+
+extension MatteCoding {
+  /// The removal of spill in YUV.
+  package struct Removal {
+    /// The differences of the key's channel from the other channels, per Cb and Cr above grey.
+    package let differences: [SIMD2<Double>]
+    /// The changes of luma, Cb and Cr that remove an excess of 1.
+    package let gains: SIMD3<Double>
+    /// Luma above black, Cb and Cr above grey.
+    package let residue: SIMD3<Double>
+  }
+
+  package func removal(of spill: KeySpill) -> Removal {
+    func levels(_ u: Double, _ v: Double) -> SIMD4<Double> {
+      255 * (self.coding.decode(0, 128 + u, 128 + v) - self.coding.decode(0, 128, 128))
+    }
+    let (cb, cr) = (levels(1, 0), levels(0, 1))
+    let residue = SIMD4(spill.residue, 1)
+    let chroma = self.coding.chroma(residue)
+    let rest = SIMD3(
+      self.coding.luma(residue) - self.lumaOffset, chroma[0] - 128, chroma[1] - 128)
+    guard let channel = spill.channel else {
+      return Removal(differences: [.zero, .zero], gains: .zero, residue: rest)
+    }
+    let others = (0 ..< 3).filter { $0 != channel }
+    var unit = SIMD4<Double>(0, 0, 0, 1)
+    unit[channel] = spill.amount / 255
+    let change = self.coding.chroma(unit)
+    return Removal(
+      differences: others.map { [cb[channel] - cb[$0], cr[channel] - cr[$0]] },
+      gains: [self.coding.luma(unit) - self.lumaOffset, change[0] - 128, change[1] - 128],
+      residue: rest)
   }
 }

@@ -1,4 +1,5 @@
 import CKernels
+package import SidelightKernels
 
 /// A picture behind a matte, in the format of the frames, as premultiplied deep samples.
 protocol MatteBackground: Sendable {

@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// The values of a guided matte between which alpha rises from 0 to 1, as a smoothstep.
 package struct MatteEdges: Sendable, Hashable {
@@ -137,7 +138,7 @@ package struct MatteBlend: Sendable {
         unsafe blend(
           input, shape.step, run.alpha(0), run.backdrop.row(y, plane: 0), run.backdrop.stride,
           &key, alphaMode, shape.width, row)
-        unsafe run.light?.addPixels(y, to: row, run.alpha(0), shape, isDeep: isDeep)
+        unsafe run.light?.addPixels(y, to: row, run.alpha(0), step: shape.step, isDeep: isDeep)
       }
       if limits { unsafe rows.limit_to_alpha_u8(destination.row(y), shape.width) }
       if self.setsOpaque, destination.depth == .eight {
@@ -173,7 +174,8 @@ package struct MatteBlend: Sendable {
       unsafe rows.blend_pixels_i16(
         deep, 4, alpha, run.backdrop.row(y, plane: 0), run.backdrop.stride, &key,
         self.mixesAlpha ? 2 : 1, shape.width, deep)
-      let isLit = unsafe run.light?.addPixels(y, to: deep, alpha, shape, isDeep: true) ?? false
+      let isLit =
+        unsafe run.light?.addPixels(y, to: deep, alpha, step: shape.step, isDeep: true) ?? false
       for x in 0 ..< shape.width {
         // Elsewhere the background shows through pixels that are not opaque.
         let keeps = unsafe alpha[x] >= 1 && (self.mixesAlpha || samples[4 * x + 3] == 255)
@@ -210,7 +212,7 @@ package struct MatteBlend: Sendable {
       unsafe output.write(y, rows) { row in
         unsafe blend(
           input, run.alpha(0), run.excess, run.backdrop.row(y, plane: 0), &key, shape.width, row)
-        unsafe run.light?.addLuma(y, to: row, run.alpha(0), shape.width, isDeep: isDeep)
+        unsafe run.light?.addPixels(y, to: row, run.alpha(0), step: 1, isDeep: isDeep)
       }
     }
   }
@@ -244,8 +246,8 @@ package struct MatteBlend: Sendable {
           unsafe blendLuma(
             input, run.alpha(row), run.excess, run.backdrop.row(y + row, plane: 0), &key,
             luma.width, output)
-          unsafe run.light?.addLuma(
-            y + row, to: output, run.alpha(row), luma.width, isDeep: isDeep)
+          unsafe run.light?.addPixels(
+            y + row, to: output, run.alpha(row), step: 1, isDeep: isDeep)
         }
       }
       unsafe rows.mean_alpha(run.alpha(0), run.alpha(count - 1), luma.width, run.mean)
@@ -278,7 +280,7 @@ package struct MatteBlend: Sendable {
     private let blend: MatteBlend
     let backdrop: any BackdropRows
     let light: LightRows?
-    private let models: ExpandedModels
+    private let models: ExpandedRows
     private let memory: FloatMemory
 
     init(
@@ -288,7 +290,7 @@ package struct MatteBlend: Sendable {
       self.blend = blend
       self.backdrop = backdrop
       self.light = light.map { LightRows($0) }
-      self.models = ExpandedModels(
+      self.models = ExpandedRows(
         models, factor: blend.reduction.factor, matrix: blend.matrix)
       self.memory = FloatMemory(count: 6 * self.models.stride)
     }
@@ -309,29 +311,13 @@ package struct MatteBlend: Sendable {
     /// Calls `body` with the models above and below a row of pixels.
     func withModels(_ y: Int, _ body: (inout sl_matte) -> Void) {
       let edges = self.blend.edges
-      let rows = self.models.rows(around: y)
+      let rows = self.models.rows(about: Double(y))
       var matte = unsafe sl_matte(
-        upper: rows.upper, lower: rows.lower, stride: self.models.stride,
+        upper: rows.upper, lower: rows.lower, stride: rows.stride,
         fraction: rows.fraction, low: Float(edges.low),
         slope: Float(1 / (edges.high - edges.low)))
       unsafe body(&matte)
     }
-  }
-
-  /// The two cells with centres around a pixel, along one axis, and the weight of the second.
-  package static func place(
-    _ pixel: Int, _ factor: Int, _ count: Int
-  ) -> (cell: Int, next: Int, fraction: Double) {
-    self.place(Double(pixel), factor, count)
-  }
-
-  /// The same for a position between pixels.
-  package static func place(
-    _ pixel: Double, _ factor: Int, _ count: Int
-  ) -> (cell: Int, next: Int, fraction: Double) {
-    let place = min(max((pixel + 0.5) / Double(factor) - 0.5, 0), Double(count - 1))
-    let cell = Int(place)
-    return (cell, min(cell + 1, count - 1), place - Double(cell))
   }
 }
 

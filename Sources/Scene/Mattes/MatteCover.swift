@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The part of a small picture's pixels that the person covers, 0 ... 1: at least the matte's and
 /// the guided alpha.
 enum MatteCover {

@@ -6,6 +6,8 @@
   import Darwin
 #endif
 
+import SidelightKernels
+
 /// Smoothing of a matte over time where the picture does not change: the last value keeps a weight
 /// of .7 exp(-(d / 10)^2), d the mean change of red, green and blue of the pixel in levels. Moving
 /// edges are not delayed.

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The part of every pixel that belongs to a person, at a low resolution.
 public struct MatteEstimate: Sendable, Equatable {
   /// The number of columns.
@@ -31,4 +33,42 @@ public protocol MatteSource: Sendable {
   ///   - faces: The faces that are known, in the picture's pixels.
   /// - Throws: An error if the matte cannot be computed. The stage then fails.
   mutating func matte(of picture: ColorPicture, faces: [DetectedFace]) throws -> MatteEstimate
+}
+
+extension GuidePlanes {
+  /// Copies a matte of the same size, rounded to 1/255.
+  package func load(_ matte: MatteEstimate) {
+    precondition(matte.width == self.width && matte.height == self.height)
+    self.load(0 ..< self.height, of: matte, by: .identity)
+  }
+
+  /// Copies rows of a matte, rounded to 1/255.
+  ///
+  /// - Parameters:
+  ///   - band: The rows of the planes.
+  ///   - matte: The matte.
+  ///   - map: The map from positions in the planes to positions in the matte. The nearest value
+  ///     counts.
+  package func load(_ band: Range<Int>, of matte: MatteEstimate, by map: AffineMap) {
+    let (right, down) = (Double(matte.width - 1), Double(matte.height - 1))
+    let isSame = map == .identity && matte.width == self.width && matte.height == self.height
+    unsafe matte.values.withUnsafeBufferPointer { values in
+      for y in band {
+        let row = unsafe self.row(y, plane: Self.mattePlane)
+        func set(_ x: Int, _ value: Float) {
+          unsafe row[x] = Float(Int32(min(max(value, 0), 1) * 255 + 0.5))
+        }
+        if isSame {
+          for x in 0 ..< self.width { unsafe set(x, values[y * matte.width + x]) }
+        } else {
+          for x in 0 ..< self.width {
+            let place = map(Double(x) + 0.5, Double(y) + 0.5)
+            // Positions are not negative after the limit: conversion rounds down.
+            let column = Int(min(max(place.x, 0), right))
+            unsafe set(x, values[Int(min(max(place.y, 0), down)) * matte.width + column])
+          }
+        }
+      }
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import CKernels
+public import SidelightKernels
 
 /// A matte of the people before a known background: the frame is compared with a plate, a picture
 /// of the empty scene from the same camera.

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 import Synchronization
 
 /// The mean colours of the cells of a grid on one plane of a frame.

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// Draws a ``FaceCoverage`` on frames. Without one it covers the whole frame, as after steps that may
 /// have moved faces out of their regions. Regions grow by the distance to which earlier steps may have
 /// spread them.

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The part of a frame that a privacy filter covers.
 package enum FaceCoverage: Sendable, Hashable {
   /// The reason for which a whole frame is covered. Clients receive the raw values.

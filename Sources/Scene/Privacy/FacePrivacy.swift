@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The rules of a privacy filter for covering faces: a state machine that errs towards covering.
 ///
 /// ``coverage(of:picture:faces:)`` decides for every frame, and every doubt covers the whole frame:
@@ -62,8 +64,6 @@ package struct FacePrivacy: Sendable {
     }
   }
 
-  /// The mean change of the picture's samples between frames that counts as a cut, in levels.
-  package static let cutChange = 30.0
   /// The number of missed looks that makes a face unsure.
   package static let missedLookLimit = 4
   /// The number of look intervals without a detection that makes a face unsure.
@@ -196,7 +196,7 @@ package struct FacePrivacy: Sendable {
   private mutating func enter(_ frame: SceneTime, _ picture: LumaPicture) {
     if let last = self.last, let lastPicture = self.lastPicture {
       let change = picture.meanChange(from: lastPicture)
-      let isCut = change.map { $0 > Self.cutChange } ?? true
+      let isCut = change.map { $0 > LumaPicture.cutChange } ?? true
       if isCut || frame.time - last.time > Self.maximumGap {
         // Another scene: the last scene's places are meaningless.
         self.forget(.searching, at: frame)

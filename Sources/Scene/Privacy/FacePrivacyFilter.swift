@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// The filters `faceBlur` and `facePixellate`, which cover faces.
 package struct FacePrivacyFilter: SceneFilter {
   /// The look of a covered face.
@@ -96,7 +98,7 @@ package struct FacePrivacyFilter: SceneFilter {
 }
 
 /// The cover of faces: a ``FacePrivacy`` per session, and a pass that draws its decision.
-struct FacePrivacyOperation: SceneOperation {
+struct FacePrivacyOperation: SceneOperation, StagedRequest {
   let style: FacePrivacyFilter.Style
   let privacy: FacePrivacy.Configuration
   let request: FaceRequest

@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// The cover of a whole plane: the means of a coarse grid, blurred and interpolated.
 ///

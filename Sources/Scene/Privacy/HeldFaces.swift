@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The faces that were lost: places in which they may still be.
 ///
 /// A place moves with the camera. It is at rest as long as its content has not changed since the

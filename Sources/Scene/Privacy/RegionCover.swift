@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The cover of a region on one plane of a frame: the means of the cells of its mosaic, and their
 /// drawing.
 ///

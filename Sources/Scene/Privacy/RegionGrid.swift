@@ -6,6 +6,8 @@
   import Darwin
 #endif
 
+import SidelightKernels
+
 /// The mosaic of a covered region on one plane of a frame: the cells of samples, and the samples of
 /// rows that the region covers.
 ///

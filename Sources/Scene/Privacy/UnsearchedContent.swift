@@ -1,4 +1,5 @@
 import CKernels
+package import SidelightKernels
 
 /// The parts of a picture that full searches have not seen: an unknown face may be in them.
 ///
@@ -390,20 +391,5 @@ struct LightChange: Sendable {
     let slope = variance > count ? (xy - x * y / count) / variance : 1
     self.gain = min(max(slope, Self.gains.lowerBound), Self.gains.upperBound)
     self.offset = (y - self.gain * x) / count
-  }
-}
-
-extension LumaPicture {
-  /// Returns the mean of the absolute differences of two pictures, in levels; `nil` if their sizes
-  /// differ.
-  package func meanChange(from before: LumaPicture) -> Double? {
-    guard self.width == before.width, self.height == before.height else { return nil }
-    let sum = unsafe self.samples.withUnsafeBufferPointer { left in
-      unsafe before.samples.withUnsafeBufferPointer { right in
-        unsafe sl_rows_current().pointee.absolute_difference_u8(
-          left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, left.count)
-      }
-    }
-    return Double(sum) / Double(self.samples.count)
   }
 }

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// The faces in the pictures of one stream: runs the searches and the optical flow that a
 /// ``FaceTracker`` plans.
 ///
@@ -207,7 +209,7 @@ package struct FaceScene: Sendable {
 
   /// Whether two pictures show the same scene.
   private static func continues(_ before: LumaPicture, _ picture: LumaPicture) -> Bool {
-    picture.meanChange(from: before).map { $0 <= FacePrivacy.cutChange } ?? false
+    picture.meanChange(from: before).map { $0 <= LumaPicture.cutChange } ?? false
   }
 
   /// Returns the movements of faces from the picture of their frame to another one. Faces that

@@ -1,79 +1,34 @@
-/// A filter with an effect that depends on the contents of frames, such as faces.
-///
-/// Faces are found in frames as they arrive. A pipeline is therefore refused if a filter that moves
-/// pixels comes before a scene filter (``SceneRules``).
-package protocol SceneFilter: Filter {
-  /// Whether the filter, with its arguments, depends on the scene.
-  var usesScene: Bool { get }
-  /// The reason why this program cannot run the filter with its arguments, as a clause: "this server
-  /// is built without Vision"; `nil` if the filter can run. A pipeline with such a stage does not resolve.
-  var unavailability: String? { get }
-  /// Whether the filter hides a part of the frame. A frame that it was not applied to is never
-  /// sent, and stages may not show the hidden part again.
-  var protects: Bool { get }
-}
+package import SidelightKernels
 
-extension SceneFilter {
-  package var usesScene: Bool { true }
-  package var unavailability: String? { nil }
-  package var protects: Bool { false }
-}
-
-/// The knowledge that a stage needs of frames, and its state in a session.
-package protocol SceneRequest: Sendable {
+/// A request whose stage has a state of its own in each session. ``AdaptiveOperation`` has none: its
+/// state is an ``AdaptiveStage``.
+package protocol StagedRequest: SceneRequest {
   /// The faces that the stage needs to know; `nil` if it doesn't need faces.
   var faces: FaceRequest? { get }
-  /// The name of the stage's step in traces, such as `matte`; `nil` if the step is too short to be
-  /// traced.
-  var stepName: String? { get }
-  /// The step in one line, for ``PassDescription/summary``.
-  var stepSummary: String { get }
-  /// Whether the step runs custom code, which may not return.
-  var isCustom: Bool { get }
-  /// Whether the step reads the reduced picture. `true` by default.
-  var readsPicture: Bool { get }
-  /// Whether a stage's state may be copied: it doesn't have jobs, or objects that it shares with a
-  /// copy. `false` by default.
-  var isCopyable: Bool { get }
   /// Returns the state of a session's first frame.
   func makeStage() -> any SceneStage
 }
 
-/// The work of a scene filter: a state per session, which computes the drawing on a frame, and a
-/// pass that draws it.
-package protocol SceneOperation: SceneRequest {
-  /// The operation in one line, for ``PassDescription/summary``.
-  var summary: String { get }
-  /// Returns the maximum distance, in pixels, from which a pixel gets content of the frame, if the
-  /// operation takes it equally from opposite sides; `nil`, the default, if it may move content.
-  func spread(in geometry: FrameGeometry) -> Double?
-  /// Creates the pass. It reads and writes frames of the setting's geometry, and takes the drawing
-  /// from ``PassContext/scene`` (``FrameScene/drawing(of:as:)``). Without a scene, a protecting
-  /// operation hides the whole frame, and other operations don't change it.
-  ///
-  /// - Parameters:
-  ///   - setting: The geometry of the frames.
-  ///   - index: The number of the stage among the plan's scene stages.
-  func makePass(_ setting: PassSetting, index: Int) -> any Pass
-}
-
-extension SceneRequest {
-  package var stepName: String? { nil }
-  package var isCopyable: Bool { false }
-  package var readsPicture: Bool { true }
+extension StagedRequest {
+  package var faceUse: FaceUse {
+    guard let faces = self.faces else { return .unused }
+    return faces.configuration.protects ? .protected : .followed
+  }
   package var isCustom: Bool { self.faces?.tools.isCustom ?? false }
 }
 
-extension SceneOperation {
-  package var stepSummary: String { self.summary }
-  package func spread(in geometry: FrameGeometry) -> Double? { nil }
-}
+extension PlannedSceneStage {
+  /// The faces that the stage needs to know; `nil` if it doesn't need faces.
+  var faces: FaceRequest? { (self.request as? any StagedRequest)?.faces }
 
-/// An analysis that can read the scene. In a plan with stages that need faces anyway it is a scene
-/// stage without a pass, and shares the faces with these stages.
-package protocol SceneAnalysis: FrameAnalysis {
-  /// The analysis as a scene stage, which reports its results.
-  var request: any SceneRequest { get }
+  /// Returns the state of a session's first frame.
+  package func makeStage() -> any SceneStage {
+    switch self.request {
+    case let request as any StagedRequest: request.makeStage()
+    case let operation as any AdaptiveOperation: AdaptiveStage(operation)
+    default: preconditionFailure("\(self.filter) has neither a state nor a measurement")
+    }
+  }
 }
 
 /// The state of a scene filter in one session.
@@ -112,49 +67,6 @@ extension SceneStage {
   package mutating func takeJob() -> SceneJob? { nil }
   package mutating func finish(_ result: Result<any Sendable, any Error>) {}
   package mutating func takeReport() -> [String: AnalysisValue]? { nil }
-}
-
-/// The faces that an operation needs to know in every frame.
-package struct FaceRequest: Sendable {
-  /// The settings of the tracker. The settings of several stages are joined: the maximum number of
-  /// faces, the minimum size, and protection if one of them protects.
-  package var configuration: FaceTracker.Configuration
-  /// The source of finders and optical flow.
-  package var tools: FaceTools
-
-  package init(_ configuration: FaceTracker.Configuration, tools: FaceTools) {
-    self.configuration = configuration
-    self.tools = tools
-  }
-}
-
-/// The tools with which faces are found and followed.
-package struct FaceTools: Sendable {
-  /// Creates a finder. A finder is used by one thread at a time.
-  package let makeFinder: @Sendable () -> any FaceFinder
-  /// Creates a finder for stages that protect. It misses fewer faces, and may take longer.
-  package let makeProtectingFinder: @Sendable () -> any FaceFinder
-  /// Creates the optical flow of a session.
-  package let makePointTracker: @Sendable () -> any PointTracker
-  /// Whether the finder is a custom one, which may not return.
-  package let isCustom: Bool
-
-  /// - Parameter protectingFinder: `nil` is the same as `finder`.
-  package init(
-    isCustom: Bool = false, finder: @escaping @Sendable () -> any FaceFinder,
-    protectingFinder: (@Sendable () -> any FaceFinder)? = nil,
-    points: @escaping @Sendable () -> any PointTracker
-  ) {
-    self.isCustom = isCustom
-    self.makeFinder = finder
-    self.makeProtectingFinder = protectingFinder ?? finder
-    self.makePointTracker = points
-  }
-
-  /// Creates a finder for stages that protect, or for others.
-  func finder(protects: Bool) -> any FaceFinder {
-    protects ? self.makeProtectingFinder() : self.makeFinder()
-  }
 }
 
 /// Slow work of a scene, which runs off the frame's path.
@@ -221,32 +133,4 @@ package struct SceneView: Sendable {
 
   /// Returns the colours of the frame on a small grid.
   package func samples() -> SampleGrid { SampleGrid(self.frame) }
-}
-
-/// The drawings of a plan's scene stages for one frame.
-public struct FrameScene: Sendable {
-  /// The map from the pixels of the reduced picture to the pixels of the frame.
-  package let frameMap: AffineMap
-  private let drawings: [any Sendable]
-
-  package init(frameMap: AffineMap, drawings: [any Sendable]) {
-    self.frameMap = frameMap
-    self.drawings = drawings
-  }
-
-  /// Returns the value of a stage's step; `nil` if it has another type or doesn't exist.
-  package func drawing<Drawing: Sendable>(of index: Int, as type: Drawing.Type) -> Drawing? {
-    self.drawings.indices.contains(index) ? self.drawings[index] as? Drawing : nil
-  }
-}
-
-/// A scene stage of a plan.
-package struct PlannedSceneStage: Sendable {
-  /// The id of the stage, or its path.
-  package let stage: String
-  /// The filter's name.
-  package let filter: String
-  package let request: any SceneRequest
-  /// Whether the filter hides a part of the frame.
-  package var protects = false
 }

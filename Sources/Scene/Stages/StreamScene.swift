@@ -1,3 +1,5 @@
+public import SidelightKernels
+
 /// The knowledge of a pipeline's scene stages about one stream: the faces in it, and the states of
 /// the stages.
 ///
@@ -299,7 +301,7 @@ public struct StreamScene: Sendable {
       self.lastNumber += 1
       return Entry(
         number: self.lastNumber, stage: stage.stage, filter: stage.filter,
-        value: stage.request.makeStage())
+        value: stage.makeStage())
     }
   }
 }
@@ -307,7 +309,7 @@ public struct StreamScene: Sendable {
 extension FaceRequest {
   /// Joins the requests of stages; `nil` if they don't need faces.
   package init?(joining stages: [PlannedSceneStage]) {
-    let requests = stages.compactMap(\.request.faces)
+    let requests = stages.compactMap(\.faces)
     guard var joined = requests.first else { return nil }
     for request in requests.dropFirst() {
       let other = request.configuration
@@ -316,44 +318,5 @@ extension FaceRequest {
       joined.configuration.minSize = min(joined.configuration.minSize, other.minSize)
     }
     self = joined
-  }
-}
-
-extension PlannedSceneStage {
-  /// The description of the stage's step, for traces; `nil` if the step is too short for one.
-  var stepDescription: PassDescription? {
-    self.request.stepName.map {
-      PassDescription(
-        name: $0, filters: [self.filter], kind: .scene, summary: self.request.stepSummary)
-    }
-  }
-}
-
-extension Plan {
-  /// The description of face tracking; `nil` if the stages don't need faces.
-  var faceTracking: PassDescription? {
-    let filters = self.sceneStages.filter { $0.request.faces != nil }.map(\.filter)
-    guard !filters.isEmpty else { return nil }
-    return PassDescription(
-      name: "faceTrack", filters: filters, kind: .scene,
-      summary: "faces followed by optical flow in a copy of at most 320x180 pixels")
-  }
-
-  /// Whether the plan can be mixed with another: the states of all its scene stages can be copied.
-  package var allowsMixing: Bool { self.sceneStages.allSatisfy(\.request.isCopyable) }
-
-  /// Whether a session that is short of time leaves out some of the work on the scene.
-  package var hasReducedScene: Bool {
-    self.sceneStages.contains {
-      $0.request.readsPicture && $0.request.faces?.configuration.protects != true
-    }
-  }
-
-  /// Whether the work on the scene runs custom code, which may not return.
-  package var hasCustomScene: Bool { self.sceneStages.contains { $0.request.isCustom } }
-
-  /// The descriptions of the work on the scene, which precedes the passes.
-  var scenePasses: [PassDescription] {
-    (self.faceTracking.map { [$0] } ?? []) + self.sceneStages.compactMap(\.stepDescription)
   }
 }

@@ -1,3 +1,5 @@
+package import SidelightKernels
+
 /// An image on top of the picture: a sticker, logo or frame, fixed to the frame or to faces.
 package struct Overlay: CatalogueFilter, SceneFilter {
   package static let description = FilterDescription(

@@ -6,6 +6,8 @@
   import Darwin
 #endif
 
+import SidelightKernels
+
 /// An image at its place in one frame.
 struct PlacedSticker: Sendable {
   /// The reduction of the image that is drawn.

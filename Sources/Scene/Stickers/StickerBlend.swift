@@ -1,4 +1,5 @@
 import CKernels
+import SidelightKernels
 
 /// The composition of a sticker with the bytes of a frame: o + s (1 - oa), o premultiplied.
 ///

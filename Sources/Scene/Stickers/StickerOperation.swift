@@ -1,5 +1,7 @@
+import SidelightKernels
+
 /// An image that is drawn on faces.
-struct StickerOperation: SceneOperation {
+struct StickerOperation: SceneOperation, StagedRequest {
   let pyramid: ImagePyramid
   let placement: StickerPlacement
   let choice: FaceChoice

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A pass that draws the image of a ``StickerStage`` on faces.
 ///
 /// Pixels outside the image keep their bytes. Without a scene the pass doesn't change the frame.

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// The drawing of `virtualBackground` and `backgroundBlur` on frames, with given mattes.

@@ -1,5 +1,6 @@
 import SidelightKernelLanguage
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// Frames of simulated scenes for the background filters.

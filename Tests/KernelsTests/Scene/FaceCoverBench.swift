@@ -1,4 +1,6 @@
 import SidelightKernels
+import SidelightScene
+import Testing
 
 /// Runs `faceBlur` and `facePixellate` on frames with a given decision, and computes the cells
 /// using their definition.
@@ -29,9 +31,10 @@ struct FaceCoverBench {
   /// The operation of a filter.
   func operation(
     _ filter: String, _ parameters: [String: ParameterValue] = [:]
-  ) throws -> any SceneRequest {
+  ) throws -> any StagedRequest {
     let geometry = FrameGeometry(format: .gray8, size: FrameSize(width: 160, height: 90))
-    return try self.plan(filter, parameters, geometry).sceneStages[0].request
+    return try #require(
+      try self.plan(filter, parameters, geometry).sceneStages[0].request as? any StagedRequest)
   }
 
   /// Runs a filter on a frame. `nil` as the drawing omits the scene.

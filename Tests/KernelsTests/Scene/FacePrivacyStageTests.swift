@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// The stages of `faceBlur` and `facePixellate` on simulated scenes.
@@ -212,8 +213,8 @@ import Testing
   }
 
   /// A request of another type for the same stage.
-  struct OtherRequest: SceneRequest {
-    let privacy: any SceneRequest
+  struct OtherRequest: StagedRequest {
+    let privacy: any StagedRequest
     var faces: FaceRequest? { self.privacy.faces }
     var stepSummary: String { self.privacy.stepSummary }
     func makeStage() -> any SceneStage { self.privacy.makeStage() }

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// The individual rules of privacy, with reports made by hand.

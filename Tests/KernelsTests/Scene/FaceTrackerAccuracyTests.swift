@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// Figures of tracking, on simulated faces with known places; distances at 1280 pixels of width.

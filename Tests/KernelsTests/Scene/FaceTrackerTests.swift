@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// Decisions of the tracker: which faces are reported, and which searches run.

@@ -1,5 +1,6 @@
 import SidelightKernels
 import SidelightReference
+import SidelightScene
 import Testing
 
 /// The colour guided filter of small pictures.

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// Ids of faces that are hidden for a while: neither searches nor optical flow see them.

@@ -1,5 +1,6 @@
 import SidelightKernels
 import SidelightReference
+import SidelightScene
 import Testing
 
 /// Mattes by comparison with a picture of the empty scene.

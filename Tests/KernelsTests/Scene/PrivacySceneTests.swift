@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// The privacy rules on simulated scenes: the parts of faces that a viewer sees.

@@ -1,10 +1,11 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// Scene stages of two plans that are stepped together.
 @Suite struct `The scene of two plans in a transition` {
   /// A filter whose drawing is its name and the number of frames that its stage has seen.
-  struct Counter: SceneFilter, SceneOperation {
+  struct Counter: SceneFilter, SceneOperation, StagedRequest {
     var name = "counter"
     var label = "a"
     var isCopyable = true

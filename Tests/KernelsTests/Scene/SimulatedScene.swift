@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 
 /// Faces with known places, and finders and optical flow that measure them with noise.
 ///

@@ -1,5 +1,6 @@
 import SidelightKernelLanguage
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// Images on faces: places, formats, fades and selections.
@@ -372,7 +373,7 @@ import Testing
     #expect(!isOtherAdopted)
   }
 
-  private struct OtherOperation: SceneOperation {
+  private struct OtherOperation: SceneOperation, StagedRequest {
     let summary = ""
     var faces: FaceRequest? { nil }
     func makeStage() -> any SceneStage { preconditionFailure("not used") }

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 /// The scene of a stream, with searches off the frame's path. A finder finds the bright square of a
@@ -33,7 +34,7 @@ import Testing
   }
 
   /// A filter whose drawing is the report of the faces.
-  struct Reporter: SceneFilter, SceneOperation {
+  struct Reporter: SceneFilter, SceneOperation, StagedRequest {
     var name = "reporter"
     var tools: FaceTools?
     var configuration = FaceTracker.Configuration()
@@ -219,7 +220,7 @@ import Testing
     func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] { [:] }
   }
 
-  struct IdRequest: SceneRequest {
+  struct IdRequest: StagedRequest {
     let tools: FaceTools
     var stepSummary: String { "ids" }
     var faces: FaceRequest? { FaceRequest(.init(), tools: self.tools) }

@@ -1,3 +1,5 @@
+import CKernels
+
 /// Planes of floats of one size, in a buffer of a pool. One band at a time writes a row.
 @safe
 package final class FloatPlanes: @unchecked Sendable {  // passes write disjoint rows, then read all
@@ -42,72 +44,57 @@ extension GuidePlanes {
   package static func guide(_ size: FrameSize, pool: BufferPool) -> GuidePlanes {
     GuidePlanes(width: size.width, height: size.height, planes: 4, pool: pool)
   }
+}
 
-  /// Copies a picture.
-  package func load(_ picture: ColorPicture) {
-    precondition(picture.width == self.width && picture.height == self.height)
-    unsafe picture.samples.withUnsafeBufferPointer { samples in
-      for y in 0 ..< self.height {
-        let (red, green, blue) = unsafe (
-          self.row(y, plane: 0), self.row(y, plane: 1), self.row(y, plane: 2)
-        )
-        let start = 3 * y * self.width
-        for x in 0 ..< self.width {
-          unsafe red[x] = Float(Int32(samples[start + 3 * x]) - 128)
-          unsafe green[x] = Float(Int32(samples[start + 3 * x + 1]) - 128)
-          unsafe blue[x] = Float(Int32(samples[start + 3 * x + 2]) - 128)
-        }
-      }
-    }
-  }
-
-  /// Copies a matte of the same size, rounded to 1/255.
-  package func load(_ matte: MatteEstimate) {
-    precondition(matte.width == self.width && matte.height == self.height)
-    self.load(0 ..< self.height, of: matte, by: .identity)
-  }
-
-  /// Copies rows of a matte, rounded to 1/255.
+extension FloatPlanes {
+  /// Blurs planes by using consecutive means over boxes. Boxes end at the edges.
   ///
   /// - Parameters:
-  ///   - band: The rows of the planes.
-  ///   - matte: The matte.
-  ///   - map: The map from positions in the planes to positions in the matte. The nearest value
-  ///     counts.
-  package func load(_ band: Range<Int>, of matte: MatteEstimate, by map: AffineMap) {
-    let (right, down) = (Double(matte.width - 1), Double(matte.height - 1))
-    let isSame = map == .identity && matte.width == self.width && matte.height == self.height
-    unsafe matte.values.withUnsafeBufferPointer { values in
-      for y in band {
-        let row = unsafe self.row(y, plane: Self.mattePlane)
-        func set(_ x: Int, _ value: Float) {
-          unsafe row[x] = Float(Int32(min(max(value, 0), 1) * 255 + 0.5))
-        }
-        if isSame {
-          for x in 0 ..< self.width { unsafe set(x, values[y * matte.width + x]) }
-        } else {
-          for x in 0 ..< self.width {
-            let place = map(Double(x) + 0.5, Double(y) + 0.5)
-            // Positions are not negative after the limit: conversion rounds down.
-            let column = Int(min(max(place.x, 0), right))
-            unsafe set(x, values[Int(min(max(place.y, 0), down)) * matte.width + column])
+  ///   - radii: The boxes' radii, up to 16.
+  ///   - count: The number of planes, the first ones.
+  ///   - other: Planes of the same size, which are overwritten.
+  ///   - bands: Divides the rows.
+  /// - Returns: The planes with the result: these or the other ones.
+  package func blurred(
+    radii: [Int], count: Int, with other: FloatPlanes, _ bands: BandRunner
+  ) async -> FloatPlanes {
+    var (source, target) = (self, other)
+    for radius in radii where radius > 0 {
+      let (from, to) = (source, target)
+      let cost = Double(self.width * self.height * count * radius)
+      await bands.run(rows: self.height, nanoseconds: cost) { band in
+        let rows = unsafe sl_rows_current().pointee
+        for y in band {
+          let window = max(y - radius, 0) ... min(y + radius, from.height - 1)
+          for plane in 0 ..< count {
+            unsafe withUnsafeTemporaryAllocation(
+              of: UnsafePointer<Float>.self, capacity: window.count
+            ) { pointers in
+              for (index, row) in window.enumerated() {
+                unsafe pointers.initializeElement(
+                  at: index, to: UnsafePointer(from.row(row, plane: plane)))
+              }
+              unsafe rows.box_mean(
+                pointers.baseAddress.unsafelyUnwrapped, window.count, from.width, radius,
+                to.row(y, plane: plane))
+            }
           }
         }
       }
+      swap(&source, &target)
     }
+    return source
   }
 
-  /// The picture as bytes.
-  package var colorPicture: ColorPicture {
-    var samples = [UInt8](repeating: 0, count: 3 * self.width * self.height)
-    for y in 0 ..< self.height {
-      for plane in 0 ..< 3 {
-        let row = unsafe self.row(y, plane: plane)
-        for x in 0 ..< self.width {
-          samples[3 * (y * self.width + x) + plane] = UInt8(Int(unsafe row[x]) + 128)
-        }
-      }
+  /// The radii of three boxes that together have about the variance of a Gaussian.
+  package static func boxRadii(variance: Double) -> [Int] {
+    var rest = max(variance, 0)
+    return (0 ..< 3).map { index in
+      // A box of radius r has the variance r (r + 1) / 3.
+      let share = rest / Double(3 - index)
+      let radius = min(Int((((1 + 12 * share).squareRoot() - 1) / 2).rounded()), 16)
+      rest = max(rest - Double(radius * (radius + 1)) / 3, 0)
+      return radius
     }
-    return ColorPicture(width: self.width, height: self.height, samples: samples)
   }
 }

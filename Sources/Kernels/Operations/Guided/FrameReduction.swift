@@ -117,6 +117,18 @@ package struct FrameReduction: Sendable {
   }
 }
 
+extension FrameReduction {
+  /// The two cells with centres around a pixel, along one axis, and the weight of the second. 1.5 is
+  /// between the pixels 1 and 2.
+  package static func place(
+    _ pixel: Double, _ factor: Int, _ count: Int
+  ) -> (cell: Int, next: Int, fraction: Double) {
+    let place = min(max((pixel + 0.5) / Double(factor) - 0.5, 0), Double(count - 1))
+    let cell = Int(place)
+    return (cell, min(cell + 1, count - 1), place - Double(cell))
+  }
+}
+
 /// A row of 32-bit sums, owned by one band.
 @safe
 private struct SumMemory: ~Copyable {
@@ -138,37 +150,5 @@ private struct SumMemory: ~Copyable {
         unsafe self.start[x * step + channel] = self.start[x / 2 * step + channel]
       }
     }
-  }
-}
-
-extension ColorPicture {
-  /// A small copy of a frame, of at most 320x180 pixels, or 180x320 for an upright frame.
-  public init(reducing frame: Frame) {
-    let reduction = FrameReduction(frame.geometry)
-    let guide = GuidePlanes.guide(reduction.size, pool: BufferPool(maxIdleBytes: 0))
-    let raster = Raster(frame)
-    reduction.run(0 ..< reduction.size.height, from: raster.view, to: guide)
-    withExtendedLifetime(raster) {}
-    self = guide.colorPicture
-  }
-}
-
-extension LumaPicture {
-  /// The luma of a picture: .299 R + .587 G + .114 B, rounded.
-  public init(_ picture: ColorPicture) {
-    self.init(
-      width: picture.width, height: picture.height,
-      samples: (0 ..< picture.width * picture.height).map { pixel in
-        let (red, green, blue) = (
-          Int(picture.samples[3 * pixel]), Int(picture.samples[3 * pixel + 1]),
-          Int(picture.samples[3 * pixel + 2])
-        )
-        return UInt8((red * 9798 + green * 19235 + blue * 3735 + 16384) >> 15)
-      })
-  }
-
-  /// A small grey copy of a frame, of the size of ``ColorPicture/init(reducing:)``.
-  public init(reducing frame: Frame) {
-    self.init(ColorPicture(reducing: frame))
   }
 }

@@ -25,7 +25,7 @@ package struct GuidedFilter: Sendable, Hashable {
   /// Returns the distance from which a pixel of a frame gets content that could show a face: two
   /// boxes, and the pixels of the small picture that are interpolated. Means of wide boxes are
   /// coarser than the cells of a covered face, or reach less far than the margin of its cover.
-  func spread(in geometry: FrameGeometry) -> Double {
+  package func spread(in geometry: FrameGeometry) -> Double {
     self.radius >= 5 ? 0 : Double((2 * self.radius + 2) * FrameReduction(geometry).factor)
   }
 

@@ -11,17 +11,7 @@ package struct MatteCoding {
   /// The code values of a colour: four rows of weights of red, green, blue and alpha in levels, in
   /// the order in memory or as luma, Cb and Cr. In YUV formats alpha, 255, gives the offsets.
   package let encoding: [[Double]]
-  private let coding: YUVCoding
-
-  /// The removal of spill in YUV.
-  package struct Removal {
-    /// The differences of the key's channel from the other channels, per Cb and Cr above grey.
-    package let differences: [SIMD2<Double>]
-    /// The changes of luma, Cb and Cr that remove an excess of 1.
-    package let gains: SIMD3<Double>
-    /// Luma above black, Cb and Cr above grey.
-    package let residue: SIMD3<Double>
-  }
+  package let coding: YUVCoding
 
   package init(_ geometry: FrameGeometry) {
     var color = geometry.color
@@ -59,27 +49,5 @@ package struct MatteCoding {
     self.matrix =
       (0 ..< 3).map { channel in (0 ..< 3).map { affine.weights[$0][channel] / 255 } + [0] }
       + [affine.biases.map { $0 / 255 } + [1 / 255.0]]
-  }
-
-  package func removal(of spill: KeySpill) -> Removal {
-    func levels(_ u: Double, _ v: Double) -> SIMD4<Double> {
-      255 * (self.coding.decode(0, 128 + u, 128 + v) - self.coding.decode(0, 128, 128))
-    }
-    let (cb, cr) = (levels(1, 0), levels(0, 1))
-    let residue = SIMD4(spill.residue, 1)
-    let chroma = self.coding.chroma(residue)
-    let rest = SIMD3(
-      self.coding.luma(residue) - self.lumaOffset, chroma[0] - 128, chroma[1] - 128)
-    guard let channel = spill.channel else {
-      return Removal(differences: [.zero, .zero], gains: .zero, residue: rest)
-    }
-    let others = (0 ..< 3).filter { $0 != channel }
-    var unit = SIMD4<Double>(0, 0, 0, 1)
-    unit[channel] = spill.amount / 255
-    let change = self.coding.chroma(unit)
-    return Removal(
-      differences: others.map { [cb[channel] - cb[$0], cr[channel] - cr[$0]] },
-      gains: [self.coding.luma(unit) - self.lumaOffset, change[0] - 128, change[1] - 128],
-      residue: rest)
   }
 }

@@ -6,6 +6,38 @@
   import Darwin
 #endif
 
+import SidelightKernels
+
+/// The state of an adaptive operation in one session.
+struct AdaptiveStage: SceneStage {
+  private var operation: any AdaptiveOperation
+  private var smoothing: TemporalSmoothing
+  private var last: SampleGrid?
+
+  init(_ operation: some AdaptiveOperation) {
+    self.operation = operation
+    self.smoothing = TemporalSmoothing(seconds: operation.smoothing)
+  }
+
+  mutating func adopt(_ request: any SceneRequest) -> Bool {
+    guard let other = request as? any AdaptiveOperation,
+      type(of: other) == type(of: self.operation)
+    else { return false }
+    self.operation = other
+    self.smoothing.seconds = other.smoothing
+    return true
+  }
+
+  mutating func step(_ view: SceneView) -> any Sendable {
+    let samples = view.samples()
+    let isCut = self.last.map { samples.isCut(from: $0) } ?? true
+    self.last = samples
+    return AdaptiveDrawing(
+      value: self.smoothing.advance(
+        to: self.operation.measure(samples), at: view.time, restarts: isCut))
+  }
+}
+
 /// The smoothing of two measured numbers over the frames of a stream, using the frames' capture
 /// times.
 ///
