@@ -37,6 +37,7 @@ let package = Package(
   products: [
     .library(name: "SidelightKernels", targets: ["SidelightKernels"]),
     .library(name: "SidelightKernelLanguage", targets: ["SidelightKernelLanguage"]),
+    .library(name: "SidelightScene", targets: ["SidelightScene"]),
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
     .library(name: "SidelightVision", targets: ["SidelightVision"]),
@@ -99,10 +100,19 @@ let package = Package(
       swiftSettings: strictMemory
     ),
 
-    // Kernels in text, and the catalogue of built-in filters, which includes them.
+    // Faces, mattes and covers: the work on a stream's frames that several filters share, and the
+    // filters that need it.
+    .target(
+      name: "SidelightScene",
+      dependencies: ["SidelightKernels", "CKernels"],
+      path: "Sources/Scene",
+      swiftSettings: strictMemory
+    ),
+
+    // Kernels in text, and the catalogue of built-in filters: pixels, scenes, and kernels in text.
     .target(
       name: "SidelightKernelLanguage",
-      dependencies: ["SidelightKernels", "CKernels"],
+      dependencies: ["SidelightKernels", "SidelightScene", "CKernels"],
       path: "Sources/KernelLanguage",
       swiftSettings: strictMemory
     ),
@@ -144,7 +154,7 @@ let package = Package(
     ),
     .target(
       name: "SidelightVision",
-      dependencies: ["SidelightKernels", "CVision"],
+      dependencies: ["SidelightKernels", "SidelightScene", "CVision"],
       path: "Sources/Vision",
       swiftSettings: strictMemory
     ),
@@ -225,7 +235,8 @@ let package = Package(
       name: "SidelightServer",
       dependencies: [
         "SidelightKernelLanguage",
-        "SidelightKernels", "SidelightCodecs", "SidelightWire", "SidelightTransport",
+        "SidelightKernels", "SidelightScene", "SidelightCodecs", "SidelightWire",
+        "SidelightTransport",
         grpcCore, grpcProtobuf, protobuf, tracing, metrics, logging, lifecycle, asyncAlgorithms,
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         .product(name: "Crypto", package: "swift-crypto"),
@@ -353,14 +364,15 @@ let package = Package(
     // The definitions of operations, with which the results of plans are compared. In no product.
     .target(
       name: "SidelightReference",
-      dependencies: ["SidelightKernels", "SidelightText", "CKernels"],
+      dependencies: ["SidelightKernels", "SidelightScene", "SidelightText", "CKernels"],
       path: "Tests/Reference",
       swiftSettings: strictMemory),
 
     .testTarget(
       name: "KernelsTests",
       dependencies: [
-        "SidelightKernelLanguage", "SidelightReference", "SidelightKernels", "SidelightText",
+        "SidelightKernelLanguage", "SidelightReference", "SidelightKernels", "SidelightScene",
+        "SidelightText",
       ],
       swiftSettings: strictMemory),
     .testTarget(
@@ -370,6 +382,7 @@ let package = Package(
       name: "VisionTests",
       dependencies: [
         "SidelightKernelLanguage", "SidelightVision", "SidelightCodecs", "SidelightKernels",
+        "SidelightScene",
       ],
       swiftSettings: strictMemory),
     .testTarget(
@@ -457,7 +470,7 @@ let package = Package(
       dependencies: [
         "SidelightKernelLanguage",
         "SidelightTestSupport", "SidelightServer", "SidelightClient", "SidelightTransport",
-        "SidelightCodecs", "SidelightWire", "SidelightKernels", "SidelightText",
+        "SidelightCodecs", "SidelightWire", "SidelightKernels", "SidelightScene", "SidelightText",
         "SidelightTelemetry", grpcCore, grpcProtobuf, grpcTransport, protobuf, tracing, metrics,
         logging,
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

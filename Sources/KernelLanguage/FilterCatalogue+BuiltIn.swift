@@ -1,10 +1,12 @@
 public import SidelightKernels
+import SidelightScene
 
 extension FilterCatalogue {
   /// The filters of this package that don't need other libraries.
   public static let builtIn: FilterCatalogue = {
     var catalogue = FilterCatalogue()
     catalogue.registerPixelFilters()
+    catalogue.registerSceneFilters()
     catalogue.registerKernelLanguage()
     return catalogue
   }()

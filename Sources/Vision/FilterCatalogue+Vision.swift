@@ -1,4 +1,5 @@
 public import SidelightKernels
+import SidelightScene
 
 extension FilterCatalogue {
   /// Adds the filters that need faces or mattes: `faceDetection`, `faceBlur`, `facePixellate`,

@@ -1,4 +1,6 @@
-public import SidelightKernels
+import SidelightKernels
+// Finders and mattes of a program are types of scenes.
+@_exported public import SidelightScene
 
 /// The finders, models and mattes that the filters of this module use.
 ///

@@ -1,4 +1,5 @@
 package import SidelightKernels
+package import SidelightScene
 
 /// The alpha of a small picture's pixels by a matte with guided edges, for tests and measurements.
 package enum MatteProbe {

@@ -1,5 +1,6 @@
 import CKernels
 import SidelightKernels
+import SidelightScene
 
 /// The small picture of ``FrameReduction`` by its definition, and the guided filter's models of it
 /// in double precision.
@@ -112,8 +113,8 @@ struct ReferenceModels {
 
   /// The model's value for a frame's pixel.
   func value(_ x: Int, _ y: Int, _ color: SIMD3<Double>, _ factor: Int) -> Double {
-    let across = MatteBlend.place(x, factor, self.size.width)
-    let down = MatteBlend.place(y, factor, self.size.height)
+    let across = FrameReduction.place(Double(x), factor, self.size.width)
+    let down = FrameReduction.place(Double(y), factor, self.size.height)
     func model(_ row: Int) -> SIMD4<Double> {
       let start = row * self.size.width
       let (left, right) = (self.models[start + across.cell], self.models[start + across.next])

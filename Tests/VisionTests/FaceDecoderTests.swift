@@ -1,5 +1,6 @@
 import Foundation
 import SidelightKernels
+import SidelightScene
 import SidelightVision
 import Testing
 

@@ -1,5 +1,6 @@
 import SidelightKernelLanguage
 import SidelightKernels
+import SidelightScene
 import SidelightVision
 import Testing
 

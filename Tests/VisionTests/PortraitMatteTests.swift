@@ -1,6 +1,7 @@
 import SidelightKernelLanguage
 #if Vision
   import SidelightKernels
+  import SidelightScene
   import SidelightVision
   import Testing
 

@@ -1,6 +1,7 @@
 #if Vision
   import Foundation
   import SidelightKernels
+  import SidelightScene
   import SidelightVision
   import Testing
 

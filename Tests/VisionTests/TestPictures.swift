@@ -1,6 +1,7 @@
 import Foundation
 import SidelightCodecs
 import SidelightKernels
+import SidelightScene
 
 /// Pictures to test with.
 enum TestPictures {

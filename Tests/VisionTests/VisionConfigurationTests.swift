@@ -1,6 +1,7 @@
 import Foundation
 import SidelightKernelLanguage
 import SidelightKernels
+import SidelightScene
 import Testing
 
 import SidelightVision

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightVision
 
 /// Filters the frames of a file sequentially, as a session does, and measures them.
 struct StreamRun {

@@ -3,19 +3,6 @@ extension FilterCatalogue {
   package mutating func registerPixelFilters() {
     for type in Self.builtInTypes { self.register(type) }
     for effect in PhotoEffect.all { self.register(effect) }
-    self.registerBackgrounds(MatteTools())
-  }
-
-  /// Adds the filters of the background by using sources of mattes. They replace the same filters
-  /// added with other sources.
-  package mutating func registerBackgrounds(_ tools: MatteTools) {
-    let models = tools.models.keys.sorted()
-    self.register(VirtualBackground.description(models: models)) {
-      VirtualBackground($0, mattes: tools)
-    }
-    self.register(BackgroundBlur.description(models: models)) {
-      BackgroundBlur($0, mattes: tools)
-    }
   }
 
   /// The built-in filters that have separate types, by category. ``PhotoEffect/all`` lists the
@@ -84,10 +71,8 @@ extension FilterCatalogue {
     Scale.self,
     // Compositing.
     BlendWithMask.self,
-    ChromaKey.self,
     LumaKey.self,
     MultiplyCompositing.self,
-    Overlay.self,
     ScreenBlendMode.self,
     SourceOverCompositing.self,
     // Analyses.

@@ -168,7 +168,7 @@ public struct ParameterDescription: Sendable, Hashable {
   }
 
   /// Returns the description with other defaults for some choices of an earlier parameter.
-  func defaulting(
+  package func defaulting(
     to values: [String: ParameterValue], by parameter: String
   ) -> ParameterDescription {
     var result = self

@@ -1,3 +1,24 @@
+/// A filter with an effect that depends on the contents of frames, such as faces.
+///
+/// Faces are found in frames as they arrive. A pipeline is therefore refused if a filter that moves
+/// pixels comes before a scene filter (``SceneRules``).
+package protocol SceneFilter: Filter {
+  /// Whether the filter, with its arguments, depends on the scene.
+  var usesScene: Bool { get }
+  /// The reason why this program cannot run the filter with its arguments, as a clause: "this server
+  /// is built without Vision"; `nil` if the filter can run. A pipeline with such a stage does not resolve.
+  var unavailability: String? { get }
+  /// Whether the filter hides a part of the frame. A frame that it was not applied to is never
+  /// sent, and stages may not show the hidden part again.
+  var protects: Bool { get }
+}
+
+extension SceneFilter {
+  package var usesScene: Bool { true }
+  package var unavailability: String? { nil }
+  package var protects: Bool { false }
+}
+
 /// The rules of pipelines with scene filters.
 ///
 /// - Faces and mattes are found in the frame as it arrives. Filters of geometry or distortion must

@@ -56,7 +56,7 @@ public final class PlanExecutor: Sendable {
       plan, on: frame, at: time, scene: nil, bands: bands, observer: observer, meter: meter)
   }
 
-  /// Runs a plan on a frame, with the drawings of its scene stages (``StreamScene``) and the values
+  /// Runs a plan on a frame, with the drawings of its scene stages (`StreamScene`) and the values
   /// that its texts show. Otherwise as ``run(_:on:at:bands:observer:meter:)``. Without a scene,
   /// stages that protect hide the whole frame, stages that adapt to light measure this frame only,
   /// and other scene stages don't change the frame.

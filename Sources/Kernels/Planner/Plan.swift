@@ -102,7 +102,7 @@ public struct Plan: Sendable, CustomStringConvertible {
   /// Whether a stage hides faces.
   package var hidesFaces: Bool {
     self.sceneStages.contains {
-      $0.protects && $0.request.faces?.configuration.protects == true
+      $0.protects && $0.request.faceUse == .protected
     }
   }
 

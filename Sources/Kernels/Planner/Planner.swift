@@ -120,7 +120,7 @@ struct Planner {
   /// Makes analyses of faces scene stages, if other stages need faces. They don't have passes, and
   /// follow the stages with passes.
   private mutating func shareScene() {
-    guard self.sceneStages.contains(where: { $0.request.faces != nil }) else { return }
+    guard self.sceneStages.contains(where: { $0.request.faceUse != .unused }) else { return }
     for index in self.analyses.indices {
       guard let analysis = self.analyses[index].analysis as? any SceneAnalysis else { continue }
       self.analyses[index].isInScene = true

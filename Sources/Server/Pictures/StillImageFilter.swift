@@ -1,6 +1,7 @@
 import Foundation
 package import SidelightCodecs
 package import SidelightKernels
+import SidelightScene
 import SidelightTransport
 package import SidelightWire
 

@@ -1,6 +1,7 @@
 import GRPCCore
 import SidelightCodecs
 import SidelightKernels
+import SidelightScene
 import SidelightWire
 import SwiftProtobuf
 import Synchronization

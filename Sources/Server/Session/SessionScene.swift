@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import SidelightWire
 import Synchronization
 
@@ -44,7 +45,7 @@ final class SessionScene: Sendable {
   ///   - isReduced: Whether the session is short of time.
   ///   - observer: Encloses the work on the frame.
   ///   - jobObserver: Encloses the slow work.
-  /// - Throws: ``Busy``, ``StreamScene/Failure``, or an error of the observer.
+  /// - Throws: ``Busy``, `StreamScene.Failure`, or an error of the observer.
   func step(
     _ frame: Frame, at time: FrameTime, for plan: Plan, from earlier: Plan?,
     details: FrameDetails, isReduced: Bool, _ processing: FrameProcessing,

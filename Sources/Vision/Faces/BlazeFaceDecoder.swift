@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 
 /// Decodes BlazeFace (Bazarevsky et al. 2019), as MediaPipe feeds it.
 ///

@@ -1,4 +1,5 @@
-package import SidelightKernels
+import SidelightKernels
+package import SidelightScene
 
 #if canImport(Glibc)
   import Glibc

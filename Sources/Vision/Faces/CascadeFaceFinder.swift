@@ -1,6 +1,7 @@
 #if Vision
   import CVision
-  public import SidelightKernels
+  import SidelightKernels
+  public import SidelightScene
   import Synchronization
 
   /// Finds frontal faces with a cascade classifier of OpenCV.

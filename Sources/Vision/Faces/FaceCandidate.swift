@@ -1,4 +1,5 @@
-package import SidelightKernels
+import SidelightKernels
+package import SidelightScene
 
 /// A face as reported by a model, in pixels of the model's input.
 package struct FaceCandidate: Sendable, Hashable {

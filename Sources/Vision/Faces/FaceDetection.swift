@@ -1,4 +1,5 @@
 package import SidelightKernels
+package import SidelightScene
 
 /// An analysis of the faces in a session's frames: positions, ids, angles, and attendance.
 package struct FaceDetection: Filter {
@@ -107,7 +108,7 @@ package struct FaceDetection: Filter {
   }
 
   /// The analysis as a stage of a session's scene.
-  private struct SceneDetection: SceneRequest {
+  private struct SceneDetection: StagedRequest {
     let analysis: Analysis
 
     var isCopyable: Bool { true }

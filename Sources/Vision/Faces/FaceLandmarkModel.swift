@@ -1,4 +1,5 @@
-public import SidelightKernels
+import SidelightKernels
+public import SidelightScene
 
 /// Locates the eyes and the mouth of a known face with a model that the operator configured.
 public struct FaceLandmarkModel: Sendable {

@@ -1,4 +1,5 @@
-package import SidelightKernels
+import SidelightKernels
+package import SidelightScene
 
 /// Adds the eyes and the mouth to the faces of a finder, and the position, size and angle that
 /// follow from them.

@@ -1,4 +1,5 @@
-public import SidelightKernels
+import SidelightKernels
+public import SidelightScene
 
 /// Finds faces with a model that the operator configured.
 public struct ModelFaceFinder: FaceFinder {

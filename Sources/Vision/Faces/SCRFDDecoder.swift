@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 
 /// Decodes SCRFD (Guo et al. 2021) with points, as InsightFace exports it.
 ///

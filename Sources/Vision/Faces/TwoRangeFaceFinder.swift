@@ -1,4 +1,5 @@
-package import SidelightKernels
+import SidelightKernels
+package import SidelightScene
 
 /// Searches whole pictures with one finder, and windows around known faces with another.
 package struct TwoRangeFaceFinder: FaceFinder {

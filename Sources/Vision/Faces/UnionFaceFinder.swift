@@ -1,4 +1,5 @@
-package import SidelightKernels
+import SidelightKernels
+package import SidelightScene
 
 /// Finds every face that any of several finders finds, for filters that hide faces.
 ///

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 
 #if canImport(Glibc)
   import Glibc

@@ -1,6 +1,7 @@
 #if Vision
   import CVision
   package import SidelightKernels
+  package import SidelightScene
 
   /// Follows points from one picture to the next, with the method of Lucas and Kanade on a pyramid.
   ///

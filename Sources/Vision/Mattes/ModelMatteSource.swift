@@ -1,4 +1,5 @@
-public import SidelightKernels
+import SidelightKernels
+public import SidelightScene
 
 #if canImport(Glibc)
   import Glibc

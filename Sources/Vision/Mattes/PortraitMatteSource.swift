@@ -1,6 +1,7 @@
 #if Vision
   import CVision
-  package import SidelightKernels
+  import SidelightKernels
+  package import SidelightScene
 
   /// Mattes of head and shoulders, guessed from the faces and adapted to the picture's colours by
   /// using GrabCut (Rother, Kolmogorov and Blake 2004).

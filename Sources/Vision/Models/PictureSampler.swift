@@ -1,4 +1,5 @@
-package import SidelightKernels
+import SidelightKernels
+package import SidelightScene
 
 /// Resamples a part of a picture to the input of a model.
 ///

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 import Testing
 
 #if canImport(Glibc)

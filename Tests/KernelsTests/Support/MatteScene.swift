@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 
 /// A drawn person with a known matte before a wall or a room.
 ///

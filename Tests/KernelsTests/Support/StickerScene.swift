@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightScene
 
 /// Frames with faces at known places, on which a pipeline of one `overlay` stage draws.
 struct StickerScene {
@@ -50,7 +51,7 @@ struct StickerScene {
   /// A stage of the plan, as a session has it.
   func stage(_ plan: Plan) throws -> any SceneStage {
     guard let planned = plan.sceneStages.first else { throw Missing.sceneStage }
-    return planned.request.makeStage()
+    return planned.makeStage()
   }
 
   enum Missing: Error { case sceneStage }

@@ -1,4 +1,5 @@
 package import SidelightKernels
+import SidelightScene
 package import SidelightText
 
 extension ChromaKeyOperation: ReferenceOperation {

@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 import SidelightKernelLanguage
 import SidelightKernels
+import SidelightScene
 import SidelightServer
 import SidelightTestSupport
 import SidelightTransport

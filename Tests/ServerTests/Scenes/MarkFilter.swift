@@ -1,5 +1,6 @@
 import SidelightKernelLanguage
 import SidelightKernels
+import SidelightScene
 import SidelightTestSupport
 import Synchronization
 
@@ -40,7 +41,7 @@ struct MarkFilter: SceneFilter {
     return catalogue
   }
 
-  struct Operation: SceneOperation {
+  struct Operation: SceneOperation, StagedRequest {
     let filter: MarkFilter
     var summary: String { "a number" }
     var stepName: String? { "markStep" }
@@ -87,7 +88,7 @@ struct MarkFilter: SceneFilter {
   }
 
   /// A filter that returns its input after the scene was held, as a cover without regions does.
-  struct Waiting: SceneFilter, SceneOperation, SceneStage {
+  struct Waiting: SceneFilter, SceneOperation, StagedRequest, SceneStage {
     static let description = FilterDescription(
       name: "waiting", summary: "Waits, and returns its input.", category: .effect, reach: .frame,
       fidelity: .formula, formula: "in",

@@ -1,5 +1,6 @@
 import GRPCCore
 import SidelightKernels
+import SidelightScene
 import SidelightServer
 import SidelightTestSupport
 import SidelightWire

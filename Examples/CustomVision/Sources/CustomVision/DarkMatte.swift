@@ -1,4 +1,4 @@
-import SidelightServer
+import SidelightVision
 
 /// A matte: everything that is darker than the wall behind it is the person.
 struct DarkMatte: MatteSource {

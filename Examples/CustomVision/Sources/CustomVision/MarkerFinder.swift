@@ -1,4 +1,5 @@
 import SidelightServer
+import SidelightVision
 
 /// A finder of faces: it finds the magenta part of a picture, such as a disc of paper, as if it
 /// were an upright face.

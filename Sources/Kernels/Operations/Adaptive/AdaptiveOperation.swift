@@ -1,10 +1,10 @@
 /// A filter's work that depends on a measurement of the frame, such as its light.
 ///
 /// Every frame of a stream is measured as it arrives, before the first stage, on a grid of samples
-/// (``SampleGrid``). The measurement is smoothed over the stream (``TemporalSmoothing``), and the
+/// (``SampleGrid``). The measurement is smoothed over the stream (`TemporalSmoothing`), and the
 /// smoothed value determines the nodes that filter the frame.
 ///
-/// The state belongs to a stage of a session (``StreamScene``):
+/// The state belongs to a stage of a session (`StreamScene`):
 ///
 /// - It advances with every filtered frame, in order. Frames that are dropped, or skipped in a
 ///   pause, are not measured; time passes over them.
@@ -31,17 +31,12 @@ package protocol AdaptiveOperation: SceneOperation {
 }
 
 extension AdaptiveOperation {
-  package var faces: FaceRequest? { nil }
   package var isCopyable: Bool { true }
   package var readsPicture: Bool { false }
 
   /// Of operations that are not colour matrices: the reach of ``NoiseReduction``.
   package func spread(in geometry: FrameGeometry) -> Double? {
     self.isColorMatrix ? 0 : 2 + ContentSpread.rounding
-  }
-
-  package func makeStage() -> any SceneStage {
-    AdaptiveStage(self)
   }
 
   /// A pass for operations that are not colour matrices; the planner folds colour matrices.
@@ -64,37 +59,11 @@ extension AdaptiveOperation {
 }
 
 /// The smoothed measurement of a frame, of one stage; `nil` before the first.
-struct AdaptiveDrawing: Sendable {
-  let value: SIMD2<Double>?
-}
+package struct AdaptiveDrawing: Sendable {
+  package let value: SIMD2<Double>?
 
-/// The state of an adaptive operation in one session.
-struct AdaptiveStage: SceneStage {
-  private var operation: any AdaptiveOperation
-  private var smoothing: TemporalSmoothing
-  private var last: SampleGrid?
-
-  init(_ operation: some AdaptiveOperation) {
-    self.operation = operation
-    self.smoothing = TemporalSmoothing(seconds: operation.smoothing)
-  }
-
-  mutating func adopt(_ request: any SceneRequest) -> Bool {
-    guard let other = request as? any AdaptiveOperation,
-      type(of: other) == type(of: self.operation)
-    else { return false }
-    self.operation = other
-    self.smoothing.seconds = other.smoothing
-    return true
-  }
-
-  mutating func step(_ view: SceneView) -> any Sendable {
-    let samples = view.samples()
-    let isCut = self.last.map { samples.isCut(from: $0) } ?? true
-    self.last = samples
-    return AdaptiveDrawing(
-      value: self.smoothing.advance(
-        to: self.operation.measure(samples), at: view.time, restarts: isCut))
+  package init(value: SIMD2<Double>?) {
+    self.value = value
   }
 }
 

@@ -29,7 +29,7 @@ enum Backdrop: Sendable {
 }
 
 /// The second picture of a composition, placed in frames of one size.
-enum PlacedBackdrop: Sendable {
+package enum PlacedBackdrop: Sendable {
   case source(WorkingSpace)
   case image(PlacedImage)
 
@@ -67,7 +67,7 @@ enum PlacedBackdrop: Sendable {
 
 extension ParameterDescription {
   /// The name of an image. The default of an optional image is "", which disables it.
-  static func image(_ name: String, isOptional: Bool = false, _ summary: String) -> Self {
+  package static func image(_ name: String, isOptional: Bool = false, _ summary: String) -> Self {
     ParameterDescription(
       name, .asset, default: isOptional ? .text("") : nil, assetKind: .image, summary)
   }
@@ -80,7 +80,7 @@ extension ParameterDescription {
   }
 
   /// The fit of an image into the frame or a rectangle.
-  static func fit(default fit: PictureFit, _ summary: String) -> Self {
+  package static func fit(default fit: PictureFit, _ summary: String) -> Self {
     ParameterDescription(
       "fit", .choice(PictureFit.allCases.map(\.rawValue)), default: .text(fit.rawValue), summary)
   }

@@ -2,7 +2,7 @@ import CKernels
 
 /// The rule that combines two pictures, after Porter and Duff 1984 and the W3C's Compositing and
 /// Blending: s the picture's premultiplied colour, o the other's, and their alphas.
-enum Composition: Sendable, Hashable {
+package enum Composition: Sendable, Hashable {
   /// The picture in front: s + o (1 - sa).
   case over
   /// The other picture in front: o + s (1 - oa).
@@ -18,7 +18,7 @@ enum Composition: Sendable, Hashable {
   ///   - backdrop: The other picture; transparent outside its rectangle.
   ///   - opacity: A factor of the other picture, 0 ... 1.
   ///   - isOpaque: Whether the frame stays opaque: the result is composited on black.
-  func node(_ backdrop: PlacedBackdrop, opacity: Double = 1, isOpaque: Bool) -> FilterNode {
+  package func node(_ backdrop: PlacedBackdrop, opacity: Double = 1, isOpaque: Bool) -> FilterNode {
     backdrop.node(skips: self != .multiply) { pixel, other, _, _ in
       self.reference(pixel, other * opacity, isOpaque: isOpaque)
     } apply: { strip, other in

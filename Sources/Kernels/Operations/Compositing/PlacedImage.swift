@@ -183,7 +183,7 @@ extension ImageAsset {
   /// The image placed in a rectangle of frames of a size, in a working space.
   ///
   /// - Returns: `nil` if the image is outside the frame.
-  func placed(
+  package func placed(
     x: Double, y: Double, width: Double, height: Double, fit: PictureFit, in size: FrameSize,
     _ space: WorkingSpace
   ) -> PlacedImage? {

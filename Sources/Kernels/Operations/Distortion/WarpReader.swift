@@ -1,12 +1,12 @@
-import CKernels
+package import CKernels
 
 /// A bilinear reader of a plane's pixels at computed positions. Owned by one band.
 @safe
-struct WarpReader: ~Copyable {
+package struct WarpReader: ~Copyable {
   /// The plane in the form that the C rows use.
-  let plane: sl_remap_plane
+  package let plane: sl_remap_plane
   /// The positions of the next run.
-  let positions: WarpPositions
+  package let positions: WarpPositions
   private let start: UnsafeRawPointer
   private let stride: Int
   private let shape: PlaneShape
@@ -26,7 +26,7 @@ struct WarpReader: ~Copyable {
   ///   - empty: The empty colour, in levels by channel, with which pixels of partial coverage are
   ///     mixed.
   ///   - capacity: The maximum number of pixels of a run.
-  init(_ source: RasterView, _ shape: PlaneShape, empty: [Double], capacity: Int) {
+  package init(_ source: RasterView, _ shape: PlaneShape, empty: [Double], capacity: Int) {
     let rows = unsafe sl_rows_current().pointee
     let isEightBit = source.depth == .eight
     self.stride = source.stride(plane: shape.plane)
@@ -47,7 +47,7 @@ struct WarpReader: ~Copyable {
   ///
   /// - Parameter covers: Whether pixels may have partial coverage.
   /// - Returns: The samples, valid until the next call.
-  func read(count: Int, covers: Bool) -> UnsafeMutablePointer<Int16> {
+  package func read(count: Int, covers: Bool) -> UnsafeMutablePointer<Int16> {
     let result = unsafe self.memory[0]
     unsafe self.empty.withUnsafeBufferPointer { empty in
       unsafe self.readRow(
@@ -61,10 +61,10 @@ struct WarpReader: ~Copyable {
 
 /// The source positions of the pixels of a tile's row. Owned by one band.
 @safe
-struct WarpPositions: ~Copyable {
+package struct WarpPositions: ~Copyable {
   private let bytes: UnsafeMutableRawPointer
   /// The arrays in the form that the C rows use.
-  let pointers: UnsafePointer<sl_remap_positions>
+  package let pointers: UnsafePointer<sl_remap_positions>
 
   /// Allocates positions.
   ///

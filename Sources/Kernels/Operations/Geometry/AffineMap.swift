@@ -6,6 +6,21 @@
   import Darwin
 #endif
 
+/// A position in a picture, in its pixels: x to the right, y down, (0, 0) is the top left corner of
+/// the top left pixel.
+public struct PicturePoint: Sendable, Hashable {
+  /// The distance from the left edge.
+  public var x: Double
+  /// The distance from the top edge.
+  public var y: Double
+
+  /// Creates a position.
+  public init(x: Double, y: Double) {
+    self.x = x
+    self.y = y
+  }
+}
+
 /// An affine map of positions: x' = a x + c y + tx, y' = b x + d y + ty.
 package struct AffineMap: Sendable, Hashable {
   package let a, b, c, d, tx, ty: Double
@@ -14,12 +29,6 @@ package struct AffineMap: Sendable, Hashable {
 
   package init(a: Double, b: Double, c: Double, d: Double, tx: Double, ty: Double) {
     (self.a, self.b, self.c, self.d, self.tx, self.ty) = (a, b, c, d, tx, ty)
-  }
-
-  package init(_ transform: SimilarityTransform) {
-    self.init(
-      a: transform.a, b: transform.b, c: -transform.b, d: transform.a, tx: transform.tx,
-      ty: transform.ty)
   }
 
   /// Maps a position.

@@ -137,11 +137,11 @@ package struct GuidedDetailPass: OperationPass {
     ) { band in
       let rows = unsafe sl_rows_current().pointee
       let isDeep = source.depth == .deep
-      let expanded = ExpandedModels(models, factor: factor, matrix: matrix)
+      let expanded = ExpandedRows(models, factor: factor, matrix: matrix)
       let result = SampleMemory(count: shape.samples + 64)
       let chroma = ChromaLevels(source)
       for y in band {
-        var detail = unsafe operation.row(expanded.rows(around: y), expanded.stride, weights)
+        var detail = unsafe operation.row(expanded.rows(about: Double(y)), weights)
         let out = unsafe result[0]
         if shape.step >= 3 {
           let row = unsafe isDeep ? rows.detail_pixels_i16 : rows.detail_pixels_u8
@@ -185,13 +185,12 @@ extension GuidedDetailOperation {
   ///
   /// - Parameters:
   ///   - models: The models around the row.
-  ///   - stride: Their stride.
   ///   - weights: The weights of three channels in Cb, then in Cr.
   fileprivate func row(
-    _ models: ExpandedModels.Rows, _ stride: Int, _ weights: [Float]
+    _ models: ExpandedRows.Pair, _ weights: [Float]
   ) -> sl_detail {
     unsafe sl_detail(
-      upper: models.upper, lower: models.lower, stride: stride, fraction: models.fraction,
+      upper: models.upper, lower: models.lower, stride: models.stride, fraction: models.fraction,
       gain: Float(self.gain), coring: Float(self.squaredCoring), limit: Float(self.limit),
       is_skin: self.isSkinOnly ? 1 : 0, cb: (weights[0], weights[1], weights[2]),
       cr: (weights[3], weights[4], weights[5]),

@@ -1,4 +1,4 @@
-import CKernels
+package import CKernels
 
 /// One plane of a raster as rows of interleaved samples.
 package struct PlaneShape: Sendable, Hashable {
@@ -64,9 +64,9 @@ package struct PlaneCopy {
 }
 
 /// Copies of samples between depths. Deep samples become bytes by rounding and clamping.
-enum SampleCopy {
+package enum SampleCopy {
   /// Copies samples.
-  static func copy(
+  package static func copy(
     _ input: UnsafeMutableRawPointer, _ from: SampleDepth, _ output: UnsafeMutableRawPointer,
     _ to: SampleDepth, count: Int, _ rows: sl_rows
   ) {

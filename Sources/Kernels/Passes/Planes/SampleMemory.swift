@@ -1,12 +1,12 @@
 /// Scratch rows of 16-bit samples, owned by one band.
 @safe
-struct SampleMemory: ~Copyable {
+package struct SampleMemory: ~Copyable {
   private let samples: UnsafeMutablePointer<Int16>
 
   /// Allocates samples, initialised to 0.
   ///
   /// - Parameter count: The number of samples.
-  init(count: Int) {
+  package init(count: Int) {
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: count * 2, alignment: 64)
     unsafe self.samples = bytes.initializeMemory(as: Int16.self, repeating: 0, count: count)
   }
@@ -15,18 +15,18 @@ struct SampleMemory: ~Copyable {
     unsafe self.samples.deallocate()
   }
 
-  subscript(offset: Int) -> UnsafeMutablePointer<Int16> { unsafe self.samples + offset }
+  package subscript(offset: Int) -> UnsafeMutablePointer<Int16> { unsafe self.samples + offset }
 }
 
 /// Scratch rows of floats, owned by one band.
 @safe
-struct FloatMemory: ~Copyable {
+package struct FloatMemory: ~Copyable {
   private let floats: UnsafeMutablePointer<Float>
 
   /// Allocates floats, initialised to 0.
   ///
   /// - Parameter count: The number of floats.
-  init(count: Int) {
+  package init(count: Int) {
     let bytes = UnsafeMutableRawPointer.allocate(
       byteCount: max(count, 1) * MemoryLayout<Float>.stride, alignment: 64)
     unsafe self.floats = bytes.initializeMemory(as: Float.self, repeating: 0, count: count)
@@ -36,7 +36,7 @@ struct FloatMemory: ~Copyable {
     unsafe self.floats.deallocate()
   }
 
-  subscript(offset: Int) -> UnsafeMutablePointer<Float> { unsafe self.floats + offset }
+  package subscript(offset: Int) -> UnsafeMutablePointer<Float> { unsafe self.floats + offset }
 }
 
 /// Constant numbers at a constant address. Many threads read them row by row and would contend for

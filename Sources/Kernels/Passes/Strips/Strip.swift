@@ -109,7 +109,7 @@ extension Strip {
 
   /// Calls `body` with the floats of red, green, blue and alpha, in this order.
   @inline(__always)
-  func forEachChannel(_ body: (_ channel: UnsafeMutablePointer<Float>) -> Void) {
+  package func forEachChannel(_ body: (_ channel: UnsafeMutablePointer<Float>) -> Void) {
     unsafe self.forEachColor(body)
     unsafe body(self.alpha)
   }
@@ -117,7 +117,7 @@ extension Strip {
 
 /// Memory for strips, owned by one band.
 @safe
-struct StripMemory: ~Copyable {
+package struct StripMemory: ~Copyable {
   private let floats: UnsafeMutablePointer<Float>
 
   /// The floats of one strip: four planes.
@@ -126,7 +126,7 @@ struct StripMemory: ~Copyable {
   /// Allocates strips.
   ///
   /// - Parameter strips: The number of strips.
-  init(strips: Int) {
+  package init(strips: Int) {
     let count = strips * Self.stripFloats
     let bytes = UnsafeMutableRawPointer.allocate(
       byteCount: count * MemoryLayout<Float>.stride, alignment: 64)
@@ -138,7 +138,7 @@ struct StripMemory: ~Copyable {
   }
 
   /// Returns the strip at an index, without pixels.
-  func strip(_ index: Int, time: FrameTime) -> Strip {
+  package func strip(_ index: Int, time: FrameTime) -> Strip {
     let base = unsafe self.floats + index * Self.stripFloats
     return unsafe Strip(
       red: base, green: base + Strip.capacity, blue: base + 2 * Strip.capacity,

@@ -1,7 +1,7 @@
-import CKernels
+package import CKernels
 
 /// Reads and writes strips of a raster of any format.
-struct StripStore {
+package struct StripStore {
   private enum Rows {
     case pixels(PixelRows)
     case yuv(YUVRows)
@@ -9,9 +9,9 @@ struct StripStore {
 
   private let rows: Rows
   /// The number of rows that must be written together: 2 if they share chroma.
-  let rowsAtOnce: Int
+  package let rowsAtOnce: Int
 
-  init(_ raster: RasterView, _ conversion: YUVConversion, _ rows: sl_rows) {
+  package init(_ raster: RasterView, _ conversion: YUVConversion, _ rows: sl_rows) {
     if raster.format.isYUV {
       self.rows = unsafe .yuv(YUVRows(raster, conversion, rows))
       self.rowsAtOnce = 2
@@ -49,7 +49,7 @@ struct StripStore {
   }
 
   /// Writes vertically adjacent strips: one, or the two that share chroma.
-  func store(_ strips: [Strip]) {
+  package func store(_ strips: [Strip]) {
     switch self.rows {
     case .pixels(let rows):
       for strip in strips { rows.store(strip) }
@@ -134,7 +134,7 @@ struct YUVRows {
   private let lumaRow: sl_store_luma
   private let chromaRow: sl_store_chroma
 
-  init(_ raster: RasterView, _ conversion: YUVConversion, _ rows: sl_rows) {
+  package init(_ raster: RasterView, _ conversion: YUVConversion, _ rows: sl_rows) {
     self.raster = raster
     self.conversion = conversion
     switch raster.depth {

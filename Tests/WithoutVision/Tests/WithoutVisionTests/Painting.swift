@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightVision
 
 /// A colour of an RGB pixel.
 typealias Color = [UInt8]

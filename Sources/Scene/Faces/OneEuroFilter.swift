@@ -1,0 +1,72 @@
+import SidelightKernels
+
+/// A low-pass filter with a cutoff frequency that rises with speed: it removes jitter from a value
+/// that rests, and follows a value that moves with little delay (Casiez, Roussel and Vogel, "1 euro
+/// filter", CHI 2012).
+///
+/// A sample `x` at `dt` seconds after the previous one, with the previous results `y` and `v`,
+/// gives:
+///
+/// - `v' = v + w(derivativeCutoff) ((x - y) / dt - v)`
+/// - `y' = y + w(minimumCutoff + speedCoefficient |v'| / unit) (x - y)`
+/// - `w(f) = 1 / (1 + 1 / (2 pi f dt))`
+///
+/// A caller that measures the speed passes it as `v'`, without a filter: it is then free of the
+/// noise of the samples, and of delay.
+///
+/// Speed is measured in units per second. With the width of a face as the unit, a face is filtered
+/// in the same way at every size.
+package struct OneEuroFilter: Sendable, Hashable {
+  /// The cutoff of a value that rests, in Hz.
+  package let minimumCutoff: Double
+  /// The rise of the cutoff, in Hz, per unit per second.
+  package let speedCoefficient: Double
+  /// The cutoff of the speed, in Hz.
+  package let derivativeCutoff: Double
+  /// The filtered value; `nil` before the first sample.
+  package private(set) var value: Double?
+  /// The filtered speed per second, in the scale of the samples.
+  package private(set) var speed = 0.0
+
+  package init(minimumCutoff: Double, speedCoefficient: Double, derivativeCutoff: Double = 3) {
+    self.minimumCutoff = minimumCutoff
+    self.speedCoefficient = speedCoefficient
+    self.derivativeCutoff = derivativeCutoff
+  }
+
+  /// Filters the next sample.
+  ///
+  /// - Parameters:
+  ///   - sample: The measured value. A sample that is not finite is ignored.
+  ///   - unit: The unit of speed, in the scale of the samples. Greater than 0.
+  ///   - elapsed: The time since the previous sample. The first sample is returned unchanged; a
+  ///     later one with a time of 0 or less is ignored.
+  ///   - measured: The speed per second, in the scale of the samples; `nil` derives it from them.
+  /// - Returns: The filtered value.
+  package mutating func filter(
+    _ sample: Double, unit: Double = 1, elapsed: Duration, speed measured: Double? = nil
+  ) -> Double {
+    guard let value = self.value else {
+      guard sample.isFinite else { return 0 }
+      self.value = sample
+      return sample
+    }
+    let seconds = elapsed / .seconds(1)
+    guard sample.isFinite, seconds > 0 else { return value }
+    let change = sample - value
+    if let measured, measured.isFinite {
+      self.speed = measured
+    } else {
+      self.speed +=
+        Self.weight(self.derivativeCutoff, seconds) * (change / seconds - self.speed)
+    }
+    let cutoff = self.minimumCutoff + self.speedCoefficient * abs(self.speed) / unit
+    let filtered = value + Self.weight(cutoff, seconds) * change
+    self.value = filtered
+    return filtered
+  }
+
+  private static func weight(_ cutoff: Double, _ seconds: Double) -> Double {
+    1 / (1 + 1 / (2 * .pi * cutoff * seconds))
+  }
+}

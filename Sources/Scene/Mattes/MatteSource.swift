@@ -1,0 +1,74 @@
+package import SidelightKernels
+
+/// The part of every pixel that belongs to a person, at a low resolution.
+public struct MatteEstimate: Sendable, Equatable {
+  /// The number of columns.
+  public let width: Int
+  /// The number of rows.
+  public let height: Int
+  /// `width * height` values, 0 is background and 1 the person.
+  public let values: [Float]
+  /// Whether the source is certain. A background filter that protects covers the whole frame when
+  /// it is not.
+  public let isSure: Bool
+
+  /// - Precondition: `values.count == width * height`, and both sides are at least 1.
+  public init(width: Int, height: Int, values: [Float], isSure: Bool = true) {
+    precondition(width > 0 && height > 0 && values.count == width * height)
+    self.width = width
+    self.height = height
+    self.values = values
+    self.isSure = isSure
+  }
+}
+
+/// Separates the person from the background of a picture.
+///
+/// A source belongs to one session, and is called by one thread at a time.
+public protocol MatteSource: Sendable {
+  /// Returns the matte of a picture. Its size may differ from the picture's.
+  ///
+  /// - Parameters:
+  ///   - picture: The reduced frame, as displayed.
+  ///   - faces: The faces that are known, in the picture's pixels.
+  /// - Throws: An error if the matte cannot be computed. The stage then fails.
+  mutating func matte(of picture: ColorPicture, faces: [DetectedFace]) throws -> MatteEstimate
+}
+
+extension GuidePlanes {
+  /// Copies a matte of the same size, rounded to 1/255.
+  package func load(_ matte: MatteEstimate) {
+    precondition(matte.width == self.width && matte.height == self.height)
+    self.load(0 ..< self.height, of: matte, by: .identity)
+  }
+
+  /// Copies rows of a matte, rounded to 1/255.
+  ///
+  /// - Parameters:
+  ///   - band: The rows of the planes.
+  ///   - matte: The matte.
+  ///   - map: The map from positions in the planes to positions in the matte. The nearest value
+  ///     counts.
+  package func load(_ band: Range<Int>, of matte: MatteEstimate, by map: AffineMap) {
+    let (right, down) = (Double(matte.width - 1), Double(matte.height - 1))
+    let isSame = map == .identity && matte.width == self.width && matte.height == self.height
+    unsafe matte.values.withUnsafeBufferPointer { values in
+      for y in band {
+        let row = unsafe self.row(y, plane: Self.mattePlane)
+        func set(_ x: Int, _ value: Float) {
+          unsafe row[x] = Float(Int32(min(max(value, 0), 1) * 255 + 0.5))
+        }
+        if isSame {
+          for x in 0 ..< self.width { unsafe set(x, values[y * matte.width + x]) }
+        } else {
+          for x in 0 ..< self.width {
+            let place = map(Double(x) + 0.5, Double(y) + 0.5)
+            // Positions are not negative after the limit: conversion rounds down.
+            let column = Int(min(max(place.x, 0), right))
+            unsafe set(x, values[Int(min(max(place.y, 0), down)) * matte.width + column])
+          }
+        }
+      }
+    }
+  }
+}
