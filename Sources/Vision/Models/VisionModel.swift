@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A model that is loaded, checked, and known how to use.
 ///
 /// Sessions share a model. It holds as many instances as run at the same time.
