@@ -93,9 +93,9 @@ import Testing
       Self.configuration, catalogue: catalogue, clock: clock.sessionClock
     ) { server, address in
       try await withStub(address) { stub in
-        let answers = try await clock.ticking(by: .seconds(3)) {
-          try await stub.converse([.open([.filter("stuck")]), .frame(1, Self.image)])
-        }
+        async let ending = stub.converse([.open([.filter("stuck")]), .frame(1, Self.image)])
+        for await _ in gate.entered { break }
+        let answers = try await clock.ticking(by: .seconds(3)) { try await ending }
         #expect(answers.finalStats?.passedThrough == 1)
         #expect(answers.errors.count == 1)
         #expect(gate.entryCount == 1)
