@@ -352,6 +352,8 @@ let package = Package(
         "SidelightKernelLanguage",
         "SidelightServer", "SidelightTransport", "SidelightCodecs", "SidelightWire",
         "SidelightKernels", grpcCore, grpcTransport, protobuf, tracing, metrics, logging,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),

@@ -9,16 +9,6 @@ import Testing
 
 /// Calls on WebSockets to a real server.
 @Suite(.timeLimit(.minutes(5))) struct WebSocketCallTests {
-  /// A site without pages, whose WebSockets need a bearer token.
-  private struct TokenSite: WebSite {
-    func response(to request: WebRequest) -> WebResponse { .text(404, "There are no pages.") }
-
-    func admission(of request: WebRequest) -> WebSocketAdmission {
-      request.elements(of: "sec-websocket-protocol").contains("bearer.abc")
-        ? .accepted(authorization: []) : .refused(.text(401, "A token is missing."))
-    }
-  }
-
   /// Runs a server with a web endpoint, for as long as `body` runs.
   private func withServer<Result: Sendable>(
     _ change: (inout ServerConfiguration) -> Void = { _ in },
@@ -26,8 +16,8 @@ import Testing
   ) async throws -> Result {
     var configuration = ServerConfiguration()
     change(&configuration)
-    let web = WebEndpoint(address: .tcp(host: "127.0.0.1", port: 0), site: TokenSite())
-    return try await SidelightTestSupport.withServer(configuration, web: web) { server, _ in
+    return try await SidelightTestSupport.withServer(configuration, web: TokenSite.endpoint) {
+      server, _ in
       try await body(server, try #require(try await server.webAddress))
     }
   }

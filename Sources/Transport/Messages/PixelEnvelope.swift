@@ -1,5 +1,6 @@
 import Foundation
-import GRPCCore
+package import GRPCCore
+import GRPCProtobuf
 import NIOCore
 package import SidelightKernels
 package import SidelightWire
@@ -195,5 +196,27 @@ extension PixelMessage {
     var message = self
     message.carriedImage = image
     return message
+  }
+}
+
+/// A message to be sent: a generated message, or an encoded one that refers to its pixels.
+package enum OutgoingMessage<Message: PixelMessage>: Sendable {
+  /// A message without pixels, or with few enough to be copied.
+  case message(Message)
+  /// A message whose pixels are sent without copying. Without a store the transport copies them.
+  case envelope(PixelEnvelope<Message>, OutboundMessageStore.CallMessages?)
+}
+
+/// The serializer of messages that carry pixels. It sends envelopes as they are.
+package struct OutgoingMessageSerializer<Message: PixelMessage>: MessageSerializer {
+  package init() {}
+
+  package func serialize<Bytes: GRPCContiguousBytes>(
+    _ message: OutgoingMessage<Message>
+  ) throws -> Bytes {
+    switch message {
+    case .message(let message): try ProtobufSerializer<Message>().serialize(message)
+    case .envelope(let envelope, let messages): envelope.serialized(storingIn: messages)
+    }
   }
 }

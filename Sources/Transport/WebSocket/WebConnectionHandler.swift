@@ -176,13 +176,14 @@ final class WebConnectionHandler: ChannelInboundHandler, RemovableChannelHandler
   ) {
     let channel = context.channel
     let pipeline = channel.pipeline.syncOperations
+    let guards = self.listener.guards
+    let limiter = guards.limiter(of: channel)
+    limiter.begin(path: path)
     do {
-      try pipeline.addHandlers(
-        self.listener.guards.webSocketHandlers(of: channel)
-          + [
-            WebSocketCallHandler(
-              call, limits: self.listener.guards.webSocketLimits(path: path, of: channel))
-          ])
+      if let keepalive = guards.keepalive(ping: WebSocketFrameHead.ping) {
+        try pipeline.addHandler(keepalive)
+      }
+      try pipeline.addHandler(WebSocketCallHandler(call, limiter, pings: guards.pingBudget))
       // The decoder passes on the bytes that follow the handshake when it is removed.
       let decoder = try pipeline.context(
         handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self)

@@ -73,21 +73,13 @@ package final class WebListener: Sendable {
   private func serve(
     _ server: GRPCServer<WebSocketTransport>, on channel: any Channel, address: Address
   ) async throws {
-    // Not a child task, which would be cancelled together with this one and before the connections
-    // are closed. `onCancel` cancels it, and this function returns only after it.
-    let serving = Task { try await server.serve() }
-    try await withTaskCancellationHandler {
-      try await withGracefulShutdownHandler {
-        self.bound.succeed(address)
-        try await serving.value
-      } onGracefulShutdown: {
-        channel.close(promise: nil)
-        self.connections.quiesceAll()
-        server.beginGracefulShutdown()
-      }
-    } onCancel: {
+    try await withGracefulShutdownHandler {
+      self.bound.succeed(address)
+      try await self.connections.serve(server) { channel.close(promise: nil) }
+    } onGracefulShutdown: {
       channel.close(promise: nil)
-      self.connections.closeAll { serving.cancel() }
+      self.connections.quiesceAll()
+      server.beginGracefulShutdown()
     }
   }
 

@@ -7,8 +7,8 @@ import SidelightWire
 /// call, the text message `end` ends the client's side, and the status becomes a text message and a
 /// close frame (`docs/reference/websocket.md`).
 ///
-/// It applies the limits of ``CallGuard``, and delivers messages in batches as ``MessageReader``
-/// does. While messages wait it stops reading, and the kernel's buffer fills.
+/// It applies the limits of a ``CallLimiter``. While messages wait it stops reading, and the kernel's
+/// buffer fills.
 final class WebSocketCallHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = RPCRequestPart<CallBytes>
@@ -23,43 +23,31 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     case closing
   }
 
-  /// The weight of a batch: a frame counts 1, a message 1 and 1 more per ``bytesPerWeight`` bytes.
-  private static let batchWeight = 16
-  private static let bytesPerWeight = 512
-  /// The size from which messages count against the budget of unfinished ones.
-  private static let minCountedBytes = 64 << 10
-
   private let call: WebSocketCall
-  private let limits: WebSocketLimits
+  private let limiter: CallLimiter
   private var phase = Phase.waiting
   private var reader: WebSocketReader
   /// Whether the client's frames can be read; after a violation they cannot.
   private var isReadable = true
   /// Received bytes that were not delivered.
   private var waiting: CircularBuffer<ByteBuffer> = []
-  /// The weight that may still be delivered before the next poll.
-  private var budget: Int
-  /// Whether a read was requested while bytes wait.
-  private var isReadPending = false
-  private var isTickRequested = false
   /// Whether the client's messages have ended.
   private var isInputOver = false
-  /// The bytes that are reserved in the budget of unfinished messages.
-  private var reserved = 0
   private var pings: RateBudget?
   private let writer: WebSocketWriter
-  private var deadline = EventLoopTimer()
-  private var linger = EventLoopTimer()
   /// The bytes that are still discarded after the close frame.
   private var discardLimit = 0
 
-  init(_ call: WebSocketCall, limits: WebSocketLimits) {
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - limiter: The limits of the call.
+  ///   - pings: The pings that the client may send; `nil` disables the limit.
+  init(_ call: WebSocketCall, _ limiter: CallLimiter, pings: RateBudget?) {
     self.call = call
-    self.limits = limits
-    self.budget = limits.ticks == nil ? .max : Self.batchWeight
-    self.reader = WebSocketReader(limits: .init(maxMessageBytes: limits.maxBytes))
-    self.pings = limits.pings
-    self.writer = WebSocketWriter(call.store, stallTimeout: limits.writeStallTimeout)
+    self.limiter = limiter
+    self.reader = WebSocketReader(limits: .init(maxMessageBytes: limiter.maxBytes))
+    self.pings = pings
+    self.writer = WebSocketWriter(call.store, limiter)
   }
 
   /// Begins the call, when the handler above is in place.
@@ -68,8 +56,8 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     self.phase = .open
     context.fireChannelRead(self.wrapInboundOut(.metadata(self.call.metadata)))
     if let timeout = self.call.timeout {
-      self.deadline.start(in: timeout, on: context.eventLoop) {
-        self.refuse(.deadlineExceeded(timeout), context: context)
+      self.limiter.startDeadline(in: timeout, on: context.eventLoop) {
+        self.refuse($0, context: context)
       }
     }
     self.deliver(context: context)
@@ -90,53 +78,37 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    if self.waiting.isEmpty { self.renewBudget() }
+    if self.waiting.isEmpty { self.limiter.renewBatch() }
     context.fireChannelReadComplete()
     // The handler above stops reading when its input is over; a close frame may still come.
     if self.isInputOver || self.phase == .closing { self.requestMore(context: context) }
   }
 
   func read(context: ChannelHandlerContext) {
-    if self.phase == .waiting {
-      self.isReadPending = true
-    } else {
-      self.requestMore(context: context)
-    }
+    if self.phase != .waiting { self.requestMore(context: context) }
   }
 
   private func requestMore(context: ChannelHandlerContext) {
-    guard !self.waiting.isEmpty, let ticks = self.limits.ticks else { return context.read() }
-    self.isReadPending = true
-    guard !self.isTickRequested else { return }
-    self.isTickRequested = true
-    ticks.tick(of: context.eventLoop).afterPoll { self.handleTick(context: context) }
-  }
-
-  private func handleTick(context: ChannelHandlerContext) {
-    self.isTickRequested = false
-    guard self.isReadPending, context.channel.isActive else { return }
-    self.isReadPending = false
-    self.renewBudget()
-    if self.phase == .closing {
-      self.discard(context: context)
-      return context.read()
+    guard !self.waiting.isEmpty, self.limiter.deliversBatches else { return context.read() }
+    self.limiter.awaitBatch(on: context.eventLoop) {
+      guard context.channel.isActive else { return }
+      if self.phase == .closing {
+        self.discard(context: context)
+        return context.read()
+      }
+      self.deliver(context: context)
+      self.channelReadComplete(context: context)
+      context.channel.read()
     }
-    self.deliver(context: context)
-    self.channelReadComplete(context: context)
-    context.channel.read()
-  }
-
-  private func renewBudget() {
-    if self.limits.ticks != nil { self.budget = Self.batchWeight }
   }
 
   /// Delivers as much as the budget allows. A frame that has begun is delivered to its end.
   private func deliver(context: ChannelHandlerContext) {
-    while self.phase == .open, self.budget > 0 || self.reader.isWithinFrame,
+    while self.phase == .open, self.limiter.batchBudget > 0 || self.reader.isWithinFrame,
       var bytes = self.waiting.popFirst()
     {
       do throws(WebSocketViolation) {
-        while self.phase == .open, self.budget > 0 || self.reader.isWithinFrame,
+        while self.phase == .open, self.limiter.batchBudget > 0 || self.reader.isWithinFrame,
           let event = try self.reader.next(from: &bytes)
         {
           try self.handle(event, context: context)
@@ -152,16 +124,16 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   private func handle(
     _ event: WebSocketEvent, context: ChannelHandlerContext
   ) throws(WebSocketViolation) {
-    self.budget -= 1
+    self.limiter.spend(1)
     switch event {
     case .frame(let messageBytes):
-      guard !self.reserve(messageBytes) else { return }
-      self.refuse(
-        .noCapacity(for: messageBytes, self.limits.configuration), context: context)
+      if let refusal = self.limiter.reserve(messageBytes) {
+        self.refuse(refusal, context: context)
+      }
     case .message(let bytes):
-      self.budget -= bytes.readableBytes / Self.bytesPerWeight
-      _ = self.reserve(0)
-      if let refusal = self.limits.refusal(of: bytes) {
+      self.limiter.spend(bytes.readableBytes / CallLimiter.bytesPerWeight)
+      self.limiter.releaseMessage()
+      if let refusal = self.limiter.refusal(of: bytes) {
         return self.refuse(refusal, context: context)
       }
       context.fireChannelRead(self.wrapInboundOut(.message(CallBytes(bytes))))
@@ -169,7 +141,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
       self.endInput(context: context)
     case .ping(let content):
       guard self.pings?.take(at: .now()) ?? true else {
-        self.limits.counters.record(.pings, against: self.limits.address)
+        self.limiter.record(.pings)
         throw WebSocketViolation(.policyViolation, "The client sends too many pings.")
       }
       self.writer.answer(content, context: context)
@@ -186,22 +158,6 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
     guard !self.isInputOver else { return }
     self.isInputOver = true
     context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-  }
-
-  /// Reserves the bytes of a message, and releases the bytes of the previous message.
-  ///
-  /// - Returns: Whether the budget had enough.
-  private func reserve(_ length: Int) -> Bool {
-    let needed = length >= Self.minCountedBytes ? length : 0
-    guard needed != self.reserved else { return true }
-    if self.reserved > 0 {
-      self.limits.unfinished?.release(self.reserved, for: self.limits.address)
-    }
-    self.reserved = 0
-    guard needed > 0, let unfinished = self.limits.unfinished else { return true }
-    guard unfinished.reserve(needed, for: self.limits.address) else { return false }
-    self.reserved = needed
-    return true
   }
 
   // MARK: Outbound
@@ -245,10 +201,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    self.deadline.cancel()
-    self.linger.cancel()
-    self.writer.cancel()
-    _ = self.reserve(0)
+    self.limiter.end()
     self.waiting.removeAll()
     if self.phase != .closing {
       self.phase = .closing
@@ -261,9 +214,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   /// Ends the call with a status, and cancels its handler.
   private func refuse(_ refusal: CallRefusal, context: ChannelHandlerContext) {
     guard self.phase == .open else { return }
-    if let guardName = refusal.guardName {
-      self.limits.counters.record(guardName, against: self.limits.address)
-    }
+    if let guardName = refusal.guardName { self.limiter.record(guardName) }
     let wasInputOver = self.isInputOver
     self.finish(CallEnd(refusal.status), context: context)
     self.call.cancellation.cancel()
@@ -274,9 +225,7 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   /// Closes the WebSocket for a violation of its client.
   private func fail(_ violation: WebSocketViolation, context: ChannelHandlerContext) {
     guard self.phase == .open else { return }
-    if violation.code == .messageTooBig {
-      self.limits.counters.record(.messageSize, against: self.limits.address)
-    }
+    if violation.code == .messageTooBig { self.limiter.record(.messageSize) }
     self.isReadable = false
     self.waiting.removeAll()
     self.close(violation.code, violation.reason, context: context)
@@ -300,25 +249,16 @@ final class WebSocketCallHandler: ChannelDuplexHandler {
   ) {
     guard self.phase == .open else { return }
     self.phase = .closing
-    self.deadline.cancel()
-    _ = self.reserve(0)
+    self.limiter.stopDeadline()
+    self.limiter.releaseMessage()
     // The bytes that follow are not in the budget of unfinished messages.
     self.reader.discardMessages()
     // Closing while the client sends would reset the connection, and the client lose the status.
-    self.discardLimit = max(2 * self.limits.maxBytes, self.limits.maxTransportBytes)
+    self.discardLimit = 2 * self.limiter.maxMessageBytes
     self.writer.writeClose(code, reason, context: context)
     if cancelsCall { self.call.cancellation.cancel() }
-    self.awaitClose(context: context)
+    self.limiter.awaitEnd(on: context.eventLoop) { context.close(promise: nil) }
     self.requestMore(context: context)
-  }
-
-  private func awaitClose(context: ChannelHandlerContext) {
-    self.linger.start(in: self.limits.configuration.lingerTimeout, on: context.eventLoop) {
-      // The other guard handles a client that still takes bytes from before the close frame.
-      guard !self.writer.isWaiting else { return self.awaitClose(context: context) }
-      self.limits.counters.record(.linger, against: self.limits.address)
-      context.close(promise: nil)
-    }
   }
 
   /// Discards the client's bytes after the close frame, up to the client's own close frame.

@@ -88,6 +88,13 @@ struct WebSocketFrameHead {
     }
   }
 
+  /// The ping of a server, without content.
+  static var ping: ByteBuffer {
+    var buffer = ByteBuffer()
+    Self.write(.ping, length: 0, to: &buffer)
+    return buffer
+  }
+
   /// Returns the close frame of a server. A reason that is too long is cut off.
   static func close(_ code: WebSocketCloseCode, _ reason: String) -> ByteBuffer {
     let reason = reason.clipped(toBytes: Self.maxControlBytes - 2)

@@ -4,29 +4,18 @@ import SidelightWire
 /// A writer of the frames of a server: messages of the call, its status, the close frame, and
 /// answers to pings. It must be used on the channel's event loop.
 final class WebSocketWriter {
-  /// The maximum bytes per write. Writing in parts distinguishes a slow client from one that has
-  /// stopped reading.
-  private static let maxPartBytes = 1 << 20
-
   private let store: OutboundMessageStore
-  private let stall: WriteStallDetector
+  private let limiter: CallLimiter
   /// The answer to the last ping, while the connection isn't writable.
   private var waitingPong: ByteBuffer?
 
   /// - Parameters:
   ///   - store: The large messages of all calls, which are written in place of their handles.
-  ///   - stallTimeout: The time in which the client must take bytes of messages; `nil` disables the
-  ///     limit.
-  init(_ store: OutboundMessageStore, stallTimeout: Duration?) {
+  ///   - limiter: The limits of the call.
+  init(_ store: OutboundMessageStore, _ limiter: CallLimiter) {
     self.store = store
-    self.stall = WriteStallDetector(timeout: stallTimeout)
+    self.limiter = limiter
   }
-
-  /// Whether the client has not taken all messages.
-  var isWaiting: Bool { self.stall.isWaiting }
-
-  /// Stops the detection of a stalled client.
-  func cancel() { self.stall.cancel() }
 
   /// Answers a ping. While the connection isn't writable, only the last ping is kept for an answer.
   func answer(_ content: ByteBuffer, context: ChannelHandlerContext) {
@@ -57,8 +46,13 @@ final class WebSocketWriter {
         .binary, length: pieces.reduce(0) { $0 + $1.readableBytes }, to: &head)
       context.write(Self.wrap(head), promise: nil)
       for (index, piece) in pieces.enumerated() {
-        self.writeParts(
-          of: piece, context: context, promise: index == pieces.count - 1 ? promise : nil)
+        let promise = index == pieces.count - 1 ? promise : nil
+        self.limiter.write(piece, promise: promise, on: context.eventLoop) { part, _, promise in
+          context.write(Self.wrap(part), promise: promise)
+        }
+      }
+      self.limiter.checkProgress(on: context.eventLoop) {
+        context.abortConnection(by: .callStall)
       }
     } catch {
       // Closing the call is better than sending a wrong message.
@@ -80,24 +74,6 @@ final class WebSocketWriter {
     _ code: WebSocketCloseCode, _ reason: String, context: ChannelHandlerContext
   ) {
     context.writeAndFlush(Self.wrap(WebSocketFrameHead.close(code, reason)), promise: nil)
-  }
-
-  /// Writes bytes in parts, recording when the client has taken a part.
-  private func writeParts(
-    of bytes: ByteBuffer, context: ChannelHandlerContext, promise: EventLoopPromise<Void>?
-  ) {
-    var rest = bytes
-    repeat {
-      let count = min(rest.readableBytes, Self.maxPartBytes)
-      let part = rest.readSlice(length: count) ?? ByteBuffer()
-      let isLast = rest.readableBytes == 0
-      let written = (isLast ? promise : nil) ?? context.eventLoop.makePromise()
-      written.futureResult.assumeIsolated().whenComplete { _ in self.stall.taken += count }
-      self.stall.write(count, on: context.eventLoop) {
-        context.abortConnection(by: .callStall)
-      }
-      context.write(Self.wrap(part), promise: written)
-    } while rest.readableBytes > 0
   }
 
   private static func wrap(_ bytes: ByteBuffer) -> NIOAny { NIOAny(IOData.byteBuffer(bytes)) }

@@ -11,6 +11,8 @@ struct Attack: Sendable {
   var target: Guard
   /// Other guards that would stop it too.
   var others: Set<Guard> = []
+  /// The protocol that carries its calls.
+  var carrier = Carrier.http2
   /// Sets short timeouts and low limits.
   var configure: @Sendable (inout ServerConfiguration) -> Void = { _ in }
   /// Sets timeouts that reveal that the guards have not acted. If the harm is inactivity, the
@@ -30,7 +32,10 @@ struct Attack: Sendable {
   static let longAfter = shortTimeout * 10
 
   /// One attack per guard, except the shutdown's, which has a separate test.
-  static let all: [Attack] = [
+  static let all: [Attack] = http2 + onCallLimits(over: .http2)
+
+  /// Attacks on HTTP/2 connections.
+  private static let http2: [Attack] = [
     Attack(
       target: .connectionCap, configure: { $0.guards.maxConnectionsPerAddress = 2 },
       isStopped: { _, address in
@@ -55,25 +60,6 @@ struct Attack: Sendable {
         }
       }),
     Attack(
-      target: .keepalive,
-      configure: {
-        $0.guards.keepaliveInterval = Self.shortTimeout
-        $0.guards.keepaliveTimeout = Self.shortTimeout
-      },
-      setClock: { $0.guards.lingerTimeout = Self.longAfter },
-      isStopped: { _, address in
-        try await withRawPeer(address) { peer in
-          peer.send(RawPeer.preface)
-          peer.beginLingering()
-          var isAsked = false
-          while let frame = await peer.next(where: { $0.isKeepalive || $0.isReset }) {
-            if frame.isReset { return false }
-            isAsked = true
-          }
-          return isAsked
-        }
-      }),
-    Attack(
       target: .connectionStall, others: [.callStall],
       configure: {
         $0.guards.writeStallTimeout = Self.shortTimeout
@@ -85,15 +71,7 @@ struct Attack: Sendable {
           peer.openWindows()
           try peer.sendPictures()
           try await expectEventually("the session is open") { server.sessionCount == 1 }
-          return try await withRawPeer(address) { clock in
-            clock.send(RawPeer.preface)
-            return try await firstOf {
-              while server.sessionCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
-              return true
-            } or: {
-              await clock.next(where: \.isKeepalive) == nil
-            }
-          }
+          return try await Self.sessionsEnd(on: server, beforePingOf: address, over: .http2)
         }
       }),
     Attack(
@@ -151,38 +129,6 @@ struct Attack: Sendable {
         }
       }),
     Attack(
-      target: .deadline,
-      isStopped: { _, address in
-        try await withRawPeer(address) { peer in
-          peer.send(RawPeer.preface)
-          peer.call(Self.process, headers: [("grpc-timeout", "60m")])
-          return await peer.outcome() == .status(4)
-        }
-      }),
-    Attack(
-      target: .messageSize, others: [.unfinishedMessages],
-      isStopped: { _, address in
-        try await withRawPeer(address) { peer in
-          peer.send(RawPeer.preface)
-          peer.call(Self.process)
-          peer.data(RawPeer.message([1, 2, 3], length: 0xFFFF_FFFF))
-          return await peer.outcome() == .status(8)
-        }
-      }),
-    Attack(
-      target: .unfinishedMessages,
-      configure: { $0.guards.maxUnfinishedBytesPerAddress = 1 << 20 },
-      isStopped: { _, address in
-        try await withRawPeer(address) { peer in
-          peer.send(RawPeer.preface)
-          for stream: UInt32 in [1, 3] {
-            peer.call(Self.process, stream: stream)
-            peer.data(RawPeer.message([1, 2, 3], length: 600_000), stream: stream)
-          }
-          return await peer.outcome(stream: 3) == .status(8)
-        }
-      }),
-    Attack(
       target: .compression,
       isStopped: { _, address in
         try await withRawPeer(address) { peer in
@@ -190,18 +136,6 @@ struct Attack: Sendable {
           peer.call(Self.process)
           peer.data(ByteBuffer(bytes: [1, 0, 0, 0, 1, 0]))
           return await peer.outcome() == .status(12)
-        }
-      }),
-    Attack(
-      target: .messageFields, configure: { $0.guards.maxMessageFields = 100 },
-      isStopped: { _, address in
-        try await withRawPeer(address) { peer in
-          peer.send(RawPeer.preface)
-          peer.call(Self.process)
-          // activate { stages {} stages {} ... }: 120 empty entries.
-          let entries = (0 ..< 120).flatMap { _ in [0x0A, 0x00] as [UInt8] }
-          peer.data(RawPeer.message([0x9A, 0x01, 0xF0, 0x01] + entries))
-          return await peer.outcome() == .status(8)
         }
       }),
     Attack(
@@ -223,30 +157,123 @@ struct Attack: Sendable {
           return await peer.outcome() == .status(9)
         }
       }),
-    Attack(
-      target: .callStall,
-      configure: {
-        $0.guards.writeStallTimeout = Self.shortTimeout
-        $0.transport.streamWindowBytes = 64 << 20
-      },
-      isStopped: { _, address in
-        try await withRawPeer(address) { peer in
-          peer.send(RawPeer.preface)
-          try peer.sendPictures()
-          return await peer.outcome() == .reset
-        }
-      }),
-    Attack(
-      target: .linger, configure: { $0.guards.lingerTimeout = Self.shortTimeout },
-      isStopped: { _, address in
-        try await withRawPeer(address) { peer in
-          peer.send(RawPeer.preface)
-          peer.beginLingering()
-          guard await peer.outcome() == .status(9) else { return false }
-          return await peer.outcome() == .reset
-        }
-      }),
   ]
+
+  /// Attacks on the limits of a call, which are the same for each protocol.
+  static func onCallLimits(over carrier: Carrier) -> [Attack] {
+    [
+      Attack(
+        target: .keepalive, carrier: carrier,
+        configure: {
+          $0.guards.keepaliveInterval = Self.shortTimeout
+          $0.guards.keepaliveTimeout = Self.shortTimeout
+        },
+        setClock: { $0.guards.lingerTimeout = Self.longAfter },
+        isStopped: { _, address in
+          try await withCallPeer(address, over: carrier) { peer in
+            try await peer.send(message: [])
+            var isAsked = false
+            while true {
+              switch try await peer.outcome() {
+              case .none: isAsked = true
+              case .status: break
+              case .reset, .closed: return isAsked
+              }
+            }
+          }
+        }),
+      Attack(
+        target: .deadline, carrier: carrier,
+        isStopped: { _, address in
+          try await withCallPeer(address, over: carrier, timeout: "60m") { peer in
+            try await peer.outcome() == .status(4)
+          }
+        }),
+      Attack(
+        target: .messageSize, others: [.unfinishedMessages], carrier: carrier,
+        isStopped: { _, address in
+          try await withCallPeer(address, over: carrier) { peer in
+            try await peer.send(message: [1, 2, 3], length: 0xFFFF_FFFF)
+            return try await peer.outcome() == .status(8)
+          }
+        }),
+      Attack(
+        target: .unfinishedMessages, carrier: carrier,
+        configure: { $0.guards.maxUnfinishedBytesPerAddress = 1 << 20 },
+        isStopped: { _, address in
+          try await withCallPeer(address, over: carrier) { first in
+            try await withCallPeer(address, over: carrier) { second in
+              for peer in [first, second] {
+                try await peer.send(message: [1, 2, 3], length: 600_000)
+              }
+              return try await firstOf {
+                try await first.outcome() == .status(8)
+              } or: {
+                try await second.outcome() == .status(8)
+              }
+            }
+          }
+        }),
+      Attack(
+        target: .messageFields, carrier: carrier,
+        configure: { $0.guards.maxMessageFields = 100 },
+        isStopped: { _, address in
+          try await withCallPeer(address, over: carrier) { peer in
+            // activate { stages {} stages {} ... }: 120 empty entries.
+            let entries = (0 ..< 120).flatMap { _ in [0x0A, 0x00] as [UInt8] }
+            try await peer.send(message: [0x9A, 0x01, 0xF0, 0x01] + entries)
+            return try await peer.outcome() == .status(8)
+          }
+        }),
+      Attack(
+        target: .callStall, others: [.connectionStall], carrier: carrier,
+        configure: {
+          $0.guards.writeStallTimeout = Self.shortTimeout
+          $0.transport.streamWindowBytes = 64 << 20
+        },
+        isStopped: { server, address in
+          try await withCallPeer(address, over: carrier, reads: false) { peer in
+            let open = Sidelight_V1_ClientMessage.open()
+            try await peer.send(message: try open.serializedBytes())
+            try await expectEventually("the session is open") { server.sessionCount == 1 }
+            let picture = Sidelight_V1_Image.noise(.gray8, 2048, 2048)
+            for sequence: UInt64 in 1 ... 4 {
+              let frame = Sidelight_V1_ClientMessage.frame(sequence, picture)
+              // The server may have closed the connection.
+              try? await peer.send(message: try frame.serializedBytes())
+            }
+            return try await Self.sessionsEnd(on: server, beforePingOf: address, over: carrier)
+          }
+        }),
+      Attack(
+        target: .linger, carrier: carrier,
+        configure: { $0.guards.lingerTimeout = Self.shortTimeout },
+        isStopped: { _, address in
+          try await withCallPeer(address, over: carrier) { peer in
+            // The call gets its status immediately, and the client does not end it.
+            try await peer.send(message: [])
+            guard try await peer.outcome() == .status(9) else { return false }
+            return try await peer.outcome() == .reset
+          }
+        }),
+    ]
+  }
+
+  /// Waits until all sessions have ended.
+  ///
+  /// - Returns: `false` if another connection gets a keepalive ping first.
+  private static func sessionsEnd(
+    on server: SidelightServer, beforePingOf address: Address, over carrier: Carrier
+  ) async throws -> Bool {
+    try await withCallPeer(address, over: carrier) { clock in
+      try await firstOf {
+        while server.sessionCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+        return true
+      } or: {
+        try await clock.outcome() != .none
+      }
+    }
+  }
 }
 
 extension Attack {
@@ -289,31 +316,6 @@ private func firstOf(
 }
 
 extension RawPeer {
-  /// The outcome of a call.
-  fileprivate enum Outcome: Equatable {
-    case status(Int)
-    case reset
-    /// The server has sent a keepalive PING, but no frame of the call.
-    case none
-    /// The connection is closed.
-    case closed
-  }
-
-  /// Returns the next outcome of a call.
-  fileprivate func outcome(stream: UInt32 = 1) async -> Outcome {
-    let frame = await self.next {
-      $0.isKeepalive || $0.stream == stream && ($0.isReset || $0.status != nil)
-    }
-    guard let frame else { return .closed }
-    return frame.status.map(Outcome.status) ?? (frame.isReset ? .reset : .none)
-  }
-
-  /// Starts a call that gets its status immediately, and that the client does not end.
-  fileprivate func beginLingering() {
-    self.call(Attack.process)
-    self.data(RawPeer.message([]))
-  }
-
   /// Opens the windows of the connection and of new streams to their maximum.
   fileprivate func openWindows() {
     var setting = ByteBuffer()

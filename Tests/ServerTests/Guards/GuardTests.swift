@@ -13,7 +13,7 @@ import Testing
   /// tests.
   private static let timeout = Duration.seconds(60)
 
-  @Test(arguments: Attack.all)
+  @Test(arguments: Attack.all + Attack.onCallLimits(over: .webSocket))
   func `each guard stops its attack, and no other guard does`(_ attack: Attack) async throws {
     #expect(try await Self.isStopped(attack) == true)
     var bare = attack
@@ -41,8 +41,10 @@ import Testing
     attack.configure(&configuration)
     if attack.others.contains(attack.target) { attack.setClock(&configuration) }
     configuration.guards.active.subtract(attack.others)
-    return try await withServer(configuration) { server, address in
-      let isStopped = try await within(Self.timeout) { try await attack.isStopped(server, address) }
+    let web = attack.carrier == .webSocket ? TokenSite.endpoint : nil
+    return try await withServer(configuration, web: web) { server, address in
+      let target = web == nil ? address : try #require(try await server.webAddress)
+      let isStopped = try await within(Self.timeout) { try await attack.isStopped(server, target) }
       // The count names the guard that acted. PINGs with a response are not counted.
       if isStopped == true, attack.target != .pings {
         #expect(server.guardCounts[attack.target, default: 0] > 0)

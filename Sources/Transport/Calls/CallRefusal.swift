@@ -1,7 +1,5 @@
-import Foundation
 import GRPCCore
 import GRPCProtobuf
-import NIOHPACK
 import SidelightWire
 
 /// The reason why a call is ended before its handler has done so, with the details that a client
@@ -86,24 +84,5 @@ struct CallRefusal: Sendable {
     GoogleRPCStatus(
       code: code, message: "The message \(reason).",
       details: .badRequest(violations: [.init(field: "message", description: reason)]))
-  }
-
-  /// Returns the trailers that end the call.
-  ///
-  /// - Parameter hasHeaders: Whether the response's headers were sent; if not, the trailers include
-  ///   them.
-  func trailers(hasHeaders: Bool) -> HPACKHeaders {
-    var trailers: HPACKHeaders =
-      hasHeaders ? [:] : [":status": "200", "content-type": "application/grpc"]
-    trailers.add(name: "grpc-status", value: "\(self.status.rpcErrorCode.rawValue)")
-    // The messages are plain ASCII without a per cent sign, and don't need encoding.
-    trailers.add(name: "grpc-message", value: self.status.rpcErrorMessage)
-    for (name, value) in self.status.rpcErrorMetadata {
-      switch value {
-      case .string(let string): trailers.add(name: name, value: string)
-      case .binary(let bytes): trailers.add(name: name, value: Data(bytes).base64EncodedString())
-      }
-    }
-    return trailers
   }
 }

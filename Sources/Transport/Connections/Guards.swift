@@ -66,18 +66,12 @@ package final class Guards: Sendable {
     if self.isActive(.preface) {
       inner.append(PrefaceGuard(timeout: self.configuration.prefaceTimeout))
     }
-    if self.isActive(.keepalive) {
-      inner.append(
-        KeepaliveGuard(
-          interval: self.configuration.keepaliveInterval,
-          timeout: self.configuration.keepaliveTimeout))
+    if let keepalive = self.keepalive(ping: HTTP2PingFrame.request(0).bytes) {
+      inner.append(keepalive)
     }
     inner.append(
       HTTP2FrameGuard(
-        pings: self.isActive(.pings)
-          ? RateBudget(
-            perSecond: Double(self.configuration.pingsPerSecond),
-            burst: self.configuration.pingBurst, at: .now()) : nil,
+        pings: self.pingBudget,
         resets: self.isActive(.resets)
           ? RateBudget(perSecond: Self.resetsPerSecond, burst: Self.resetBurst, at: .now()) : nil,
         counters: self.counters))
@@ -123,28 +117,48 @@ package final class Guards: Sendable {
     call channel: any Channel, messages: OutboundMessageStore, cancellation: CallCancellation
   ) throws {
     let connection = channel.parent ?? channel
-    let address = connection.peerAddress
-    // The handler is absent if the guard is inactive.
-    let lateFrames = try? connection.pipeline.syncOperations.handler(type: LateFrameGuard.self)
-    let writer = CallWriter(
-      CallWriter.Limits(
-        configuration: self.configuration, address: address, counters: self.counters,
-        frames: try? connection.pipeline.syncOperations.handler(type: HTTP2FrameGuard.self)))
-    let reader = MessageReader(
-      self.isActive(.messageBatches)
-        ? MessageReader.Batching(ticks: self.ticks, address: address, counters: self.counters) : nil
-    )
-    let callGuard = CallGuard(
-      configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
-      unfinished: self.unfinished, lateFrames: lateFrames, address: address,
-      counters: self.counters,
-      cancellation: cancellation)
+    let above = connection.pipeline.syncOperations
+    let limiter = self.limiter(of: connection)
+    // The late frames' guard is absent if it is inactive.
     try messages.addHandlers(
-      toCall: channel, maxMessageBytes: self.maxMessageBytes, writer: writer, reader: reader,
-      guards: [callGuard])
+      toCall: channel, maxMessageBytes: self.maxMessageBytes,
+      writer: CallWriter(limiter, frames: try? above.handler(type: HTTP2FrameGuard.self)),
+      reader: MessageReader(limiter),
+      guards: [
+        CallGuard(
+          limiter, lateFrames: try? above.handler(type: LateFrameGuard.self),
+          cancellation: cancellation)
+      ])
   }
 
-  // MARK: HTTP and WebSockets
+  // MARK: Parts of both protocols
+
+  /// Returns the limits of a call.
+  func limiter(of connection: any Channel) -> CallLimiter {
+    CallLimiter(
+      configuration: self.configuration, maxMessageBytes: self.maxMessageBytes,
+      unfinished: self.unfinished, ticks: self.ticks, address: connection.peerAddress,
+      counters: self.counters)
+  }
+
+  /// Returns a guard that pings a silent peer; `nil` if it is inactive.
+  ///
+  /// - Parameter ping: The bytes of a ping.
+  func keepalive(ping: ByteBuffer) -> KeepaliveGuard? {
+    let configuration = self.configuration
+    guard self.isActive(.keepalive) else { return nil }
+    return KeepaliveGuard(
+      ping: ping, interval: configuration.keepaliveInterval,
+      timeout: configuration.keepaliveTimeout)
+  }
+
+  /// The pings that a connection may send; `nil` disables the limit.
+  var pingBudget: RateBudget? {
+    let configuration = self.configuration
+    guard self.isActive(.pings) else { return nil }
+    return RateBudget(
+      perSecond: Double(configuration.pingsPerSecond), burst: configuration.pingBurst, at: .now())
+  }
 
   /// The time in which a connection must have sent the head of an HTTP request; `nil` disables the
   /// limit.
@@ -159,36 +173,6 @@ package final class Guards: Sendable {
   func protect(webConnection channel: any Channel, of peer: String) throws {
     let end = ConnectionEndHandler(peer: peer, counters: self.counters)
     try channel.pipeline.syncOperations.addHandlers(self.socketHandlers(end))
-  }
-
-  /// The guards between the socket and the call of a WebSocket.
-  func webSocketHandlers(of channel: any Channel) -> [any ChannelHandler] {
-    guard self.isActive(.keepalive) else { return [] }
-    return [
-      WebSocketKeepalive(
-        interval: self.configuration.keepaliveInterval, timeout: self.configuration.keepaliveTimeout
-      )
-    ]
-  }
-
-  /// The limits on a WebSocket.
-  ///
-  /// - Parameter path: The method of its call.
-  func webSocketLimits(path: String, of channel: any Channel) -> WebSocketLimits {
-    let configuration = self.configuration
-    return WebSocketLimits(
-      configuration: configuration,
-      messages: CallLimits(
-        path: path, maxMessageBytes: self.maxMessageBytes,
-        maxControlMessageBytes: configuration.maxControlMessageBytes),
-      maxTransportBytes: self.maxMessageBytes,
-      ticks: self.isActive(.messageBatches) ? self.ticks : nil,
-      unfinished: self.isActive(.unfinishedMessages) ? self.unfinished : nil,
-      pings: self.isActive(.pings)
-        ? RateBudget(
-          perSecond: Double(configuration.pingsPerSecond), burst: configuration.pingBurst,
-          at: .now()) : nil,
-      address: channel.peerAddress, counters: self.counters)
   }
 
   private func isActive(_ guardName: Guard) -> Bool {

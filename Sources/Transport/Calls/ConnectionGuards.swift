@@ -83,38 +83,59 @@ final class PrefaceGuard: ChannelInboundHandler, RemovableChannelHandler {
   }
 }
 
-/// Sends an HTTP/2 PING to a peer that has been silent for a while, and closes the connection if it
-/// doesn't answer (``Guard/keepalive``). The transport would begin a graceful close, and wait for
-/// ever for the peer to take part.
+/// Sends a ping to a peer that has been silent for a while, and closes the connection if it doesn't
+/// answer (``Guard/keepalive``). gRPC's transport would begin a graceful close, and wait for ever
+/// for the peer to take part.
 ///
-/// Any bytes count as an answer, so the answer to the PING passes: the packages above ignore
-/// answers to PINGs that they did not send.
-final class KeepaliveGuard: ChannelInboundHandler {
+/// Any bytes count as an answer. An HTTP/2 answer passes: the packages above ignore answers to
+/// PINGs that they did not send. A connection that the server does not read at the moment, because
+/// the call of a WebSocket takes no messages, counts as not silent: the server could not see its
+/// answer.
+final class KeepaliveGuard: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
+  typealias OutboundIn = IOData
   typealias OutboundOut = IOData
 
+  private let ping: ByteBuffer
   private let interval: Duration
   private let timeout: Duration
   private var timer = EventLoopTimer()
-  private var lastRead = NIODeadline.now()
+  private var lastActivity = NIODeadline.now()
+  private var isReading = true
   private var isPingOutstanding = false
 
   /// - Parameters:
-  ///   - interval: The silence after which a PING is sent.
+  ///   - ping: The bytes of a ping.
+  ///   - interval: The silence after which a ping is sent.
   ///   - timeout: The time that the peer then has.
-  init(interval: Duration, timeout: Duration) {
+  init(ping: ByteBuffer, interval: Duration, timeout: Duration) {
+    self.ping = ping
     self.interval = interval
     self.timeout = timeout
   }
 
+  func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { self.wait(self.interval, context: context) }
+  }
+
   func channelActive(context: ChannelHandlerContext) {
-    self.lastRead = .now()
+    self.lastActivity = .now()
     self.wait(self.interval, context: context)
     context.fireChannelActive()
   }
 
+  func read(context: ChannelHandlerContext) {
+    if !self.isReading {
+      self.isReading = true
+      self.lastActivity = .now()
+    }
+    context.read()
+  }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    self.lastRead = .now()
+    self.lastActivity = .now()
+    // The next call of `read` asks for more.
+    self.isReading = false
     if self.isPingOutstanding {
       self.isPingOutstanding = false
       self.wait(self.interval, context: context)
@@ -134,7 +155,7 @@ final class KeepaliveGuard: ChannelInboundHandler {
   /// One timer that reads the clock costs less than a timer that every read resets.
   private func wait(_ duration: Duration, context: ChannelHandlerContext) {
     self.timer.start(in: duration, on: context.eventLoop) {
-      let silence = Duration(NIODeadline.now() - self.lastRead)
+      let silence = self.isReading ? Duration(NIODeadline.now() - self.lastActivity) : .zero
       if silence < self.interval {
         self.wait(self.interval - silence, context: context)
       } else {
@@ -145,8 +166,7 @@ final class KeepaliveGuard: ChannelInboundHandler {
 
   private func sendPing(context: ChannelHandlerContext) {
     self.isPingOutstanding = true
-    context.writeAndFlush(
-      self.wrapOutboundOut(.byteBuffer(HTTP2PingFrame.request(0).bytes)), promise: nil)
+    context.writeAndFlush(self.wrapOutboundOut(.byteBuffer(self.ping)), promise: nil)
     self.timer.start(in: self.timeout, on: context.eventLoop) {
       context.abortConnection(by: .keepalive)
     }
