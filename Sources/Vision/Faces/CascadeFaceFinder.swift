@@ -48,7 +48,7 @@
     public var minSize: Double
 
     private let model: Model
-    private let pool: InstancePool<Cascade>
+    private let pool: InstancePool<Cascade, any Error>
 
     /// Creates a finder, and loads the cascade unless another finder has loaded it.
     ///
@@ -140,13 +140,14 @@
     /// Windows with a lower mean are equalized: the cascades miss faces in the dark.
     private static let darkMean = 40.0
 
-    private static let pools = Mutex<[String: InstancePool<Cascade>]>([:])
+    private static let pools = Mutex<[String: InstancePool<Cascade, any Error>]>([:])
 
     /// Returns the pool of all finders with the same file. Loading a cascade takes up to 12 ms.
-    static func pool(path: String) throws -> InstancePool<Cascade> {
+    static func pool(path: String) throws -> InstancePool<Cascade, any Error> {
       try self.pools.withLock { pools in
         if let pool = pools[path] { return pool }
-        let pool = try InstancePool { try Cascade(path: path) }
+        let pool = InstancePool<Cascade, any Error> { try Cascade(path: path) }
+        try pool.prepare()
         pools[path] = pool
         return pool
       }
