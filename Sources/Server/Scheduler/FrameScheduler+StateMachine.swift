@@ -56,8 +56,6 @@ extension FrameScheduler {
     private struct Running {
       var session: UInt64
       var kind: TurnKind
-      /// The expected work, or `nil` if unknown.
-      var cost: Duration?
       /// The time at which it began or continued.
       var since: Duration
     }
@@ -377,9 +375,7 @@ extension FrameScheduler {
     }
 
     private mutating func start(_ request: Request, at now: Duration) -> Int {
-      self.running.append(
-        Running(
-          session: request.session, kind: request.kind, cost: request.cost, since: now))
+      self.running.append(Running(session: request.session, kind: request.kind, since: now))
       if let account = self.accounts[request.session] {
         self.virtualTime = max(self.virtualTime, account.service)
       }
