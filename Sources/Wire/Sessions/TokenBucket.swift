@@ -32,15 +32,6 @@ package struct TokenBucket: Sendable {
     self.level -= amount
   }
 
-  /// Takes 1 if it may be taken now.
-  ///
-  /// - Returns: Whether it was taken.
-  package mutating func takeOne(at now: Duration) -> Bool {
-    guard self.delay(for: 1, at: now) == .zero else { return false }
-    self.take(1)
-    return true
-  }
-
   /// Returns whether the bucket is full.
   package mutating func isFull(at now: Duration) -> Bool {
     self.fill(at: now)
