@@ -12,6 +12,17 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
     name: "kernel",
     summary: "Computes each pixel by a function that is given as text.",
     category: .effect, reach: .neighborhood, fidelity: .formula,
+    keywords: "custom own formula shader code program",
+    examples: [
+      """
+      kernel(source: "param shadows: #1b1f5e param highlights: #ffd3a8 return mix(shadows.rgb, \
+      highlights.rgb, smoothstep(0, 1, luma(color)))")
+      """,
+      """
+      kernel(source: "param shift: 2.5 in 0..16 return vec3(sample(shift, 0).r, color.g, \
+      sample(-shift, 0).b)", shift: 6)
+      """,
+    ],
     formula: """
       the text's: a function of colour, position, neighbours and time, with its own parameters \
       (docs/guides/kernels.md)

@@ -5,7 +5,9 @@ struct BoxBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "boxBlur",
     summary: "Blurs by the mean over a square.",
-    category: .blur, reach: .neighborhood, fidelity: .formula,
+    category: .blur, reach: .neighborhood, fidelity: .formula, isCoreImage: true,
+    keywords: "soft hide",
+    examples: ["boxBlur(radius: 0.01875h)"],
     formula: """
       The mean over the square of side 2 radius + 1 around the pixel; pixels that it covers in \
       part count in part. border sets the pixels beyond the edges. Colour is premultiplied, and \

@@ -13,7 +13,9 @@ struct MotionBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "motionBlur",
     summary: "Blurs along a line, like a moving camera.",
-    category: .blur, reach: .neighborhood, fidelity: .formula,
+    category: .blur, reach: .neighborhood, fidelity: .formula, isCoreImage: true,
+    keywords: "speed",
+    examples: ["motionBlur(radius: 0.0375h, angle: 0.5)"],
     formula: """
       The mean along the line of length 2 radius + 1 through the pixel: one sample for each whole \
       step along its greater extent, interpolated between the two pixels across it; the ends count \

@@ -5,7 +5,9 @@ struct ToneCurveFilter: CatalogueFilter {
   static let description = FilterDescription(
     name: "toneCurve",
     summary: "Maps the tones of each channel by a smooth curve through five points.",
-    category: .color, reach: .pixel, fidelity: .modelled,
+    category: .color, reach: .pixel, fidelity: .modelled, isCoreImage: true,
+    keywords: "contrast brighter darker",
+    examples: ["toneCurve(point1: [0.25, 0.15], point3: [0.75, 0.88])"],
     formula: """
       c' = f(clamp(c)) for each of r, g, b; f the monotone cubic (Fritsch and Carlson 1980) through \
       the points (tone, new tone) in the order of their tones, constant before the first and after \

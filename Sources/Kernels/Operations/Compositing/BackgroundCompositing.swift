@@ -83,7 +83,7 @@ extension BackgroundCompositing {
   ) -> FilterDescription {
     FilterDescription(
       name: name, summary: summary, category: .compositing, reach: .pixel, fidelity: .formula,
-      formula: formula,
+      isCoreImage: true, formula: formula,
       parameters: [
         .backdrop(
           "backgroundImage",

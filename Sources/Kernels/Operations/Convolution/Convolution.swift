@@ -1,7 +1,8 @@
 /// A convolution of every channel with 3x3 weights.
 struct Convolution3X3: ConvolutionFilter {
   static let description = Self.makeDescription(
-    "convolution3X3", "Replaces every channel by weighted sums over 3x3 pixels.", side: 3)
+    "convolution3X3", "Replaces every channel by weighted sums over 3x3 pixels.", side: 3,
+    example: "weights: [0, 1, 0, -1, 0, 1, 0, -1, 0], bias: 0.6")
   static let keepsAlpha = false
 
   let settings: ConvolutionSettings
@@ -14,7 +15,8 @@ struct Convolution3X3: ConvolutionFilter {
 /// A convolution of every channel with 5x5 weights.
 struct Convolution5X5: ConvolutionFilter {
   static let description = Self.makeDescription(
-    "convolution5X5", "Replaces every channel by weighted sums over 5x5 pixels.", side: 5)
+    "convolution5X5", "Replaces every channel by weighted sums over 5x5 pixels.", side: 5,
+    example: "weights: \(Array(repeating: 0.04, count: 25))")
   static let keepsAlpha = false
 
   let settings: ConvolutionSettings
@@ -28,7 +30,8 @@ struct Convolution5X5: ConvolutionFilter {
 struct ConvolutionRGB3X3: ConvolutionFilter {
   static let description = Self.makeDescription(
     "convolutionRGB3X3",
-    "Replaces red, green and blue by weighted sums over 3x3 pixels; alpha is kept.", side: 3)
+    "Replaces red, green and blue by weighted sums over 3x3 pixels; alpha is kept.", side: 3,
+    example: "weights: [-2, -1, 0, -1, 1, 1, 0, 1, 2]")
   static let keepsAlpha = true
 
   let settings: ConvolutionSettings
@@ -73,7 +76,7 @@ extension ConvolutionFilter {
   }
 
   fileprivate static func makeDescription(
-    _ name: String, _ summary: String, side: Int
+    _ name: String, _ summary: String, side: Int, example: String
   ) -> FilterDescription {
     let count = side * side
     var identity = Array(repeating: 0.0, count: count)
@@ -85,6 +88,7 @@ extension ConvolutionFilter {
         + "stay opaque"
     return FilterDescription(
       name: name, summary: summary, category: .stylize, reach: .neighborhood, fidelity: .formula,
+      isCoreImage: true, examples: ["\(name)(\(example))"],
       formula: """
         out(x, y) = bias + the sum of weights[i] * in(x + i % \(side) - \(side / 2), \
         y + i / \(side) - \(side / 2)): weights row by row from the top left. border sets the \
