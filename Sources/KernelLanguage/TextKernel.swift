@@ -1,5 +1,5 @@
 import CKernels
-import SidelightKernels
+public import SidelightKernels
 
 /// A filter from text: `kernel(asset: "glow.kernel", intensity: 0.8)`.
 ///
@@ -141,6 +141,45 @@ extension ParameterValue {
     case .vector(let numbers): numbers
     case .color(let color): [color.red, color.green, color.blue, color.alpha]
     case .length, .point, .text: []
+    }
+  }
+}
+
+extension FilterCatalogue {
+  /// The filters of this package that don't need other libraries.
+  public static let builtIn: FilterCatalogue = {
+    var catalogue = FilterCatalogue()
+    catalogue.registerPixelFilters()
+    catalogue.registerKernelLanguage()
+    return catalogue
+  }()
+
+  /// Adds the filter `kernel`. Its calls have the parameters that their text declares.
+  package mutating func registerKernelLanguage() {
+    self.register(TextKernel.description) { call, assets, path throws(PipelineError) in
+      try TextKernel.parameters(of: call, assets, path: path)
+    } make: {
+      TextKernel($0)
+    }
+  }
+}
+
+extension ResolvedPipeline {
+  /// The kernels of the stages with the filter `kernel`, active or not, with their stages' paths.
+  package var kernels: [(stage: String, text: KernelText)] {
+    Self.kernels(of: self.stages, path: "")
+  }
+
+  private static func kernels(
+    of stages: [ResolvedStage], path: String
+  ) -> [(stage: String, text: KernelText)] {
+    stages.enumerated().flatMap { index, stage -> [(stage: String, text: KernelText)] in
+      let path = "\(path)stages[\(index)]"
+      switch stage.content {
+      case .filter(_, _, let value):
+        return (value as? TextKernel)?.text.map { [(path, $0)] } ?? []
+      case .stages(let inner, _): return Self.kernels(of: inner, path: "\(path).pipeline.")
+      }
     }
   }
 }
