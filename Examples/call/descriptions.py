@@ -16,6 +16,8 @@ def filter_json(description: Filter) -> dict[str, Any]:
         "name": description.name,
         "summary": description.summary,
         "category": description.category,
+        "keywords": description.keywords,
+        "example": _example(description),
         "parameters": [_parameter_json(each) for each in description.parameters.values()],
     }
 
@@ -54,6 +56,14 @@ def value_of(content: Any) -> Value:
         return RGBA(content["red"], content["green"], content["blue"], content.get("alpha", 1))
     value: Value = content
     return value
+
+
+def _example(description: Filter) -> dict[str, str]:
+    """The parameters with which the page adds a filter: the first example without pictures."""
+    names = {each.name for each in description.parameters.values() if each.asset_kind}
+    examples = sorted(description.examples, key=lambda each: bool(names & each.keys()))
+    shown = examples[0] if examples else {}
+    return {name: _text(value) for name, value in shown.items() if name not in names}
 
 
 def _parameter_json(parameter: Parameter) -> dict[str, Any]:

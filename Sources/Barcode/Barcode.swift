@@ -11,6 +11,7 @@ struct Barcode: Filter {
     name: "barcode",
     summary: "Reads QR codes and barcodes. Does not change frames.",
     category: .analysis, reach: .frame, fidelity: .formula,
+    keywords: "scan code",
     formula: """
       libzbar reads the luma of the frame in full size: QR codes, EAN-13, EAN-8, UPC-A, UPC-E, Code \
       128, Code 93, Code 39, Codabar and Interleaved 2 of 5. codes: their number, at most 8. For \

@@ -168,130 +168,126 @@ static const unsigned char file_40[] = {
 };
 
 static const unsigned char file_41[] = {
-#embed "../Studio/Page/shared/examples.js"
-};
-
-static const unsigned char file_42[] = {
 #embed "../Studio/Page/shared/hints.js"
 };
 
-static const unsigned char file_43[] = {
+static const unsigned char file_42[] = {
 #embed "../Studio/Page/shared/search.js"
 };
 
-static const unsigned char file_44[] = {
+static const unsigned char file_43[] = {
 #embed "../Studio/Page/shared/text.js"
 };
 
-static const unsigned char file_45[] = {
+static const unsigned char file_44[] = {
 #embed "../Studio/Page/shared/words.js"
 };
 
-static const unsigned char file_46[] = {
+static const unsigned char file_45[] = {
 #embed "../../clients/web/sidelight/Generated/message-types.js"
 };
 
-static const unsigned char file_47[] = {
+static const unsigned char file_46[] = {
 #embed "../../clients/web/sidelight/Generated/messages.js"
 };
 
-static const unsigned char file_48[] = {
+static const unsigned char file_47[] = {
 #embed "../../clients/web/sidelight/call.js"
 };
 
-static const unsigned char file_49[] = {
+static const unsigned char file_48[] = {
 #embed "../../clients/web/sidelight/codec.js"
 };
 
-static const unsigned char file_50[] = {
+static const unsigned char file_49[] = {
 #embed "../../clients/web/sidelight/connection.js"
 };
 
-static const unsigned char file_51[] = {
+static const unsigned char file_50[] = {
 #embed "../../clients/web/sidelight/index.js"
 };
 
-static const unsigned char file_52[] = {
+static const unsigned char file_51[] = {
 #embed "../../clients/web/sidelight/json.js"
 };
 
-static const unsigned char file_53[] = {
+static const unsigned char file_52[] = {
 #embed "../../clients/web/sidelight/next-event.js"
 };
 
-static const unsigned char file_54[] = {
+static const unsigned char file_53[] = {
 #embed "../../clients/web/sidelight/outcomes.js"
 };
 
-static const unsigned char file_55[] = {
+static const unsigned char file_54[] = {
 #embed "../../clients/web/sidelight/server.js"
 };
 
-static const unsigned char file_56[] = {
+static const unsigned char file_55[] = {
 #embed "../../clients/web/sidelight/session.js"
 };
 
-static const unsigned char file_57[] = {
+static const unsigned char file_56[] = {
 #embed "../../clients/web/sidelight/status.js"
 };
 
-static const unsigned char file_58[] = {
+static const unsigned char file_57[] = {
 #embed "../../clients/web/sidelight/wire.js"
 };
 
-static const unsigned char file_59[] = {
+static const unsigned char file_58[] = {
 #embed "../Studio/Page/sources/picker.js"
 };
 
-static const unsigned char file_60[] = {
+static const unsigned char file_59[] = {
 #embed "../Studio/Page/sources/source.js"
 };
 
-static const unsigned char file_61[] = {
+static const unsigned char file_60[] = {
 #embed "../Studio/Page/sources/still.js"
 };
 
-static const unsigned char file_62[] = {
+static const unsigned char file_61[] = {
 #embed "../Studio/Page/sources/video.js"
 };
 
-static const unsigned char file_63[] = {
+static const unsigned char file_62[] = {
 #embed "../Studio/Page/status.js"
 };
 
-static const unsigned char file_64[] = {
+static const unsigned char file_63[] = {
 #embed "../Studio/Page/steps.js"
 };
 
-static const unsigned char file_65[] = {
+static const unsigned char file_64[] = {
 #embed "../Studio/Page/styles/base.css"
 };
 
-static const unsigned char file_66[] = {
+static const unsigned char file_65[] = {
 #embed "../Studio/Page/styles/editor.css"
 };
 
-static const unsigned char file_67[] = {
+static const unsigned char file_66[] = {
 #embed "../Studio/Page/styles/gallery.css"
 };
 
-static const unsigned char file_68[] = {
+static const unsigned char file_67[] = {
 #embed "../Studio/Page/styles/layout.css"
 };
 
-static const unsigned char file_69[] = {
+static const unsigned char file_68[] = {
 #embed "../Studio/Page/styles/metrics.css"
 };
 
-static const unsigned char file_70[] = {
+static const unsigned char file_69[] = {
 #embed "../Studio/Page/styles/operators.css"
 };
 
-static const unsigned char file_71[] = {
+static const unsigned char file_70[] = {
 #embed "../Studio/Page/styles/picture.css"
 };
 
-static const unsigned char file_72[] = {
+static const unsigned char file_71[] = {
 #embed "../Studio/Page/theme.js"
 };
 
@@ -337,41 +333,40 @@ static const struct studio_file files[] = {
     {"shared/base.css", file_38, sizeof file_38},
     {"shared/colors.js", file_39, sizeof file_39},
     {"shared/dom.js", file_40, sizeof file_40},
-    {"shared/examples.js", file_41, sizeof file_41},
-    {"shared/hints.js", file_42, sizeof file_42},
-    {"shared/search.js", file_43, sizeof file_43},
-    {"shared/text.js", file_44, sizeof file_44},
-    {"shared/words.js", file_45, sizeof file_45},
-    {"sidelight/Generated/message-types.js", file_46, sizeof file_46},
-    {"sidelight/Generated/messages.js", file_47, sizeof file_47},
-    {"sidelight/call.js", file_48, sizeof file_48},
-    {"sidelight/codec.js", file_49, sizeof file_49},
-    {"sidelight/connection.js", file_50, sizeof file_50},
-    {"sidelight/index.js", file_51, sizeof file_51},
-    {"sidelight/json.js", file_52, sizeof file_52},
-    {"sidelight/next-event.js", file_53, sizeof file_53},
-    {"sidelight/outcomes.js", file_54, sizeof file_54},
-    {"sidelight/server.js", file_55, sizeof file_55},
-    {"sidelight/session.js", file_56, sizeof file_56},
-    {"sidelight/status.js", file_57, sizeof file_57},
-    {"sidelight/wire.js", file_58, sizeof file_58},
-    {"sources/picker.js", file_59, sizeof file_59},
-    {"sources/source.js", file_60, sizeof file_60},
-    {"sources/still.js", file_61, sizeof file_61},
-    {"sources/video.js", file_62, sizeof file_62},
-    {"status.js", file_63, sizeof file_63},
-    {"steps.js", file_64, sizeof file_64},
-    {"styles/base.css", file_65, sizeof file_65},
-    {"styles/editor.css", file_66, sizeof file_66},
-    {"styles/gallery.css", file_67, sizeof file_67},
-    {"styles/layout.css", file_68, sizeof file_68},
-    {"styles/metrics.css", file_69, sizeof file_69},
-    {"styles/operators.css", file_70, sizeof file_70},
-    {"styles/picture.css", file_71, sizeof file_71},
-    {"theme.js", file_72, sizeof file_72},
+    {"shared/hints.js", file_41, sizeof file_41},
+    {"shared/search.js", file_42, sizeof file_42},
+    {"shared/text.js", file_43, sizeof file_43},
+    {"shared/words.js", file_44, sizeof file_44},
+    {"sidelight/Generated/message-types.js", file_45, sizeof file_45},
+    {"sidelight/Generated/messages.js", file_46, sizeof file_46},
+    {"sidelight/call.js", file_47, sizeof file_47},
+    {"sidelight/codec.js", file_48, sizeof file_48},
+    {"sidelight/connection.js", file_49, sizeof file_49},
+    {"sidelight/index.js", file_50, sizeof file_50},
+    {"sidelight/json.js", file_51, sizeof file_51},
+    {"sidelight/next-event.js", file_52, sizeof file_52},
+    {"sidelight/outcomes.js", file_53, sizeof file_53},
+    {"sidelight/server.js", file_54, sizeof file_54},
+    {"sidelight/session.js", file_55, sizeof file_55},
+    {"sidelight/status.js", file_56, sizeof file_56},
+    {"sidelight/wire.js", file_57, sizeof file_57},
+    {"sources/picker.js", file_58, sizeof file_58},
+    {"sources/source.js", file_59, sizeof file_59},
+    {"sources/still.js", file_60, sizeof file_60},
+    {"sources/video.js", file_61, sizeof file_61},
+    {"status.js", file_62, sizeof file_62},
+    {"steps.js", file_63, sizeof file_63},
+    {"styles/base.css", file_64, sizeof file_64},
+    {"styles/editor.css", file_65, sizeof file_65},
+    {"styles/gallery.css", file_66, sizeof file_66},
+    {"styles/layout.css", file_67, sizeof file_67},
+    {"styles/metrics.css", file_68, sizeof file_68},
+    {"styles/operators.css", file_69, sizeof file_69},
+    {"styles/picture.css", file_70, sizeof file_70},
+    {"theme.js", file_71, sizeof file_71},
     {0, 0, 0},
 };
 
 const struct studio_file *studio_files(void) { return files; }
 
-size_t studio_file_count(void) { return 73; }
+size_t studio_file_count(void) { return 72; }

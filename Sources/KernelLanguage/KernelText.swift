@@ -111,3 +111,68 @@ public struct KernelText: Sendable {
     return (try? lexer.next())?.kind == .word("kernel")
   }
 }
+
+/// An error in the text of a kernel, with its position.
+public struct KernelTextError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The position of the error.
+  public let position: TextPosition
+  /// The error in one sentence, with the expected and the found text.
+  public let message: String
+  /// The nearest existing name, if a name is unknown.
+  public let suggestion: String?
+  /// The invalid value, for programs; `nil` if the message does not state one.
+  public let value: String?
+  /// The limit that the value violates, for programs; `nil` for other errors.
+  public let limit: String?
+
+  /// Creates an error at an offset in bytes. An offset beyond the text counts as its end.
+  init(
+    _ message: String, in text: [UInt8], at offset: Int, suggestion: String? = nil,
+    value: String? = nil, limit: String? = nil
+  ) {
+    self.position = TextPosition(offset: offset, in: text)
+    self.message = message
+    self.suggestion = suggestion
+    self.value = value
+    self.limit = limit
+  }
+
+  /// The position, the message, and the nearest name.
+  public var description: String {
+    let hint = self.suggestion.map { "; did you mean \($0)?" } ?? ""
+    return "line \(self.position.line), column \(self.position.column): \(self.message)\(hint)"
+  }
+}
+
+extension KernelText: KernelHandle {}
+
+extension KernelAsset {
+  /// The maximum memory of a kernel per byte of its file: expressions and their names.
+  package static let memoryPerByte = 256
+
+  /// The text.
+  public var text: KernelText {
+    guard let text = self.handle as? KernelText else {
+      preconditionFailure("a kernel of another language")
+    }
+    return text
+  }
+
+  /// Reads a file.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file, which begins with `kernel` and a name.
+  ///   - lease: An object that the asset retains.
+  /// - Throws: ``KernelTextError`` at the first error.
+  package convenience init(_ bytes: [UInt8], lease: (any AssetLease)?) throws(KernelTextError) {
+    self.init(handle: try KernelText(bytes, requiresHeader: true), lease: lease)
+  }
+
+  /// Reads a file.
+  ///
+  /// - Parameter bytes: The file, which begins with `kernel` and a name.
+  /// - Throws: ``KernelTextError`` at the first error.
+  public convenience init(_ bytes: [UInt8]) throws(KernelTextError) {
+    try self.init(bytes, lease: nil)
+  }
+}

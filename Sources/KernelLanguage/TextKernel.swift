@@ -1,5 +1,6 @@
 import CKernels
-import SidelightKernels
+public import SidelightKernels
+import SidelightScene
 
 /// A filter from text: `kernel(asset: "glow.kernel", intensity: 0.8)`.
 ///
@@ -12,6 +13,17 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
     name: "kernel",
     summary: "Computes each pixel by a function that is given as text.",
     category: .effect, reach: .neighborhood, fidelity: .formula,
+    keywords: "custom own formula shader code program",
+    examples: [
+      """
+      kernel(source: "param shadows: #1b1f5e param highlights: #ffd3a8 return mix(shadows.rgb, \
+      highlights.rgb, smoothstep(0, 1, luma(color)))")
+      """,
+      """
+      kernel(source: "param shift: 2.5 in 0..16 return vec3(sample(shift, 0).r, color.g, \
+      sample(-shift, 0).b)", shift: 6)
+      """,
+    ],
     formula: """
       the text's: a function of colour, position, neighbours and time, with its own parameters \
       (docs/guides/kernels.md)
@@ -130,6 +142,46 @@ extension ParameterValue {
     case .vector(let numbers): numbers
     case .color(let color): [color.red, color.green, color.blue, color.alpha]
     case .length, .point, .text: []
+    }
+  }
+}
+
+extension FilterCatalogue {
+  /// The filters of this package that don't need other libraries.
+  public static let builtIn: FilterCatalogue = {
+    var catalogue = FilterCatalogue()
+    catalogue.registerPixelFilters()
+    catalogue.registerSceneFilters()
+    catalogue.registerKernelLanguage()
+    return catalogue
+  }()
+
+  /// Adds the filter `kernel`. Its calls have the parameters that their text declares.
+  package mutating func registerKernelLanguage() {
+    self.register(TextKernel.description) { call, assets, path throws(PipelineError) in
+      try TextKernel.parameters(of: call, assets, path: path)
+    } make: {
+      TextKernel($0)
+    }
+  }
+}
+
+extension ResolvedPipeline {
+  /// The kernels of the stages with the filter `kernel`, active or not, with their stages' paths.
+  package var kernels: [(stage: String, text: KernelText)] {
+    Self.kernels(of: self.stages, path: "")
+  }
+
+  private static func kernels(
+    of stages: [ResolvedStage], path: String
+  ) -> [(stage: String, text: KernelText)] {
+    stages.enumerated().flatMap { index, stage -> [(stage: String, text: KernelText)] in
+      let path = "\(path)stages[\(index)]"
+      switch stage.content {
+      case .filter(_, _, let value):
+        return (value as? TextKernel)?.text.map { [(path, $0)] } ?? []
+      case .stages(let inner, _): return Self.kernels(of: inner, path: "\(path).pipeline.")
+      }
     }
   }
 }

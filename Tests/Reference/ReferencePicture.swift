@@ -121,7 +121,7 @@ package struct ReferencePicture: Sendable {
     return copy
   }
 
-  /// Returns the samples of a frame, clamped and rounded once.
+  /// Returns the samples of a frame, clamped and rounded once. NaN is 0, as in the rows in C.
   package func encoded() -> [[UInt8]] {
     var copy = self
     if self.hasAlpha {
@@ -132,7 +132,7 @@ package struct ReferencePicture: Sendable {
       }
     }
     return copy.planes(isPremultiplied: self.geometry.color.alpha == .premultiplied).map { plane in
-      plane.samples.map { UInt8(min(max($0, 0), 255).rounded()) }
+      plane.samples.map { UInt8($0.isNaN ? 0 : min(max($0, 0), 255).rounded()) }
     }
   }
 }

@@ -8,7 +8,6 @@ SIDELIGHT_TEST_MEDIA names a folder of photographs.
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,27 +18,22 @@ import PIL.Image
 import PIL.ImageDraw
 import PIL.ImageFont
 
+sys.path.append(str(Path(__file__).parents[1] / "Generators"))
+from filters import markdown, text
+
 HERE = Path(__file__).parent
 SIDE = originals.SIDE
 GAP = 8
 QUALITY = 78
-# Separates the light on the pictures, as a pipeline, from the pipeline that is shown.
-LIGHT = " | "
 
 
-def settings() -> dict[str, list[str]]:
-    """The pipelines that show each filter, as settings.txt has them."""
-    result: dict[str, list[str]] = {}
-    for line in (HERE / "settings.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            shown = line.rpartition(LIGHT)[2]
-            result.setdefault(re.match(r"\w+", shown).group(), []).append(line)
-    return result
-
-
-def by_default(page: str, name: str) -> str:
-    """A filter's text form as its page has it, with files where it needs some."""
-    return re.search(rf"^### {name}\n.*?```\n(.+?)\n```", page, re.DOTALL | re.MULTILINE).group(1)
+def shown(description: dict) -> list[tuple[str, str]]:
+    """The pipelines that show a filter, each with one that puts the original pictures in another
+    light: its examples, or its defaults."""
+    if not (examples := description.get("examples")):
+        return [("", text.by_default(description))]
+    stages = (text.example_stages(description, each) for each in examples)
+    return [(", ".join(each[:-1]), each[-1]) for each in stages]
 
 
 def fitted(picture: PIL.Image.Image) -> PIL.Image.Image:
@@ -103,14 +97,10 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
         ).stdout
 
     listed = json.loads(command("filters", "--json"))["filters"]
-    page = command("filters", "--markdown")
-    missing = set(re.findall(r"^### (.+)$", page, re.MULTILINE)) - {each["name"] for each in listed}
+    described = json.loads(command("filters", "--json", "--all"))["filters"]
+    missing = {each["name"] for each in described} - {each["name"] for each in listed}
     if missing:
         sys.exit(f"this build lacks {', '.join(sorted(missing))}; run dev/setup vision")
-    chosen = settings()
-    unknown = set(chosen) - {each["name"] for each in listed}
-    if unknown:
-        sys.exit(f"settings.txt has filters that do not exist: {', '.join(sorted(unknown))}")
 
     sections: dict[str, list[str]] = {}
     cells = []
@@ -120,8 +110,7 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
         if each["category"] == "analysis":
             continue
         section = [f"### {name}\n\n{each['summary']} [Reference](filters.md#{name.lower()})\n"]
-        for number, pipeline in enumerate(chosen.get(name, [by_default(page, name)]), start=1):
-            light, _, pipeline = pipeline.rpartition(LIGHT)
+        for number, (light, pipeline) in enumerate(shown(each), start=1):
             results, before = [], []
             for kind in sources:
                 original = f"{kind}.png"
@@ -149,14 +138,9 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
 
     save(sheet(cells), docs / "images/filters.jpg", quality=82)
     # In the order and with the titles of the reference page.
-    category_of = {each["name"]: each["category"] for each in listed}
-    order = re.findall(r"^### (.+)$", page, re.MULTILINE)
-    categories = dict.fromkeys(category_of[name] for name in order)
-    links = re.findall(r"^- (\[.+?\]\(#.+?\)): ", page, re.MULTILINE)
-    titles = re.findall(r"^## (.+)$", page, re.MULTILINE)
     drawn = [
-        (title, link, sections[category])
-        for title, link, category in zip(titles, links, categories, strict=True)
+        (markdown.TITLES[category], sections[category])
+        for category in markdown.chapters(listed)
         if category in sections
     ]
     (docs / "reference").mkdir(exist_ok=True)
@@ -164,9 +148,9 @@ def main(sidelight: Path, docs: Path, work: Path) -> None:
         "<!-- Written by `make gallery` from the files in Tools/Pictures. Do not edit. -->\n"
         + (HERE / "head.md").read_text()
         + "\n"
-        + " · ".join([*(link for _, link, _ in drawn), "[Notes](#notes)"])
+        + " · ".join([*(f"[{title}](#{title.lower()})" for title, _ in drawn), "[Notes](#notes)"])
         + "\n\n"
-        + "\n".join(f"## {title}\n\n" + "\n".join(parts) for title, _, parts in drawn)
+        + "\n".join(f"## {title}\n\n" + "\n".join(parts) for title, parts in drawn)
         + "\n"
         + (HERE / "seen.md").read_text()
     )

@@ -44,10 +44,22 @@ public struct FilterDescription: Sendable, Hashable {
   public let reach: Reach
   /// The relation to the Core Image filter of the same name.
   public let fidelity: Fidelity
+  /// Whether Core Image has the filter under the same name.
+  public let isCoreImage: Bool
+  /// The name of the filter in Core Image, `CISepiaTone`; `nil` if Core Image doesn't have it.
+  public var coreImageName: String? {
+    self.isCoreImage ? "CI" + self.name.prefix(1).uppercased() + self.name.dropFirst() : nil
+  }
+  /// Words for searches that neither the name nor the summary contains, separated by spaces.
+  public let keywords: String
+  /// Pipelines in text form that show the filter, their last stage. Earlier stages change a picture
+  /// to one on which the filter has an effect. The gallery shows all; user interfaces add a filter
+  /// with the parameters of the first one that names no asset. Empty if the defaults show it.
+  public let examples: [String]
   /// The computation in words and symbols, with the source of a published formula.
   public let formula: String
   /// The parameters, in the order in which they are shown.
-  public let parameters: [ParameterDescription]
+  public private(set) var parameters: [ParameterDescription]
   /// The part of Sidelight that the filter needs and that a build may lack; `nil` for filters that
   /// are always available.
   public let requirement: Requirement?
@@ -55,24 +67,27 @@ public struct FilterDescription: Sendable, Hashable {
   /// Creates a description.
   public init(
     name: String, summary: String, category: Category, reach: Reach, fidelity: Fidelity,
-    formula: String, parameters: [ParameterDescription] = [], requirement: Requirement? = nil
+    isCoreImage: Bool = false, keywords: String = "", examples: [String] = [], formula: String,
+    parameters: [ParameterDescription] = [], requirement: Requirement? = nil
   ) {
     self.name = name
     self.summary = summary
     self.category = category
     self.reach = reach
     self.fidelity = fidelity
+    self.isCoreImage = isCoreImage
+    self.keywords = keywords
+    self.examples = examples
     self.formula = formula
     self.parameters = parameters
     self.requirement = requirement
   }
 
-  /// Returns the description with further parameters at the end.
-  func adding(_ parameters: [ParameterDescription]) -> FilterDescription {
-    FilterDescription(
-      name: self.name, summary: self.summary, category: self.category, reach: self.reach,
-      fidelity: self.fidelity, formula: self.formula, parameters: self.parameters + parameters,
-      requirement: self.requirement)
+  /// Returns the description with other parameters.
+  func with(_ parameters: [ParameterDescription]) -> FilterDescription {
+    var result = self
+    result.parameters = parameters
+    return result
   }
 }
 

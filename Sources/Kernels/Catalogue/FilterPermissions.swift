@@ -91,10 +91,7 @@ public struct FilterPermissions: Sendable, Hashable {
       }
       parameters.append(narrowed)
     }
-    return FilterDescription(
-      name: description.name, summary: description.summary, category: description.category,
-      reach: description.reach, fidelity: description.fidelity, formula: description.formula,
-      parameters: parameters, requirement: description.requirement)
+    return description.with(parameters)
   }
 }
 

@@ -106,8 +106,8 @@ struct PipelineResolver {
     }
     try self.permissions?.check(entry.description, path: "\(path).name")
     let assets = self.catalogue.assets
-    let description = entry.description.adding(
-      try entry.parameters?(call, assets, path) ?? [])
+    let description = entry.description.with(
+      entry.description.parameters + (try entry.parameters?(call, assets, path) ?? []))
     let values = try ArgumentValidator(description: description, path: path)
       .validate(call.parameters)
     try self.permissions?.check(values.values, of: description, call, path: path)

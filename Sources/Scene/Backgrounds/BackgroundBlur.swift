@@ -12,6 +12,8 @@ package struct BackgroundBlur: SceneFilter {
       name: Self.name,
       summary: "Blurs the background behind people.",
       category: .blur, reach: .frame, fidelity: .approximation,
+      keywords: "hide room bokeh portrait",
+      examples: ["backgroundBlur(matte: portrait, sigma: 0.04h)"],
       formula: """
         a c + (1 - a) b, c the frame and a the matte as in virtualBackground. b is the background \
         blurred without the person: blur(w c) / blur(w), w = (1 - a)^2 with a the greatest of 3x3 \

@@ -6,6 +6,8 @@ struct ChromaKey: CatalogueFilter {
     name: "chromaKey",
     summary: "Replaces a key colour, such as a green screen's, by an image, a colour or nothing.",
     category: .compositing, reach: .frame, fidelity: .formula,
+    keywords: "remove replace background transparent virtual",
+    examples: ["chromaKey(backgroundImage: picture.png)", "chromaKey"],
     formula: """
       a F + (1 - a) o, colour multiplied by alpha, o the background (by default transparent, or \
       black in an opaque picture). a is the matte m, with the picture's edges: m = clamp((d - \

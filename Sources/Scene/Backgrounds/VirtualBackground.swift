@@ -12,6 +12,11 @@ package struct VirtualBackground: SceneFilter {
       name: Self.name,
       summary: "Replaces the background behind people by an image or a colour.",
       category: .compositing, reach: .frame, fidelity: .formula,
+      keywords: "remove hide room green screen",
+      examples: [
+        "virtualBackground(matte: key, backgroundImage: picture.png)",
+        "virtualBackground(protect: false)",
+      ],
       formula: """
         a F + (1 - a) o, colour multiplied by alpha, o the background. a is the matte at most at \
         320x180 pixels, with the frame's edges: the last matte keeps the weight smoothing exp(-(d \

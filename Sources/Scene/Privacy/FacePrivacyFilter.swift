@@ -14,21 +14,25 @@ package struct FacePrivacyFilter: SceneFilter {
     "faceBlur", .blur,
     "Blurs faces, and the whole frame where it is not certain that all are found.",
     "faces are the cells of facePixellate, blurred with the weights 1, 2, 1 along each axis and "
-      + "interpolated linearly")
+      + "interpolated linearly",
+    keywords: "anonymous anonymize censor hide privacy person people")
   package static let pixellateDescription = Self.describe(
     "facePixellate", .stylize,
     "Covers faces with a mosaic, and blurs the whole frame where it is not certain that all are "
       + "found.",
-    "faces are cells of one colour")
+    "faces are cells of one colour",
+    keywords: "anonymous anonymize censor hide privacy person people blur pixelate mosaic")
 
   private static let reasons = FaceCoverage.WholeFrameReason.allCases.map(\.rawValue)
     .joined(separator: ", ")
 
   private static func describe(
-    _ name: String, _ category: FilterDescription.Category, _ summary: String, _ look: String
+    _ name: String, _ category: FilterDescription.Category, _ summary: String, _ look: String,
+    keywords: String
   ) -> FilterDescription {
     FilterDescription(
       name: name, summary: summary, category: category, reach: .frame, fidelity: .formula,
+      keywords: keywords,
       formula: """
         Faces are found and followed as by faceDetection, in a copy of at most 320x180 pixels. \
         Each is covered by an ellipse with the half axes (1/2 + grow/2) s and (1/2 + grow) s for \

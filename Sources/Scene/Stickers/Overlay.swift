@@ -6,6 +6,14 @@ package struct Overlay: CatalogueFilter, SceneFilter {
     name: "overlay",
     summary: "Draws an image on the picture: a logo, a frame, or a sticker that follows a face.",
     category: .compositing, reach: .pixel, fidelity: .formula,
+    keywords: "watermark glasses hat moustache badge brand",
+    examples: [
+      """
+      overlay(asset: sticker.png, origin: (0.6w, 0.05h), width: 0.35w, height: 0.35h, opacity: \
+      0.9)
+      """,
+      "overlay(asset: glasses.png, anchor: eyes, scale: 0.9)",
+    ],
     formula: """
       o p + s (1 - oa p), colour multiplied by alpha (Porter and Duff 1984), o the image, p \
       opacity, s the picture. Linear interpolation where the image grows, the mean of the covered \

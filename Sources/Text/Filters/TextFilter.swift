@@ -6,6 +6,17 @@ struct TextFilter: CheckedFilter {
     name: "text",
     summary: "Draws a text on the picture: a name plate, a title, a clock or a watermark.",
     category: .compositing, reach: .pixel, fidelity: .formula,
+    keywords: "title caption subtitle label name watermark write",
+    examples: [
+      """
+      text(text: "Ada Lovelace\\nAnalytical Engines", bold: true, size: 0.07h, boxColor: \
+      #0d1220c0)
+      """,
+      """
+      text(text: "Title", bold: true, size: 0.2h, color: #ffd933, outlineWidth: 0.08, \
+      position: center)
+      """,
+    ],
     formula: """
       o p + s (1 - oa p), colour multiplied by alpha (Porter and Duff 1984), o the drawn text, p \
       opacity, s the picture; in gamma-encoded colour, in YUV formats plane by plane. o is, from \

@@ -6,6 +6,8 @@ struct TimecodeFilter: CheckedFilter {
     name: "timecode",
     summary: "Draws each frame's time or number on the picture.",
     category: .compositing, reach: .pixel, fidelity: .formula,
+    keywords: "clock time date timestamp",
+    examples: ["timecode(size: 0.07h)"],
     formula: """
       The text of the filter text, with digits of equal width. With t the capture time of day, or \
       sequence / rate: frames is HH:MM:SS:FF, FF the whole part of rate times the fraction of the \

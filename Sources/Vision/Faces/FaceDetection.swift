@@ -7,6 +7,7 @@ package struct FaceDetection: Filter {
     name: "faceDetection",
     summary: "Finds and follows faces, and reports who is present. Does not change frames.",
     category: .analysis, reach: .frame, fidelity: .formula,
+    keywords: "attendance count people presence find",
     formula: """
       A cascade of OpenCV (haarcascade_frontalface_alt2) searches a copy of at most 320x180 \
       pixels, at 0, -25 and 25 degrees in turn; optical flow follows the faces in between. Two \

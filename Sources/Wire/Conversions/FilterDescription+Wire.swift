@@ -21,6 +21,12 @@ extension Sidelight_V1_FilterDescription {
       case .approximation: .approximation
       case .custom: .custom
       }
+    self.coreImageName = description.coreImageName ?? ""
+    self.requirement = description.requirement?.rawValue ?? ""
+    self.keywords = description.keywords
+    self.examples = description.examples.compactMap { text in
+      (try? Pipeline(text: text)).map(Sidelight_V1_Pipeline.init)
+    }
   }
 }
 
@@ -54,8 +60,14 @@ extension Sidelight_V1_ParameterDescription {
     case .choice(let choices):
       self.kind = .choice
       self.choices = choices
-    case .asset: self.kind = .asset
+    case .asset:
+      self.kind = .asset
+      self.assetKind = description.assetKind.map(\.rawValue) ?? ""
     case .text: self.kind = .text
+    }
+    if let defaults = description.choiceDefaults {
+      self.choiceDefaults.parameter = defaults.parameter
+      self.choiceDefaults.values = defaults.values.mapValues(Sidelight_V1_ParameterValue.init)
     }
   }
 }

@@ -292,67 +292,118 @@ package nonisolated struct Sidelight_V1_NumberRange: Sendable {
 }
 
 /// A parameter of a filter.
-package nonisolated struct Sidelight_V1_ParameterDescription: Sendable {
+package nonisolated struct Sidelight_V1_ParameterDescription: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The name, in lower camel case.
-  package var name: String = String()
+  package var name: String {
+    get {_storage._name}
+    set {_uniqueStorage()._name = newValue}
+  }
 
   /// The type of the value.
-  package var kind: Sidelight_V1_ParameterKind = .unspecified
+  package var kind: Sidelight_V1_ParameterKind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
   /// The value of a parameter that is not set. Absent: the parameter is required.
   package var defaultValue: Sidelight_V1_ParameterValue {
-    get {_defaultValue ?? Sidelight_V1_ParameterValue()}
-    set {_defaultValue = newValue}
+    get {_storage._defaultValue ?? Sidelight_V1_ParameterValue()}
+    set {_uniqueStorage()._defaultValue = newValue}
   }
   /// Returns true if `defaultValue` has been explicitly set.
-  package var hasDefaultValue: Bool {self._defaultValue != nil}
+  package var hasDefaultValue: Bool {_storage._defaultValue != nil}
   /// Clears the value of `defaultValue`. Subsequent reads from it will return its default value.
-  package mutating func clearDefaultValue() {self._defaultValue = nil}
+  package mutating func clearDefaultValue() {_uniqueStorage()._defaultValue = nil}
 
   /// The range for a slider in a user interface. Not a limit.
   package var slider: Sidelight_V1_NumberRange {
-    get {_slider ?? Sidelight_V1_NumberRange()}
-    set {_slider = newValue}
+    get {_storage._slider ?? Sidelight_V1_NumberRange()}
+    set {_uniqueStorage()._slider = newValue}
   }
   /// Returns true if `slider` has been explicitly set.
-  package var hasSlider: Bool {self._slider != nil}
+  package var hasSlider: Bool {_storage._slider != nil}
   /// Clears the value of `slider`. Subsequent reads from it will return its default value.
-  package mutating func clearSlider() {self._slider = nil}
+  package mutating func clearSlider() {_uniqueStorage()._slider = nil}
 
   /// The range of valid values; of lengths in pixels. Values outside it are refused. Absent: -1e6 to
   /// 1e6.
   package var limits: Sidelight_V1_NumberRange {
-    get {_limits ?? Sidelight_V1_NumberRange()}
-    set {_limits = newValue}
+    get {_storage._limits ?? Sidelight_V1_NumberRange()}
+    set {_uniqueStorage()._limits = newValue}
   }
   /// Returns true if `limits` has been explicitly set.
-  package var hasLimits: Bool {self._limits != nil}
+  package var hasLimits: Bool {_storage._limits != nil}
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
-  package mutating func clearLimits() {self._limits = nil}
+  package mutating func clearLimits() {_uniqueStorage()._limits = nil}
 
   /// The unit of a number.
-  package var unit: Sidelight_V1_ParameterUnit = .unspecified
+  package var unit: Sidelight_V1_ParameterUnit {
+    get {_storage._unit}
+    set {_uniqueStorage()._unit = newValue}
+  }
 
   /// The valid values of a choice.
-  package var choices: [String] = []
+  package var choices: [String] {
+    get {_storage._choices}
+    set {_uniqueStorage()._choices = newValue}
+  }
 
   /// The number of elements of a vector.
-  package var vectorLength: UInt32 = 0
+  package var vectorLength: UInt32 {
+    get {_storage._vectorLength}
+    set {_uniqueStorage()._vectorLength = newValue}
+  }
 
   /// The description, in one line.
-  package var summary: String = String()
+  package var summary: String {
+    get {_storage._summary}
+    set {_uniqueStorage()._summary = newValue}
+  }
+
+  /// The kind of asset that the parameter names: "image", "cube", "font" or "kernel". Empty for other
+  /// parameters.
+  package var assetKind: String {
+    get {_storage._assetKind}
+    set {_uniqueStorage()._assetKind = newValue}
+  }
+
+  /// Defaults that replace `default_value` for some choices of an earlier parameter. Absent for most
+  /// parameters.
+  package var choiceDefaults: Sidelight_V1_ChoiceDefaults {
+    get {_storage._choiceDefaults ?? Sidelight_V1_ChoiceDefaults()}
+    set {_uniqueStorage()._choiceDefaults = newValue}
+  }
+  /// Returns true if `choiceDefaults` has been explicitly set.
+  package var hasChoiceDefaults: Bool {_storage._choiceDefaults != nil}
+  /// Clears the value of `choiceDefaults`. Subsequent reads from it will return its default value.
+  package mutating func clearChoiceDefaults() {_uniqueStorage()._choiceDefaults = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _defaultValue: Sidelight_V1_ParameterValue? = nil
-  fileprivate var _slider: Sidelight_V1_NumberRange? = nil
-  fileprivate var _limits: Sidelight_V1_NumberRange? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// Defaults that depend on a choice.
+package nonisolated struct Sidelight_V1_ChoiceDefaults: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The name of the parameter with the choice.
+  package var parameter: String = String()
+
+  /// The defaults by choice.
+  package var values: Dictionary<String,Sidelight_V1_ParameterValue> = [:]
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// A filter of the catalogue.
@@ -382,6 +433,20 @@ package nonisolated struct Sidelight_V1_FilterDescription: Sendable {
   /// The parameters, in display order. The filter `kernel` also has those of its text, which
   /// `Asset.kernel` and `CheckPipelineResponse.kernels` describe.
   package var parameters: [Sidelight_V1_ParameterDescription] = []
+
+  /// The name of the Core Image filter that the filter is named after. Empty if there is none.
+  package var coreImageName: String = String()
+
+  /// The part of the server that the filter needs and that a server may lack. Empty for filters that
+  /// every server has.
+  package var requirement: String = String()
+
+  /// Words for searches that neither the name nor the summary contains, separated by spaces.
+  package var keywords: String = String()
+
+  /// Pipelines that show the filter, their last stage. Earlier stages change a picture to one on which
+  /// the filter has an effect. Empty if the defaults show the filter.
+  package var examples: [Sidelight_V1_Pipeline] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -445,7 +510,147 @@ nonisolated extension Sidelight_V1_NumberRange: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Sidelight_V1_ParameterDescription: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ParameterDescription"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}kind\0\u{3}default_value\0\u{1}slider\0\u{1}limits\0\u{1}unit\0\u{1}choices\0\u{3}vector_length\0\u{1}summary\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}kind\0\u{3}default_value\0\u{1}slider\0\u{1}limits\0\u{1}unit\0\u{1}choices\0\u{3}vector_length\0\u{1}summary\0\u{3}asset_kind\0\u{3}choice_defaults\0")
+
+  fileprivate class _StorageClass {
+    var _name: String = String()
+    var _kind: Sidelight_V1_ParameterKind = .unspecified
+    var _defaultValue: Sidelight_V1_ParameterValue? = nil
+    var _slider: Sidelight_V1_NumberRange? = nil
+    var _limits: Sidelight_V1_NumberRange? = nil
+    var _unit: Sidelight_V1_ParameterUnit = .unspecified
+    var _choices: [String] = []
+    var _vectorLength: UInt32 = 0
+    var _summary: String = String()
+    var _assetKind: String = String()
+    var _choiceDefaults: Sidelight_V1_ChoiceDefaults? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _name = source._name
+      _kind = source._kind
+      _defaultValue = source._defaultValue
+      _slider = source._slider
+      _limits = source._limits
+      _unit = source._unit
+      _choices = source._choices
+      _vectorLength = source._vectorLength
+      _summary = source._summary
+      _assetKind = source._assetKind
+      _choiceDefaults = source._choiceDefaults
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._name) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._defaultValue) }()
+        case 4: try { try decoder.decodeSingularMessageField(value: &_storage._slider) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._limits) }()
+        case 6: try { try decoder.decodeSingularEnumField(value: &_storage._unit) }()
+        case 7: try { try decoder.decodeRepeatedStringField(value: &_storage._choices) }()
+        case 8: try { try decoder.decodeSingularUInt32Field(value: &_storage._vectorLength) }()
+        case 9: try { try decoder.decodeSingularStringField(value: &_storage._summary) }()
+        case 10: try { try decoder.decodeSingularStringField(value: &_storage._assetKind) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._choiceDefaults) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._name.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._name, fieldNumber: 1)
+      }
+      if _storage._kind != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 2)
+      }
+      try { if let v = _storage._defaultValue {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      try { if let v = _storage._slider {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      } }()
+      try { if let v = _storage._limits {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
+      if _storage._unit != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._unit, fieldNumber: 6)
+      }
+      if !_storage._choices.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._choices, fieldNumber: 7)
+      }
+      if _storage._vectorLength != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._vectorLength, fieldNumber: 8)
+      }
+      if !_storage._summary.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._summary, fieldNumber: 9)
+      }
+      if !_storage._assetKind.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._assetKind, fieldNumber: 10)
+      }
+      try { if let v = _storage._choiceDefaults {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_ParameterDescription, rhs: Sidelight_V1_ParameterDescription) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._name != rhs_storage._name {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._defaultValue != rhs_storage._defaultValue {return false}
+        if _storage._slider != rhs_storage._slider {return false}
+        if _storage._limits != rhs_storage._limits {return false}
+        if _storage._unit != rhs_storage._unit {return false}
+        if _storage._choices != rhs_storage._choices {return false}
+        if _storage._vectorLength != rhs_storage._vectorLength {return false}
+        if _storage._summary != rhs_storage._summary {return false}
+        if _storage._assetKind != rhs_storage._assetKind {return false}
+        if _storage._choiceDefaults != rhs_storage._choiceDefaults {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_ChoiceDefaults: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ChoiceDefaults"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parameter\0\u{1}values\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -453,65 +658,26 @@ nonisolated extension Sidelight_V1_ParameterDescription: SwiftProtobuf.Message, 
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._defaultValue) }()
-      case 4: try { try decoder.decodeSingularMessageField(value: &self._slider) }()
-      case 5: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
-      case 6: try { try decoder.decodeSingularEnumField(value: &self.unit) }()
-      case 7: try { try decoder.decodeRepeatedStringField(value: &self.choices) }()
-      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.vectorLength) }()
-      case 9: try { try decoder.decodeSingularStringField(value: &self.summary) }()
+      case 1: try { try decoder.decodeSingularStringField(value: &self.parameter) }()
+      case 2: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMessageMap<SwiftProtobuf.ProtobufString,Sidelight_V1_ParameterValue>.self, value: &self.values) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.name.isEmpty {
-      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    if !self.parameter.isEmpty {
+      try visitor.visitSingularStringField(value: self.parameter, fieldNumber: 1)
     }
-    if self.kind != .unspecified {
-      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 2)
-    }
-    try { if let v = self._defaultValue {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    try { if let v = self._slider {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    } }()
-    try { if let v = self._limits {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    } }()
-    if self.unit != .unspecified {
-      try visitor.visitSingularEnumField(value: self.unit, fieldNumber: 6)
-    }
-    if !self.choices.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.choices, fieldNumber: 7)
-    }
-    if self.vectorLength != 0 {
-      try visitor.visitSingularUInt32Field(value: self.vectorLength, fieldNumber: 8)
-    }
-    if !self.summary.isEmpty {
-      try visitor.visitSingularStringField(value: self.summary, fieldNumber: 9)
+    if !self.values.isEmpty {
+      try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMessageMap<SwiftProtobuf.ProtobufString,Sidelight_V1_ParameterValue>.self, value: self.values, fieldNumber: 2)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Sidelight_V1_ParameterDescription, rhs: Sidelight_V1_ParameterDescription) -> Bool {
-    if lhs.name != rhs.name {return false}
-    if lhs.kind != rhs.kind {return false}
-    if lhs._defaultValue != rhs._defaultValue {return false}
-    if lhs._slider != rhs._slider {return false}
-    if lhs._limits != rhs._limits {return false}
-    if lhs.unit != rhs.unit {return false}
-    if lhs.choices != rhs.choices {return false}
-    if lhs.vectorLength != rhs.vectorLength {return false}
-    if lhs.summary != rhs.summary {return false}
+  package static func ==(lhs: Sidelight_V1_ChoiceDefaults, rhs: Sidelight_V1_ChoiceDefaults) -> Bool {
+    if lhs.parameter != rhs.parameter {return false}
+    if lhs.values != rhs.values {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -519,7 +685,7 @@ nonisolated extension Sidelight_V1_ParameterDescription: SwiftProtobuf.Message, 
 
 nonisolated extension Sidelight_V1_FilterDescription: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FilterDescription"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}summary\0\u{1}category\0\u{1}reach\0\u{1}fidelity\0\u{1}formula\0\u{1}parameters\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}summary\0\u{1}category\0\u{1}reach\0\u{1}fidelity\0\u{1}formula\0\u{1}parameters\0\u{3}core_image_name\0\u{1}requirement\0\u{1}keywords\0\u{1}examples\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -534,6 +700,10 @@ nonisolated extension Sidelight_V1_FilterDescription: SwiftProtobuf.Message, Swi
       case 5: try { try decoder.decodeSingularEnumField(value: &self.fidelity) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.formula) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.parameters) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self.coreImageName) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.requirement) }()
+      case 10: try { try decoder.decodeSingularStringField(value: &self.keywords) }()
+      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.examples) }()
       default: break
       }
     }
@@ -561,6 +731,18 @@ nonisolated extension Sidelight_V1_FilterDescription: SwiftProtobuf.Message, Swi
     if !self.parameters.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.parameters, fieldNumber: 7)
     }
+    if !self.coreImageName.isEmpty {
+      try visitor.visitSingularStringField(value: self.coreImageName, fieldNumber: 8)
+    }
+    if !self.requirement.isEmpty {
+      try visitor.visitSingularStringField(value: self.requirement, fieldNumber: 9)
+    }
+    if !self.keywords.isEmpty {
+      try visitor.visitSingularStringField(value: self.keywords, fieldNumber: 10)
+    }
+    if !self.examples.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.examples, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -572,6 +754,10 @@ nonisolated extension Sidelight_V1_FilterDescription: SwiftProtobuf.Message, Swi
     if lhs.fidelity != rhs.fidelity {return false}
     if lhs.formula != rhs.formula {return false}
     if lhs.parameters != rhs.parameters {return false}
+    if lhs.coreImageName != rhs.coreImageName {return false}
+    if lhs.requirement != rhs.requirement {return false}
+    if lhs.keywords != rhs.keywords {return false}
+    if lhs.examples != rhs.examples {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

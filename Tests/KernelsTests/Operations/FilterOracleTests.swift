@@ -4,14 +4,8 @@ import Testing
 /// All filters on all formats against the naive reference in double precision.
 @Suite("Filters and the reference") struct FilterOracleTests {
   static let pipelines: [Pipeline] = [
-    [.filter("sepiaTone")],
-    [.filter("sepiaTone", ["intensity": .number(0.8)])],
-    [.filter("grayscale")],
-    [.filter("colorInvert")],
     [.filter("colorControls", ["saturation": .number(1.6), "contrast": .number(1.3)])],
     [.filter("colorControls", ["brightness": .number(-0.2), "contrast": .number(3)])],
-    [.filter("hueAdjust", ["angle": .number(3.14)])],
-    [.filter("hueAdjust", ["angle": .number(1)])],
     [.filter("vignette", ["intensity": .number(1.2), "radius": .number(2)])],
     [.filter("vignette", ["intensity": .number(-0.7), "radius": .number(0.5)])],
     [.filter("gaussianBlur", ["radius": .number(0.7)])],
@@ -37,35 +31,7 @@ import Testing
         "colorMatrix",
         ["rVector": .vector([0.5, 0.3, 0.1, 0.1]), "biasVector": .vector([0, 0.1, -0.1, 0])])
     ],
-    [.filter("colorMatrix", ["aVector": .vector([0, 0, 0, 0.5])])],
-    [.filter("exposureAdjust", ["ev": .number(-0.7)])],
-    [.filter("gammaAdjust", ["power": .number(0.6)])],
-    [.filter("gammaAdjust", ["power": .number(2.2)])],
-    [.filter("temperatureAndTint", ["neutral": .vector([5500, 0])])],
     [.filter("temperatureAndTint", ["targetNeutral": .vector([4200, 40])])],
-    [.filter("vibrance", ["amount": .number(0.8)])],
-    [
-      .filter(
-        "toneCurve",
-        [
-          "point0": .vector([0, 0.1]), "point1": .vector([0.25, 0.15]),
-          "point3": .vector([0.7, 0.9]),
-        ])
-    ],
-    [
-      .filter(
-        "colorBalance",
-        [
-          "shadows": .vector([-0.2, 0.1, 0.5]), "midtones": .vector([0.3, 0, -0.1]),
-          "highlights": .vector([0.4, 0.2, -0.3]),
-        ])
-    ],
-    [
-      .filter(
-        "colorBalance", ["shadows": .vector([0.2, -0.1, 0.6]), "keepsLuma": .flag(false)])
-    ],
-    [.filter("whitePointAdjust", ["color": .vector([1, 0.8, 0.6])])],
-    [.filter("glow")],
     [.filter("lumaKey", ["low": .number(0.2), "high": .number(0.7)])],
     [
       .filter(
@@ -83,12 +49,7 @@ import Testing
     ],
     [.filter("grain", ["amount": .number(0.4), "seed": .number(9)])],
     [.filter("grain", ["amount": .number(0.4), "monochrome": .flag(false)])],
-    [.filter("vignetteEffect", ["radius": .number(20)])],
-    [.filter("vignetteEffect", ["radius": .number(20), "falloff": .number(0)])],
-    [.filter("vintage")],
-    [.filter("vintageWarm")],
     [.filter("photoEffectNoir"), .filter("colorInvert")],
-    [.filter("photoEffectInstant")],
     [.filter("dotScreen", ["angle": .number(0.4)])],
     [
       .filter("sepiaTone", ["intensity": .number(0.8)]),

@@ -9,14 +9,14 @@ enum FormatSweep {
   /// Expects every sample to be within a tolerance of the reference, in levels.
   static func compare(
     _ pipeline: Pipeline, _ format: PixelFormat, tolerance: Double = 1,
-    bench: TestBench = TestBench(), index: UInt64 = 0,
+    bench: TestBench = TestBench(), index: UInt64 = 0, sizes: [FrameSize] = Self.sizes,
     frame make: (FrameGeometry, UInt64, TestFrame.Padding) throws -> Frame = {
       try TestFrame.make($0, seed: $1, padding: $2)
     },
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     for color in Self.colors(format) {
-      for (number, size) in Self.sizes.enumerated() {
+      for (number, size) in sizes.enumerated() {
         let geometry = FrameGeometry(format: format, size: size, color: color)
         let padding = TestFrame.Padding.allCases[number % 3]
         let frame = try make(geometry, UInt64(number), padding)
@@ -24,7 +24,8 @@ enum FormatSweep {
         let expected = try bench.reference(pipeline, on: frame, index: index)
         let worst = result.worstDifference(from: expected)
         #expect(
-          worst <= tolerance, "\(size) \(color) \(padding)", sourceLocation: sourceLocation)
+          worst <= tolerance, "\(pipeline.stages.map(\.content)) \(size) \(color)",
+          sourceLocation: sourceLocation)
         let plan = try bench.catalogue.resolve(pipeline).plan(for: geometry)
         #expect(result.geometry == plan.output, sourceLocation: sourceLocation)
       }

@@ -6,7 +6,7 @@ luma less its colour guided filter ("Guided Image Filtering", 2013).
 
 import numpy as np
 
-from .formulas import REC_709
+from .formulas import REC_709, formula_of
 from .neighborhood_oracles import gaussian
 
 BT_601 = np.array([0.299, 0.587, 0.114])
@@ -51,6 +51,12 @@ def detail(change, edges: float, radius: int = 5):
     return formula
 
 
+@formula_of("edgePreservingSmooth")
+def smooth(amount: float, edges: float):
+    return detail(lambda found, _: -amount * found, edges)
+
+
+@formula_of("sharpenAdaptive", tolerance_at_limits=4)
 def adaptive(sharpness: float, noise: float):
     def change(found, colors):
         return np.clip(sharpness * found * found**2 / (found**2 + noise**2), -0.15, 0.15)
@@ -58,6 +64,7 @@ def adaptive(sharpness: float, noise: float):
     return detail(change, 0.1, 2)
 
 
+@formula_of("beauty")
 def beauty(smoothing: float):
     def change(found, colors):
         luma = colors @ BT_601
@@ -73,6 +80,8 @@ def smoothstep(t):
     return t * t * (3 - 2 * t)
 
 
+# Steps of tones magnify the rounding of the smoothing.
+@formula_of("cartoon", tolerance=6)
 def cartoon(tones: int, lines: float):
     def formula(colors):
         smooth = detail(lambda found, _: -found, 0.12)(colors) / 255
@@ -94,6 +103,8 @@ def cartoon(tones: int, lines: float):
     return formula
 
 
+# Wide Gaussians work on a reduced picture; the strength magnifies what that costs.
+@formula_of("sketch", tolerance=7)
 def sketch(radius: float, strength: float, shade: float):
     def formula(colors):
         luma = (colors @ REC_709)[..., None]

@@ -12,7 +12,6 @@ SOURCES = [
     "*.md", "clients/python/src/*.py", "clients/python/examples/*.py", "clients/cpp/include/*.hpp",
     "Examples/*.py", "Examples/*.go", "Examples/*.cpp", "Examples/call/page/*.html",
     "Sources/Studio/Page/*.html", "Sources/Studio/Page/*.js", "dev/demo",
-    "Tools/Pictures/settings.txt",
 ]
 # Records, which do not change, and a page with the defaults of all filters.
 LEFT_OUT = ("docs/decisions/", "Benchmarks/Results/", "docs/reference/filters.md", "CHANGELOG.md")
@@ -20,23 +19,15 @@ VERBS = [
     "", "serve", "studio", "stream", "apply", "check", "filters", "assets", "assets put",
     "assets list", "assets delete", "settings",
 ]
-STUDIO_EXAMPLES = """
-import { examples } from "./Sources/Studio/Page/shared/examples.js";
-import { textOf } from "./Sources/Studio/Page/shared/text.js";
-for (const [name, parameters] of Object.entries(examples)) {
-  console.log(textOf({ stages: [{ filter: { name, parameters: new Map(Object.entries(parameters)) } }] }));
-}
-"""
 
 
 class Catalogue:
     """The names of the command's filters."""
 
     def __init__(self) -> None:
-        page = sidelight("filters", "--markdown").stdout.decode()
-        described = json.loads(sidelight("filters", "--json").stdout)["filters"]
-        # Also those of filters that this build lacks.
-        self.names = set(re.findall(r"^### (.+)$", page, flags=re.MULTILINE))
+        # Also filters that this build lacks.
+        described = json.loads(sidelight("filters", "--all", "--json").stdout)["filters"]
+        self.names = {each["name"] for each in described}
         self.analyses = {each["name"] for each in described if each["category"] == "analysis"}
         of_filters = {each["name"]: each.get("parameters", []) for each in described}
         parameters = [each for listed in of_filters.values() for each in listed]
@@ -111,24 +102,12 @@ def pipelines(catalogue: Catalogue) -> dict[str, list[str]]:
     for name, text in files().items():
         if name.endswith(".md"):
             found[name] = of_page(text, catalogue)
-        elif name.endswith("settings.txt"):
-            lines = [each for each in text.splitlines() if each and not each.startswith("#")]
-            # The pipeline before the bar changes the light of the picture.
-            found[name] = [each.replace(" | ", ", ") for each in lines]
         else:
             alone = name == "dev/demo"
             found[name] = [each for each in quoted(text) if catalogue.begins(each, alone)]
     for verb in VERBS:
         text = sidelight(*verb.split(), "--help").stdout.decode()
         found[f"sidelight {verb} --help"] = of_help(text, catalogue)
-    written = subprocess.run(
-        ["node", "--input-type=module", "-"], input=STUDIO_EXAMPLES, cwd=REPOSITORY,
-        capture_output=True, text=True, check=True,
-    ).stdout
-    # The page asks for the parameters that have no default.
-    found["the studio's examples"] = [
-        each for each in written.splitlines() if catalogue.is_complete(each)
-    ]
     return {name: texts for name, texts in found.items() if texts}
 
 

@@ -3,10 +3,46 @@
 Written from the filters' published formulas, not from the server's code.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
 import numpy as np
 
 REC_709 = np.array([0.2126, 0.7152, 0.0722])
 SEPIA = np.array([[0.3588, 0.7044, 0.1368], [0.2990, 0.5870, 0.1140], [0.2392, 0.4696, 0.0912]])
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The computation of a filter: a function of its parameters, which returns one of a picture.
+
+    That is one of a whole RGB picture, or of each plane of samples by itself (`is_plane`), given how
+    many of the plane's pixels one pixel of the frame is. `fixed` are parameters that the formula
+    leaves out and that have other values than their defaults. The results are equal within
+    `tolerance` levels; with parameters at their limits, which may magnify the rounding of samples,
+    within `tolerance_at_limits`.
+    """
+
+    make: Callable
+    is_plane: bool = False
+    tolerance: int = 1
+    tolerance_at_limits: int = 1
+    fixed: dict[str, object] = field(default_factory=dict)
+
+
+#: The formulas by filter.
+FORMULAS: dict[str, Formula] = {}
+
+
+def formula_of(name: str, **options):
+    """Marks the formula of a filter. Its arguments have the names of the filter's parameters, with
+    underscores."""
+
+    def mark(make):
+        FORMULAS[name] = Formula(make, **options)
+        return make
+
+    return mark
 
 
 def levels(colors: np.ndarray) -> np.ndarray:

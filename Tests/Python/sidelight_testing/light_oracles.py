@@ -6,7 +6,7 @@ Written from the formulas that `DescribeFilter` gives, not from the server's cod
 
 import numpy as np
 
-from .formulas import REC_709
+from .formulas import REC_709, formula_of
 
 
 def sample_grid(colors: np.ndarray) -> np.ndarray:
@@ -39,6 +39,7 @@ def light_of(colors: np.ndarray) -> np.ndarray:
     return np.exp(np.clip(np.log(light / light[1]), -0.4, 0.4))
 
 
+@formula_of("whiteBalance")
 def white_balance(amount: float, warmth: float):
     def formula(colors):
         light = light_of(colors)
@@ -50,6 +51,7 @@ def white_balance(amount: float, warmth: float):
     return formula
 
 
+@formula_of("lowLight", fixed={"denoise": 0})
 def low_light(amount: float):
     """Without the noise reduction, which is another filter's."""
 

@@ -6,6 +6,8 @@ functions of a plane, and of how many of its pixels one pixel of the frame is.
 
 import numpy as np
 
+from .formulas import formula_of
+
 
 def shifted(plane: np.ndarray, right: int, down: int) -> np.ndarray:
     """The pixels that lie so far to the right and down; beyond the edges, those at the edges."""
@@ -20,9 +22,13 @@ def weighted(plane: np.ndarray, weights: dict[tuple[int, int], float]) -> np.nda
     return sum(shifted(plane, *place) * weight for place, weight in weights.items())
 
 
-def gaussian(sigma: float):
+# Wide Gaussians work on a reduced picture, which costs them a level.
+@formula_of("gaussianBlur", is_plane=True, tolerance=2)
+def gaussian(radius: float):
     def formula(plane, scale=1.0):
-        own = sigma * scale
+        own = radius * scale
+        if own == 0:
+            return plane
         reach = int(np.ceil(6 * own))
         places = np.arange(-reach, reach + 1)
         weights = np.exp(-(places**2) / (2 * own**2))
@@ -33,6 +39,7 @@ def gaussian(sigma: float):
     return formula
 
 
+@formula_of("boxBlur", is_plane=True)
 def box(radius: float):
     def formula(plane, scale=1.0):
         # The square keeps its side, 2 radius + 1 pixels of the frame, on a plane of fewer pixels.
@@ -47,6 +54,7 @@ def box(radius: float):
     return formula
 
 
+@formula_of("motionBlur", is_plane=True)
 def motion(radius: float, angle: float):
     def formula(plane, scale=1.0):
         # Angles are counterclockwise and rows count downwards.
@@ -71,6 +79,7 @@ def motion(radius: float, angle: float):
     return formula
 
 
+@formula_of("unsharpMask", is_plane=True, tolerance=2)
 def unsharp(radius: float, intensity: float):
     def formula(plane, scale=1.0):
         return plane + intensity * (plane - gaussian(radius)(plane, scale))
@@ -78,13 +87,19 @@ def unsharp(radius: float, intensity: float):
     return formula
 
 
+@formula_of("convolution3X3")
+@formula_of("convolution5X5")
+@formula_of("convolutionRGB3X3")
 def convolution(weights: list[float], bias: float):
     side = int(np.sqrt(len(weights)))
     places = {(i % side - side // 2, i // side - side // 2): w for i, w in enumerate(weights)}
     return lambda colors: weighted(colors, places) + 255 * bias
 
 
-def pixellate(side: float, center: tuple[float, float]):
+@formula_of("pixellate", is_plane=True)
+def pixellate(scale: float, center: tuple[float, float]):
+    side = scale
+
     def formula(plane, scale=1.0):
         height, width = plane.shape[:2]
 

@@ -7,6 +7,8 @@ seed, frame and row give.
 
 import numpy as np
 
+from .formulas import formula_of
+
 GOLDEN = 0x9E3779B97F4A7C15
 MASK = (1 << 64) - 1
 
@@ -21,27 +23,29 @@ def mix(value: int) -> int:
 
 def noise(height: int, width: int, seed: int, frame: int = 0) -> np.ndarray:
     """Noise of 0-1 for each pixel of a frame."""
-    rows = []
+    seed, rows = int(seed), []
     for y in range(height):
         start = mix(mix(mix((seed + GOLDEN) & MASK) ^ frame) ^ y) % 65536
         rows.append([(mix(start + x) >> 56) / 255 for x in range(width)])
     return np.array(rows)
 
 
+@formula_of("grain")
 def grain(amount: float, seed: int, monochrome: bool = True):
     def formula(colors):
         height, width, _ = colors.shape
-        seeds = [seed] * 3 if monochrome else [seed + (channel << 32) for channel in (1, 2, 3)]
+        seeds = [seed] * 3 if monochrome else [int(seed) + (channel << 32) for channel in (1, 2, 3)]
         channels = [1 - amount * noise(height, width, each) for each in seeds]
         return colors * np.stack(channels, axis=-1)
 
     return formula
 
 
+@formula_of("randomGenerator")
 def random_generator(seed: int):
     def formula(colors):
         height, width, _ = colors.shape
-        seeds = [seed + ((channel + 8) << 32) for channel in range(3)]
+        seeds = [int(seed) + ((channel + 8) << 32) for channel in range(3)]
         return 255 * np.stack([1 - noise(height, width, each) for each in seeds], axis=-1)
 
     return formula

@@ -4,26 +4,19 @@ Written from the formulas that `DescribeFilter` gives, not from the server's cod
 planes: arrays of rows by columns by channels, in levels of 0-255, neither rounded nor clamped.
 """
 
+import inspect
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from .color_oracles import (
-    color_balance,
-    color_controls,
-    color_matrix,
-    gamma,
-    glow,
-    hue,
-    kernel_mix,
-)
-from .detail_oracles import adaptive, beauty, cartoon, detail, sketch
-from .formulas import REC_709
+# These modules state the formulas.
+from . import color_oracles, detail_oracles, light_oracles, neighborhood_oracles, noise_oracles
+from .command import sidelight
+from .formulas import FORMULAS, Formula
 from .geometry_oracles import affine, crop, orient, stretch
-from .light_oracles import low_light, white_balance
-from .neighborhood_oracles import box, convolution, gaussian, motion, pixellate, unsharp
-from .noise_oracles import grain, random_generator
 
 
 @dataclass(frozen=True)
@@ -47,6 +40,81 @@ class Oracle:
         return f"{self.filter}({settings})"
 
 
+def described() -> dict[str, list[dict]]:
+    """The parameters of all filters, by filter."""
+    listed = json.loads(sidelight("filters", "--json").stdout)["filters"]
+    return {each["name"]: each.get("parameters", []) for each in listed}
+
+
+PARAMETERS = described()
+
+
+def default_of(parameter: dict) -> object:
+    ((kind, value),) = parameter["defaultValue"].items()
+    if kind == "point":
+        # The centre of the frame, for formulas that do not know its size.
+        return None
+    if kind in ("vector", "length"):
+        return value.get("values" if kind == "vector" else "value", 0)
+    return value
+
+
+def oracle(
+    name: str, parameters: dict[str, object], *, is_limit: bool = False, **options
+) -> Oracle:
+    """A filter with a formula: parameters that are not given have their defaults."""
+    formula: Formula = FORMULAS[name]
+    given = {**formula.fixed, **parameters}
+    values = {each["name"]: default_of(each) for each in PARAMETERS[name]} | given
+    accepted = inspect.signature(formula.make).parameters
+    arguments = {snake_case(each): value for each, value in values.items()}
+    made = formula.make(**{each: arguments[each] for each in accepted})
+    kind = "plane" if formula.is_plane else "color"
+    tolerance = max(formula.tolerance, formula.tolerance_at_limits if is_limit else 0)
+    return Oracle(name, given, **{kind: made}, tolerance=tolerance, **options)
+
+
+def snake_case(name: str) -> str:
+    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
+
+
+# Lengths beyond the picture's change nothing more.
+LONGEST = 40
+
+
+def values_of(parameter: dict) -> list:
+    """Both limits and two values between; both flags. Nothing for other kinds."""
+    kind = parameter["kind"].removeprefix("PARAMETER_KIND_")
+    if kind == "FLAG":
+        return [False, True]
+    if kind == "POINT":
+        return [[10, 6], [-3.5, 40]]
+    if kind not in ("NUMBER", "LENGTH", "VECTOR"):
+        return []
+    limits = [parameter["limits"].get(end, 0) for end in ("minimum", "maximum")]
+    slider = parameter.get("slider", parameter["limits"])
+    low, high = (slider.get(end, 0) for end in ("minimum", "maximum"))
+    numbers = [limits[0], low + 0.3 * (high - low), low + 0.7 * (high - low), limits[1]]
+    if kind == "LENGTH":
+        numbers = [min(each, LONGEST) for each in numbers]
+    return [[each] * parameter["vectorLength"] for each in numbers] if kind == "VECTOR" else numbers
+
+
+def derived(name: str) -> list[Oracle]:
+    """The defaults, and each parameter of the formula at other values."""
+    accepted = inspect.signature(FORMULAS[name].make).parameters
+    varied = [each for each in PARAMETERS[name] if snake_case(each["name"]) in accepted]
+    # A point is always given: the formulas do not know the picture's size.
+    points = {each["name"]: [20, 15] for each in varied if each["kind"].endswith("POINT")}
+    oracles = [oracle(name, points)]
+    for each in varied:
+        values = values_of(each)
+        for value in values:
+            is_limit = len(values) == 4 and value in (values[0], values[-1])
+            oracles.append(oracle(name, {**points, each["name"]: value}, is_limit=is_limit))
+    return oracles
+
+
 EMBOSS = [0, 1, 0, -1, 0, 1, 0, -1, 0]
 UNEVEN = [(i * 7 % 11 - 4) / 20 for i in range(25)]
 ROWS = {
@@ -57,86 +125,42 @@ ROWS = {
 }
 # Shrinks nowhere; where it does, means are taken.
 TURN = [1.2, 0.3, -0.3, 1.3, 4, -3]
+GLOW = (
+    "param intensity: 0.6 in 0..1 "
+    "mix(color.rgb, vec3(1, .95, .8), smoothstep(.5, 1, luma(color)) * intensity)"
+)
 
 ORACLES = [
-    Oracle("colorInvert", color=lambda colors: 255 - colors),
-    Oracle("grayscale", color=lambda colors: np.repeat((colors @ REC_709)[..., None], 3, axis=-1)),
+    *(each for name in FORMULAS for each in derived(name)),
+    # Several parameters, other light, and filters without a formula of all their parameters.
+    oracle("colorControls", {"saturation": 1.6, "brightness": -0.1, "contrast": 1.3}),
+    oracle("colorControls", {"saturation": 0.2, "contrast": 0.5}),
+    oracle("colorBalance", {"shadows": [-0.2, 0.1, 0.5], "highlights": [0.4, 0, -0.3]}),
+    oracle("colorBalance", {"midtones": [0.3, -0.2, 0], "keepsLuma": False}),
+    oracle("colorMatrix", ROWS),
     Oracle(
-        "colorControls",
-        {"saturation": 1.6, "brightness": -0.1, "contrast": 1.3},
-        color_controls(1.6, -0.1, 1.3),
-    ),
-    Oracle("colorControls", {"saturation": 0.2, "contrast": 0.5}, color_controls(0.2, 0, 0.5)),
-    Oracle(
-        "colorBalance",
-        {"shadows": [-0.2, 0.1, 0.5], "highlights": [0.4, 0, -0.3]},
-        color_balance([-0.2, 0.1, 0.5], [0, 0, 0], [0.4, 0, -0.3], True),
+        "kernel", {"source": GLOW, "intensity": 0.9}, FORMULAS["glow"].make(0.9)
     ),
     Oracle(
-        "colorBalance",
-        {"midtones": [0.3, -0.2, 0], "keepsLuma": False},
-        color_balance([0, 0, 0], [0.3, -0.2, 0], [0, 0, 0], False),
+        "kernel", {"source": "color.rgb * 0.5 + color.gbr * 0.3 + 0.1"}, color_oracles.kernel_mix
     ),
-    Oracle("colorMatrix", ROWS, color_matrix(*ROWS.values())),
-    Oracle("exposureAdjust", {"ev": 0.7}, lambda colors: colors * 2**0.7),
-    Oracle("exposureAdjust", {"ev": -1.5}, lambda colors: colors * 2**-1.5),
-    Oracle("gammaAdjust", {"power": 0.6}, gamma(0.6)),
-    Oracle("gammaAdjust", {"power": 2.2}, gamma(2.2)),
-    Oracle("glow", {}, glow(0.6)),
-    Oracle("glow", {"intensity": 1}, glow(1)),
-    Oracle(
-        "kernel",
-        {
-            "source": "param intensity: 0.6 in 0..1 "
-            "mix(color.rgb, vec3(1, .95, .8), smoothstep(.5, 1, luma(color)) * intensity)",
-            "intensity": 0.9,
-        },
-        glow(0.9),
-    ),
-    Oracle("kernel", {"source": "color.rgb * 0.5 + color.gbr * 0.3 + 0.1"}, kernel_mix),
-    Oracle("hueAdjust", {"angle": 1}, hue(1)),
     Oracle("hueAdjust", {"angle": np.pi}, lambda c: 2 / 3 * c.sum(-1, keepdims=True) - c),
-    Oracle("whiteBalance", {}, white_balance(1, 0), light=(0.9, 0.7, 0.5)),
-    Oracle(
-        "whiteBalance",
-        {"amount": 0.7, "warmth": 0.5},
-        white_balance(0.7, 0.5),
-        light=(0.9, 0.7, 0.6),
-    ),
-    Oracle("whiteBalance", {"warmth": 1}, white_balance(1, 1), light=(0.6, 0.7, 0.9)),
-    Oracle("lowLight", {"denoise": 0}, low_light(1), light=(0.2, 0.2, 0.2)),
-    Oracle("lowLight", {"denoise": 0, "amount": 0.5}, low_light(0.5), light=(0.6, 0.5, 0.4)),
-    Oracle("lowLight", {"denoise": 0}, low_light(1)),
-    Oracle("grain", {"amount": 0.4, "seed": 9}, grain(0.4, 9)),
-    Oracle("grain", {"amount": 0.4, "monochrome": False}, grain(0.4, 0, False)),
-    Oracle("randomGenerator", {"seed": 3}, random_generator(3)),
-    Oracle("edgePreservingSmooth", {}, detail(lambda found, _: -found, 0.08)),
-    Oracle(
-        "edgePreservingSmooth",
-        {"amount": 0.6, "edges": 0.2},
-        detail(lambda found, _: -0.6 * found, 0.2),
-    ),
-    Oracle("sharpenAdaptive", {"sharpness": 2}, adaptive(2, 0.02)),
-    Oracle("beauty", {"smoothing": 1}, beauty(1)),
-    # Steps of tones magnify the rounding of the smoothing.
-    Oracle("cartoon", {"tones": 3, "lines": 0.5}, cartoon(3, 0.5), tolerance=6),
-    Oracle("sketch", {"radius": 2}, sketch(2, 4, 0.3), tolerance=2),
-    Oracle("boxBlur", {"radius": 3}, plane=box(3)),
-    Oracle("boxBlur", {"radius": 2.3}, plane=box(2.3)),
-    Oracle("gaussianBlur", {"radius": 1.4}, plane=gaussian(1.4)),
-    Oracle("gaussianBlur", {"radius": 4}, plane=gaussian(4)),
-    # Wide Gaussians work on a reduced picture, which costs them a level.
-    Oracle("gaussianBlur", {"radius": 10}, plane=gaussian(10), tolerance=2),
-    Oracle("gaussianBlur", {"radius": 25}, plane=gaussian(25), tolerance=2),
-    Oracle("motionBlur", {"radius": 20}, plane=motion(20, 0)),
-    Oracle("motionBlur", {"radius": 7.5, "angle": 0.6}, plane=motion(7.5, 0.6)),
-    Oracle("motionBlur", {"radius": 5, "angle": -2}, plane=motion(5, -2)),
-    Oracle("unsharpMask", {}, plane=unsharp(2.5, 0.5)),
-    Oracle("unsharpMask", {"radius": 40}, plane=unsharp(40, 0.5), tolerance=2),
-    Oracle("convolution3X3", {"weights": EMBOSS, "bias": 0.6}, convolution(EMBOSS, 0.6)),
-    Oracle("convolutionRGB3X3", {"weights": EMBOSS, "bias": 0.6}, convolution(EMBOSS, 0.6)),
-    Oracle("convolution5X5", {"weights": UNEVEN, "bias": -0.1}, convolution(UNEVEN, -0.1)),
-    Oracle("pixellate", {"scale": 12, "center": [10, 6]}, plane=pixellate(12, (10, 6))),
+    oracle("whiteBalance", {}, light=(0.9, 0.7, 0.5)),
+    oracle("whiteBalance", {"amount": 0.7, "warmth": 0.5}, light=(0.9, 0.7, 0.6)),
+    oracle("whiteBalance", {"warmth": 1}, light=(0.6, 0.7, 0.9)),
+    oracle("lowLight", {}, light=(0.2, 0.2, 0.2)),
+    oracle("lowLight", {"amount": 0.5}, light=(0.6, 0.5, 0.4)),
+    oracle("grain", {"amount": 0.4, "seed": 9}),
+    oracle("grain", {"amount": 0.4, "monochrome": False}),
+    oracle("edgePreservingSmooth", {"amount": 0.6, "edges": 0.2}),
+    oracle("cartoon", {"tones": 3, "lines": 0.5}),
+    oracle("sketch", {"radius": 2}),
+    oracle("motionBlur", {"radius": 7.5, "angle": 0.6}),
+    oracle("motionBlur", {"radius": 5, "angle": -2}),
+    oracle("convolution3X3", {"weights": EMBOSS, "bias": 0.6}),
+    oracle("convolutionRGB3X3", {"weights": EMBOSS, "bias": 0.6}),
+    oracle("convolution5X5", {"weights": UNEVEN, "bias": -0.1}),
+    oracle("pixellate", {"scale": 12, "center": [10, 6]}),
     Oracle("crop", {"origin": [8, 6], "width": 30, "height": 20}, plane=crop(8, 6, 30, 20)),
     Oracle("orient", {"quarterTurns": 1}, plane=orient(1, False)),
     Oracle("orient", {"quarterTurns": 3, "mirrored": True}, plane=orient(3, True)),

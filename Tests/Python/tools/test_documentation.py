@@ -115,7 +115,7 @@ def test_invalid_examples_are_refused(examples):
 @pytest.mark.parametrize(
     "page", ["README.md", "docs/guides/assets.md", "docs/guides/backgrounds.md",
              "docs/guides/faces.md", "clients/python/README.md", "Examples/cpp/README.md",
-             "sidelight apply --help", "the studio's examples", "dev/demo"],
+             "sidelight apply --help", "docs/reference/gallery.md", "dev/demo"],
 )
 def test_the_collection_covers_a_page(examples, page):
     assert len(examples[page]) >= 2

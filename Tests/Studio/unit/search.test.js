@@ -8,14 +8,16 @@ import { words } from "../../../Sources/Studio/Page/shared/words.js";
 import { install } from "../../../clients/web/tests/browser.js";
 
 const FILTERS = [
-  ["faceBlur", "blur", "Blurs faces."],
-  ["facePixellate", "stylize", "Hides faces behind a mosaic."],
+  ["faceBlur", "blur", "Blurs faces.", "hide privacy"],
+  ["facePixellate", "stylize", "Hides faces behind a mosaic.", "censor blur"],
   ["gaussianBlur", "blur", "Blurs by a Gaussian distribution."],
   ["edgePreservingSmooth", "blur", "Smooths surfaces and noise."],
-  ["grayscale", "color", "Converts colours to greys of the same luma."],
-  ["virtualBackground", "compositing", "Replaces the background behind people by an image."],
-  ["lowLight", "color", "Brightens dark pictures and reduces their noise."],
-].map(([name, category, summary]) => ({ name, category, summary }));
+  ["grayscale", "color", "Converts colours to greys of the same luma.", "black white"],
+  ["virtualBackground", "compositing", "Replaces the background behind people by an image.",
+    "remove room"],
+  ["lowLight", "color", "Brightens dark pictures and reduces their noise.",
+    "night brighter"],
+].map(([name, category, summary, keywords]) => ({ name, category, summary, keywords }));
 
 function found(query) {
   return FILTERS.filter((filter) => isFound(filter, query)).map(({ name }) => name);
@@ -87,4 +89,15 @@ test("filters that the caller may not use are not listed", async (context) => {
   globalThis.WebSocket = AnsweringSocket;
   AnsweringSocket.status = { code: 7, message: "not permitted" };
   assert.deepEqual((await Catalogue.load()).missing, []);
+});
+
+test("a filter is added with its first example that names no asset", () => {
+  const example = (...given) => ({ stages: [{ filter: { name: "key", parameters: new Map(given) } }] });
+  const image = ["image", { text: "a.png" }];
+  const low = ["low", { number: 0.2 }];
+  const parameters = [{ name: "image", kind: "ASSET" }, { name: "low", kind: "NUMBER" }];
+  const added = (...examples) => new Catalogue([{ name: "key", parameters, examples }]).exampleOf("key");
+  assert.deepEqual(added(example(image), example(low)), new Map([low]));
+  assert.deepEqual(added(example(image, low)), new Map([low]));
+  assert.deepEqual(added(), new Map());
 });

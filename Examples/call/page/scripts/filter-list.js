@@ -9,9 +9,7 @@
  * @typedef {import("./assets.js").Assets} Assets
  */
 
-import { examples } from "../shared/examples.js";
 import { isFound } from "../shared/search.js";
-import { valueText } from "../shared/text.js";
 import { byId, element, words } from "../shared/dom.js";
 import { format, quoted } from "./pipeline.js";
 import { stageOf } from "./selection.js";
@@ -75,9 +73,7 @@ export function showFilters(catalogue, selection, assets) {
    * @param {string} name
    */
   function exampleOf(name) {
-    const known = Object.entries(examples[name] ?? {})
-      .filter(([parameter]) => catalogue.parameter(name, parameter));
-    return Object.fromEntries(known.map(([parameter, value]) => [parameter, valueText(value)]));
+    return catalogue.filters.get(name)?.example ?? {};
   }
 
   /**

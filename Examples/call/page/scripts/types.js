@@ -20,7 +20,9 @@
  * @property {string} name
  * @property {string} summary
  * @property {string} category
+ * @property {string} keywords Further words for searches.
  * @property {Parameter[]} parameters
+ * @property {Record<string, string>} example The parameters in text form with which the filter is added.
  *
  * @typedef {object} Stage A stage of the selected pipeline.
  * @property {string} path The name by which commands refer to the stage: its ID or position.

@@ -12,6 +12,8 @@ struct LowLight: CatalogueFilter {
     name: "lowLight",
     summary: "Brightens dark pictures and reduces their noise; bright pictures do not change.",
     category: .color, reach: .frame, fidelity: .formula,
+    keywords: "dark night brighter denoise noise",
+    examples: ["exposureAdjust(ev: -1.4), lowLight"],
     formula: """
       First noiseReduction(noiseLevel: .04 denoise min(1, (a - 1) / 1.5), sharpness: 0). Then rgb' = rgb * \
       min(a / (1 + k m), max(1, 1 / m)), m = max(r, g, b): hues stay. b is the mean Rec. 709 luma, and w \

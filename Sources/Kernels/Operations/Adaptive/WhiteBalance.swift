@@ -12,6 +12,13 @@ struct WhiteBalance: CatalogueFilter {
     name: "whiteBalance",
     summary: "Removes the colour of the light, automatically and without flicker.",
     category: .color, reach: .pixel, fidelity: .formula,
+    keywords: "warmer colder cooler cast",
+    examples: [
+      """
+      colorMatrix(rVector: [1, 0, 0, 0], gVector: [0, 0.85, 0, 0], bVector: [0, 0, 0.65, 0]), \
+      whiteBalance
+      """
+    ],
     formula: """
       c' = c * (T_c / E_c)^amount for each of r, g, b. E, the light in units of its green: the norm (sum \
       c^5)^(1/5) of each channel over a grid of at most 64x36 samples of the frame as it arrives, without \

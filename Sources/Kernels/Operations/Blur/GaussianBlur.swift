@@ -13,7 +13,9 @@ struct GaussianBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "gaussianBlur",
     summary: "Blurs by a Gaussian distribution.",
-    category: .blur, reach: .neighborhood, fidelity: .formula,
+    category: .blur, reach: .neighborhood, fidelity: .formula, isCoreImage: true,
+    keywords: "soft smooth hide",
+    examples: ["gaussianBlur(radius: 0.0125h)"],
     formula: """
       The convolution with exp(-(x^2 + y^2) / (2 radius^2)), normalised: radius is the standard \
       deviation. border sets the pixels beyond the edges. Colour is premultiplied, and alpha is \

@@ -5,7 +5,9 @@ struct ZoomBlur: CatalogueFilter {
   static let description = FilterDescription(
     name: "zoomBlur",
     summary: "Blurs along rays to a point, like a zooming camera.",
-    category: .blur, reach: .neighborhood, fidelity: .modelled,
+    category: .blur, reach: .neighborhood, fidelity: .modelled, isCoreImage: true,
+    keywords: "speed",
+    examples: ["zoomBlur(amount: 20)"],
     formula: """
       The mean of 64 points of the ray to the center, at center + (p - center) s t, \
       s = 1 - a (i + 1/2) / 64, t = 1 - a k / 8, i, k = 0 ..< 8, a = amount / 100: first over s, \

@@ -6,6 +6,8 @@ struct ColorBalance: CatalogueFilter {
     name: "colorBalance",
     summary: "Shifts colours, with separate shifts for shadows, midtones and highlights.",
     category: .color, reach: .pixel, fidelity: .formula,
+    keywords: "grade tint",
+    examples: ["colorBalance(shadows: [-0.4, 0, 0.5], highlights: [0.5, 0.1, -0.4])"],
     formula: """
       rgb' = rgb + .5 * ((1 - y)^2 * shadows + 2 y (1 - y) * midtones + y^2 * highlights), y = \
       clamp(.2126 r + .7152 g + .0722 b). With keepsLuma the luma of the sum is subtracted from it. \

@@ -3,7 +3,12 @@ struct ColorControls: CatalogueFilter {
   static let description = FilterDescription(
     name: "colorControls",
     summary: "Adjusts saturation, brightness and contrast.",
-    category: .color, reach: .pixel, fidelity: .formula,
+    category: .color, reach: .pixel, fidelity: .formula, isCoreImage: true,
+    keywords: "brighter darker vivid gray",
+    examples: [
+      "colorControls(saturation: 1.6, brightness: 0.05, contrast: 1.3)",
+      "colorControls(saturation: 0.3, brightness: -0.1, contrast: 0.8)",
+    ],
     formula: """
       c1 = Y + saturation * (rgb - Y), Y = .2126 r + .7152 g + .0722 b; c2 = c1 + brightness; \
       rgb' = (c2 - .5) * contrast + .5

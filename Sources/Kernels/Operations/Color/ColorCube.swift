@@ -5,7 +5,8 @@ struct ColorCube: CatalogueFilter {
   static let description = FilterDescription(
     name: "colorCube",
     summary: "Maps colours through a lookup table: a .cube file with curves or a cube.",
-    category: .color, reach: .pixel, fidelity: .formula,
+    category: .color, reach: .pixel, fidelity: .formula, isCoreImage: true,
+    keywords: "lut look grade film",
     formula: """
       rgb' = rgb + intensity * (table(rgb) - rgb), rgb clamped to the table's domain. A cube is \
       interpolated tetrahedrally: from the cell's low corner along the axes in the order of their \

@@ -3,7 +3,8 @@ struct ColorInvert: CatalogueFilter {
   static let description = FilterDescription(
     name: "colorInvert",
     summary: "Inverts the colours.",
-    category: .color, reach: .pixel, fidelity: .formula,
+    category: .color, reach: .pixel, fidelity: .formula, isCoreImage: true,
+    keywords: "negative",
     formula: "rgb' = 1 - rgb; alpha is kept. Applied twice, it changes nothing")
 
   init(_ arguments: Arguments) {}

@@ -3,7 +3,9 @@ struct ColorMatrixFilter: CatalogueFilter {
   static let description = FilterDescription(
     name: "colorMatrix",
     summary: "Multiplies the colours by vectors and adds a bias.",
-    category: .color, reach: .pixel, fidelity: .formula,
+    category: .color, reach: .pixel, fidelity: .formula, isCoreImage: true,
+    keywords: "channels swap mix",
+    examples: ["colorMatrix(rVector: [0, 1, 0, 0], gVector: [0, 0, 1, 0], bVector: [1, 0, 0, 0])"],
     formula: """
       r' = dot((r, g, b, a), rVector) + biasVector.r, and so on; straight alpha, the resulting \
       alpha clamped. In opaque pictures a is 1 and does not change

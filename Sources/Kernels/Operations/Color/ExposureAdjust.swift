@@ -11,7 +11,9 @@ struct ExposureAdjust: CatalogueFilter {
   static let description = FilterDescription(
     name: "exposureAdjust",
     summary: "Adjusts the exposure in f-stops.",
-    category: .color, reach: .pixel, fidelity: .formula,
+    category: .color, reach: .pixel, fidelity: .formula, isCoreImage: true,
+    keywords: "brighter darker brightness light",
+    examples: ["exposureAdjust(ev: 0.7)", "exposureAdjust(ev: -1)"],
     formula: "rgb' = rgb * 2^ev, on gamma-encoded colour; in linear light with `@linear`",
     parameters: [
       ParameterDescription(

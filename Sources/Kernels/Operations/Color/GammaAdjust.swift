@@ -3,7 +3,9 @@ struct GammaAdjust: CatalogueFilter {
   static let description = FilterDescription(
     name: "gammaAdjust",
     summary: "Raises each channel to a power.",
-    category: .color, reach: .pixel, fidelity: .formula,
+    category: .color, reach: .pixel, fidelity: .formula, isCoreImage: true,
+    keywords: "brighter darker midtones brightness",
+    examples: ["gammaAdjust(power: 0.6)", "gammaAdjust(power: 1.8)"],
     formula: "c' = c^power for each of r, g, b; negative values keep their sign",
     parameters: [
       ParameterDescription(

@@ -4,6 +4,7 @@ package struct Grayscale: CatalogueFilter {
     name: "grayscale",
     summary: "Converts colours to greys of the same luma.",
     category: .color, reach: .pixel, fidelity: .formula,
+    keywords: "black white monochrome",
     formula: "r' = g' = b' = .2126 r + .7152 g + .0722 b (ITU-R BT.709 luma); alpha is kept")
 
   /// The weights of red, green and blue in luma (ITU-R BT.709).

@@ -11,7 +11,8 @@ struct HueAdjust: CatalogueFilter {
   static let description = FilterDescription(
     name: "hueAdjust",
     summary: "Rotates the hue of all colours by an angle.",
-    category: .color, reach: .pixel, fidelity: .formula,
+    category: .color, reach: .pixel, fidelity: .formula, isCoreImage: true,
+    examples: ["hueAdjust(angle: 1)", "hueAdjust(angle: 3.141592653589793)"],
     formula: """
       rgb' = R rgb, the rotation by angle about (1, 1, 1) (Rodrigues): cos I + (1 - cos)/3 J + \
       sin/sqrt(3) K; red turns towards yellow. At pi: -1/3 on the diagonal, 2/3 elsewhere. Greys \

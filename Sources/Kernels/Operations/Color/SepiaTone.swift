@@ -3,7 +3,9 @@ struct SepiaTone: CatalogueFilter {
   static let description = FilterDescription(
     name: "sepiaTone",
     summary: "Maps the colours to shades of reddish brown.",
-    category: .color, reach: .pixel, fidelity: .modelled,
+    category: .color, reach: .pixel, fidelity: .modelled, isCoreImage: true,
+    keywords: "old vintage photo",
+    examples: ["sepiaTone", "sepiaTone(intensity: 0.8)"],
     formula: """
       rgb' = rgb + intensity * (S rgb - rgb), S = [.3588 .7044 .1368; .2990 .5870 .1140; \
       .2392 .4696 .0912]: BT.601 luma times (1.2, 1, .8)

@@ -11,7 +11,13 @@ struct TemperatureAndTint: CatalogueFilter {
   static let description = FilterDescription(
     name: "temperatureAndTint",
     summary: "Adapts the white point of the picture, by colour temperature and tint.",
-    category: .color, reach: .pixel, fidelity: .modelled,
+    category: .color, reach: .pixel, fidelity: .modelled, isCoreImage: true,
+    keywords: "warmer colder cooler white balance",
+    examples: [
+      "temperatureAndTint(neutral: [5500, 0])",
+      "temperatureAndTint(targetNeutral: [5500, 0])",
+      "temperatureAndTint(targetNeutral: [6500, 60])",
+    ],
     formula: """
       Chromatic adaptation (Bradford) from the white of neutral to the white of targetNeutral; its \
       gains are raised to 1/2.2, because colour is gamma-encoded. A white is Planck's at the \

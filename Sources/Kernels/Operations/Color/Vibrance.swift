@@ -5,7 +5,9 @@ struct Vibrance: CatalogueFilter {
   static let description = FilterDescription(
     name: "vibrance",
     summary: "Adjusts the saturation of dull colours; saturated colours and skin change less.",
-    category: .color, reach: .pixel, fidelity: .modelled,
+    category: .color, reach: .pixel, fidelity: .modelled, isCoreImage: true,
+    keywords: "vivid",
+    examples: ["vibrance(amount: 1)", "vibrance(amount: -1)"],
     formula: """
       rgb' = Y + max(0, 1 + amount * (1 - s) * (1 - k)) * (rgb - Y), \
       s = clamp(max(r, g, b) - min(r, g, b)), Y = .2126 r + .7152 g + .0722 b; k protects skin: \

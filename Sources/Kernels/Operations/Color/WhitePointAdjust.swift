@@ -3,7 +3,8 @@ struct WhitePointAdjust: CatalogueFilter {
   static let description = FilterDescription(
     name: "whitePointAdjust",
     summary: "Maps white to the given colour, and other colours in proportion.",
-    category: .color, reach: .pixel, fidelity: .modelled,
+    category: .color, reach: .pixel, fidelity: .modelled, isCoreImage: true,
+    examples: ["whitePointAdjust(color: #ffd0a0)"],
     formula: "rgb' = rgb * color, channel by channel; the alpha of color is ignored",
     parameters: [
       ParameterDescription(

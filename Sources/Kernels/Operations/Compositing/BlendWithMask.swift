@@ -5,7 +5,8 @@ struct BlendWithMask: CatalogueFilter {
   static let description = FilterDescription(
     name: "blendWithMask",
     summary: "Shows the picture where a mask is white, and a background where it is black.",
-    category: .compositing, reach: .pixel, fidelity: .formula,
+    category: .compositing, reach: .pixel, fidelity: .formula, isCoreImage: true,
+    examples: ["blendWithMask(backgroundImage: picture.png, maskImage: mask.png)"],
     formula: """
       o + (s - o) m, colour multiplied by alpha, and alpha too; s the picture, o the background \
       (by default transparent, or black in an opaque picture), m the mask's Rec. 709 luma times \

@@ -6,6 +6,8 @@ struct LumaKey: CatalogueFilter {
     name: "lumaKey",
     summary: "Replaces dark or bright pixels by an image, the source frame, a colour or nothing.",
     category: .compositing, reach: .pixel, fidelity: .formula,
+    keywords: "remove background transparent",
+    examples: ["lumaKey(low: 0.25, high: 0.45, backgroundImage: picture.png)"],
     formula: """
       o + (s - o) m, colour multiplied by alpha, and alpha too; s the picture, o the background (by \
       default transparent, or black in an opaque picture); m = smoothstep(low, high, Y), with \

@@ -3,7 +3,11 @@ struct BumpDistortion: DiscDistortion {
   static let description = FilterDescription(
     name: "bumpDistortion",
     summary: "Makes the picture bulge or sink around a point.",
-    category: .distortion, reach: .neighborhood, fidelity: .modelled,
+    category: .distortion, reach: .neighborhood, fidelity: .modelled, isCoreImage: true,
+    examples: [
+      "bumpDistortion(radius: 0.4375h, scale: 0.5)",
+      "bumpDistortion(radius: 0.4375h, scale: -0.5)",
+    ],
     formula: """
       A pixel at distance d < radius from center is read from distance d (1 - scale (1 - u^2)^2), \
       u = d / radius, in the same direction; pixels at radius and beyond do not change. Bilinear; \

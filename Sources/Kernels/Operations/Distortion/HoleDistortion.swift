@@ -3,7 +3,9 @@ struct HoleDistortion: CatalogueFilter {
   static let description = FilterDescription(
     name: "holeDistortion",
     summary: "Moves pixels away from a point, around a circular hole.",
-    category: .distortion, reach: .neighborhood, fidelity: .modelled,
+    category: .distortion, reach: .neighborhood, fidelity: .modelled, isCoreImage: true,
+    keywords: "warp",
+    examples: ["holeDistortion(radius: 0.21875h)"],
     formula: """
       A pixel at distance d > radius from center is read from distance d - radius^2 / d in the \
       same direction: the centre is mapped to the rim, and distant pixels hardly move. The hole is \

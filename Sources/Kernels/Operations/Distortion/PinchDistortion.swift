@@ -11,7 +11,9 @@ struct PinchDistortion: DiscDistortion {
   static let description = FilterDescription(
     name: "pinchDistortion",
     summary: "Pinches the picture towards a point.",
-    category: .distortion, reach: .neighborhood, fidelity: .modelled,
+    category: .distortion, reach: .neighborhood, fidelity: .modelled, isCoreImage: true,
+    keywords: "warp",
+    examples: ["pinchDistortion(radius: 0.4375h)"],
     formula: """
       A pixel at distance d < radius from center is read from distance \
       d exp(scale (1 - d / radius)^2) in the same direction; pixels at radius and beyond do not \

@@ -11,7 +11,9 @@ struct TwirlDistortion: DiscDistortion {
   static let description = FilterDescription(
     name: "twirlDistortion",
     summary: "Rotates the picture about a point, most at the centre.",
-    category: .distortion, reach: .neighborhood, fidelity: .modelled,
+    category: .distortion, reach: .neighborhood, fidelity: .modelled, isCoreImage: true,
+    keywords: "warp swirl",
+    examples: ["twirlDistortion(radius: 0.4375h)"],
     formula: """
       Pixels at distance d < radius from center are rotated by angle (1 - d / radius)^2, \
       counterclockwise; pixels at radius and beyond do not change. Bilinear; edges are clamped

@@ -4,6 +4,8 @@ struct Beauty: CatalogueFilter {
     name: "beauty",
     summary: "Smooths skin and keeps edges; other colours do not change.",
     category: .effect, reach: .frame, fidelity: .formula,
+    keywords: "smooth wrinkles makeup face soft",
+    examples: ["beauty(smoothing: 1)"],
     formula: """
       rgb' = rgb + smoothing * k * (S - Y), Y and S those of edgePreservingSmooth with edges .12; k = \
       clamp(1.5 - ((Cb + .1) / .1)^2 - ((Cr - .098) / .078)^2, 0, 1), the likelihood of skin by \

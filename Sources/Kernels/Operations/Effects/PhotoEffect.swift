@@ -13,21 +13,23 @@ struct PhotoEffect: Filter {
 
   /// A look with a curve per channel.
   private init(
-    _ name: String, _ summary: String, _ look: String, _ matrix: ColorMatrix, red: LookCurve,
-    green: LookCurve, blue: LookCurve
+    _ name: String, _ summary: String, _ look: String, keywords: String = "",
+    _ matrix: ColorMatrix, red: LookCurve, green: LookCurve, blue: LookCurve
   ) {
     self.description = FilterDescription(
       name: name, summary: summary, category: .effect, reach: .pixel, fidelity: .approximation,
-      formula: "A fixed look, tuned by eye: \(look)")
+      isCoreImage: true, keywords: keywords, formula: "A fixed look, tuned by eye: \(look)")
     self.matrix = matrix
     self.curves = [red, green, blue]
   }
 
   /// A look with one curve for all channels.
   private init(
-    _ name: String, _ summary: String, _ look: String, _ matrix: ColorMatrix, _ curve: LookCurve
+    _ name: String, _ summary: String, _ look: String, keywords: String = "",
+    _ matrix: ColorMatrix, _ curve: LookCurve
   ) {
-    self.init(name, summary, look, matrix, red: curve, green: curve, blue: curve)
+    self.init(
+      name, summary, look, keywords: keywords, matrix, red: curve, green: curve, blue: curve)
   }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
@@ -72,11 +74,13 @@ struct PhotoEffect: Filter {
     PhotoEffect(
       "photoEffectMono", "Black and white with low contrast.",
       "a curve that lifts black and lowers white, on Rec. 601 luma",
+      keywords: "black white monochrome gray",
       .monochrome(Self.luma601),
       LookCurve([0, 0.09], [0.25, 0.3], [0.5, 0.51], [0.75, 0.72], [1, 0.92])),
     PhotoEffect(
       "photoEffectNoir", "Black and white with exaggerated contrast.",
       "a strong S curve on a luma with more red and less blue, like film behind a yellow filter",
+      keywords: "black white monochrome gray",
       .monochrome([0.36, 0.58, 0.06]),
       LookCurve([0, 0], [0.22, 0.08], [0.5, 0.48], [0.78, 0.92], [1, 1])),
     PhotoEffect(
@@ -89,6 +93,7 @@ struct PhotoEffect: Filter {
     PhotoEffect(
       "photoEffectTonal", "Black and white without much change of contrast.",
       "Rec. 601 luma, with slightly lifted shadows",
+      keywords: "black white monochrome gray",
       .monochrome(Self.luma601),
       LookCurve([0, 0.01], [0.25, 0.27], [0.5, 0.52], [0.75, 0.76], [1, 1])),
     PhotoEffect(

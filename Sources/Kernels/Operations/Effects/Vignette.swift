@@ -3,7 +3,9 @@ struct Vignette: CatalogueFilter {
   static let description = FilterDescription(
     name: "vignette",
     summary: "Reduces the brightness of the picture's periphery.",
-    category: .effect, reach: .pixel, fidelity: .modelled,
+    category: .effect, reach: .pixel, fidelity: .modelled, isCoreImage: true,
+    keywords: "dark corners",
+    examples: ["vignette(intensity: 1)"],
     formula: """
       rgb' = rgb * max(0, 1 + intensity * (v - 1)), v = 1 / (1 + (d / radius)^2)^2, d the distance \
       from the centre in half diagonals: the cos^4 law of natural vignetting

@@ -3,7 +3,9 @@ struct VignetteEffect: CatalogueFilter {
   static let description = FilterDescription(
     name: "vignetteEffect",
     summary: "Changes the brightness outside a circle.",
-    category: .effect, reach: .pixel, fidelity: .modelled,
+    category: .effect, reach: .pixel, fidelity: .modelled, isCoreImage: true,
+    keywords: "dark corners spotlight",
+    examples: ["vignetteEffect(radius: 0.375h)"],
     formula: """
       rgb' = rgb * max(0, 1 - intensity * smoothstep(radius * (1 - falloff), radius * (1 + \
       falloff), d)), d the distance from center in pixels. The step is at least a pixel wide

@@ -13,7 +13,9 @@ struct AffineTransform: CatalogueFilter {
   static let description = FilterDescription(
     name: "affineTransform",
     summary: "Moves, rotates, scales or shears the picture; the frame keeps its size.",
-    category: .geometry, reach: .frame, fidelity: .formula,
+    category: .geometry, reach: .frame, fidelity: .formula, isCoreImage: true,
+    keywords: "rotate shift zoom perspective",
+    examples: ["affineTransform(transform: [0.9, 0.3, -0.3, 0.9, 60, -30])"],
     formula: """
       A pixel at (x, y) moves to (a x + c y + tx, b x + d y + ty), in pixels from the top left \
       corner; bilinear, and where the picture shrinks n-fold the mean of n x n samples, n at most \

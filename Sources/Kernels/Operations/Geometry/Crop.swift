@@ -3,7 +3,9 @@ struct Crop: CatalogueFilter {
   static let description = FilterDescription(
     name: "crop",
     summary: "Crops the picture to a rectangle.",
-    category: .geometry, reach: .frame, fidelity: .formula,
+    category: .geometry, reach: .frame, fidelity: .formula, isCoreImage: true,
+    keywords: "cut trim zoom",
+    examples: ["crop(origin: (0.25w, 0.05h), width: 0.4w, height: 0.4h)"],
     formula: """
       The pixels of the rectangle, its edges rounded to whole pixels and clipped to the frame; at \
       least one pixel. 4:2:0 chroma is interpolated where the origin is odd

@@ -6,6 +6,8 @@ struct Orient: CatalogueFilter {
     name: "orient",
     summary: "Mirrors the picture and rotates it by quarter turns.",
     category: .geometry, reach: .frame, fidelity: .formula,
+    keywords: "flip turn upside selfie",
+    examples: ["orient(mirrored: true)", "orient(quarterTurns: 1, mirrored: true)"],
     formula: """
       The pixels are first mirrored, then rotated. Four quarter turns, or mirroring twice, change \
       nothing. The frame's orientation field does not change

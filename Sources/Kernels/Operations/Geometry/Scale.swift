@@ -4,6 +4,8 @@ struct Scale: CatalogueFilter {
     name: "scale",
     summary: "Resizes the picture: fitted into a size, filling it, or stretched to it.",
     category: .geometry, reach: .frame, fidelity: .formula,
+    keywords: "size smaller larger",
+    examples: ["scale(width: 0.5w)"],
     formula: """
       Along each axis linear interpolation where the picture grows, and the mean of the covered \
       area where it shrinks. fit keeps the aspect ratio and gives the largest size within width \

@@ -4,6 +4,8 @@ struct Grain: CatalogueFilter {
     name: "grain",
     summary: "Multiplies the picture by noise, like the grain of film.",
     category: .effect, reach: .pixel, fidelity: .formula,
+    keywords: "old analog",
+    examples: ["grain(amount: 0.2)"],
     formula: """
       rgb' = rgb * n, n one of 256 equally likely values in 1 - amount ... 1, for each pixel and \
       frame; one n for all channels, or one for each. The same seed and frame number give the same \

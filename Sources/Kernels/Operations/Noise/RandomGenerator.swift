@@ -3,7 +3,7 @@ struct RandomGenerator: CatalogueFilter {
   static let description = FilterDescription(
     name: "randomGenerator",
     summary: "Replaces the picture by coloured noise, for use with a mix or a composition.",
-    category: .effect, reach: .pixel, fidelity: .formula,
+    category: .effect, reach: .pixel, fidelity: .formula, isCoreImage: true,
     formula: """
       r', g', b' and, where there is alpha, a' are each one of 256 equally likely values in 0 ... \
       1, for each pixel and frame; the same seed and frame number give the same noise on every \

@@ -4,6 +4,7 @@ struct EdgePreservingSmooth: CatalogueFilter {
     name: "edgePreservingSmooth",
     summary: "Smooths surfaces and noise, and keeps edges sharp; colours do not change.",
     category: .blur, reach: .frame, fidelity: .formula,
+    keywords: "skin soft denoise",
     formula: """
       rgb' = rgb + amount * (S - Y), in YUV formats on the luma plane alone; Y = .299 r + .587 g + .114 \
       b, S the colour guided filter (He, Sun and Tang 2013) of Y with the picture as its guide, in \

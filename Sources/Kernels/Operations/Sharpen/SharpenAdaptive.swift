@@ -4,6 +4,8 @@ struct SharpenAdaptive: CatalogueFilter {
     name: "sharpenAdaptive",
     summary: "Sharpens texture without amplifying noise and without halos at edges.",
     category: .sharpen, reach: .frame, fidelity: .formula,
+    keywords: "crisp focus detail",
+    examples: ["sharpenAdaptive(sharpness: 2)"],
     formula: """
       rgb' = rgb + clamp(sharpness * d * d^2 / (d^2 + noise^2), -.15, .15), d = Y - S, Y and S those \
       of edgePreservingSmooth with edges .1 and boxes of 5x5 cells: at strong edges d is near 0. Multiplied by alpha. \

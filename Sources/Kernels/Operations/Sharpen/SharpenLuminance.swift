@@ -5,7 +5,9 @@ struct SharpenLuminance: CatalogueFilter {
   static let description = FilterDescription(
     name: "sharpenLuminance",
     summary: "Sharpens luma; colours do not change.",
-    category: .sharpen, reach: .neighborhood, fidelity: .modelled,
+    category: .sharpen, reach: .neighborhood, fidelity: .modelled, isCoreImage: true,
+    keywords: "crisp focus detail",
+    examples: ["sharpenLuminance(sharpness: 2)"],
     formula: """
       rgb' = rgb + sharpness * (Y - blur(Y)), Y = .2126 r + .7152 g + .0722 b (the luma plane in \
       YUV formats, whose chroma does not change), blur the Gaussian of standard deviation radius. \

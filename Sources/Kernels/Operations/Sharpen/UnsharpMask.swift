@@ -5,7 +5,9 @@ struct UnsharpMask: BlurredMixFilter {
   static let description = FilterDescription(
     name: "unsharpMask",
     summary: "Increases the contrast of edges.",
-    category: .sharpen, reach: .neighborhood, fidelity: .formula,
+    category: .sharpen, reach: .neighborhood, fidelity: .formula, isCoreImage: true,
+    keywords: "crisp focus sharpen detail",
+    examples: ["unsharpMask(radius: 0.0078125h, intensity: 1.5)"],
     formula: """
       in + intensity * (in - blur(in)), blur the Gaussian of standard deviation radius. border \
       sets the pixels beyond the edges. Where there is alpha, colour is premultiplied, alpha is \

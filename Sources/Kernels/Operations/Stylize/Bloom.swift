@@ -2,7 +2,7 @@
 struct Bloom: BlurredMixFilter {
   static let description = HighlightDescription.make(
     "bloom", "Softens edges and gives highlights a glow.", extremum: "max", excluded: "darker",
-    "The strength of the glow; 0 changes nothing.")
+    "The strength of the glow; 0 changes nothing.", keywords: "soft light shine")
   static let weights = (up: 1.0, down: 0.0)
 
   let settings: BlurredMixSettings
@@ -29,10 +29,12 @@ struct Gloom: BlurredMixFilter {
 /// The descriptions of ``Bloom`` and ``Gloom``, which add differences of opposite signs.
 private enum HighlightDescription {
   static func make(
-    _ name: String, _ summary: String, extremum: String, excluded: String, _ intensity: String
+    _ name: String, _ summary: String, extremum: String, excluded: String, _ intensity: String,
+    keywords: String = ""
   ) -> FilterDescription {
     FilterDescription(
       name: name, summary: summary, category: .stylize, reach: .neighborhood, fidelity: .modelled,
+      isCoreImage: true, keywords: keywords, examples: ["\(name)(radius: 0.03125h, intensity: 1)"],
       formula: """
         in + intensity * \(extremum)(0, blur(in) - in), blur the Gaussian of standard deviation \
         radius: never \(excluded), and flat areas do not change. Computed for each channel of RGB \

@@ -6,6 +6,7 @@ struct Cartoon: CatalogueFilter {
     name: "cartoon",
     summary: "Draws the picture in flat, saturated tones with dark lines at edges.",
     category: .stylize, reach: .frame, fidelity: .formula,
+    keywords: "comic drawing draw",
     formula: """
       First edgePreservingSmooth(edges: .12). Then (t + 1.25 (rgb - Y)) (1 - lines * smoothstep(.1^2, \
       .35^2, g)), Y the Rec. 709 luma; t = (k + smoothstep(.3, .7, tones * clamp(Y) - k)) / tones, k = \

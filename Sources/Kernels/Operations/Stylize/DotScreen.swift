@@ -13,7 +13,7 @@ struct DotScreen: CatalogueFilter {
   static let description = FilterDescription(
     name: "dotScreen",
     summary: "Renders the picture as a halftone screen of dots, in black and white.",
-    category: .stylize, reach: .pixel, fidelity: .modelled,
+    category: .stylize, reach: .pixel, fidelity: .modelled, isCoreImage: true,
     formula: """
       r' = g' = b' = clamp(Y (k + 1) + (s - 1) k), k = 1 / (1 - sharpness), at most 256; s = .5 + \
       (w(u) + w(v)) / 4, w(t) = 1 - 24 f^2 + 32 f^3, f the distance of t from the nearest whole \

@@ -5,7 +5,7 @@ struct Edges: CatalogueFilter {
   static let description = FilterDescription(
     name: "edges",
     summary: "Shows the edges of the picture in colour, on black.",
-    category: .stylize, reach: .neighborhood, fidelity: .modelled,
+    category: .stylize, reach: .neighborhood, fidelity: .modelled, isCoreImage: true,
     formula: """
       c' = intensity * sqrt(gx^2 + gy^2) / 4 for each of r, g, b, gx and gy the Sobel differences \
       over 3x3 pixels: a step from black to white becomes white. Edges of the frame are clamped; \

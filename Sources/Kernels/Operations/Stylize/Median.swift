@@ -6,6 +6,7 @@ struct Median: CatalogueFilter {
     name: "median",
     summary: "Removes specks by the median of neighbouring pixels; edges stay sharp.",
     category: .stylize, reach: .neighborhood, fidelity: .modelled,
+    keywords: "denoise clean noise",
     formula: """
       The median of 3x3 samples for each channel, on every plane at its own size; colour is \
       premultiplied. Edges are clamped

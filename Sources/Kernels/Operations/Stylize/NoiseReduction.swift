@@ -5,7 +5,9 @@ struct NoiseReduction: CatalogueFilter {
   static let description = FilterDescription(
     name: "noiseReduction",
     summary: "Smooths differences up to the noise level, and sharpens larger ones.",
-    category: .stylize, reach: .neighborhood, fidelity: .modelled,
+    category: .stylize, reach: .neighborhood, fidelity: .modelled, isCoreImage: true,
+    keywords: "denoise clean",
+    examples: ["noiseReduction(noiseLevel: 0.06)"],
     formula: """
       c' = n + sharpness * e; n the mean of the 5x5 pixels around the pixel, each weighted by \
       max(0, 1 - d / (4 noiseLevel))^2, d its greatest difference from the pixel in r, g and b; e \

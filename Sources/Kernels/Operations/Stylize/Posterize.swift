@@ -6,6 +6,8 @@ struct Posterize: CatalogueFilter {
     name: "posterize",
     summary: "Reduces each channel to a number of levels, for a poster-like look.",
     category: .stylize, reach: .pixel, fidelity: .modelled,
+    keywords: "pop art",
+    examples: ["posterize(levels: 4)"],
     formula: """
       c' = round(clamp(c) * (n - 1)) / (n - 1) for each channel, n = round(levels); halves, and \
       values up to .0001 below, are rounded up

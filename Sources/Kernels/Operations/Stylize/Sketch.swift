@@ -4,6 +4,7 @@ struct Sketch: CatalogueFilter {
     name: "sketch",
     summary: "Draws the picture with a pencil: dark lines and soft shading on white paper.",
     category: .stylize, reach: .neighborhood, fidelity: .formula,
+    keywords: "drawing draw",
     formula: """
       1 - shade + shade * Y + strength * (Y - blur(Y)) in all channels, Y = .2126 r + .7152 g + .0722 \
       b, blur the Gaussian of standard deviation radius with clamped edges. Colour is multiplied by \

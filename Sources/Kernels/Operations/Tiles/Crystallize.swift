@@ -6,7 +6,9 @@ struct Crystallize: CatalogueFilter {
   static let description = FilterDescription(
     name: "crystallize",
     summary: "Maps the picture to polygons of one colour each.",
-    category: .stylize, reach: .frame, fidelity: .modelled,
+    category: .stylize, reach: .frame, fidelity: .modelled, isCoreImage: true,
+    keywords: "mosaic",
+    examples: ["crystallize(radius: 0.025h)"],
     formula: """
       Each pixel becomes the mean, rounded to nearest, of all pixels with the same nearest seed. \
       Seeds are on a grid through center, 2 radius apart; every second row is shifted by half of \

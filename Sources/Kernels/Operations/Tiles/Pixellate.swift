@@ -5,7 +5,9 @@ struct Pixellate: CatalogueFilter {
   static let description = FilterDescription(
     name: "pixellate",
     summary: "Maps the picture to coloured squares.",
-    category: .stylize, reach: .neighborhood, fidelity: .formula,
+    category: .stylize, reach: .neighborhood, fidelity: .formula, isCoreImage: true,
+    keywords: "pixelate mosaic censor hide",
+    examples: ["pixellate(scale: 0.0375h)"],
     formula: """
       Each pixel becomes the mean of its square, rounded to nearest; four squares meet at center. \
       Luma and chroma are averaged on their own planes; colour is premultiplied

@@ -85,7 +85,7 @@ export function stageCard(stage, index, context) {
   function mixRow() {
     return parameterRow(
       {
-        name: "mix", kind: "NUMBER", unit: "UNSPECIFIED", choices: [], vectorLength: 0,
+        name: "mix", kind: "NUMBER", unit: "UNSPECIFIED", choices: [], vectorLength: 0, assetKind: "",
         summary: "The weight of the stage's result; 0 shows only its input.",
         defaultValue: { number: 1 }, slider: { minimum: 0, maximum: 1 },
         limits: { minimum: 0, maximum: 1 },

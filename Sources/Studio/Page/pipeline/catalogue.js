@@ -9,7 +9,6 @@
 
 import { server } from "../server.js";
 import { RpcError } from "../sidelight/index.js";
-import { examples } from "../shared/examples.js";
 
 /** The order of the categories; others follow. */
 const ORDER = [
@@ -25,8 +24,8 @@ const OPTIONAL = {
 };
 
 /**
- * @typedef {Pick<FilterDescription, "name"|"category"|"summary"|"parameters">} KnownFilter A filter of
- *   the server, or one that it cannot run: its summary is the reason.
+ * @typedef {Pick<FilterDescription, "name"|"category"|"summary"|"keywords"|"parameters">} KnownFilter
+ *   A filter of the server, or one that it cannot run: its summary is the reason.
  */
 
 /** The catalogue of the server. */
@@ -45,7 +44,8 @@ export class Catalogue {
       .filter(([name]) => !listed.has(name))
       .map(async ([name, category]) => ({ name, category, summary: await reasonOf(name) })));
     return new Catalogue(
-      filters, missing.filter(({ summary }) => summary).map((each) => ({ ...each, parameters: [] })));
+      filters, missing.filter(({ summary }) => summary)
+        .map((each) => ({ ...each, keywords: "", parameters: [] })));
   }
 
   /** @returns {[string, KnownFilter[]][]} All filters by category, those that are missing last. */
@@ -74,9 +74,13 @@ export class Catalogue {
    * @returns {Map<string, ParameterValue>}
    */
   exampleOf(filter) {
-    const known = Object.entries(examples[filter] ?? {})
-      .filter(([name]) => this.parameter(filter, name));
-    return new Map(known.map(([name, value]) => [name, structuredClone(value)]));
+    const examples = (this.filters.get(filter)?.examples ?? [])
+      .map(({ stages }) => [...stages.at(-1)?.filter?.parameters ?? []]);
+    /** @param {[string, ParameterValue]} parameter */
+    const isAsset = ([name]) => this.parameter(filter, name)?.kind === "ASSET";
+    const chosen = examples.find((example) => !example.some(isAsset)) ?? examples[0] ?? [];
+    return new Map(chosen.filter((each) => this.parameter(filter, each[0]) && !isAsset(each))
+      .map(([name, value]) => [name, structuredClone(value)]));
   }
 
   /**

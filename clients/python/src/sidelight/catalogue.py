@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, TypeVar
 
 from ._values import Value, value_of
@@ -112,6 +112,13 @@ class Parameter:
     choices: tuple[str, ...]
     #: The number of elements of a vector.
     vector_length: int
+    #: The kind of asset that the parameter names: "image", "cube", "font" or "kernel". Empty for
+    #: other parameters.
+    asset_kind: str = ""
+    #: The earlier parameter whose choice decides about the default. Empty for most parameters.
+    default_depends_on: str = ""
+    #: The defaults that replace `default`, by choice of that parameter.
+    choice_defaults: dict[str, Value] = field(default_factory=dict)
 
     @property
     def is_required(self) -> bool:
@@ -132,6 +139,9 @@ class Parameter:
             _UNITS.get(message.unit, Unit.NONE),
             tuple(message.choices),
             message.vector_length,
+            message.asset_kind,
+            message.choice_defaults.parameter,
+            {name: value_of(each) for name, each in message.choice_defaults.values.items()},
         )
 
 
@@ -153,6 +163,12 @@ class Filter:
     formula: str
     #: The parameters by name, in display order.
     parameters: dict[str, Parameter]
+    #: The name of the Core Image filter that it is named after; empty if there is none.
+    core_image_name: str = ""
+    #: Words for searches that neither the name nor the summary contains.
+    keywords: str = ""
+    #: Parameters that show the filter, where its defaults do not, or hardly.
+    examples: tuple[dict[str, Value], ...] = ()
 
     @classmethod
     def of(cls, message: catalogue_pb2.FilterDescription) -> Filter:
@@ -165,6 +181,13 @@ class Filter:
             _named(Fidelity, catalogue_pb2.Fidelity.Name, message.fidelity, Fidelity.UNKNOWN),
             message.formula,
             {each.name: Parameter.of(each) for each in message.parameters},
+            message.core_image_name,
+            message.keywords,
+            tuple(
+                {name: value_of(each) for name, each in pipeline.stages[-1].filter.parameters.items()}
+                for pipeline in message.examples
+                if pipeline.stages
+            ),
         )
 
 

@@ -5,6 +5,7 @@ from support.pictures import random_image
 from support.running_server import REPOSITORY
 
 from sidelight import Filtered, Image, InvalidArgument, NotFound, Output, SidelightError, Stage
+from sidelight.pipelines import height
 
 HAT = REPOSITORY / "Examples/media/hat.png"
 
@@ -27,6 +28,13 @@ def test_a_still_is_filtered_like_a_frame(server):
 def test_filters_are_listed(server):
     filters = server.filters()
     assert filters["sepiaTone"].parameters and len(filters) > 20
+    assert filters["sepiaTone"].core_image_name == "CISepiaTone"
+    assert filters["bloom"].examples == ({"radius": height(0.03125), "intensity": 1.0},)
+    assert "soft" in filters["bloom"].keywords
+    overlay = filters["overlay"].parameters
+    assert overlay["asset"].asset_kind == "image"
+    assert overlay["scale"].default_depends_on == "anchor"
+    assert overlay["scale"].choice_defaults == {"forehead": 1.7, "mouth": 0.6}
     assert set(server.filters("blur")) < set(filters)
     with pytest.raises(InvalidArgument):
         server.filters("nothing")

@@ -154,6 +154,10 @@
  * @property {number} omittedPasses
  * @property {KernelStage[]} kernels
  *
+ * @typedef {object} ChoiceDefaults
+ * @property {string} parameter
+ * @property {Map<string, ParameterValue>} values
+ *
  * @typedef {object} ClientMessage
  * @property {Frame} [frame]
  * @property {Ack} [ack]
@@ -227,6 +231,10 @@
  * @property {Fidelity} fidelity
  * @property {string} formula
  * @property {ParameterDescription[]} parameters
+ * @property {string} coreImageName
+ * @property {string} requirement
+ * @property {string} keywords
+ * @property {Pipeline[]} examples
  *
  * @typedef {object} FilteredFrame
  * @property {number|bigint} sequence
@@ -432,6 +440,8 @@
  * @property {string[]} choices
  * @property {number} vectorLength
  * @property {string} summary
+ * @property {string} assetKind
+ * @property {ChoiceDefaults} [choiceDefaults]
  *
  * @typedef {object} ParameterValue
  * @property {number} [number]

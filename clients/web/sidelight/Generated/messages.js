@@ -132,6 +132,10 @@ export const messages = {
     [5, "omittedPasses", "uint32"],
     [6, "kernels", "message", "sidelight.v1.KernelStage", "repeated"],
   ],
+  "sidelight.v1.ChoiceDefaults": [
+    [1, "parameter", "string"],
+    [2, "values", "message", "sidelight.v1.ParameterValue", "map"],
+  ],
   "sidelight.v1.ClientMessage": [
     [1, "frame", "message", "sidelight.v1.Frame", "oneof kind"],
     [2, "ack", "message", "sidelight.v1.Ack", "oneof kind"],
@@ -204,6 +208,10 @@ export const messages = {
     [5, "fidelity", "enum", "sidelight.v1.Fidelity"],
     [6, "formula", "string"],
     [7, "parameters", "message", "sidelight.v1.ParameterDescription", "repeated"],
+    [8, "coreImageName", "string"],
+    [9, "requirement", "string"],
+    [10, "keywords", "string"],
+    [11, "examples", "message", "sidelight.v1.Pipeline", "repeated"],
   ],
   "sidelight.v1.FilteredFrame": [
     [1, "sequence", "uint64"],
@@ -408,6 +416,8 @@ export const messages = {
     [7, "choices", "string", "", "repeated"],
     [8, "vectorLength", "uint32"],
     [9, "summary", "string"],
+    [10, "assetKind", "string"],
+    [11, "choiceDefaults", "message", "sidelight.v1.ChoiceDefaults"],
   ],
   "sidelight.v1.ParameterValue": [
     [1, "number", "double", "", "oneof kind"],

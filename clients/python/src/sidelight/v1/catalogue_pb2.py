@@ -14,25 +14,31 @@ _sym_db = _symbol_database.Default()
 from sidelight.v1 import pipeline_pb2 as sidelight_dot_v1_dot_pipeline__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1csidelight/v1/catalogue.proto\x12\x0csidelight.v1\x1a\x1bsidelight/v1/pipeline.proto\"/\n\x0bNumberRange\x12\x0f\n\x07minimum\x18\x01 \x01(\x01\x12\x0f\n\x07maximum\x18\x02 \x01(\x01\"\xbe\x02\n\x14ParameterDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12)\n\x04kind\x18\x02 \x01(\x0e\x32\x1b.sidelight.v1.ParameterKind\x12\x33\n\rdefault_value\x18\x03 \x01(\x0b\x32\x1c.sidelight.v1.ParameterValue\x12)\n\x06slider\x18\x04 \x01(\x0b\x32\x19.sidelight.v1.NumberRange\x12)\n\x06limits\x18\x05 \x01(\x0b\x32\x19.sidelight.v1.NumberRange\x12)\n\x04unit\x18\x06 \x01(\x0e\x32\x1b.sidelight.v1.ParameterUnit\x12\x0f\n\x07\x63hoices\x18\x07 \x03(\t\x12\x15\n\rvector_length\x18\x08 \x01(\r\x12\x0f\n\x07summary\x18\t \x01(\t\"\xdb\x01\n\x11\x46ilterDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12\x10\n\x08\x63\x61tegory\x18\x03 \x01(\t\x12\"\n\x05reach\x18\x04 \x01(\x0e\x32\x13.sidelight.v1.Reach\x12(\n\x08\x66idelity\x18\x05 \x01(\x0e\x32\x16.sidelight.v1.Fidelity\x12\x0f\n\x07\x66ormula\x18\x06 \x01(\t\x12\x36\n\nparameters\x18\x07 \x03(\x0b\x32\".sidelight.v1.ParameterDescription*\x82\x01\n\x08\x46idelity\x12\x18\n\x14\x46IDELITY_UNSPECIFIED\x10\x00\x12\x14\n\x10\x46IDELITY_FORMULA\x10\x01\x12\x15\n\x11\x46IDELITY_MODELLED\x10\x02\x12\x1a\n\x16\x46IDELITY_APPROXIMATION\x10\x03\x12\x13\n\x0f\x46IDELITY_CUSTOM\x10\x04*X\n\x05Reach\x12\x15\n\x11REACH_UNSPECIFIED\x10\x00\x12\x0f\n\x0bREACH_PIXEL\x10\x01\x12\x16\n\x12REACH_NEIGHBORHOOD\x10\x02\x12\x0f\n\x0bREACH_FRAME\x10\x03*\x9b\x02\n\rParameterKind\x12\x1e\n\x1aPARAMETER_KIND_UNSPECIFIED\x10\x00\x12\x19\n\x15PARAMETER_KIND_NUMBER\x10\x01\x12\x19\n\x15PARAMETER_KIND_LENGTH\x10\x02\x12\x18\n\x14PARAMETER_KIND_POINT\x10\x03\x12\x18\n\x14PARAMETER_KIND_COLOR\x10\x04\x12\x19\n\x15PARAMETER_KIND_VECTOR\x10\x05\x12\x17\n\x13PARAMETER_KIND_FLAG\x10\x06\x12\x19\n\x15PARAMETER_KIND_CHOICE\x10\x07\x12\x18\n\x14PARAMETER_KIND_ASSET\x10\x08\x12\x17\n\x13PARAMETER_KIND_TEXT\x10\t*\x9b\x01\n\rParameterUnit\x12\x1e\n\x1aPARAMETER_UNIT_UNSPECIFIED\x10\x00\x12\x19\n\x15PARAMETER_UNIT_PIXELS\x10\x01\x12\x1a\n\x16PARAMETER_UNIT_RADIANS\x10\x02\x12\x19\n\x15PARAMETER_UNIT_KELVIN\x10\x03\x12\x18\n\x14PARAMETER_UNIT_STOPS\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1csidelight/v1/catalogue.proto\x12\x0csidelight.v1\x1a\x1bsidelight/v1/pipeline.proto\"/\n\x0bNumberRange\x12\x0f\n\x07minimum\x18\x01 \x01(\x01\x12\x0f\n\x07maximum\x18\x02 \x01(\x01\"\x89\x03\n\x14ParameterDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12)\n\x04kind\x18\x02 \x01(\x0e\x32\x1b.sidelight.v1.ParameterKind\x12\x33\n\rdefault_value\x18\x03 \x01(\x0b\x32\x1c.sidelight.v1.ParameterValue\x12)\n\x06slider\x18\x04 \x01(\x0b\x32\x19.sidelight.v1.NumberRange\x12)\n\x06limits\x18\x05 \x01(\x0b\x32\x19.sidelight.v1.NumberRange\x12)\n\x04unit\x18\x06 \x01(\x0e\x32\x1b.sidelight.v1.ParameterUnit\x12\x0f\n\x07\x63hoices\x18\x07 \x03(\t\x12\x15\n\rvector_length\x18\x08 \x01(\r\x12\x0f\n\x07summary\x18\t \x01(\t\x12\x12\n\nasset_kind\x18\n \x01(\t\x12\x35\n\x0f\x63hoice_defaults\x18\x0b \x01(\x0b\x32\x1c.sidelight.v1.ChoiceDefaults\"\xaa\x01\n\x0e\x43hoiceDefaults\x12\x11\n\tparameter\x18\x01 \x01(\t\x12\x38\n\x06values\x18\x02 \x03(\x0b\x32(.sidelight.v1.ChoiceDefaults.ValuesEntry\x1aK\n\x0bValuesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12+\n\x05value\x18\x02 \x01(\x0b\x32\x1c.sidelight.v1.ParameterValue:\x02\x38\x01\"\xc5\x02\n\x11\x46ilterDescription\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12\x10\n\x08\x63\x61tegory\x18\x03 \x01(\t\x12\"\n\x05reach\x18\x04 \x01(\x0e\x32\x13.sidelight.v1.Reach\x12(\n\x08\x66idelity\x18\x05 \x01(\x0e\x32\x16.sidelight.v1.Fidelity\x12\x0f\n\x07\x66ormula\x18\x06 \x01(\t\x12\x36\n\nparameters\x18\x07 \x03(\x0b\x32\".sidelight.v1.ParameterDescription\x12\x17\n\x0f\x63ore_image_name\x18\x08 \x01(\t\x12\x13\n\x0brequirement\x18\t \x01(\t\x12\x10\n\x08keywords\x18\n \x01(\t\x12(\n\x08\x65xamples\x18\x0b \x03(\x0b\x32\x16.sidelight.v1.Pipeline*\x82\x01\n\x08\x46idelity\x12\x18\n\x14\x46IDELITY_UNSPECIFIED\x10\x00\x12\x14\n\x10\x46IDELITY_FORMULA\x10\x01\x12\x15\n\x11\x46IDELITY_MODELLED\x10\x02\x12\x1a\n\x16\x46IDELITY_APPROXIMATION\x10\x03\x12\x13\n\x0f\x46IDELITY_CUSTOM\x10\x04*X\n\x05Reach\x12\x15\n\x11REACH_UNSPECIFIED\x10\x00\x12\x0f\n\x0bREACH_PIXEL\x10\x01\x12\x16\n\x12REACH_NEIGHBORHOOD\x10\x02\x12\x0f\n\x0bREACH_FRAME\x10\x03*\x9b\x02\n\rParameterKind\x12\x1e\n\x1aPARAMETER_KIND_UNSPECIFIED\x10\x00\x12\x19\n\x15PARAMETER_KIND_NUMBER\x10\x01\x12\x19\n\x15PARAMETER_KIND_LENGTH\x10\x02\x12\x18\n\x14PARAMETER_KIND_POINT\x10\x03\x12\x18\n\x14PARAMETER_KIND_COLOR\x10\x04\x12\x19\n\x15PARAMETER_KIND_VECTOR\x10\x05\x12\x17\n\x13PARAMETER_KIND_FLAG\x10\x06\x12\x19\n\x15PARAMETER_KIND_CHOICE\x10\x07\x12\x18\n\x14PARAMETER_KIND_ASSET\x10\x08\x12\x17\n\x13PARAMETER_KIND_TEXT\x10\t*\x9b\x01\n\rParameterUnit\x12\x1e\n\x1aPARAMETER_UNIT_UNSPECIFIED\x10\x00\x12\x19\n\x15PARAMETER_UNIT_PIXELS\x10\x01\x12\x1a\n\x16PARAMETER_UNIT_RADIANS\x10\x02\x12\x19\n\x15PARAMETER_UNIT_KELVIN\x10\x03\x12\x18\n\x14PARAMETER_UNIT_STOPS\x10\x04\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidelight.v1.catalogue_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _FIDELITY._serialized_start=668
-  _FIDELITY._serialized_end=798
-  _REACH._serialized_start=800
-  _REACH._serialized_end=888
-  _PARAMETERKIND._serialized_start=891
-  _PARAMETERKIND._serialized_end=1174
-  _PARAMETERUNIT._serialized_start=1177
-  _PARAMETERUNIT._serialized_end=1332
+  _CHOICEDEFAULTS_VALUESENTRY._options = None
+  _CHOICEDEFAULTS_VALUESENTRY._serialized_options = b'8\001'
+  _FIDELITY._serialized_start=1022
+  _FIDELITY._serialized_end=1152
+  _REACH._serialized_start=1154
+  _REACH._serialized_end=1242
+  _PARAMETERKIND._serialized_start=1245
+  _PARAMETERKIND._serialized_end=1528
+  _PARAMETERUNIT._serialized_start=1531
+  _PARAMETERUNIT._serialized_end=1686
   _NUMBERRANGE._serialized_start=75
   _NUMBERRANGE._serialized_end=122
   _PARAMETERDESCRIPTION._serialized_start=125
-  _PARAMETERDESCRIPTION._serialized_end=443
-  _FILTERDESCRIPTION._serialized_start=446
-  _FILTERDESCRIPTION._serialized_end=665
+  _PARAMETERDESCRIPTION._serialized_end=518
+  _CHOICEDEFAULTS._serialized_start=521
+  _CHOICEDEFAULTS._serialized_end=691
+  _CHOICEDEFAULTS_VALUESENTRY._serialized_start=616
+  _CHOICEDEFAULTS_VALUESENTRY._serialized_end=691
+  _FILTERDESCRIPTION._serialized_start=694
+  _FILTERDESCRIPTION._serialized_end=1019
 # @@protoc_insertion_point(module_scope)

@@ -1,7 +1,58 @@
 import SidelightKernels
 import SidelightWire
 
-/// Texts about a filter for the reference page and the terminal.
+/// The description of a filter for a terminal.
+struct FilterPage {
+  let filter: FilterDescription
+  /// The reason why the filter is not available; `nil` if it is.
+  let unavailability: String?
+
+  /// The page, without a final line break.
+  var text: String {
+    var lines = [self.filter.name, "", "  \(self.filter.summary)", ""]
+    lines += Self.wrapped("  ", self.filter.textForm)
+    lines.append("")
+    for (name, value) in [
+      ("Fidelity", self.filter.fidelity.summary), ("Reads", self.filter.inputRegion),
+      ("Category", self.filter.category.rawValue), ("Formula", self.filter.formula),
+    ] {
+      lines += Self.wrapped("  " + name + String(repeating: " ", count: 10 - name.count), value)
+    }
+    if let reason = self.unavailability {
+      lines += Self.wrapped("  ", "Not available: \(reason).")
+    }
+    lines += ["", self.filter.parameters.isEmpty ? "  No parameters." : "  Parameters"]
+    for parameter in self.filter.parameters {
+      lines += Self.wrapped("    ", "\(parameter.name): \(parameter.summary)")
+      lines += Self.wrapped("      ", Self.details(of: parameter))
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func details(of parameter: ParameterDescription) -> String {
+    [
+      parameter.kindText, parameter.defaultText.map { "default \($0)" } ?? "required",
+      parameter.sliderText.map { "slider \($0)" }, parameter.limitsText.map { "limits \($0)" },
+    ].compactMap(\.self).joined(separator: "; ")
+  }
+
+  /// Wraps a text at 80 characters. The first line begins with the head, the others with an indent
+  /// of its length.
+  private static func wrapped(_ head: String, _ text: String) -> [String] {
+    let indent = String(repeating: " ", count: head.count)
+    var lines: [String] = []
+    var line = head
+    for word in text.split(whereSeparator: \.isWhitespace) {
+      if line.count > head.count, line.count + word.count >= 80 {
+        lines.append(line)
+        line = indent
+      }
+      line += (line.count > head.count ? " " : "") + word
+    }
+    return lines + [line]
+  }
+}
+
 extension FilterDescription {
   /// The filter in text form, with the defaults of all parameters: `vignette(intensity: 1, radius:
   /// 1)`. Required parameters have an example value.
@@ -23,24 +74,6 @@ extension FilterDescription {
   }
 }
 
-extension FilterDescription.Category {
-  /// The heading.
-  var title: String {
-    switch self {
-    case .color: "Colour"
-    case .effect: "Effects"
-    case .blur: "Blur"
-    case .sharpen: "Sharpening"
-    case .stylize: "Stylizing"
-    case .distortion: "Distortion"
-    case .geometry: "Geometry"
-    case .compositing: "Compositing"
-    case .analysis: "Analysis"
-    case .custom: "Custom"
-    }
-  }
-}
-
 extension Fidelity {
   /// The fidelity, with its meaning.
   var summary: String {
@@ -53,7 +86,6 @@ extension Fidelity {
   }
 }
 
-/// Texts about a parameter for the reference page and the terminal.
 extension ParameterDescription {
   /// The type of the value, and the unit of a number: `length in pixels`.
   var kindText: String {

@@ -1,25 +1,11 @@
-#!/usr/bin/env python3
-"""Generates the typed filters of the Python package, clients/python/src/sidelight/filters.py, from the
-catalogue of the command.
+"""The typed filters of the Python package, clients/python/src/sidelight/filters.py."""
 
-    python_filters.py [FILE]
-
-FILE is another file to write. The variable SIDELIGHT_BINARY names a command that is already built; otherwise
-dev/build builds it. It must be built with Vision, because only available filters are listed. `make reference`
-runs this.
-"""
-
-import json
 import keyword
-import os
-import pathlib
 import re
-import subprocess
-import sys
 import textwrap
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGET = ROOT / "clients/python/src/sidelight/filters.py"
+from .text import kind, unit
+
 WIDTH = 100
 
 HEAD = '''"""The filters of the catalogue, as functions that return stages.
@@ -71,7 +57,6 @@ TYPES = {
     "ASSET": "str",
     "TEXT": "str",
 }
-UNITS = {"RADIANS": "radians", "KELVIN": "kelvin", "STOPS": "stops", "PIXELS": "pixels"}
 LENGTH_UNITS = {
     "LENGTH_UNIT_WIDTH": "width({})",
     "LENGTH_UNIT_HEIGHT": "height({})",
@@ -121,10 +106,6 @@ def interval(values):
     return f"{number(values.get('minimum', 0))} to {number(values.get('maximum', 0))}"
 
 
-def kind(parameter):
-    return parameter["kind"].removeprefix("PARAMETER_KIND_")
-
-
 def is_required(parameter):
     return "defaultValue" not in parameter
 
@@ -150,10 +131,9 @@ def annotation(parameter):
 
 def facts(parameter):
     """The unit, default and ranges of a parameter."""
-    unit = UNITS.get(parameter.get("unit", "").removeprefix("PARAMETER_UNIT_"))
     found = []
-    if unit and kind(parameter) != "LENGTH":
-        found.append(f"in {unit}")
+    if unit(parameter) and kind(parameter) != "LENGTH":
+        found.append(f"in {unit(parameter)}")
     if kind(parameter) == "VECTOR":
         found.append(f"{parameter['vectorLength']} numbers")
     if is_open(parameter):
@@ -184,7 +164,7 @@ def wrapped(text, first, indent):
 def function(description):
     parameters = description.get("parameters", [])
     # Required parameters first, as in the reading order of a call.
-    parameters.sort(key=lambda parameter: not is_required(parameter))
+    parameters = sorted(parameters, key=lambda parameter: not is_required(parameter))
     lines = [f"def {snake_case(description['name'])}("]
     if parameters:
         lines.append("    *,")
@@ -257,18 +237,3 @@ def source(filters):
     table = "\n".join(filter(None, map(limits, filters)))
     head, tail = HEAD.replace("{names}", listed), TAIL.replace("{table}", table)
     return head + "\n".join(functions) + "\n" + tail
-
-
-def main(target):
-    command = os.environ.get("SIDELIGHT_BINARY")
-    if not command:
-        command = subprocess.check_output([ROOT / "dev/build"], text=True).strip()
-    catalogue = json.loads(subprocess.check_output([command, "filters", "--json"]))["filters"]
-    filters = [each for each in catalogue if each["category"] != "custom"]
-    if not any(each["name"] == "faceBlur" for each in filters):
-        sys.exit("This command is built without Vision and does not list all filters.")
-    target.write_text(source(sorted(filters, key=lambda each: each["name"])))
-
-
-if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET)

@@ -1,0 +1,51 @@
+import SidelightKernels
+
+extension FilterDescription {
+  /// Pipelines of the filter with the settings that follow from its description: the defaults, and
+  /// each parameter at both limits and at two values between, with the others at their defaults.
+  /// Settings that contradict the defaults of others, which the catalogue refuses, are left out.
+  func derivedSettings(in catalogue: FilterCatalogue) -> [Pipeline] {
+    var required: [String: ParameterValue] = [:]
+    for parameter in self.parameters where parameter.defaultValue == nil {
+      required[parameter.name] = parameter.derivedValues.first
+    }
+    let settings = self.parameters.flatMap { parameter in
+      parameter.derivedValues.map { required.merging([parameter.name: $0]) { $1 } }
+    }
+    return ([required] + settings).map { [.filter(self.name, $0)] }
+      .filter { (try? catalogue.resolve($0)) != nil }
+  }
+}
+
+extension ParameterDescription {
+  /// Both limits and two values between; all choices; the assets of random chains.
+  fileprivate var derivedValues: [ParameterValue] {
+    switch self.kind {
+    case .number: self.numbers.map { .number($0) }
+    // Far larger than the frames of the tests.
+    case .length: self.numbers.map { .number(min($0, 200)) }
+    case .vector(let count): self.numbers.map { .vector(Array(repeating: $0, count: count)) }
+    case .color: self.numbers.map { .vector([$0, 0.5, 1 - $0]) }
+    case .point: [.vector([-40, 3.3]), .vector([5, 7.5]), .point(.center), .vector([9, 400])]
+    case .flag: [.flag(false), .flag(true)]
+    case .choice(let names): names.map { .text($0) }
+    case .asset:
+      switch self.assetKind {
+      case .cube?: ChainAssets.cubes.map { .text($0) }
+      case .image?: ChainAssets.images.map { .text($0) }
+      default: []
+      }
+    case .text: []
+    }
+  }
+
+  private var numbers: [Double] {
+    let range = self.slider ?? self.limits ?? 0 ... 1
+    let limits = self.limits ?? range
+    let width = range.upperBound - range.lowerBound
+    return [
+      limits.lowerBound, range.lowerBound + width * 0.3, range.lowerBound + width * 0.7,
+      limits.upperBound,
+    ]
+  }
+}

@@ -1,0 +1,59 @@
+"""Generates what follows from the descriptions of the filters, below the current folder:
+
+    python3 -m filters types [FOLDER]        from the sources: the list of the filters' types, and the
+                                             table of rows in C
+    python3 -m filters COMMAND [FOLDER]      from `COMMAND filters --all --json`: the typed functions of
+                                             Swift and Python, the calls for the test of Swift's, and
+                                             docs/reference/filters.md
+
+FOLDER is another folder to write to. `make reference` runs both.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from . import markdown, python, rows, swift
+
+ROOT = Path(__file__).resolve().parents[3]
+#: A type that conforms to CatalogueFilter, directly or by a protocol of its family.
+TYPE = re.compile(r"^(?:package )?struct (\w+): [^{]+\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+DESCRIPTION = re.compile(r"^  (?:package )?static (?:let|var) description\b", re.MULTILINE)
+
+
+def types():
+    """The types of filters with a description."""
+    for path in (ROOT / "Sources/Kernels/Operations").rglob("*.swift"):
+        for name, body in TYPE.findall(path.read_text()):
+            if DESCRIPTION.search(body):
+                yield name
+
+
+def write(path, text):
+    """Replaces only a different file: builds depend on it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main(source, folder):
+    if source == "types":
+        write(folder / "Sources/Kernels/Generated/FilterTypes.swift", swift.registrations(types()))
+        header = (ROOT / "Sources/CKernels/include/CKernelsRows.h").read_text()
+        write(folder / "Sources/CKernels/rows/Generated/entries.inc", rows.entries(header))
+        return
+    listed = subprocess.check_output([source, "filters", "--all", "--json"])
+    filters = json.loads(listed)["filters"]
+    write(folder / "Sources/Kernels/Generated/Stage+Filters.swift", swift.source(filters))
+    write(folder / "Tests/KernelsTests/Generated/TypedCalls.swift", swift.calls(filters))
+    write(folder / "clients/python/src/sidelight/filters.py", python.source(filters))
+    write(
+        folder / "docs/reference/filters.md",
+        markdown.source(filters, ROOT / "docs/images/gallery"),
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT)
