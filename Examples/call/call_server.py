@@ -49,7 +49,7 @@ _PAGE_HEADERS = {
 _MAX_MESSAGE_BYTES = 1 << 18
 _MAX_PICTURE_BYTES = 16 << 20
 _UPLOAD_SECONDS = 30
-# Each participant opens a session, and a connection to each other participant of its room.
+# Every participant opens a session, and a connection to each other participant of its room.
 _MAX_PARTICIPANTS = 64
 _MAX_PARTICIPANTS_OF_ROOM = 9
 

@@ -69,7 +69,7 @@ def test_stages_are_moved_with_the_keyboard_and_keep_the_focus(page):
 def test_stages_are_moved_and_filters_are_added_by_dragging(page):
     page.enter_text("sepiaTone, colorInvert, vignette")
     page.until("() => document.querySelectorAll('#stages > li').length === 3")
-    # The parameters are hidden, so that all stages are in the window.
+    # The parameters are hidden, so all stages are in the window.
     for name in ("sepiaTone", "colorInvert", "vignette"):
         page.click(f'#stages [data-filter="{name}"] [data-action="open"]')
     grip = page.place('#stages [data-filter="sepiaTone"] .grip')

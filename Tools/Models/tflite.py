@@ -1,8 +1,8 @@
 """Reads TFLite files: the tensors and operators of a model with one graph.
 
 The format is a FlatBuffer: a table begins with the distance to its list of fields, which has the
-offset of each field within the table, and 0 for fields that are left out. The numbers of the fields
-follow TensorFlow's schema. Nothing of TensorFlow is needed.
+offset of every field within the table, and 0 for fields that are left out. The numbers of the
+fields follow TensorFlow's schema. Nothing of TensorFlow is needed.
 """
 
 import dataclasses

@@ -28,7 +28,7 @@ LIGHT = " | "
 
 
 def settings() -> dict[str, list[str]]:
-    """The pipelines that show each filter, as settings.txt has them."""
+    """The pipelines that show every filter, as settings.txt has them."""
     result: dict[str, list[str]] = {}
     for line in (HERE / "settings.txt").read_text().splitlines():
         if line and not line.startswith("#"):

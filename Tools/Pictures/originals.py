@@ -111,7 +111,7 @@ def write_assets(folder: Path, media: str | None) -> None:
         other = scene().transpose(PIL.Image.Transpose.FLIP_LEFT_RIGHT)
     other.save(folder / "picture.png")
 
-    # Drawn large and reduced, so that its edges are partly clear.
+    # Drawn large and reduced, so its edges are partly clear.
     sticker = PIL.Image.new("RGBA", (480, 480))
     draw = PIL.ImageDraw.Draw(sticker)
     draw.ellipse((20, 20, 460, 460), fill="#ffd23c", outline="#5a4300", width=16)

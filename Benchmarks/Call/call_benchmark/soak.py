@@ -25,7 +25,7 @@ MOST_DESCRIPTORS = 4
 
 @dataclass
 class Program:
-    """The samples of a program: after each call, when all rooms are empty."""
+    """The samples of a program: after every call, when all rooms are empty."""
 
     times: list[float] = field(default_factory=list)
     resident_mib: list[float] = field(default_factory=list)

@@ -47,7 +47,7 @@ type entry struct {
 }
 
 // outcomeQueue has the outcomes in the order of the frames. A frame has a credit from its sending
-// until its outcome is taken. Drops in the client merge with their neighbours, so that the queue is
+// until its outcome is taken. Drops in the client merge with their neighbours, so the queue is
 // bounded by the credits.
 type outcomeQueue struct {
 	entries     []*entry
@@ -83,7 +83,7 @@ func (q *outcomeQueue) returned(frame *pb.FilteredFrame) {
 	}
 }
 
-// dropped ends each frame of a run that the server dropped.
+// dropped ends every frame of a run that the server dropped.
 func (q *outcomeQueue) dropped(run *pb.Dropped) {
 	var err *Error
 	if run.Diagnostic != nil {

@@ -27,7 +27,7 @@ type Session struct {
 	done    sync.WaitGroup
 
 	mutex sync.Mutex
-	// changed is closed and replaced at each change of the state below.
+	// changed is closed and replaced at every change of the state below.
 	changed     chan struct{}
 	queue       outcomeQueue
 	waiting     *pb.Frame

@@ -15,7 +15,7 @@ from sidelight_testing.session import pipeline
 
 # The filters that compute the chroma of 4:2:0 as that of the pixels that share it.
 SUMS_OVER_PIXELS = {"boxBlur", "gaussianBlur", "motionBlur", "unsharpMask"}
-# No multiple of any vector, and even, so that planes of chroma have whole samples.
+# No multiple of any vector, and even, so planes of chroma have whole samples.
 WIDTH, HEIGHT = 62, 46
 
 

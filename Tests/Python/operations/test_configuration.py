@@ -46,7 +46,7 @@ def faults(*arguments: object, environment: dict[str, str] | None = None) -> lis
     return [line.removeprefix("Error: ") for line in lines]
 
 
-# For each type of value: the key, its flag, and a text and its written form for each source.
+# For every type of value: the key, its flag, and a text and its written form for every source.
 TYPES = [
     ("limits.max-sessions", "--max-sessions", "7", "8", "9", "{} sessions"),
     ("limits.max-load", "--max-load", "0.5", "3", "0", "{}"),

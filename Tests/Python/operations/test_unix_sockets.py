@@ -13,7 +13,7 @@ import pytest
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.server import binary
 
-# Imported by the contract before, so that there is something to import here.
+# Imported by the contract before, so there is something to import here.
 from sidelight.v1 import sessions_pb2 as sessions
 from sidelight.v1 import sessions_pb2_grpc as sessions_service
 

@@ -27,7 +27,7 @@ SEVERAL = 6
 
 @pytest.fixture
 def server():
-    """A separate server for each test, since floods may leave memory behind."""
+    """A separate server per test, since floods may leave memory behind."""
     with Server("--admin", "127.0.0.1:0") as running:
         yield running
         assert running.process.poll() is None, f"the server ended:\n{running.log}"

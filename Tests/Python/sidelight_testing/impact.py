@@ -136,7 +136,7 @@ class Impact:
         return self.harm
 
     def finish(self) -> Harm:
-        """Ends the bystanders' sessions: each frame must have come back."""
+        """Ends the bystanders' sessions: every frame must have come back."""
         ended = self._load.finish()
         if ended["sent"] != ended["came"]:
             self.harm.failures.append(f"{ended['sent'] - ended['came']} frames were lost")

@@ -1,4 +1,4 @@
-"""Honest clients in a separate process, so that neither their work nor Python's lock delays the
+"""Honest clients in a separate process, so neither their work nor Python's lock delays the
 code that watches the server or attacks it."""
 
 import asyncio
@@ -17,7 +17,7 @@ END_SECONDS = 60
 
 
 class Load:
-    """Sessions that each send frames at a rate, and count what becomes of them.
+    """Sessions that send frames at a rate, and count their outcomes.
 
     Frames are due at fixed times, whatever came of those before (an open loop), and nothing may be
     dropped: a latency is from when a frame was due until it is back.

@@ -69,7 +69,7 @@ class Transcript:
         plural[kind].append(getattr(message, kind))
 
     def outcomes(self, sent: list[int]) -> list[tuple[int, str]]:
-        """Each frame's outcome as (sequence, kind), in the order in which the server sent them.
+        """Every frame's outcome as (sequence, kind), in the order in which the server sent them.
 
         A run of drops stands for every frame that was sent in between.
         """

@@ -161,7 +161,7 @@ def measure(case: Case, options: argparse.Namespace) -> Result:
 
 
 def copies(case: Case, counter: Path, options: argparse.Namespace) -> float:
-    """The frames that a client in Python copies for each round trip."""
+    """The frames that a client in Python copies for every round trip."""
     with serving(options.sidelight, case.address) as (_, address):
         command = [*client_command(case, address, options), "--count-copies", "yes"]
         with program(command, RUN_SECONDS, {"LD_PRELOAD": str(counter)}) as client:

@@ -3,7 +3,7 @@ changes while it runs, and a display that is never late.
 
     python live.py 127.0.0.1:50051 --seconds 5
 
-The source draws its pictures itself, so that the example needs no camera; replace `camera`.
+The source draws its pictures itself, so the example needs no camera; replace `camera`.
 """
 
 from __future__ import annotations

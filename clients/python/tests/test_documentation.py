@@ -1,4 +1,4 @@
-"""The programs in README.md and docs/: each page's programs run, in order, against a server."""
+"""The programs in README.md and docs/: every page's programs run, in order, against a server."""
 
 import re
 import shutil

@@ -49,7 +49,7 @@ class Client {
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
     // The time limit of an attempt.
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
-    // Sessions of one connection share its flow control, so each client has its own connection.
+    // Sessions of one connection share its flow control, so every client has its own connection.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     channel_ = grpc::CreateCustomChannel(address, options_.credentials, arguments);
     stub_ = v1::FrameFilter::NewStub(channel_);

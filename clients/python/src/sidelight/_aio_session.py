@@ -320,7 +320,7 @@ class Session(SessionBase[Change]):
         """Sends frames and yields their outcomes, in order.
 
         Frames are taken from `frames` in a separate task, as soon as the session has capacity, so
-        that a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
+        a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
         is filtered.
         """
         return filter_all(self, frames)

@@ -24,7 +24,7 @@ _TARGET = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s/:\[\]]+):\d{1,5}")
 #: `transport.max-message-bytes`.
 MAX_MESSAGE_BYTES = 64 << 20
 
-#: Options for messages with pictures. Every session has its own connection, so that none waits for
+#: Options for messages with pictures. Every session has its own connection, so none waits for
 #: another's frames.
 _OPTIONS: tuple[tuple[str, Any], ...] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),

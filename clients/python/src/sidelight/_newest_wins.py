@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BridgeStats", "EndOfFrames", "NewestWins"]
 
-#: The number of frames that are skipped at once before one is sent all the same, so that a source
+#: The number of frames that are skipped at once before one is sent all the same, so a source
 #: that never waits is filtered too.
 _MAX_SKIPPED = 30
 _LATENCIES = 256

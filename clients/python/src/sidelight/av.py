@@ -1,7 +1,7 @@
 """Conversions between images and frames of PyAV.
 
 Samples are never converted: formats, ranges and matrices that have no exact counterpart are
-refused, so that the conversion (`VideoFrame.reformat`) is yours. The display matrix of a frame is
+refused, so the conversion (`VideoFrame.reformat`) is yours. The display matrix of a frame is
 not read; pass an orientation.
 
 PyAV holds the planes of a frame in separate buffers, so formats with several planes are copied once

@@ -1,4 +1,4 @@
-"""The outcomes of frames: values, exactly one for each frame, in the order of sending."""
+"""The outcomes of frames: values, exactly one for every frame, in the order of sending."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def update_message(
 def activation(
     changes: Union[str, Mapping[str, bool]], active: Optional[bool] = None
 ) -> dict[str, bool]:
-    """Returns the content of an activation: whether each stage is active, by ID or position."""
+    """Returns the content of an activation: whether every stage is active, by ID or position."""
     if isinstance(changes, str):
         changes = {changes: True if active is None else active}
     elif active is not None:

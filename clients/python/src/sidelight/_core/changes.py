@@ -43,7 +43,7 @@ class Entry:
         self.is_conditional = is_conditional
         self.is_sent = False
         self.is_accepted = False
-        #: The record of each call that this change contains.
+        #: The record of every call that this change contains.
         self.records: weakref.WeakSet[ChangeRecord] = weakref.WeakSet()
 
     def encode(self) -> bytes:
@@ -81,7 +81,7 @@ class ChangeLog:
 
     def can_merge(self, message: Any, is_conditional: bool, last: Optional[Entry]) -> bool:
         """Whether a change can be merged into the last one that waits to be sent: an update that
-        follows an update with the same glide, so that a slider does not fill the queue."""
+        follows an update with the same glide, so a slider does not fill the queue."""
         return (
             last is not None
             and not is_conditional

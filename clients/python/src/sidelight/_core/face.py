@@ -77,7 +77,7 @@ class ChangeBase:
 
 
 class _Callback:
-    """A function that is called with each event."""
+    """A function that is called with every event."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function

@@ -66,7 +66,7 @@ class Link:
     def start(self, now: float, is_local: bool) -> None:
         """Begins to open a connection.
 
-        - `is_local`: Whether the server is on this host, so that shared memory can be requested.
+        - `is_local`: Whether the server is on this host, so shared memory can be requested.
         """
         machine = self._machine
         token = machine.changes.token if machine.reconnector.uses_token else b""

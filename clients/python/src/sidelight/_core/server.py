@@ -31,7 +31,7 @@ SessionType = TypeVar("SessionType", bound=SessionBase)  # type: ignore[type-arg
 
 
 class ServerBase(Generic[SessionType]):
-    """A server. Connections are opened when they are needed; each session has its own."""
+    """A server. Connections are opened when they are needed; every session has its own."""
 
     def __init__(self, endpoint: Endpoint, session_type: type[SessionType]) -> None:
         if not isinstance(endpoint, Endpoint):

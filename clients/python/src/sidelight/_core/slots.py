@@ -1,4 +1,4 @@
-"""The owner of each slot of a ring, as the client sees it. A pure state machine."""
+"""The owner of every slot of a ring, as the client sees it. A pure state machine."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Slots:
         """Returns the newest received frame and the slots that are still held, if the server may
         have fewer free slots than `needed` and some are unused; otherwise `None`.
 
-        A message for each picture would double the number of messages.
+        A message per picture would double the number of messages.
         """
         if self.output_slots - self._unacknowledged >= needed:
             return None
