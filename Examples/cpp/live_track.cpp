@@ -4,7 +4,7 @@
 //
 //   live_track 127.0.0.1:50051 'sepiaTone(intensity: 0.8)' 30 ['sepiaTone,blur*']
 //
-// The list limits the filters that the track may use; an empty one permits none.
+// The list limits the filters that the track may use; an empty one permits no filters.
 //
 // The camera is generated: grey pictures whose luma is 40 + (7 * n) mod 160 in the nth frame. Each
 // line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`,

@@ -49,7 +49,7 @@ class Minute:
     load: float
     resident_bytes: int
     descriptors: int
-    # The most processors that other work took for a second.
+    # The maximum number of processors that other work used for a second.
     other_work: float
 
 

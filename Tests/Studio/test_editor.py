@@ -3,7 +3,7 @@
 import pytest
 
 BRIGHTNESS = '[data-filter="colorControls"] [data-parameter="brightness"]'
-# Red areas are cyan, and no longer those of the portrait or of the unfiltered camera.
+# Red areas are cyan, and no longer have the colours of the portrait or the unfiltered camera.
 INVERTED = "c.red[0] < 60 && c.red[1] > 200 && c.red[2] > 200"
 
 
@@ -82,7 +82,7 @@ def test_stages_are_moved_and_filters_are_added_by_dragging(page):
     page.until("() => document.querySelectorAll('#stages > li').length === 4")
     assert page.stages() == ["colorInvert", "grain", "vignette", "sepiaTone"]
 
-    # A drop elsewhere changes nothing.
+    # A drop elsewhere has no effect.
     page.drag(page.place('#gallery [data-filter="glow"]'), page.place("#picture"))
     assert page.stages() == ["colorInvert", "grain", "vignette", "sepiaTone"]
 

@@ -108,7 +108,7 @@ def _measure(ana: Participant, ben: Participant, settings: Settings, begin: floa
     """Takes the frames of both participants until the time is over."""
     directions = ((ana, ben), (ben, ana))
     for viewer, sender in directions:
-        viewer.take(sender.name)  # those of the warm-up
+        viewer.take(sender.name)  # frames of the warm-up
     shot: dict[str, list[Sample]] = {"ana": [], "ben": []}
     parts: list[Delays] = []
     shares: list[tuple[float, float]] = []

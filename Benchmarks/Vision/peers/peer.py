@@ -1,4 +1,4 @@
-"""The common part of the peers: work on the frames of a file, one after the other.
+"""The common part of the peers: work on the frames of a file in sequence.
 
     peer.py WORK FRAMES INPUT [OUTPUT]
 

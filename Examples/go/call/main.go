@@ -228,7 +228,7 @@ func sayAnswer(revision uint64, err error) {
 	}
 }
 
-// part returns a name and its value, or nothing if the value is empty.
+// part returns a name and its value, or an empty text if the value is empty.
 func part(name string, value interface{}) string {
 	if value == "" || value == 0 {
 		return ""

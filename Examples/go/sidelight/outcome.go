@@ -19,7 +19,7 @@ type Returned struct {
 type Dropped struct {
 	// First and Last are the numbers of the frames, as Offer returned them.
 	First, Last uint64
-	// RTPTimestamp is that of the last frame.
+	// RTPTimestamp belongs to the last frame.
 	RTPTimestamp uint32
 	// Reason is the name of the contract, or SUPERSEDED_IN_CLIENT or DISCONNECTED.
 	Reason string

@@ -1,5 +1,5 @@
 // Reads the frame numbers and the colours of the videos of a page, frame by frame. Injected by the
-// tests; the page knows nothing of it.
+// tests; the page does not depend on it.
 window.sidelightReader = (() => {
   // The samples that a reader keeps; older ones are removed.
   const MOST_SAMPLES = 20000;

@@ -102,8 +102,8 @@ def test_every_picture_has_one_outcome_in_order(go_programs, tmp_path):
         call(go_programs, address, INVERT, fps=120) as program,
     ):
         program.wait_for("outcome .*")
-        # A server that does not answer uses up the credits. Outcomes are in order, so those of the
-        # pictures that wait follow the server's.
+        # A server that does not answer uses up the credits. Outcomes are in order, so the outcomes
+        # of waiting pictures follow the server's.
         server.process.send_signal(signal.SIGSTOP)
         for _ in range(30):
             program.wait_for(r"captured \d+ \d+")

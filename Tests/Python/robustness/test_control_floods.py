@@ -40,7 +40,7 @@ def test_a_flood_of_control_messages_does_not_affect_other_clients(server, name)
             harm = impact.watch(FLOOD_SECONDS)
         assert flooders.sent_bytes > 0
         assert harm.is_bearable, harm
-        # The connection has been reset; what it left is no burden either.
+        # The connection has been reset; the state it left does not slow the server either.
         harm = impact.watch(AFTERWARDS_SECONDS)
         assert harm.is_bearable, harm
         harm = impact.finish()

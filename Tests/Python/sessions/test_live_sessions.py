@@ -50,7 +50,7 @@ def test_the_newest_frame_wins_and_every_frame_has_one_outcome(stub, picture):
         messages.DROP_REASON_SUPERSEDED,
         messages.DROP_REASON_OUTPUT_SUPERSEDED,
     }
-    # Nothing is newer than the last one.
+    # The last one is the newest.
     assert transcript.frames[-1].sequence == session.sent[-1]
 
 

@@ -1,4 +1,4 @@
-"""Shared memory as another language has it: sockets and mmap of the standard library, nothing else.
+"""Shared memory as another language has it: only sockets and mmap of the standard library.
 
 Run as a program, this file is a client that is killed, or one that runs as another user.
 """

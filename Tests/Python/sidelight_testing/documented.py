@@ -35,7 +35,7 @@ class Catalogue:
     def __init__(self) -> None:
         page = sidelight("filters", "--markdown").stdout.decode()
         described = json.loads(sidelight("filters", "--json").stdout)["filters"]
-        # Also those of filters that this build lacks.
+        # Includes filters that this build lacks.
         self.names = set(re.findall(r"^### (.+)$", page, flags=re.MULTILINE))
         self.analyses = {each["name"] for each in described if each["category"] == "analysis"}
         of_filters = {each["name"]: each.get("parameters", []) for each in described}

@@ -54,8 +54,8 @@ def averaged(plane):
 
 
 def over_shared_chroma(luma, blue_chroma, red_chroma, formula):
-    """Applies a weighted sum over pixels to a 4:2:0 picture: chroma is that of the pixels that
-    share every sample.
+    """Applies a weighted sum over pixels to a 4:2:0 picture: chroma comes from the pixels that
+    share the sample.
     """
 
     def apply(plane):
@@ -70,8 +70,8 @@ def over_shared_chroma(luma, blue_chroma, red_chroma, formula):
 def through_rgb(luma, blue_chroma, red_chroma, formula, matrix: str, full_range: bool):
     """Applies a formula in RGB to a 4:2:0 picture, every pixel computed separately.
 
-    Chroma is repeated over the pixels that share it, and averaged over them again. Nothing is
-    clamped or rounded before the end.
+    Chroma is repeated over the pixels that share it, and averaged over them again. Values are
+    clamped and rounded only at the end.
     """
     red_share, blue_share = LUMA_SHARES[matrix]
     green_share = 1 - red_share - blue_share

@@ -34,7 +34,7 @@ def plane_shapes(name: str, width: int, height: int) -> list[tuple[int, int]]:
 
 
 def layouts(image) -> list[Layout]:
-    """The planes of an image: as it states them, or one after the other without padding."""
+    """The planes of an image: as it states them, or consecutive without padding."""
     shapes = plane_shapes(format_name(image), image.width, image.height)
     if image.planes:
         return [
@@ -129,7 +129,7 @@ def yuv(image) -> list[np.ndarray]:
 
 
 def lit(image, light: tuple[float, float, float]):
-    """The same picture with its red, green and blue times those of a light.
+    """The same picture with its red, green and blue times a light's.
 
     In 4:2:0 luma is darker and chroma moves towards the light, so the colours of a random
     picture stay random.

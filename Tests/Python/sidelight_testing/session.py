@@ -167,7 +167,7 @@ class Session(ProcessCall):
         return next(self._call)
 
     def half_close(self) -> None:
-        """Closes the client's side: nothing more is sent."""
+        """Closes the client's side for sending."""
         self._queue.put(None)
 
     def finish(self) -> Transcript:

@@ -61,7 +61,7 @@ def clients() -> list[StudioClient]:
 
 
 def jpeg(width: int, height: int, seed: int) -> bytes:
-    """A picture with noise, whose size as JPEG is that of a camera's picture."""
+    """A picture with noise, as large in JPEG as a camera's picture."""
     picture = np.random.default_rng(seed).normal(128, 20, (height, width, 3))
     picture += np.linspace(-80, 80, width)[None, :, None]
     content = io.BytesIO()

@@ -1,4 +1,4 @@
-// Reads the colours of the studio's picture. Injected by the tests; the page knows nothing of it.
+// Reads the colours of the studio's picture. Injected by the tests; the page does not depend on it.
 window.studioObserver = (() => {
   const context = new OffscreenCanvas(160, 90).getContext("2d", { willReadFrequently: true });
 

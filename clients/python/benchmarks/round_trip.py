@@ -6,7 +6,7 @@ and the Swift client.
 Prints a Markdown table. `--sidelight` is the server's command; `--wire` is the program of the
 transport benchmark, which contains the Swift client (`dev/build wire` builds and
 prints it). One frame is in flight at a time. Clients take turns, each in a new process with a new
-server, and figures are medians over the rounds. Run it on a machine that does nothing else.
+server, and figures are medians over the rounds. Run it on an idle machine.
 
 Columns: the times from the call that sends a frame to its outcome; processor time of the client and
 of the server per frame; the bytes that the client copies per frame, as multiples of a frame in one

@@ -42,7 +42,7 @@ def catalogue(channel):
 
 
 def named(build):
-    """The parameters of a function, without those of a kernel's text."""
+    """The parameters of a function, without a kernel's parameters."""
     every = inspect.signature(build).parameters.values()
     return [each for each in every if each.kind is not inspect.Parameter.VAR_KEYWORD]
 

@@ -97,7 +97,7 @@ export class StageTimer {
 }
 
 /**
- * A stage that costs nearly nothing, so that a frame is decoded and encoded.
+ * A stage that costs little time, so that a frame is decoded and encoded.
  *
  * @returns {Stage}
  */

@@ -116,7 +116,7 @@ gst-launch-1.0 videotestsrc is-live=true ! video/x-raw,format=I420,width=640,hei
 ];
 
 /**
- * Returns a comment about the studio's own socket; nothing for other addresses.
+ * Returns a comment about the studio's own socket; empty for other addresses.
  *
  * @param {string} mark The beginning of comments.
  * @param {string} address

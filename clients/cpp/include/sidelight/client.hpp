@@ -24,7 +24,7 @@ namespace sidelight {
 /// The options of a connection.
 struct ClientOptions {
   std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
-  /// The token for `authorization: Bearer`; empty if the server requires none. Without TLS
+  /// The token for `authorization: Bearer`; empty if the server does not require one. Without TLS
   /// `credentials` anyone on the network path can read it: use it only on this host.
   std::string bearer_token;
   /// The time limit of calls without a session.

@@ -67,7 +67,7 @@ class PixelFormat(enum.Enum):
 
     @property
     def planes(self) -> tuple[PlaneShape, ...]:
-        """The shapes of the planes; none for a file."""
+        """The shapes of the planes; empty for a file."""
         return _PLANES.get(self, ())
 
     @property

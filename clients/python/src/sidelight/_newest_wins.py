@@ -138,7 +138,7 @@ class NewestWins(Generic[S, M]):
         )
 
     def start(self) -> None:
-        """Starts reading the source, in the running event loop. A second call does nothing."""
+        """Starts reading the source, in the running event loop. A second call has no effect."""
         if self._tasks or self._ended:
             return
         self._changed = asyncio.Event()

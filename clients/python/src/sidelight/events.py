@@ -124,7 +124,7 @@ class Analysis(NamedTuple):
 
     #: The frame.
     sequence: int
-    #: The id of the stage, or its position if it has none.
+    #: The id of the stage, or its position without one.
     stage: str
     #: The name of the filter.
     filter: str

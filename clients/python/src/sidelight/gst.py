@@ -193,7 +193,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         return True
 
     def do_set_caps(self, incaps: Any, outcaps: Any) -> bool:
-        """Takes the format of the following frames, and opens the session if none is open."""
+        """Takes the format of the following frames, and opens the session if it is not open."""
         from ._gst_frames import UnsupportedColorimetry, VideoFormat
 
         try:

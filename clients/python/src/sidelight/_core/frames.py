@@ -14,7 +14,7 @@ _MASK = (1 << 64) - 1
 
 
 class DescriptionCache:
-    """The encoded description of an image without its pixels; that of the last one is kept."""
+    """The encoded description of an image without its pixels; the last one is kept."""
 
     def __init__(self) -> None:
         self._key: Any = None

@@ -170,7 +170,7 @@ class SessionMachine:
 
     @property
     def _has_last_outcome(self) -> bool:
-        """Whether no outcome is due and none follows."""
+        """Whether the last outcome was taken."""
         return self.window.is_finished and self.delivery.is_empty
 
     @property

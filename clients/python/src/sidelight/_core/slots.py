@@ -43,7 +43,7 @@ class Slots:
     # Input slots
 
     def lend(self) -> Optional[int]:
-        """Lends the first free slot, until it is in `returned`; `None` if none is free."""
+        """Lends the first free slot, until it is in `returned`; `None` if all are in use."""
         self.collect()
         for slot in range(self.input_slots):
             if not self._lent[slot] and self._sequences[slot] is None:
