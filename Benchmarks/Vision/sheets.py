@@ -74,7 +74,7 @@ class Sheets:
             sheet(self.output / f"privacy-{scene.name}-{work}.png", cells, 6)
 
     def backgrounds(self) -> None:
-        """A column per condition: the frame, and each matte."""
+        """A column per condition: the frame, and every matte."""
         works = ["plate", "opencv", "portrait-blur", "plate-blur"]
         rows: dict[str, list] = {"frame": []} | {work: [] for work in works}
         for condition in CONDITIONS:

@@ -6,7 +6,7 @@
 //
 // The list limits the filters that the track may use; an empty one permits no filters.
 //
-// The camera is generated: grey pictures whose luma is 40 + (7 * n) mod 160 in the nth frame. Each
+// The camera is generated: grey pictures whose luma is 40 + (7 * n) mod 160 in the nth frame. Every
 // line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`,
 // `activate STAGE on|off`, `pause`, `resume`, `end`. Every line of the output is an event; `frame`
 // lines end with the luma of the picture before and after.

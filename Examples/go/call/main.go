@@ -3,7 +3,7 @@
 //
 //	call 127.0.0.1:50051 'colorInvert @region(0, 0.25h, 1w, 0.75h)' 15
 //
-// Every line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`, `end`. Each
+// Every line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`, `end`. Every
 // line of the output is an event.
 package main
 
