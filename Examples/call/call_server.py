@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A call server: it connects the browsers of a room, and filters their videos with Sidelight.
+"""A call server: it connects the browsers of a room, and filters their videos using Sidelight.
 
     python call_server.py --sidelight unix:/run/sidelight.sock
 """

@@ -207,7 +207,7 @@ class Participant:
 
 
 class Applied:
-    """A change in force: its revision, and the sequence of the first frame filtered with it."""
+    """A change in force: its revision, and the sequence of the first frame filtered using it."""
 
     def __init__(self, revision: int, sequence: int) -> None:
         self.revision = revision

@@ -1,5 +1,5 @@
-"""Compares round trips of 720p I420 frames: this package, clients that are written by hand with grpcio,
-and the Swift client.
+"""Compares round trips of 720p I420 frames: this package, clients that are written by hand using
+grpcio, and the Swift client.
 
     python round_trip.py --sidelight PATH [--wire PATH] [--seconds 2] [--rounds 5]
 

@@ -46,7 +46,7 @@ class Change(ChangeBase):
         return await self._wait(False, timeout)
 
     async def applied(self, timeout: Optional[float] = None) -> int:
-        """Waits for the first frame that is filtered with the change; returns its sequence.
+        """Waits for the first frame that is filtered using the change; returns its sequence.
 
         Raises the server's error if the change is refused, `DeadlineExceeded` after `timeout`
         seconds."""

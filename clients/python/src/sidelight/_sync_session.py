@@ -40,7 +40,7 @@ class Change(ChangeBase):
         return self._wait(False, timeout)
 
     def applied(self, timeout: Optional[float] = None) -> int:
-        """Waits for the first frame that is filtered with the change; returns its sequence.
+        """Waits for the first frame that is filtered using the change; returns its sequence.
 
         Raises the server's error if the change is refused, `DeadlineExceeded` after `timeout`
         seconds."""

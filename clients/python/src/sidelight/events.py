@@ -41,7 +41,7 @@ class Applied(NamedTuple):
 
     #: The revision in force.
     revision: int
-    #: The first frame that was filtered with it.
+    #: The first frame that was filtered using it.
     first_sequence: int
     #: The number of the change; 0 for the first pipeline and for an operator's override.
     request_id: int

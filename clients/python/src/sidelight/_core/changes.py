@@ -23,7 +23,7 @@ class ChangeRecord:
         self.request_id = request_id
         #: The revision that includes the change; `None` until it is accepted.
         self.revision: Optional[int] = None
-        #: The first frame that was filtered with the change; `None` until it is applied.
+        #: The first frame that was filtered using the change; `None` until it is applied.
         self.first_sequence: Optional[int] = None
         #: The reason why it was refused; `None` if it was not.
         self.error: Optional[SidelightError] = None
