@@ -5,7 +5,7 @@ import PackageDescription
 /// not resolve swift-docc-plugin.
 ///
 /// The plugin documents the modules that targets of this package depend on, so every target depends on
-/// all of them. The targets compile the code of the tutorial, one per state of the reader's package.
+/// all of them. The targets compile the code of the tutorial, one per state of a package.
 let modules: [Target.Dependency] = [
   .product(name: "SidelightClient", package: "sidelight"),
   .product(name: "SidelightKernels", package: "sidelight"),
