@@ -52,7 +52,7 @@ protos: ## Generate the Swift, Python and JavaScript code of Protos/
 format: ## Format the Swift sources in place
 	@dev/format
 
-lint: ## Check format, language, links, and dependencies between modules
+lint: ## Check format, spelling, links, and dependencies between modules
 	@dev/lint
 
 check: ## Check everything that a merge requires: lint, warnings, generated code, tests

@@ -54,8 +54,8 @@ let package = Package(
     .trait(
       name: "Vision",
       description: "SidelightVision, faces and models (needs Debian's packages of OpenCV 4)"),
-    // It includes the packages of Admin and Identity, and does not enable their traits: each trait is
-    // an option of the compiler, and an equal and short list lets `dev/build` reuse modules.
+    // It includes the packages of Admin and Identity, and does not enable their traits: every trait
+    // is an option of the compiler, and an equal and short list lets `dev/build` reuse modules.
     .trait(
       name: "Command",
       description:
@@ -65,7 +65,7 @@ let package = Package(
   ],
   dependencies: [
     // SidelightTransport hooks into the internals of these three, which a minor version may change
-    // (docs/design/upstream.md). TransportTests names each hook.
+    // (docs/design/upstream.md). TransportTests names every hook.
     .package(url: "https://github.com/grpc/grpc-swift-2", .upToNextMinor(from: "2.4.3")),
     .package(
       url: "https://github.com/grpc/grpc-swift-nio-transport", .upToNextMinor(from: "2.9.2")),

@@ -1,11 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Builds the documentation, for `dev/docs`. It is a separate package, so that users of the libraries do
+/// Builds the documentation, for `dev/docs`. It is a separate package, so users of the libraries do
 /// not resolve swift-docc-plugin.
 ///
 /// The plugin documents the modules that targets of this package depend on, so every target depends on
-/// all of them. The targets compile the code of the tutorial, one for each state of the reader's package.
+/// all of them. The targets compile the code of the tutorial, one per state of a package.
 let modules: [Target.Dependency] = [
   .product(name: "SidelightClient", package: "sidelight"),
   .product(name: "SidelightKernels", package: "sidelight"),

@@ -50,7 +50,7 @@ class Capacity:
     # The sections.
 
     def streams(self) -> str:
-        """Processor time of a stream, over each transport, next to ffmpeg."""
+        """Processor time of a stream, over every transport, next to ffmpeg."""
         seconds = 3 if self.quick else 10
         costs: dict[tuple[str, str], float] = {}
         for name, work, graph in WORK:

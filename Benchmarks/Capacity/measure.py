@@ -142,7 +142,7 @@ class Programs:
 
 def ffmpeg(graph: str, frames: int) -> float:
     """Returns the processor time in seconds of a frame in ffmpeg, on one thread, for raw frames from
-    a file in memory. The time of ffmpeg itself and of reading, measured with a few frames, is
+    a file in memory. The time of ffmpeg itself and of reading, measured using a few frames, is
     subtracted in so far as it does not grow with the frames."""
     if not shutil.which("ffmpeg"):
         raise Missing("ffmpeg is not installed")

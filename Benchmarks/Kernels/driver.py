@@ -1,4 +1,4 @@
-"""Starts the peers and measures rows with all of them in turn, so that other work of the machine
+"""Starts the peers and measures rows with all of them in turn, so other work of the machine
 affects all of them."""
 
 import os
@@ -17,7 +17,7 @@ BUDGET = 60
 
 
 class Peer:
-    """A process that runs work; one for each number of threads, if the number is fixed at its start."""
+    """A process that runs work; one per number of threads, if the number is fixed at its start."""
 
     def __init__(self, name: str, command: list, per_thread_count: bool = False):
         self.name, self.command = name, [str(word) for word in command]

@@ -43,7 +43,7 @@ def planes(bgra: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def write(folder: Path) -> None:
-    """Writes NAME.raw for each format, and cube.cube."""
+    """Writes NAME.raw for every format, and cube.cube."""
     folder.mkdir(parents=True, exist_ok=True)
     bgra = scene()
     y, u, v = planes(bgra)

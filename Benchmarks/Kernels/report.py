@@ -91,7 +91,7 @@ class Report:
         return [row.title, wish, number(ratio) + "x", "reached" if reached else "**missed**"]
 
     def says(self) -> str:
-        """The operations that each peer ran."""
+        """The operations that every peer ran."""
         lines = []
         for row in self.rows:
             for peer in self.peers:

@@ -19,12 +19,12 @@ class Target:
 
 
 def ahead(*peers: str) -> list[Target]:
-    """Targets of being faster than each peer, with one thread and with all."""
+    """Targets of being faster than every peer, with one thread and with all."""
     return [Target(peer, 1, threads) for peer in peers for threads in ("1", "all")]
 
 
 def twice(*peers: str) -> list[Target]:
-    """Targets of being twice as fast as each peer with one thread, and faster with all."""
+    """Targets of being twice as fast as every peer with one thread, and faster with all."""
     return [
         Target(peer, limit, threads) for peer in peers for limit, threads in ((2, "1"), (1, "all"))]
 

@@ -23,7 +23,7 @@ def moved_pixels(distance: int, hide: str = "faceBlur") -> dict[str, list[str]]:
     kernels = [f'kernel(source: "sample(-{min(REACH, distance - start)}, 0)")'
                for start in range(0, distance, REACH)]
     convolution = "convolution3X3(weights: [0, 0, 0, 1, 0, 0, 0, 0, 0])"
-    # Combs of black columns between blurs select the side from which each column is taken.
+    # Combs of black columns between blurs select the side from which every column is taken.
     comb = 'kernel(source: "color.rgb * step(5, mod(position.x + {}, 8))")'
     combs = [part for start in range(0, 20, 2)
              for part in (comb.format(start), "boxBlur(radius: 2)")]
@@ -52,7 +52,7 @@ def moved(moment: Moment, across: float, down: float = 0) -> Moment:
 def alpha_portrait(color: np.ndarray, portrait: np.ndarray) -> np.ndarray:
     """Returns an RGBA frame with straight alpha that shows a portrait in alpha only.
 
-    `color` is the colour of each pixel or of all, 8-bit RGB; `portrait` the frame's luma, whose
+    `color` is the colour of every pixel or of all, 8-bit RGB; `portrait` the frame's luma, whose
     range is stretched to 0 ... 255."""
     low, high = np.percentile(portrait, [1, 99])
     alpha = np.clip((portrait.astype(np.float32) - low) * 255 / max(high - low, 1), 0, 255)

@@ -46,7 +46,7 @@ class Faces:
                 "wall", *setup.face_models())
 
     def runs(self):
-        """Each finder: its name, and a function that returns the places in a scene."""
+        """Every finder: its name, and a function that returns the places in a scene."""
         for name, program in self.programs.items():
             yield name, lambda drawn, program=program: self._follow(program, drawn)
         for peer, work, title in PEER_WORKS:

@@ -41,7 +41,7 @@ def marker_places(before: np.ndarray, after: np.ndarray, count: int = 1) -> list
 def errors(places: list, faces: list[Face]) -> np.ndarray:
     """Returns the distances from the truth in pixels, frame by frame.
 
-    Each finder has its own middle of a face: the median of its differences, in face widths and
+    Every finder has its own middle of a face: the median of its differences, in face widths and
     turned with the face, is removed. A frame without a face is NaN."""
     differences = np.full((len(faces), 2), np.nan)
     for index, (place, face) in enumerate(zip(places, faces)):

@@ -36,7 +36,7 @@ def _run(drawn: Drawn, arguments: list, loops: int = 0) -> float:
 
 def time(drawn: Drawn, similarity: float, blend: float, background: Path | None) -> float:
     """Returns the milliseconds per frame of `chromakey`, and `overlay` if there is a background,
-    less those of a run without filters."""
+    minus a run without filters."""
     key = f"chromakey={COLOR}:{similarity}:{blend}"
     loops, sink = 2, ["-f", "null", "-"]
     plain = ["-vf", "null", *sink]

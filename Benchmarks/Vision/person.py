@@ -45,7 +45,7 @@ def cutout() -> np.ndarray:
             alpha[labels == label] = 1
     alpha = cv2.morphologyEx(alpha, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
     alpha = cv2.GaussianBlur(alpha.astype(np.float32), (0, 0), 1.0)
-    # A little inwards, so that the old background does not show.
+    # A little inwards, so the old background does not show.
     alpha = np.clip((alpha - 0.5) / 0.5, 0, 1)
     return np.dstack([picture, np.round(alpha * 255).astype(np.uint8)])
 

@@ -80,7 +80,7 @@ class Patch:
     y: float
     width: int
     height: int
-    #: `cloth` sways, `stripes` move across, `noise` differs in each frame.
+    #: `cloth` sways, `stripes` move across, `noise` differs in every frame.
     kind: str
     #: The phase of the movement, or the number of the noise.
     phase: float = 0
@@ -359,7 +359,7 @@ class Painter:
         self.random = np.random.default_rng(1)
 
     def draw(self, background: str, moment: Moment) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the picture, BGR, and the share of each pixel that is a person."""
+        """Returns the picture, BGR, and the share of every pixel that is a person."""
         picture = self._background(background, moment.camera)
         for patch in moment.patches:
             self._patch(picture, patch)
@@ -371,7 +371,7 @@ class Painter:
             source = self.away if face.is_away else self.person
             premultiplied = np.dstack(
                 [source[..., :3] * source[..., 3:] / 255, source[..., 3] / 255])
-            # Means where the picture shrinks, so that small faces have no false detail.
+            # Means where the picture shrinks, so small faces have no false detail.
             scale = face.size / FACE_SIZE
             if scale < 0.7:
                 premultiplied = cv2.GaussianBlur(premultiplied, (0, 0), 0.35 / scale)
@@ -388,7 +388,7 @@ class Painter:
             x, y, side = (round(value) for value in moment.cover)
             self._cover(picture, truth, x, y, side)
         picture *= np.array(light.gains, np.float32)
-        # Noise is made once, and shifted: drawing it for each frame takes most of the time.
+        # Noise is made once, and shifted: drawing it for every frame takes most of the time.
         picture += light.noise * self._noise()
         return np.clip(np.round(picture), 0, 255).astype(np.uint8), truth
 

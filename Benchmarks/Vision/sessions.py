@@ -1,6 +1,6 @@
 """Sessions with a server: stickers at 30 frames per second, and faces at twice the capacity.
 
-Each session is a process: `sessions.py ADDRESS OPTIONS`, with OPTIONS in JSON."""
+Every session is a process: `sessions.py ADDRESS OPTIONS`, with OPTIONS in JSON."""
 
 import json
 import os

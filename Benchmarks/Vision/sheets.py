@@ -74,7 +74,7 @@ class Sheets:
             sheet(self.output / f"privacy-{scene.name}-{work}.png", cells, 6)
 
     def backgrounds(self) -> None:
-        """A column for each condition: the frame, and each matte."""
+        """A column per condition: the frame, and every matte."""
         works = ["plate", "opencv", "portrait-blur", "plate-blur"]
         rows: dict[str, list] = {"frame": []} | {work: [] for work in works}
         for condition in CONDITIONS:
@@ -95,7 +95,7 @@ class Sheets:
         sheet(self.output / "chroma-key.png", cells, 2)
 
     def portraits(self) -> None:
-        """Each picture of the media: as it is, with stickers, and with faces covered."""
+        """Every picture of the media: as it is, with stickers, and with faces covered."""
         folder = MEDIA or ROOT / "Examples/media"
         cells = []
         for path in sorted([*folder.glob("*.png"), *folder.glob("*.jpg")]):

@@ -47,9 +47,9 @@ class Cell:
     frame: Frame
     in_flight: int = 1
     streams: int = 1
-    #: The connections that the streams share; by default one for each stream.
+    #: The connections that the streams share; by default one for every stream.
     connections: int | None = None
-    #: Frames a second of each stream; `None` sends a frame when one returns.
+    #: Frames a second per stream; `None` sends a frame when one returns.
     fps: float | None = None
     work: str = "none"
     jpeg: int | None = None
@@ -74,7 +74,7 @@ class Cell:
 
 @dataclass
 class Group:
-    """Cells that are measured in turns, so that other work of the machine affects all of them."""
+    """Cells that are measured in turns, so other work of the machine affects all of them."""
 
     cells: list[Cell]
     rounds: int = 1
@@ -90,7 +90,7 @@ KERNEL, CODEC = "kernels alone", "codec alone"
 
 
 def tcp(quick: bool) -> list[Group]:
-    """One stream over TCP: each peer once; compared peers in several rounds."""
+    """One stream over TCP: every peer once; compared peers in several rounds."""
     groups = []
     for frame in [KB20, HD720, HD1080_BGRA] if quick else FRAMES:
         copies = [Cell(COPY, None, frame)]

@@ -159,7 +159,7 @@ class Driver:
 
     @contextlib.contextmanager
     def server(self, cell: Cell):
-        """Starts a new server for each run, so that runs do not affect each other."""
+        """Starts a new server for each run, so runs do not affect each other."""
         with tempfile.TemporaryDirectory(prefix="wire-") as folder:
             where = "127.0.0.1:0" if cell.transport == TCP else f"unix:{folder}/server"
             command = self._server_command(cell, where)

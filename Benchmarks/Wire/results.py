@@ -61,5 +61,5 @@ class Results:
         return {cell: self.of(cell) for cell in self.counts()}
 
     def counts(self) -> dict[Cell, int]:
-        """Returns the number of runs of each cell."""
+        """Returns the number of runs of every cell."""
         return Counter(cell for cell, _ in self.every())

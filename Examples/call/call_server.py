@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A call server: it connects the browsers of a room, and filters their videos with Sidelight.
+"""A call server: it connects the browsers of a room, and filters their videos using Sidelight.
 
     python call_server.py --sidelight unix:/run/sidelight.sock
 """
@@ -49,7 +49,7 @@ _PAGE_HEADERS = {
 _MAX_MESSAGE_BYTES = 1 << 18
 _MAX_PICTURE_BYTES = 16 << 20
 _UPLOAD_SECONDS = 30
-# Each participant opens a session, and a connection to each other participant of its room.
+# Every participant opens a session, and a connection to each other participant of its room.
 _MAX_PARTICIPANTS = 64
 _MAX_PARTICIPANTS_OF_ROOM = 9
 

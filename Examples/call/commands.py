@@ -208,7 +208,7 @@ class Commands:
             self._send_state("running", "")
 
     def _send_hint(self, analysis: events.Analysis) -> None:
-        """Sends the results that the page shows over the video; other analyses have none."""
+        """Sends the results that the page shows over the video; other analyses are not shown."""
         figures = {each: analysis.figures[each] for each in _HINT_FIGURES if each in analysis.figures}
         words = {each: analysis.words[each] for each in _HINT_WORDS if each in analysis.words}
         if figures or words:

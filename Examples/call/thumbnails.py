@@ -19,7 +19,7 @@ _MAX_PICTURES = 256
 class Thumbnails:
     """The portrait with pipelines, each filtered once, one at a time.
 
-    The pipelines have the call server's pictures, not those of a participant: all participants
+    The pipelines use the call server's pictures, not a participant's: all participants
     share the results.
     """
 

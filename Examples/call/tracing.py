@@ -2,7 +2,7 @@
 
 The page sends the context of its span with a command, and the span itself when it has ended. The
 command's span here is its child, and the next frame's spans at Sidelight are children of that.
-Without OpenTelemetry nothing is recorded.
+Without OpenTelemetry spans are not recorded.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _processor: Any = None
 
 def start() -> None:
     """Exports spans by OTLP to `OTEL_EXPORTER_OTLP_ENDPOINT`, with the protocol in
-    `OTEL_EXPORTER_OTLP_PROTOCOL`. Does nothing without an endpoint or without the SDK."""
+    `OTEL_EXPORTER_OTLP_PROTOCOL`. Has no effect without an endpoint or the SDK."""
     global _processor
     if trace is None or not _variable("ENDPOINT"):
         return
@@ -90,7 +90,7 @@ class TracedSession:
 def span(name: str, traceparent: str | None) -> Iterator[str | None]:
     """Records a span below one of the page, and yields its `traceparent`.
 
-    Without OpenTelemetry it yields that of the page; without a parent there is no span.
+    Without OpenTelemetry it yields the context of the page; without a parent there is no span.
     """
     if trace is None or not traceparent:
         yield traceparent

@@ -4,11 +4,11 @@
 //
 //   live_track 127.0.0.1:50051 'sepiaTone(intensity: 0.8)' 30 ['sepiaTone,blur*']
 //
-// The list limits the filters that the track may use; an empty one permits none.
+// The list limits the filters that the track may use; an empty one permits no filters.
 //
-// The camera is generated: grey pictures whose luma is 40 + (7 * n) mod 160 in the nth frame. Each
+// The camera is generated: grey pictures whose luma is 40 + (7 * n) mod 160 in the nth frame. Every
 // line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`,
-// `activate STAGE on|off`, `pause`, `resume`, `end`. Each line of the output is an event; `frame`
+// `activate STAGE on|off`, `pause`, `resume`, `end`. Every line of the output is an event; `frame`
 // lines end with the luma of the picture before and after.
 //
 // When the connection is lost, the camera goes on without a filter, and the program connects again

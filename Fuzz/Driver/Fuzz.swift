@@ -5,7 +5,7 @@ import CFuzzer
   import Darwin
 #endif
 
-/// Calls a function with one input after another, until libFuzzer ends or the process traps.
+/// Repeatedly calls a function with a new input, until libFuzzer ends or the process traps.
 /// The `main.swift` of a target consists of this call.
 ///
 /// - Parameter body: Gets the bytes of an input. It must not keep them, and must not leave state

@@ -18,7 +18,7 @@ struct BarcodeError: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Finds codes with libzbar. Used by one caller at a time.
+/// Finds codes using libzbar. Used by one caller at a time.
 @safe
 final class BarcodeScanner: Sendable {
   /// The maximum size of a code's reported text in bytes.

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The part of zbar.h that is used here. The constants and functions are those of libzbar.so.0.
+// The part of zbar.h that is used here. The constants and functions match libzbar.so.0.
 enum {
   zbar_all = 0,
   zbar_ean8 = 8,

@@ -89,7 +89,7 @@ int csm_send(int socket, const uint8_t *bytes, size_t count, int descriptor) {
 }
 
 int csm_receive(int socket, uint8_t *byte, int *descriptor) {
-  // Fits several descriptors, so that a peer that sends more than one is detected.
+  // Fits several descriptors, so a peer that sends more than one is detected.
   union {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(4 * sizeof(int))];

@@ -181,7 +181,7 @@ public enum StillFormat: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - quality: The quality, 1 ... 100.
-  ///   - keepsFullChroma: Whether each pixel has its own chroma (4:4:4); otherwise four share it
+  ///   - keepsFullChroma: Whether every pixel has its own chroma (4:4:4); otherwise four share it
   ///     (4:2:0).
   case jpeg(quality: Int = 90, keepsFullChroma: Bool = true)
 

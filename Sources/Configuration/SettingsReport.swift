@@ -55,7 +55,7 @@ extension [Setting] {
   /// Returns the settings as YAML, in their sections.
   ///
   /// - Parameters:
-  ///   - gap: The text before each setting.
+  ///   - gap: The text before every setting.
   ///   - lines: The lines of a setting; an empty array leaves it out.
   fileprivate func yaml(gap: String = "", _ lines: (Setting) -> [String]) -> String {
     var text = ""

@@ -1,7 +1,7 @@
 // Compares the pixel rows of instruction sets on random samples with a fixed seed: odd widths,
 // unaligned starts, padded strides, and guard pages around every row.
 //
-//   rows_test                        each instruction set of this machine with the portable rows
+//   rows_test                        every instruction set of this machine with the portable rows
 //   rows_test write FILE             the results of the portable rows, for another machine
 //   rows_test compare FILE [exact]   the portable rows of this machine with such a file; `exact`
 //                                    permits no difference in rows of floats either

@@ -1,4 +1,4 @@
-"""One camera for all tests; a browser, Sidelight and a call server for each test file."""
+"""One camera for all tests; a browser, Sidelight and a call server per test file."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

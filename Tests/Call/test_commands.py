@@ -78,7 +78,7 @@ def test_other_results_do_not_burden_the_data_channel(sent):
 @awaited
 async def test_the_progress_of_an_empty_room_reaches_the_page(call_server):
     async with Visitor(call_server.address) as ana:
-        track = VideoStreamTrack()  # a green picture in which nothing moves
+        track = VideoStreamTrack()  # a still green picture
         await ana.join("red", "ana", track)
         await ana.command(command="select", text="virtualBackground(protect: false)")
         progress = []

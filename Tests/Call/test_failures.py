@@ -21,14 +21,14 @@ RECOGNIZABLE = f"frame.contrast > {LEAST_CONTRAST}"
 
 @pytest.fixture
 def sidelight():
-    """A Sidelight process for each test."""
+    """A Sidelight process per test."""
     with Sidelight() as running:
         yield running
 
 
 @pytest.fixture
 def call_server(sidelight):
-    """A call server for each test."""
+    """A call server per test."""
     with CallServer(sidelight.address) as running:
         yield running
 

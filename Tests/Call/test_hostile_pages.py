@@ -146,7 +146,7 @@ async def test_a_broken_command_is_answered_with_an_error(ana, command):
     async with ana:
         await ana.join("red", "ana")
         if command.get("command") == "span":
-            await ana.command(**command)  # Without OpenTelemetry's variables it does nothing.
+            await ana.command(**command)  # It is inactive without OpenTelemetry's variables.
         else:
             with pytest.raises(Refused):
                 await ana.command(**command)

@@ -106,7 +106,7 @@ async def test_an_upload_that_outlasts_its_participant_is_refused(visitor, call_
             await other.command(command="select", text=USE_HAT)
 
 
-# Contents that are no pictures, or no pictures that are accepted.
+# Contents that are not pictures, or not accepted ones.
 HOSTILE = {
     "nothing": b"",
     "a page": b"<!doctype html><script>alert(1)</script>",
@@ -116,7 +116,7 @@ HOSTILE = {
     "a picture that states a huge size": png(60_000, 60_000),
     "a JPEG that ends": b"\xff\xd8\xff\xe0\x00\x10JFIF\x00",
 }
-# Encoded names that are no names of assets.
+# Encoded names that are not valid names of assets.
 NAMES = ["..%2F..%2Fetc%2Fpasswd", "%2Fetc%2Fpasswd", "a%00b", "a%0Ab", "%20", "source", "x" * 65,
          "%F0%9F%98%80", "a%22%20onload%3D%22b"]
 

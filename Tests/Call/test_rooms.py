@@ -19,7 +19,7 @@ def sidelight():
 
 
 async def enter(stack, call_server, *places):
-    """Visitors that have joined, one for each room and name."""
+    """Visitors that have joined, one for every room and name."""
     visitors = [await stack.enter_async_context(Visitor(call_server.address)) for _ in places]
     for visitor, place in zip(visitors, places, strict=True):
         await visitor.join(*place)

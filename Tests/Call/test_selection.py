@@ -16,7 +16,7 @@ LATE = {
     "SUPERSEDED", "OUTPUT_SUPERSEDED", "LATE_ON_ARRIVAL", "LATE_IN_PIPELINE", "LATE_ON_OUTPUT",
 }
 # The brightness at which the slider starts and ends (not past 0, which has no effect: frames would
-# pass through), and the least increase that a viewer sees then.
+# pass through), and the smallest visible increase.
 FIRST_BRIGHTNESS, LAST_BRIGHTNESS, LEAST_INCREASE = -0.4, -0.05, 40
 
 
@@ -97,7 +97,7 @@ def test_a_slider_that_moves_thirty_times_a_second_is_no_reason_to_drop_a_frame(
     after = ana.statistics()
     assert steps == SLIDE_SECONDS * STEPS_PER_SECOND
     assert after["received"] > before["received"]
-    # A busy machine may drop late frames. A change drops none, and is no reason to.
+    # A busy machine may drop late frames. A change drops no frames.
     reasons = {
         reason for reason, count in after.dropped.items() if count != before.dropped.get(reason)
     }

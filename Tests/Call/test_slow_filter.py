@@ -19,7 +19,7 @@ MOST_IN_FLIGHT = 8
 
 @pytest.fixture
 def sidelight():
-    """The server with the slow filter. One for each test: a server whose load is too high refuses
+    """The server with the slow filter. One for every test: a server whose load is too high refuses
     further sessions."""
     with CustomFilters() as running:
         yield running
@@ -27,7 +27,7 @@ def sidelight():
 
 @pytest.fixture
 def call_server(sidelight):
-    """A call server for each test, whose frames may be late: the tests look at their delays."""
+    """A call server per test, whose frames may be late: the tests look at their delays."""
     with CallServer(sidelight.address, "--budget", "2000") as running:
         yield running
 
@@ -59,7 +59,7 @@ def test_the_frames_that_were_received_are_the_sum_of_their_outcomes(join):
     ben.read(ana.name)
     ana.select_and_wait(SLOW)
     ben.wait_for_frames(ana.name, 10)
-    # The camera stops, so that each frame that was received has its outcome.
+    # The camera stops, so every frame that was received has its outcome.
     ana.page.run(
         """() => document.querySelector(".tile[data-self] video").srcObject.getTracks()
             .forEach((track) => track.stop())"""

@@ -37,7 +37,7 @@ def sidelight(environment):
 
 @pytest.fixture(scope="module")
 def call_server(sidelight, environment):
-    """A call server that exports its traces and those of the pages."""
+    """A call server that exports its traces and the pages'."""
     with CallServer(sidelight.address, environment=environment) as running:
         yield running
 

@@ -30,7 +30,7 @@ from sidelight_testing.websocket import Page
 from upload_attacks import UploadAttacks
 from websocket_attacks import WebSocketAttacks
 
-# A separate address, so that limits per address do not affect the other clients.
+# A separate address, so limits per address do not affect the other clients.
 ATTACKER = "127.0.0.2"
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 SECONDS = 20

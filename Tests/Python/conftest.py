@@ -52,7 +52,7 @@ def each_stub(request, server):
 
 @pytest.fixture
 def stub(server):
-    """A client on a separate connection, so that tests do not affect each other."""
+    """A client on a separate connection, so tests do not affect each other."""
     options = [*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1)]
     with grpc.insecure_channel(server.addresses["tcp"], options) as channel:
         yield service.FrameFilterStub(channel)

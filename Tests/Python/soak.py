@@ -49,7 +49,7 @@ class Minute:
     load: float
     resident_bytes: int
     descriptors: int
-    # The most processors that other work took for a second.
+    # The maximum number of processors that other work used for a second.
     other_work: float
 
 
@@ -152,7 +152,7 @@ def run_soak_test(server: Server, minutes: float, load_ratio: float = 0.7) -> So
 
 
 def judge(result: SoakTest, times: list[float], resident: list[int]) -> None:
-    """Adds a failure for each limit that is exceeded."""
+    """Adds a failure per limit that is exceeded."""
     first = next(index for index, each in enumerate(times) if each >= WARM_UP * times[-1])
     found, error = slope(times[first:], [each / (1 << 20) for each in resident[first:]])
     result.slope, result.slope_error = 3600 * found, 3600 * error

@@ -4,7 +4,7 @@
 
 Fails if the server ends, if a session loses a frame, or if 30 seconds afterwards the server's
 memory is more than 20 % above the baseline. The baseline is measured while the sessions run, and
-after each attack has run a few times, because the allocator keeps memory that it once needed.
+after every attack has run a few times, because the allocator keeps memory that it once needed.
 """
 
 import argparse

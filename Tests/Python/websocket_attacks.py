@@ -10,7 +10,7 @@ from sidelight_testing.broken_websockets import BROKEN_FRAMES, BROKEN_HANDSHAKES
 from sidelight_testing.contract import session as messages
 from sidelight_testing.websocket import BINARY, PING, Page, RawWebSocket, frame
 
-# The time for an answer. A server that is slow does not count as flooded, and may send none.
+# The time for an answer. A server that is slow does not count as flooded, and may not answer.
 PATIENCE_SECONDS = 2
 # The messages of a flood of control messages.
 FLOOD_MESSAGES = 20_000
@@ -35,7 +35,7 @@ class WebSocketAttacks:
         self._page = page
         self._source = source
         self._rng = rng
-        # Sockets that are left open, and on which nothing is sent or read.
+        # Sockets that are left open, and that are idle.
         self._half_open: deque[RawWebSocket] = deque()
 
     @property

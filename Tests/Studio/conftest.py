@@ -1,4 +1,4 @@
-"""One camera for all tests; a browser and a studio for each test file; a page for each test."""
+"""One camera for all tests; a browser and a studio per test file; a page per test."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

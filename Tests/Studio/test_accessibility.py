@@ -55,7 +55,7 @@ CONTRASTS = """() => {
 }""".replace("LARGE", str(LEAST_CONTRAST_LARGE)).replace("SMALL", str(LEAST_CONTRAST))
 
 def show_everything(page) -> None:
-    """Shows each kind of control, and an error in the text."""
+    """Shows every kind of control, and an error in the text."""
     page.enter_text("backgroundBlur, gaussianBlur @region(0, 0, 0.5w, 1h), [sepiaTone] @off, "
                     "whitePointAdjust, colorMatrix, orient, vignetteEffect")
     page.until("() => document.querySelectorAll('#stages > li').length === 7")

@@ -3,7 +3,7 @@
 import pytest
 
 BRIGHTNESS = '[data-filter="colorControls"] [data-parameter="brightness"]'
-# Red areas are cyan, and no longer those of the portrait or of the unfiltered camera.
+# Red areas are cyan, and no longer have the colours of the portrait or the unfiltered camera.
 INVERTED = "c.red[0] < 60 && c.red[1] > 200 && c.red[2] > 200"
 
 
@@ -69,7 +69,7 @@ def test_stages_are_moved_with_the_keyboard_and_keep_the_focus(page):
 def test_stages_are_moved_and_filters_are_added_by_dragging(page):
     page.enter_text("sepiaTone, colorInvert, vignette")
     page.until("() => document.querySelectorAll('#stages > li').length === 3")
-    # The parameters are hidden, so that all stages are in the window.
+    # The parameters are hidden, so all stages are in the window.
     for name in ("sepiaTone", "colorInvert", "vignette"):
         page.click(f'#stages [data-filter="{name}"] [data-action="open"]')
     grip = page.place('#stages [data-filter="sepiaTone"] .grip')
@@ -82,7 +82,7 @@ def test_stages_are_moved_and_filters_are_added_by_dragging(page):
     page.until("() => document.querySelectorAll('#stages > li').length === 4")
     assert page.stages() == ["colorInvert", "grain", "vignette", "sepiaTone"]
 
-    # A drop elsewhere changes nothing.
+    # A drop elsewhere has no effect.
     page.drag(page.place('#gallery [data-filter="glow"]'), page.place("#picture"))
     assert page.stages() == ["colorInvert", "grain", "vignette", "sepiaTone"]
 

@@ -91,7 +91,7 @@ def test_a_filter_that_the_server_refuses_says_why_also_on_a_click(browser):
             page.until("(s) => document.querySelector(s).textContent", note)
             sentence = page.text(note)
             assert sentence.startswith("intensity ") and "0...0.5" in sentence
-            # Nothing of it is cut off.
+            # It is completely visible.
             assert page.run(
                 "(s) => { const e = document.querySelector(s);"
                 " return e.scrollHeight <= e.clientHeight; }", note

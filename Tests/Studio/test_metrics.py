@@ -27,7 +27,7 @@ def test_an_overload_drops_frames_with_a_reason_and_the_picture_goes_on(page):
     )
     page.until("() => document.querySelectorAll('#drop-log li').length")
     page.until("() => Number(document.querySelector('#fps').dataset.value) > 0")
-    # The stages are those of slow motion, not the user's.
+    # The stages belong to slow motion, not to the user.
     assert page.pipeline() == "sepiaTone"
     assert page.stages() == ["sepiaTone"]
 

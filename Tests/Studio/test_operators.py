@@ -50,7 +50,7 @@ def test_the_table_follows_sessions_that_end(page, open_page):
 
 
 def test_the_sessions_of_the_page_itself_are_not_offered(page, open_page):
-    # The thumbnails and the times of stages have sessions, also those of the other page.
+    # The thumbnails and the times of stages have sessions, on the other page too.
     page.until("() => document.querySelectorAll('#gallery [data-shown]').length >= 2")
     page.until("() => document.querySelectorAll('#passes [data-time]').length >= 1")
     operator = open_page()

@@ -15,7 +15,7 @@ from studiotesting.studio import REPOSITORY, binary
 
 CLIENT = REPOSITORY / "clients/python/src"
 PHOTO = REPOSITORY / "Examples/media/office.jpg"
-# Quotes, backslashes and a character beyond ASCII in the ID: each language quotes them differently.
+# Quotes, backslashes and a character beyond ASCII in the ID: languages quote them differently.
 PIPELINE = "\"it's \\\"a\\\" \\\\ – \\\"#x\": colorInvert @mix(0.75), vignette(intensity: 0.5)"
 RUN_SECONDS = 60
 

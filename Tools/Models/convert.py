@@ -2,11 +2,11 @@
 
     dev/python Tools/Models WHEEL OUTPUT
 
-The wheel of MediaPipe is read as a zip: nothing of it is installed or run. For each model of MODELS
-the folder OUTPUT gets NAME.onnx, and NAME.json, which describes it to Sidelight.
+The wheel of MediaPipe is read as a zip: it is neither installed nor run. For every model of
+MODELS the folder OUTPUT gets NAME.onnx, and NAME.json, which describes it to Sidelight.
 
-Every size is fixed, and TFLite's order NHWC becomes NCHW. Outputs of rank 4 are NCHW too; those of
-rank 2 or 3 are in TFLite's order. Weights in 16 bits and sparse ones become dense arrays of 32
+Every size is fixed, and TFLite's order NHWC becomes NCHW. Outputs of rank 4 are NCHW too; outputs
+of rank 2 or 3 are in TFLite's order. Weights in 16 bits and sparse ones become dense arrays of 32
 bits. An operator or option that is not known here is refused.
 """
 

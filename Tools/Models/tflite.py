@@ -1,8 +1,8 @@
 """Reads TFLite files: the tensors and operators of a model with one graph.
 
 The format is a FlatBuffer: a table begins with the distance to its list of fields, which has the
-offset of each field within the table, and 0 for fields that are left out. The numbers of the fields
-follow TensorFlow's schema. Nothing of TensorFlow is needed.
+offset of every field within the table, and 0 for fields that are left out. The numbers of the
+fields follow TensorFlow's schema. TensorFlow is not required.
 """
 
 import dataclasses
@@ -141,7 +141,7 @@ class Model:
 def densified(values, shape, sparsity):
     """Returns a sparse constant as a full array.
 
-    The dimensions are stored in any order, those of blocks last. Each is dense, or lists
+    The dimensions are stored in any order, blocks last. Each is dense, or lists
     the places that are not empty (compressed sparse rows).
     """
     order = sparsity.array(0, np.int32).tolist()

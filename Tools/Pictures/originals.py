@@ -31,7 +31,7 @@ def chart() -> PIL.Image.Image:
         for index, color in enumerate(colors):
             draw.rectangle((index * 40, top, index * 40 + 39, bottom), fill=color)
 
-    # Frequencies rise from none in the middle to half a wave a pixel at the edges.
+    # Frequencies rise from 0 in the middle to half a wave a pixel at the edges.
     axis = np.arange(128) - 63.5
     distance = axis[:, None] ** 2 + axis[None, :] ** 2
     zone = np.rint(127.5 + 127.5 * np.cos(np.pi * distance / 128)).astype(np.uint8)
@@ -61,7 +61,7 @@ def chart() -> PIL.Image.Image:
     ):
         draw.ellipse((left - radius, top - radius, left + radius, top + radius), fill=color)
 
-    # A disc on nothing, opaque on the left and clear on the right.
+    # A disc on a clear background, opaque on the left and clear on the right.
     y, x = np.mgrid[0:80, 0:100]
     inside = (x - 50) ** 2 + (y - 40) ** 2 < 36**2
     part = np.zeros((80, 100, 4), dtype=np.uint8)
@@ -72,7 +72,7 @@ def chart() -> PIL.Image.Image:
 
 
 def photograph(media: str | None) -> PIL.Image.Image:
-    """The portrait of the folder of real pictures, or a drawn scene where there is none."""
+    """The portrait of the folder of real pictures, or else a drawn scene."""
     if media and (Path(media) / "astronaut.png").is_file():
         portrait = PIL.Image.open(Path(media) / "astronaut.png").convert("RGB")
         return portrait.resize((SIDE, SIDE), PIL.Image.Resampling.LANCZOS)
@@ -111,7 +111,7 @@ def write_assets(folder: Path, media: str | None) -> None:
         other = scene().transpose(PIL.Image.Transpose.FLIP_LEFT_RIGHT)
     other.save(folder / "picture.png")
 
-    # Drawn large and reduced, so that its edges are partly clear.
+    # Drawn large and reduced, so its edges are partly clear.
     sticker = PIL.Image.new("RGBA", (480, 480))
     draw = PIL.ImageDraw.Draw(sticker)
     draw.ellipse((20, 20, 460, 460), fill="#ffd23c", outline="#5a4300", width=16)

@@ -1,6 +1,6 @@
 """Records the studio for its guide: a newcomer's first steps, with the fake camera.
 
-The frames are those of the browser's screencast, with their times; ffmpeg joins them.
+The frames come from the browser's screencast, with their times; ffmpeg joins them.
 """
 
 import base64

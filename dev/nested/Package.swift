@@ -2,7 +2,7 @@
 import PackageDescription
 
 /// The packages inside this repository, for `dev/build`. They are built together with the traits
-/// of the main package's own builds, so that its modules are compiled once for all of them.
+/// of the main package's own builds, so its modules are compiled once for all of them.
 let vision: Package.Dependency.Trait =
   .trait(name: "Vision", condition: .when(traits: ["Vision"]))
 

@@ -17,7 +17,7 @@ from . import report, soak, trial
 PARTS = ("latency", "slow", "soak")
 PIPELINE = "sepiaTone(intensity: 0.8), vignette"
 # Waits and does not compute: a browser with too little processor time sends fewer frames, and then
-# nothing queues.
+# no frames queue.
 SLOW_PIPELINE = f"slow(seconds: {report.SLOW_SECONDS})"
 # Of a call without a budget: longer than any delay that is measured.
 NO_BUDGET_MILLISECONDS = 60_000

@@ -3,7 +3,7 @@
 The variable `CALL_BRIDGE` names it:
 
 - `newest`: without Sidelight; the newest frame of the sender goes to the viewers, as it is.
-- `fifo`: through Sidelight, each frame in the order of arrival. Nothing is dropped.
+- `fifo`: through Sidelight, every frame in the order of arrival. No frame is dropped.
 """
 
 import os

@@ -17,7 +17,7 @@ from sidelight_testing.process import descriptor_count, resident_bytes
 # The pipelines that the participants select in turn.
 PIPELINES = ["sepiaTone", "gaussianBlur(radius: 8), vignette", "pixellate", "colorInvert"]
 FRAMES_PER_CALL = 60
-# The part of the time in which caches fill; the slope is that of the rest.
+# The part of the time in which caches fill; the slope is measured after it.
 WARM_UP = 0.2
 MOST_MIB_PER_HOUR = {"Sidelight": 2.0, "call server": 16.0}
 MOST_DESCRIPTORS = 4
@@ -25,7 +25,7 @@ MOST_DESCRIPTORS = 4
 
 @dataclass
 class Program:
-    """The samples of a program: after each call, when all rooms are empty."""
+    """The samples of a program: after every call, when all rooms are empty."""
 
     times: list[float] = field(default_factory=list)
     resident_mib: list[float] = field(default_factory=list)
@@ -47,8 +47,8 @@ class Program:
 
     @property
     def new_descriptors(self) -> int:
-        """The descriptors that were opened after the warm-up and not closed: the least of the last
-        quarter of the calls minus that of the first one. Python closes some of them later."""
+        """The descriptors that were opened after the warm-up and not closed: the minimum in the
+        last quarter of the calls minus the minimum in the first. Python closes some later."""
         first = sum(each < WARM_UP * self.times[-1] for each in self.times)
         some = max(1, (len(self.times) - first) // 4)
         before, after = self.descriptors[first : first + some], self.descriptors[-some:]
@@ -80,7 +80,7 @@ class Soak:
 
 
 def run(minutes: float, camera: Camera) -> Soak:
-    """Runs calls of two participants, one after the other, until the time is over."""
+    """Runs calls of two participants, in sequence, until the time is over."""
     with ExitStack() as stack:
         sidelight = stack.enter_context(Sidelight())
         server = stack.enter_context(CallServer(sidelight.address, program=CALL_SERVER))

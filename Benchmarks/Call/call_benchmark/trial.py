@@ -14,7 +14,7 @@ from calltesting.programs import CALL_SERVER, CallServer, Sidelight
 from sidelight_testing.process import cpu_seconds, resident_bytes
 
 BRIDGE_SERVER = Path(__file__).with_name("bridge_server.py")
-# The viewer's frames are taken this often, so that their number stays small.
+# The viewer's frames are taken this often, so their number stays small.
 PART_SECONDS = 2.0
 
 
@@ -43,7 +43,7 @@ class Result:
     frames_per_second: float
     # The 50th and 95th percentile of the frames' time at Sidelight, as the call server measures it.
     share: tuple[float, float] | None
-    # Processors in use by each program, as a mean.
+    # Processors in use by every program, as a mean.
     processors: dict[str, float] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
     # Of a participant, encoded and sent by the browser.
@@ -108,7 +108,7 @@ def _measure(ana: Participant, ben: Participant, settings: Settings, begin: floa
     """Takes the frames of both participants until the time is over."""
     directions = ((ana, ben), (ben, ana))
     for viewer, sender in directions:
-        viewer.take(sender.name)  # those of the warm-up
+        viewer.take(sender.name)  # frames of the warm-up
     shot: dict[str, list[Sample]] = {"ana": [], "ben": []}
     parts: list[Delays] = []
     shares: list[tuple[float, float]] = []

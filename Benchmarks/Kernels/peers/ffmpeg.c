@@ -1,4 +1,4 @@
-// ffmpeg's filters through libavfilter: one graph for each operation, slice threads, frames from memory
+// ffmpeg's filters through libavfilter: one graph per operation, slice threads, frames from memory
 // without a copy, results in its own pool of buffers.
 #include "peer.h"
 

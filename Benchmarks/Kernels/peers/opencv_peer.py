@@ -1,5 +1,5 @@
-"""Each operation with OpenCV: results into existing arrays, vector code and threads of its wheel, maps
-of remap computed beforehand."""
+"""Every operation with OpenCV: results into existing arrays, vector code and threads of its wheel,
+maps of remap computed beforehand."""
 
 import cv2
 import numpy as np
@@ -136,7 +136,7 @@ def hole(frame, slot):
 
 
 def zoom(frame, slot):
-    """Each step doubles the points of the ray: six steps make 64."""
+    """Every step doubles the points of the ray: six steps make 64."""
     out, between = target(slot), target(0, name="between")
     np.copyto(out, frame)
     for step in range(6):

@@ -42,7 +42,7 @@ class Work:
 
 
 def measure(work: Work, frames: list, threads: int, budget: float) -> list[float]:
-    # One thread: processor time, so that other work on the machine does not count.
+    # One thread: processor time, so other work on the machine does not count.
     clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
     kept = [None] * len(frames)
     for slot, frame in enumerate(frames):

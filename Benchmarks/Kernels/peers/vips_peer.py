@@ -1,5 +1,5 @@
-"""Each operation with vips: one pipeline from memory to memory, 8 bits in and out. VIPS_CONCURRENCY
-sets the number of threads when the process starts."""
+"""Every operation with vips: one pipeline from memory to memory, 8 bits in and out.
+VIPS_CONCURRENCY sets the number of threads when the process starts."""
 
 import numpy as np
 import pyvips

@@ -15,10 +15,10 @@ from . import first_minute, report, trial
 
 PARTS = ("latency", "first-minute")
 FRAMES_PER_SECOND = 30
-# Longer than any run, so that no number is repeated within one.
+# Longer than any run, so no number is repeated within one.
 CAMERA_FRAMES = 1800
 WARM_UP_SECONDS = 3
-# The size and the pipeline of each row; the first one has requirements.
+# The size and the pipeline of every row; the first one has requirements.
 ROWS = [
     ("640x360", "sepiaTone(intensity: 0.8), vignette"),
     ("640x360", ""),
@@ -30,7 +30,7 @@ ROWS = [
 def measure_latency(
     seconds: float, runs: int, camera: Camera
 ) -> dict[trial.Settings, list[trial.Result]]:
-    """Runs the studio with each pipeline in turn, and prints what it measured."""
+    """Runs the studio with every pipeline in turn, and prints what it measured."""
     results: dict[trial.Settings, list[trial.Result]] = {
         trial.Settings(size, pipeline, seconds, WARM_UP_SECONDS): [] for size, pipeline in ROWS
     }

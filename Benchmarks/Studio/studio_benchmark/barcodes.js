@@ -1,6 +1,6 @@
 // Measures the studio from the camera to the screen. A video element shows the camera as it is, and
-// says when the frame with each number was captured; the number in the studio's picture is read
-// each time the browser draws. Injected by the benchmark; the page knows nothing of it.
+// says when the frame with every number was captured; the number in the studio's picture is read
+// every time the browser draws. Injected by the benchmark; the page does not depend on it.
 window.studioBarcodes = (() => {
   const captured = new Map();
   const shown = new Map();

@@ -15,7 +15,7 @@ from studiotesting.page import StudioPage
 from studiotesting.studio import Studio
 
 SCRIPT = Path(__file__).with_name("seen.js")
-# The page mirrors a camera, so that its red area is where the grey one is in the video.
+# The page mirrors a camera, so its red area is where the grey one is in the video.
 RED = "c.gray[0] - c.gray[1] > 60"
 CYAN = "c.gray[1] - c.gray[0] > 60"
 MIX = '#stages [data-filter="colorInvert"] [data-parameter="mix"] input[type=range]'
@@ -30,7 +30,7 @@ class Step:
 
 
 class _Watch:
-    """The time of each step."""
+    """The time of every step."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []

@@ -31,13 +31,13 @@ class Settings:
 class Result:
     """The measurements of a run. Times are milliseconds."""
 
-    # From the capture of each frame until the page has drawn its filtered picture, rising.
+    # From the capture of every frame until the page has drawn its filtered picture, rising.
     latencies: list[float]
     captured_per_second: float
     shown_per_second: float
     # The figures that the page itself shows at the end: latencies, time on the server.
     page: dict[str, float]
-    # The processors in use by each program, as a mean.
+    # The processors in use by every program, as a mean.
     processors: dict[str, float]
 
     def percentile(self, percent: float) -> float:

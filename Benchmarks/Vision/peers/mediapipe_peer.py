@@ -1,4 +1,4 @@
-"""MediaPipe's legacy solutions: faces in each frame, and the matte of its landscape model."""
+"""MediaPipe's legacy solutions: faces in every frame, and the matte of its landscape model."""
 
 import os
 

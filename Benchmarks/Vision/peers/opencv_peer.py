@@ -1,4 +1,4 @@
-"""OpenCV from Python: the cascade in each frame, and the cascade with optical flow."""
+"""OpenCV from Python: the cascade in every frame, and the cascade with optical flow."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ def reduce(frame):
 
 
 class DetectEach:
-    """The largest face of each frame."""
+    """The largest face of every frame."""
 
     def __init__(self):
         self.finder = cascade()

@@ -1,8 +1,8 @@
-"""The common part of the peers: work on the frames of a file, one after the other.
+"""The common part of the peers: work on the frames of a file in sequence.
 
     peer.py WORK FRAMES INPUT [OUTPUT]
 
-INPUT has I420 frames of 1280x720. The answer is JSON: the processor time of each frame in
+INPUT has I420 frames of 1280x720. The answer is JSON: the processor time of every frame in
 milliseconds, of all threads, and its result: the centre of the face (`null` if none is found), or
 with OUTPUT mattes of 320x180 bytes."""
 

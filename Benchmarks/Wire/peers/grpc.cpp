@@ -101,7 +101,7 @@ void serve(const std::string &address, bool tuned) {
 std::atomic<bool> over{false};
 std::atomic<int> ready{0};
 
-// Sends the same frame again for each frame that returns.
+// Sends the same frame again for every frame that returns.
 class Stream final : public grpc::ClientBidiReactor<ClientMessage, ServerMessage> {
  public:
   Stream(FrameFilter::Stub *stub, const Image &image, int inFlight) : inFlight_(inFlight) {

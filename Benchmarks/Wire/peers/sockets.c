@@ -67,7 +67,7 @@ typedef struct {
   uint64_t bytes, in_flight;
 } Hello;
 
-// Server: one thread reads frames and one sends them back, so that both directions are busy; with
+// Server: one thread reads frames and one sends them back, so both directions are busy; with
 // only one frame in flight, one thread does both.
 typedef struct {
   int socket;
@@ -226,7 +226,7 @@ static void client(int count, char **arguments) {
   double end = now();
   say("end");
   atomic_store(&over, 1);
-  // Each stream may still record a frame; records in the window do not change.
+  // Every stream may still record a frame; records in the window do not change.
   double *times = malloc((size_t)streams * MAX_ROUND_TRIPS * sizeof *times);
   size_t total = 0, least = MAX_ROUND_TRIPS, most = 0;
   for (int i = 0; i < streams; ++i) {

@@ -96,7 +96,7 @@ func (a *assembler) skipLoss() {
 	a.isStarted = false
 }
 
-// payload returns the part of a frame that a packet has. Padding has none.
+// payload returns the part of a frame that a packet has. Padding has no payload.
 func payload(packet *rtp.Packet) []byte {
 	data, err := (&codecs.VP8Packet{}).Unmarshal(packet.Payload)
 	if err != nil {

@@ -29,7 +29,7 @@ type Options struct {
 	// ShowsUnfiltered is whether pictures are shown without a filter while there is no server. It is
 	// false for pipelines that hide something; the track then pauses.
 	ShowsUnfiltered bool
-	// OnOutcome receives each outcome. It must return quickly.
+	// OnOutcome receives every outcome. It must return quickly.
 	OnOutcome func(sidelight.Outcome)
 	// OnConnection receives nil when a session is open, and the reason when it is lost.
 	OnConnection func(error)

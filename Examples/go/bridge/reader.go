@@ -6,8 +6,8 @@ import (
 	"sidelight.example/go/vp8"
 )
 
-// Read decodes a remote VP8 track until it ends, and passes on each picture with its RTP timestamp.
-// After a loss it requests a key frame, and skips what cannot be decoded until it arrives.
+// Read decodes a remote VP8 track until it ends, and passes on every picture with its RTP
+// timestamp. After a loss it requests a key frame, and skips undecodable pictures until then.
 func Read(
 	track *webrtc.TrackRemote, requestKeyFrame func(), receive func(*vp8.Picture, uint32),
 ) error {

@@ -4,7 +4,7 @@ import "sidelight.example/go/vp8"
 
 const (
 	width, height = 320, 180
-	// The top rows have the number of the picture, one block for each bit.
+	// The top rows have the number of the picture, one block per bit.
 	counterBits   = 16
 	counterHeight = 44
 	blockWidth    = width / counterBits

@@ -3,7 +3,7 @@
 //
 //	call 127.0.0.1:50051 'colorInvert @region(0, 0.25h, 1w, 0.75h)' 15
 //
-// Each line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`, `end`. Each
+// Every line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`, `end`. Every
 // line of the output is an event.
 package main
 
@@ -28,7 +28,7 @@ const (
 	kilobits      = 1000
 	answerTimeout = 10 * time.Second
 	// The RTP timestamp of the picture with number 0. The ticks of a picture do not depend on the
-	// frame rate, so that each timestamp names its picture.
+	// frame rate, so every timestamp names its picture.
 	firstTimestamp  = 1_000_000
 	ticksPerPicture = 3000
 )
@@ -228,7 +228,7 @@ func sayAnswer(revision uint64, err error) {
 	}
 }
 
-// part returns a name and its value, or nothing if the value is empty.
+// part returns a name and its value, or an empty text if the value is empty.
 func part(name string, value interface{}) string {
 	if value == "" || value == 0 {
 		return ""

@@ -21,7 +21,7 @@ type Error struct {
 	Value, Limit string
 	// Suggestion is the nearest valid name, if a name is unknown.
 	Suggestion string
-	// Line and Column are the position in the text of a pipeline, from 1; 0 if there is none.
+	// Line and Column are the position in the text of a pipeline, from 1; 0 without a position.
 	Line, Column int
 }
 

@@ -19,7 +19,7 @@ type Returned struct {
 type Dropped struct {
 	// First and Last are the numbers of the frames, as Offer returned them.
 	First, Last uint64
-	// RTPTimestamp is that of the last frame.
+	// RTPTimestamp belongs to the last frame.
 	RTPTimestamp uint32
 	// Reason is the name of the contract, or SUPERSEDED_IN_CLIENT or DISCONNECTED.
 	Reason string
@@ -47,7 +47,7 @@ type entry struct {
 }
 
 // outcomeQueue has the outcomes in the order of the frames. A frame has a credit from its sending
-// until its outcome is taken. Drops in the client merge with their neighbours, so that the queue is
+// until its outcome is taken. Drops in the client merge with their neighbours, so the queue is
 // bounded by the credits.
 type outcomeQueue struct {
 	entries     []*entry
@@ -83,7 +83,7 @@ func (q *outcomeQueue) returned(frame *pb.FilteredFrame) {
 	}
 }
 
-// dropped ends each frame of a run that the server dropped.
+// dropped ends every frame of a run that the server dropped.
 func (q *outcomeQueue) dropped(run *pb.Dropped) {
 	var err *Error
 	if run.Diagnostic != nil {

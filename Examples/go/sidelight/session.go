@@ -19,7 +19,7 @@ const maxWaitingControls = 64
 //
 // Every offered frame has exactly one outcome, in the order of the frames. One goroutine writes,
 // because gRPC allows one write at a time, and one reads. At most one frame waits for a credit, and
-// outcomes that are not taken hold credits, so nothing is queued without a bound.
+// outcomes that are not taken hold credits, so all queues are bounded.
 type Session struct {
 	stream  pb.FrameFilter_ProcessClient
 	cancel  context.CancelFunc
@@ -27,7 +27,7 @@ type Session struct {
 	done    sync.WaitGroup
 
 	mutex sync.Mutex
-	// changed is closed and replaced at each change of the state below.
+	// changed is closed and replaced at every change of the state below.
 	changed     chan struct{}
 	queue       outcomeQueue
 	waiting     *pb.Frame

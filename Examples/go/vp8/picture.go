@@ -1,4 +1,4 @@
-// Package vp8 encodes and decodes VP8 with libvpx. Pion carries encoded video only.
+// Package vp8 encodes and decodes VP8 using libvpx. Pion carries encoded video only.
 package vp8
 
 // Picture is a picture in I420: luma, Cb and Cr, without padding.

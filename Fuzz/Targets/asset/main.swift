@@ -4,7 +4,7 @@ import SidelightKernelLanguage
 import SidelightKernels
 
 // Reads the file of an asset as the server does: the server reserves memory by the header,
-// so nothing that is decoded may be larger. A plan must be able to use an accepted asset.
+// so decoded data must not be larger. A plan must be able to use an accepted asset.
 
 let limits = ImageLimits(maxPixels: 1 << 16)
 let pool = BufferPool(maxIdleBytes: 0)

@@ -2,7 +2,7 @@ import FuzzDriver
 import SidelightCodecs
 import SidelightKernels
 
-// Decodes a JPEG with a codec that has decoded all earlier inputs, and with a new one: both
+// Decodes a JPEG using a codec that has decoded all earlier inputs, and with a new one: both
 // must agree, and the result must match the header.
 
 let limits = ImageLimits(maxPixels: 1 << 16)

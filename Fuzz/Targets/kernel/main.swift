@@ -70,7 +70,7 @@ fuzz { input in
   let plan = resolved.plan(for: geometry)
   precondition(plan.output == geometry && plan.refusal == nil, "a kernel changes the frame's shape")
   precondition(plan.passes.count <= 3, "a kernel is more than its pass and conversions of alpha")
-  // The strips of the program, with any numbers: results are finite, or those of the input.
+  // The strips of the program, with any numbers: results are finite, or equal the input.
   for stage in resolved.stages {
     guard case .filter(_, _, let filter) = stage.content else { continue }
     for node in filter.nodes(for: geometry) {

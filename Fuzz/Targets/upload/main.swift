@@ -5,8 +5,8 @@ import SwiftProtobuf
 
 @testable import SidelightUploads
 
-// The messages of an upload, each after its length in two bytes. The result must equal that of a
-// naive implementation of the contract: the complete file, or an error that fits into headers.
+// The messages of an upload, each after its length in two bytes. The result must equal the result
+// of a naive implementation of the contract: the complete file, or an error that fits into headers.
 
 typealias Request = Sidelight_V1_PutAssetRequest
 

@@ -74,7 +74,7 @@ function showBars(id, entries) {
   }
 }
 
-/** Updates the table in place, so that a selection by the user is kept. */
+/** Updates the table in place, so a selection by the user is kept. */
 function showSessions(sessions) {
   const body = byID("sessions").tBodies[0];
   const rows = new Map([...body.rows].map((row) => [row.dataset.id, row]));

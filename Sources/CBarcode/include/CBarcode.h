@@ -28,8 +28,8 @@ cbarcode_scanner *cbarcode_create(char *reason, size_t capacity);
 
 void cbarcode_destroy(cbarcode_scanner *scanner);
 
-/// Scans luma, one byte per pixel in rows without padding, and calls `found` for each code. Returns
-/// the number of codes, or -1 if the scan failed.
+/// Scans luma, one byte per pixel in rows without padding, and calls `found` for every code.
+/// Returns the number of codes, or -1 if the scan failed.
 int cbarcode_scan(
     cbarcode_scanner *scanner, const uint8_t *luma, uint32_t width, uint32_t height,
     void *context, void (*found)(void *context, const cbarcode_code *code));

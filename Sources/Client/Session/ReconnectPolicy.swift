@@ -27,7 +27,7 @@ public struct ReconnectPolicy: Sendable, Hashable {
   ///   session is disconnected.
   public var failOpen: FailOpen
   /// - `initialDelay` (duration, default: 100 ms): the maximum wait before the first attempt. The
-  ///   wait is random between zero and the maximum, which doubles with each attempt. The sessions
+  ///   wait is random between zero and the maximum, which doubles with every attempt. The sessions
   ///   of a failed server therefore do not reconnect at the same moment.
   public var initialDelay: Duration
   /// - `maxDelay` (duration, default: 5 s): the upper bound of the longest wait. A connection that

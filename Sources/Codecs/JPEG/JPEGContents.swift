@@ -16,7 +16,7 @@ struct JPEGContents {
   }
 
   let header: JPEGHeader
-  /// Whether the file defines each table before using it.
+  /// Whether the file defines every table before using it.
   private(set) var isSelfContained = true
 
   private var scans = 0

@@ -116,7 +116,7 @@ public struct JPEGHeader: Sendable, Hashable {
 
   /// The geometry of frames that keep all chroma of the file.
   ///
-  /// The format is `rgb24` if each pixel has a chroma sample, else `i420`, also for grey pictures,
+  /// The format is `rgb24` if every pixel has a chroma sample, else `i420`, also for grey pictures,
   /// to let filters add colour. Range and matrix are full range and BT.601, as JFIF specifies.
   public var geometry: FrameGeometry {
     FrameGeometry(

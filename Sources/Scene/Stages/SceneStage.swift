@@ -1,7 +1,7 @@
 package import SidelightKernels
 
-/// A request whose stage has a state of its own in each session. ``AdaptiveOperation`` has none: its
-/// state is an ``AdaptiveStage``.
+/// A request whose stage has its own state in every session. The state of an ``AdaptiveOperation``
+/// is an ``AdaptiveStage``.
 package protocol StagedRequest: SceneRequest {
   /// The faces that the stage needs to know; `nil` if it doesn't need faces.
   var faces: FaceRequest? { get }

@@ -35,7 +35,7 @@ final class AssetLibrary: Sendable {
     )
   }
 
-  /// A count that grows with each reservation and release of memory.
+  /// A count that grows with every reservation and release of memory.
   var activity: UInt64 { self.quotas.activity }
 
   // MARK: For pipelines

@@ -51,7 +51,7 @@ final class AssetQuotaTracker: Sendable {
   /// Returns the reserved bytes of all owners.
   func total(_ kind: Kind) -> Int { self.accounts.withLock { $0[kind]?.total ?? 0 } }
 
-  /// A count that grows with each reservation and release.
+  /// A count that grows with every reservation and release.
   var activity: UInt64 { self.changes.load(ordering: .relaxed) }
 
   /// Reserves bytes for an owner.

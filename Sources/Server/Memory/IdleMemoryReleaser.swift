@@ -25,7 +25,7 @@ package struct IdleMemoryReleaser: Sendable {
     }
   }
 
-  /// A count that grows with each frame, each requested buffer, and each asset that is added or
+  /// A count that grows with every frame, each requested buffer, and every asset that is added or
   /// removed.
   private var activity: UInt64 {
     let pool = self.engine.processing.pool.statistics
@@ -54,7 +54,7 @@ package struct IdleMemoryReleaser: Sendable {
 }
 
 extension IdleMemoryReleaser {
-  /// Decides at each check whether to release the free memory of the heap.
+  /// Decides at every check whether to release the free memory of the heap.
   ///
   /// Memory is released in two cases: once when the server was idle since the last check, and
   /// whenever frames still arrive, but more than an eighth of the resident memory is free.

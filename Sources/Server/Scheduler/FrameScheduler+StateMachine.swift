@@ -348,7 +348,7 @@ extension FrameScheduler {
     }
 
     /// The lowest service of the running and waiting sessions, if any. A session that needs less
-    /// than its share continues from here with each frame: it goes before all sessions that need
+    /// than its share continues from here with every frame: it goes before all sessions that need
     /// more, and does not accumulate a share.
     private var minService: Duration? {
       var least: Duration?

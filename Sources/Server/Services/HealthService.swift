@@ -35,7 +35,7 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
     }
   }
 
-  /// Sends the status now and after each change, until the call ends. When the server shuts down,
+  /// Sends the status now and after every change, until the call ends. When the server shuts down,
   /// sends the final status and ends with UNAVAILABLE.
   func watch(
     request: Grpc_Health_V1_HealthCheckRequest,

@@ -26,7 +26,7 @@ struct PlanRunner: Sendable {
   ///   - outcome: The message without the picture.
   ///   - isReduced: Whether to leave out optional work on the scene.
   ///   - hides: Whether the plan replaces one that hides the frame.
-  ///   - bands: The number of threads to use for each pass.
+  ///   - bands: The number of threads to use for every pass.
   ///   - meter: Measures the work of all threads.
   /// - Returns: The picture, and the work of the transition in it.
   func run(

@@ -2,7 +2,7 @@ import AsyncAlgorithms
 import SidelightWire
 
 extension SessionClock {
-  /// Returns a sequence with an element at the end of each interval. Ends when the task is
+  /// Returns a sequence with an element at the end of every interval. Ends when the task is
   /// cancelled.
   func ticks(every interval: Duration) -> AsyncTimerSequence<TimerClock> {
     AsyncTimerSequence(interval: interval, clock: TimerClock(clock: self))

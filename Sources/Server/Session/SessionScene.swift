@@ -8,7 +8,7 @@ typealias SceneDrawings = (later: FrameScene?, earlier: FrameScene?)
 
 /// The scene of a session: the faces in its frames and the state of its scene stages.
 ///
-/// The worker steps it before each frame. Slow work, such as searches of whole pictures, runs at
+/// The worker steps it before every frame. Slow work, such as searches of whole pictures, runs at
 /// the same time as later frames, in turns of the scheduler that leave a thread to frames
 /// (``FrameScheduler/TurnKind``); its results apply to the next step.
 final class SessionScene: Sendable {

@@ -6,7 +6,7 @@ import Tracing
 /// Records a span and a duration per call, by OpenTelemetry's conventions for gRPC (1.44).
 ///
 /// The body of a streaming handler runs after `next` has returned, in the response's producer; so
-/// both get the span's context, and the span ends with the producer. Each frame of a session has a
+/// both get the span's context, and the span ends with the producer. Every frame of a session has a
 /// separate span and is not an event of the call's span, which can last for hours.
 struct CallInterceptor: ServerInterceptor {
   let tracer: (any Tracer)?

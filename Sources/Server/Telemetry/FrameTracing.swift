@@ -6,7 +6,7 @@ import Synchronization
 package import Tracing
 
 /// Starts a span per frame, as a child of the frame's own trace context. A call can last for hours,
-/// and its metadata has only one parent, so each frame has a separate context.
+/// and its metadata has only one parent, so every frame has a separate context.
 package struct FrameTracing: Sendable {
   /// The tracer. `nil` disables spans.
   package let tracer: (any Tracer)?
@@ -76,7 +76,7 @@ package struct FrameTracing: Sendable {
   }
 }
 
-/// The span of one frame from arrival to outcome, with child spans for the wait and each pass.
+/// The span of one frame from arrival to outcome, with child spans for the wait and every pass.
 /// Also records the durations as metrics.
 ///
 /// Ends with the frame's outcome; at the latest with its last reference, for a frame without an

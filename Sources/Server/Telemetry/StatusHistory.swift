@@ -79,7 +79,7 @@ struct SessionHistory: Sendable {
   }
 }
 
-/// A histogram of durations in bounded memory. It divides each octave of nanoseconds into 32 equal
+/// A histogram of durations in bounded memory. It divides every octave of nanoseconds into 32 equal
 /// parts, so the error of a percentile is 1.6 % at most.
 package struct DurationHistogram: Sendable {
   private static let partBits = 5

@@ -1,6 +1,6 @@
 /**
  * Loads the page again if one of its files did not arrive, a few times; then says so. This file is
- * no module, so that it runs even if a module is missing.
+ * a plain script, so that it runs even if a module is missing.
  */
 (() => {
   const KEY = "sidelight-studio-reloads";

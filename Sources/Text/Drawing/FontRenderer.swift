@@ -13,8 +13,8 @@ public struct TextConfiguration: Sendable, Hashable {
 /// A renderer of texts with FreeType, HarfBuzz and FriBidi.
 ///
 /// A font that is not installed is replaced by a similar one. Characters that a text's font lacks
-/// are drawn with other installed fonts: the Noto font of their script, DejaVu Sans, Noto Sans CJK,
-/// and Noto Color Emoji for emoji. Characters that all fonts lack are drawn as the font's own box.
+/// are drawn using other installed fonts: the Noto font of their script, DejaVu Sans, Noto Sans
+/// CJK, and Noto Color Emoji for emoji. Characters that all fonts lack are drawn as a box.
 public struct FontRenderer: TextRenderer, FontReader {
   private let fonts: FontCollection
 

@@ -4,7 +4,7 @@
   public import SidelightScene
   import Synchronization
 
-  /// Finds frontal faces with a cascade classifier of OpenCV.
+  /// Finds frontal faces using a cascade classifier of OpenCV.
   ///
   /// A search finds faces turned by up to about 15 degrees from its angle. It does not find
   /// profiles and backs of heads, and often misses covered faces.

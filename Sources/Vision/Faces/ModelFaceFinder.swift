@@ -1,7 +1,7 @@
 import SidelightKernels
 public import SidelightScene
 
-/// Finds faces with a model that the operator configured.
+/// Finds faces using a model that the operator configured.
 public struct ModelFaceFinder: FaceFinder {
   private let model: VisionModel
   private let decoder: any FaceDecoder

@@ -1,7 +1,7 @@
 import SidelightKernels
 package import SidelightScene
 
-/// Searches whole pictures with one finder, and windows around known faces with another.
+/// Searches whole pictures using one finder, and windows around known faces using another.
 package struct TwoRangeFaceFinder: FaceFinder {
   private var far: any FaceFinder
   private var near: any FaceFinder

@@ -9,7 +9,7 @@
 /// | Robust Video Matting | inputs `src` and `r1i` to `r4i`, outputs `pha` and `r1o` to `r4o` |
 /// | BlazeFace | outputs 1xNx16 and 1xNx1, N 896 or 2304 |
 /// | YuNet 2023mar | outputs `cls_8` to `kps_32` |
-/// | SCRFD | for each stride of 8, 16 and 32: outputs of 1, 4 and 10 values |
+/// | SCRFD | for every stride of 8, 16 and 32: outputs of 1, 4 and 10 values |
 /// | UltraFace | outputs 1xNx2 and 1xNx4 |
 /// | MediaPipe face mesh | an output of 1404 values and one of 1 |
 struct ModelConvention {

@@ -117,7 +117,7 @@ package struct ProtobufBounds: Sendable {
 /// The fields of a message that are messages themselves, recursively: the information for counting
 /// the fields of an encoded message.
 package struct MessageShape: Sendable {
-  /// The indices of the fields' message types, by field number, for each message of a contract.
+  /// The indices of the fields' message types, by field number, for every message of a contract.
   fileprivate let messages: [[UInt32: Int]]
   /// The index of this message.
   fileprivate let index: Int

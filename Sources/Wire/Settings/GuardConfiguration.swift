@@ -1,5 +1,5 @@
 /// The limits on a server's peers. The defaults do not affect well-behaved clients, and bound the
-/// cost of others; `docs/design/reliability.md` explains the purpose of each limit.
+/// cost of others; `docs/design/reliability.md` explains the purpose of every limit.
 public struct GuardConfiguration: Sendable, Hashable {
   /// - `maxConnections` (count, default: 2048): connections at a time, over all addresses.
   public var maxConnections = 2048

@@ -44,7 +44,7 @@ public struct ServerTLS: Sendable, Hashable {
 
 /// The TLS of a client's connections over TCP. Unix sockets don't use TLS.
 ///
-/// Each connection reads the files again, so a replaced file applies to the next one.
+/// Every connection reads the files again, so a replaced file applies to the next one.
 public struct ClientTLS: Sendable, Hashable {
   /// - `authorities` (path, optional, default: the system's authorities): a PEM file with the
   ///   authorities that sign certificates of servers.

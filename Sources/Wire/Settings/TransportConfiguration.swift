@@ -1,6 +1,6 @@
 /// The settings of connections, for server and client. The defaults are for video; gRPC's own are
 /// for messages of a few kilobytes, and carry a twelfth of the frames.
-/// `docs/reference/transport.md` has the measured effect of each setting.
+/// `docs/reference/transport.md` has the measured effect of every setting.
 ///
 /// A server or client with a value out of range throws a ``ConfigurationError``.
 public struct TransportConfiguration: Sendable, Hashable {

@@ -1,7 +1,7 @@
 """A frame number, drawn as a bar code into the top strip of a picture.
 
-The number's bits are the cells of a row, the most significant one first, and those of a second row
-with the opposite brightness. A bit is the sign of the difference of its two cells, so that a reader
+The number's bits are the cells of a row, the most significant one first, repeated in a second row
+with the opposite brightness. A bit is the sign of the difference of its two cells, so a reader
 needs no threshold, and neither the codec's noise nor a change of the brightness range matters. A
 bit whose cells differ by less than ``LEAST_CONTRAST`` is unreadable: no frame is misread for
 another one.

@@ -107,7 +107,7 @@ class Browser:
         self._reader.start()
 
     def _read_log(self) -> None:
-        """Reads the log to its end, so that the browser never waits for a reader."""
+        """Reads the log to its end, so the browser never waits for a reader."""
         assert self.process.stderr
         for line in self.process.stderr:
             text = line.decode(errors="replace")

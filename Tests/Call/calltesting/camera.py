@@ -1,4 +1,4 @@
-"""A camera's video as a Y4M file, each frame with its number and areas of known colour."""
+"""A camera's video as a Y4M file, every frame with its number and areas of known colour."""
 
 from dataclasses import dataclass
 from pathlib import Path

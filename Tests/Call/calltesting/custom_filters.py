@@ -1,4 +1,4 @@
-"""The server of `Examples/CustomFilters`, whose filter `slow` takes a stated time for each frame."""
+"""The server of `Examples/CustomFilters`, whose filter `slow` takes a stated time per frame."""
 
 import tempfile
 from typing import Self

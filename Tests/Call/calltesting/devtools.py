@@ -139,7 +139,7 @@ class Page:
         )
 
     def close(self) -> None:
-        """Closes the page, as a participant who closes a tab does. A second call does nothing."""
+        """Closes the page, as a participant who closes a tab does. A second call has no effect."""
         if not self._is_closed:
             self._is_closed = True
             self._browser.command("Target.closeTarget", targetId=self._target)

@@ -26,7 +26,7 @@ class HTTPCollector(Collector):
                 self.wfile.write(response.SerializeToString())
 
             def log_message(self, *_: object) -> None:
-                """Logs nothing."""
+                """Discards the log."""
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)

@@ -50,10 +50,10 @@ def delays(
 ) -> Delays:
     """Returns the delays between a sender's camera and a viewer's tile.
 
-    The camera's time is that of the capture of the frame that the sender's own tile shows. A busy
+    The camera's time is the capture time of the frame in the sender's own tile. A busy
     page shows fewer frames than the camera delivers; the capture of one that is missing is computed
     from the last frame before it. Numbers repeat when the camera's video does: a viewer's frame
-    belongs to the last frame of its number before it, so that delays must be shorter than the
+    belongs to the last frame of its number before it, so delays must be shorter than the
     video.
     """
     captured: dict[int, list[float]] = defaultdict(list)

@@ -171,7 +171,7 @@ class Participant:
         return self.applied()
 
     def data(self, selector: str) -> dict[str, str]:
-        """Returns the data attributes of an element; none if there is no such element."""
+        """Returns the data attributes of an element; empty if there is no such element."""
         return self.page.run(
             "(selector) => ({ ...document.querySelector(selector)?.dataset })", selector
         )
@@ -207,7 +207,7 @@ class Participant:
 
 
 class Applied:
-    """A change in force: its revision, and the sequence of the first frame filtered with it."""
+    """A change in force: its revision, and the sequence of the first frame filtered using it."""
 
     def __init__(self, revision: int, sequence: int) -> None:
         self.revision = revision

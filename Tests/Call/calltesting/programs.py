@@ -107,7 +107,7 @@ class Program:
 class Sidelight:
     """Sidelight on a Unix socket with shared memory, which can be killed and started again.
 
-    Its resume keys stay the same, as those of a deployment do.
+    Its resume keys stay the same, as in a deployment.
     """
 
     def __init__(self, *options: str, environment: dict[str, str] | None = None) -> None:

@@ -1,5 +1,5 @@
 // Reads the frame numbers and the colours of the videos of a page, frame by frame. Injected by the
-// tests; the page knows nothing of it.
+// tests; the page does not depend on it.
 window.sidelightReader = (() => {
   // The samples that a reader keeps; older ones are removed.
   const MOST_SAMPLES = 20000;
@@ -17,7 +17,7 @@ window.sidelightReader = (() => {
     return context;
   }
 
-  // The mean of a channel, or of each channel, in a rectangle of an image.
+  // The mean of a channel, or of every channel, in a rectangle of an image.
   function mean(image, left, top, right, bottom) {
     const sums = [0, 0, 0];
     let count = 0;
@@ -61,7 +61,7 @@ window.sidelightReader = (() => {
         number: this.number(width, height),
         colours: this.colours(),
         contrast: this.contrast(width, height),
-        // Milliseconds of the system clock, so that pages can be compared.
+        // Milliseconds of the system clock, so pages can be compared.
         shown: performance.timeOrigin + metadata.presentationTime,
         captured: metadata.captureTime === undefined
           ? null : performance.timeOrigin + metadata.captureTime,

@@ -172,7 +172,7 @@ class Visitor:
     def _on_message(self, text: str) -> None:
         message = json.loads(text)
         if "reply" in message:
-            # An answer to a message that is no command has no number.
+            # An answer to an unknown message has no number.
             if reply := self._replies.pop(message["reply"], None):
                 reply.set_result(message)
         elif message["event"] == "room":

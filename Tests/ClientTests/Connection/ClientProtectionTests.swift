@@ -104,7 +104,7 @@ import Testing
         var received = ReceivedEvents(session)
         await session.send(VideoFrame(shots[0]))
         _ = try await received.filtered()
-        // Frames are not filtered with it, and the server does not report it as in force.
+        // Frames are not filtered using it, and the server does not report it as in force.
         session.select(Self.hiding)
         _ = try await session.ping()
         await first.kill()

@@ -80,7 +80,7 @@ import Testing
         var received = ReceivedEvents(session)
         await session.send(VideoFrame(shot))
         _ = try await received.filtered()
-        // Frames are not filtered with it, so the server does not report it as in force.
+        // Frames are not filtered using it, so the server does not report it as in force.
         let requestID = session.select([.filter("colorInvert")])
         _ = try await session.ping()
         await first.kill()

@@ -61,7 +61,7 @@ def apply(stub, image, *wanted):
 
 
 def image_of(alpha_mode: str):
-    """A BGRA image of noise; premultiplied colours are no greater than their alpha."""
+    """A BGRA image of noise; premultiplied colours are at most their alpha."""
     image = images.noise("BGRA8", WIDTH, HEIGHT, seed=11)
     pixels = images.samples(image)[0].reshape(HEIGHT, WIDTH, 4).copy()
     if alpha_mode == "PREMULTIPLIED":

@@ -13,9 +13,9 @@ from sidelight_testing.contract import catalogue, frame_filter, service
 from sidelight_testing.contract import image as messages
 from sidelight_testing.session import pipeline
 
-# The filters that compute the chroma of 4:2:0 as that of the pixels that share it.
+# The filters that compute the chroma of 4:2:0 from the pixels that share it.
 SUMS_OVER_PIXELS = {"boxBlur", "gaussianBlur", "motionBlur", "unsharpMask"}
-# No multiple of any vector, and even, so that planes of chroma have whole samples.
+# No multiple of any vector, and even, so planes of chroma have whole samples.
 WIDTH, HEIGHT = 62, 46
 
 
@@ -62,7 +62,7 @@ def opaque(name: str):
 
 
 def under(light, image):
-    """The image in a light; itself in that of every other oracle."""
+    """The image in a light; every other oracle returns it unchanged."""
     return image if light == (1, 1, 1) else images.lit(image, light)
 
 

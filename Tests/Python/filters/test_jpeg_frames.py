@@ -1,4 +1,4 @@
-"""JPEG frames, and results of a requested shape, checked with Pillow."""
+"""JPEG frames, and results of a requested shape, checked using Pillow."""
 
 import io
 

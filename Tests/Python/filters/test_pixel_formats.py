@@ -1,4 +1,4 @@
-"""Filters compared with NumPy, on all raw formats, at sizes that are no multiple of a vector."""
+"""Filters compared with NumPy, on all raw formats, at sizes that are not multiples of a vector."""
 
 import numpy as np
 import pytest

@@ -54,7 +54,7 @@ def test_the_clock_is_the_capture_time(stub):
         ("{capture_time:%H:%M:%S}", "23:59:58", clock), ("{sequence:3}", "007", number),
     ]:
         fields = {"capture_time_ns": CAPTURE, "frame_index": 7}
-        # A part that is empty, with another field, so that both texts have digits of equal width.
+        # A part that is empty, with another field, so both texts have digits of equal width.
         constant = "{capture_time:}" + value
         same = apply(stub, image, ("text", {"text": constant}), **fields)
         assert not differences(shown, same).any(), template

@@ -93,7 +93,7 @@ def test_a_valid_token_opens_a_session_for_its_subject(guarded_channel, issuer):
         ]
 
 
-# Each row of the table of bad tokens: what is done to a good one.
+# Every row of the table of bad tokens: what is done to a good one.
 BAD_TOKENS = {
     "malformed": lambda issuer: "x.y",
     "empty": lambda issuer: "",

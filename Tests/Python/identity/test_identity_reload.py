@@ -56,7 +56,7 @@ def test_sessions_continue_when_certificates_change(tmp_path):
             server.reload()
             after = serial_number(server, authority, tmp_path)
             assert after != before
-            # A broken file changes nothing.
+            # A broken file has no effect.
             certificate.write_text("no certificate")
             assert str(certificate) in server.reload(REFUSED)[0]["fault"]
             assert serial_number(server, authority, tmp_path) == after
@@ -87,12 +87,12 @@ def test_a_reload_changes_certificates_and_keys_together_or_neither(tmp_path):
     with Reloading(file, *issuer.options) as server:
         token, serial = issuer.token(), serial_number(server, authority, tmp_path)
         assert accepts(token)
-        # Good keys, and a certificate that is none.
+        # Good keys, and an invalid certificate.
         other = Issuer(tmp_path, "key-2")
         certificate.write_text("no certificate")
         assert str(certificate) in server.reload(REFUSED)[0]["fault"]
         assert accepts(token) and not accepts(other.token())
-        # A good certificate, and keys that are none.
+        # A good certificate, and invalid keys.
         authority.issue("second", "127.0.0.1").write(tmp_path, "server")
         other.keys.write_text("no keys")
         server.reload(REFUSED)

@@ -184,7 +184,7 @@ def test_frames_count_per_participant(limited_connection):
         with open_session(
             stub, participant, drop_policy=messages.DROP_POLICY_NEWEST_WINS
         ) as session:
-            # One at a time, so that nothing else can be a reason to drop.
+            # One at a time, so frames are dropped for this reason only.
             for _ in range(FRAMES):
                 session.send_frame(PICTURE)
                 while session.receive().WhichOneof("kind") not in ("frame", "dropped"):

@@ -1,4 +1,4 @@
-"""Permissions: the filters and values that callers and participants may use, at each entry."""
+"""Permissions: the filters and values that callers and participants may use, at every entry."""
 
 import signal
 import subprocess

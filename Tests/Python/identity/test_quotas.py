@@ -32,7 +32,7 @@ def test_frames_beyond_the_rate_are_dropped_and_counted(limited_stub):
     picture = images.noise("GRAY8", 8, 8)
     began = time.monotonic()
     with Session(limited_stub) as session:
-        # One at a time, so that nothing else can be a reason to drop.
+        # One at a time, so frames are dropped for this reason only.
         for _ in range(200):
             session.send_frame(picture)
             while session.receive().WhichOneof("kind") not in ("frame", "dropped"):

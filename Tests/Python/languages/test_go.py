@@ -11,7 +11,7 @@ from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.programs import Program
 from sidelight_testing.server import Server
 
-# The number of each picture is drawn in its top rows, which the filter leaves as they are.
+# The number of every picture is drawn in its top rows, which the filter leaves as they are.
 INVERT = "colorInvert @region(0, 0.25h, 1w, 0.75h)"
 FRAMES_PER_SECOND = 15
 # VP8 is lossy, also for flat pictures, and they are encoded twice.
@@ -23,7 +23,7 @@ def call(folder, address: str, pipeline: str = INVERT, fps: int = FRAMES_PER_SEC
 
 
 def rows(program: Program, kind: str) -> list[list[int]]:
-    """The numbers of each line of a kind."""
+    """The numbers of every line of a kind."""
     return [
         [int(word) for word in line.split()[1:]]
         for line in program.lines if re.fullmatch(kind + r"( \d+)+", line)
@@ -102,8 +102,8 @@ def test_every_picture_has_one_outcome_in_order(go_programs, tmp_path):
         call(go_programs, address, INVERT, fps=120) as program,
     ):
         program.wait_for("outcome .*")
-        # A server that does not answer uses up the credits. Outcomes are in order, so those of the
-        # pictures that wait follow the server's.
+        # A server that does not answer uses up the credits. Outcomes are in order, so the outcomes
+        # of waiting pictures follow the server's.
         server.process.send_signal(signal.SIGSTOP)
         for _ in range(30):
             program.wait_for(r"captured \d+ \d+")

@@ -18,7 +18,7 @@ EX_USAGE = 64
 
 
 def serve(*arguments: object, environment: dict[str, str] | None = None):
-    """Runs `serve` where it is expected to end by itself."""
+    """Runs `serve` where it is expected to exit."""
     return subprocess.run(
         [binary(), "serve", *arguments],
         env=os.environ | (environment or {}),
@@ -37,7 +37,7 @@ def printed(*arguments: object, environment: dict[str, str] | None = None) -> di
 
 
 def faults(*arguments: object, environment: dict[str, str] | None = None) -> list[str]:
-    """The messages of a start that is refused; nothing is served."""
+    """The messages of a server that refuses to start."""
     finished = serve(*arguments, environment=environment)
     assert finished.returncode == EX_USAGE, finished
     assert not finished.stdout
@@ -46,7 +46,7 @@ def faults(*arguments: object, environment: dict[str, str] | None = None) -> lis
     return [line.removeprefix("Error: ") for line in lines]
 
 
-# For each type of value: the key, its flag, and a text and its written form for each source.
+# For every type of value: the key, its flag, and a text and its written form for every source.
 TYPES = [
     ("limits.max-sessions", "--max-sessions", "7", "8", "9", "{} sessions"),
     ("limits.max-load", "--max-load", "0.5", "3", "0", "{}"),

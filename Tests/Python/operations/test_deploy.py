@@ -91,7 +91,7 @@ def test_the_image_is_built_as_the_static_binary_is():
 
 
 def image_stages() -> dict[str, str]:
-    """The lines of each stage of the file, by the stage's name."""
+    """The lines of every stage of the file, by the stage's name."""
     parts = re.split(r"^FROM \S+ AS (\S+)$", DOCKERFILE.read_text(), flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 

@@ -122,7 +122,7 @@ def stuck(server: Server, stack: contextlib.ExitStack) -> None:
 
 
 def idle(server: Server, stack: contextlib.ExitStack) -> None:
-    """Opens a session, and then sends nothing."""
+    """Opens a session, and stays silent."""
     channel = stack.enter_context(grpc.insecure_channel(server.addresses["tcp"]))
     stack.enter_context(Session(service.FrameFilterStub(channel)))
 

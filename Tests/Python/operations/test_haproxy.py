@@ -86,7 +86,7 @@ def test_sessions_survive_a_drain_and_a_killed_server(fleet):
             client.select_inversion()
         for client in clients:
             client.wait_until(lambda client: client.is_selected, WAIT_SECONDS)
-        # The fewest sessions first: each server has its share.
+        # The fewest sessions first: every server has its share.
         assert [sessions(each) for each in (drained, killed, left)] == [
             CLIENTS // SERVERS
         ] * SERVERS

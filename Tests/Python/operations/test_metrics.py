@@ -108,7 +108,7 @@ def test_sums_of_outcomes_match_the_clients_counts(measured):
             expression = f'sidelight_frame_bytes_total{{direction="{direction}"}}'
             [found] = prometheus.query(expression)
             assert int(found["value"][1]) == totals[f"bytes_{direction}"]
-        # Each frame has its time, too; that of a dropped one ends when the client is notified.
+        # Every frame has its time, too; a dropped frame's ends when the client is notified.
         [found] = prometheus.query("sum(sidelight_frame_seconds_count)")
         assert int(found["value"][1]) == sum(told.values())
         [found] = prometheus.query("sidelight_sessions_opened_total")

@@ -28,7 +28,7 @@ def test_sigterm_drains_all_workers(to_all):
             return all(server.sessions(worker) for worker in range(2))
 
         wait_until(one_more)
-        # As a terminal and a service manager do it: the second signal for a worker forces nothing.
+        # As a terminal and a service manager do it: the second signal for a worker is ignored.
         for pid in server.pids if to_all else []:
             os.kill(pid, signal.SIGTERM)
         server.process.send_signal(signal.SIGTERM)

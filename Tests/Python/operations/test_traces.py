@@ -40,7 +40,7 @@ def test_a_trace_contains_the_clients_span_and_each_pass(collector):
         SimpleSpanProcessor(OTLPSpanExporter(endpoint=collector.endpoint, insecure=True))
     )
     tracer = provider.get_tracer("test")
-    # Nothing is sent for time: all but whole batches must come when the server ends.
+    # Batches are not sent by time: all but whole batches must come when the server ends.
     environment = {"OTEL_SERVICE_NAME": "filters", "OTEL_BSP_SCHEDULE_DELAY": "3600000"}
     with server_that_traces(collector, **environment) as server:
         passes = passes_of(server)
@@ -110,7 +110,7 @@ def test_the_span_of_a_call_follows_the_conventions(collector):
     assert found["network.peer.address"] == "127.0.0.1"
     assert 0 < found["network.peer.port"] < 65536
     assert info.status.code == Status.STATUS_CODE_UNSET
-    # A caller's mistake is no error of the server.
+    # A caller's mistake is not a server error.
     assert attributes(describe)["rpc.response.status_code"] == "NOT_FOUND"
     assert "error.type" not in attributes(describe)
     assert describe.status.code == Status.STATUS_CODE_UNSET

@@ -13,7 +13,7 @@ import pytest
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.server import binary
 
-# Imported by the contract before, so that there is something to import here.
+# Imported by the contract before, so there is something to import here.
 from sidelight.v1 import sessions_pb2 as sessions
 from sidelight.v1 import sessions_pb2_grpc as sessions_service
 
@@ -158,7 +158,7 @@ def test_a_read_only_folder_is_refused_with_the_reason(path):
 
 def test_hundreds_of_connections_wait_until_the_server_accepts_them(path):
     with serving(path) as server, contextlib.ExitStack() as connections:
-        # A stopped process accepts nothing.
+        # A stopped process does not accept connections.
         server.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, server.pid, os.WSTOPPED)
         for _ in range(500):

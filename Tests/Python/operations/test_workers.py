@@ -24,7 +24,7 @@ FRAME = b"FRAME\n" + bytes(range(128)) * 3
 
 @contextlib.contextmanager
 def clients_of_all(server: Workers, kind: str = "tcp"):
-    """Sessions until each worker has one, each on a separate connection."""
+    """Sessions until every worker has one, each on a separate connection."""
     with contextlib.ExitStack() as stack:
         clients = []
 
@@ -54,7 +54,7 @@ def test_sessions_of_a_crashed_worker_resume(kind):
     with Workers(2, "--max-load", "0") as server:
         with clients_of_all(server, kind) as clients:
             victims = server.sessions(0)
-            # No client has resumed yet: each resumption recorded below is due to this end.
+            # No client has resumed yet: every resumption recorded below is due to this end.
             assert not any(client.resumptions for client in clients)
             server.end(0)
             wait_until(lambda: sum(len(each.resumptions) for each in clients) == victims)
@@ -129,7 +129,7 @@ def test_the_swift_client_resumes(tmp_path):
             stderr=subprocess.PIPE,
         )
         try:
-            # Some frames have come, so that one can replace those that are lost.
+            # Some frames have come, so one can replace those that are lost.
             at_work = wait_until(
                 lambda: [w for w in range(2) if server.metric("sidelight_frames_total", w) > 3]
             )

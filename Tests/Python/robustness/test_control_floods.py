@@ -27,7 +27,7 @@ SEVERAL = 6
 
 @pytest.fixture
 def server():
-    """A separate server for each test, since floods may leave memory behind."""
+    """A separate server per test, since floods may leave memory behind."""
     with Server("--admin", "127.0.0.1:0") as running:
         yield running
         assert running.process.poll() is None, f"the server ended:\n{running.log}"
@@ -40,7 +40,7 @@ def test_a_flood_of_control_messages_does_not_affect_other_clients(server, name)
             harm = impact.watch(FLOOD_SECONDS)
         assert flooders.sent_bytes > 0
         assert harm.is_bearable, harm
-        # The connection has been reset; what it left is no burden either.
+        # The connection has been reset; the state it left does not slow the server either.
         harm = impact.watch(AFTERWARDS_SECONDS)
         assert harm.is_bearable, harm
         harm = impact.finish()

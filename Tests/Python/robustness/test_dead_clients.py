@@ -15,7 +15,7 @@ from sidelight_testing.contract import TESTS, frame_filter, service
 from sidelight_testing.contract import session as messages
 from sidelight_testing.session import Session, pipeline
 
-# Frames that take long, so that the client dies in the midst of one, with others waiting.
+# Frames that take long, so the client dies in the midst of one, with others waiting.
 LONG = pipeline(*[("gaussianBlur", {"radius": 4 + index / 8}) for index in range(64)])
 FRAMES = 8
 # The time that the server guarantees.

@@ -1,5 +1,5 @@
-"""A peer whose calls break gRPC's rules gets a status. Other clients lose no frame, and nothing is
-left of the peer."""
+"""A peer whose calls break gRPC's rules gets a status. Other clients lose no frame, and the peer
+leaves no state behind."""
 
 import random
 import time

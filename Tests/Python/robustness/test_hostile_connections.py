@@ -1,5 +1,5 @@
 """A peer that breaks HTTP/2's rules gets a closed connection. Other clients lose no frame, and
-nothing is left of the peer."""
+the peer leaves no state behind."""
 
 import random
 import struct

@@ -1,5 +1,5 @@
 """A peer with an invalid upload, or one that breaks the order of messages, gets a status. Other
-clients lose no frame, and nothing is left of the upload."""
+clients lose no frame, and the upload leaves no state behind."""
 
 import time
 
@@ -24,7 +24,7 @@ LONGEST = 16 << 20
 
 @pytest.fixture
 def target(hostile_server, bystander):
-    """The address of a server that afterwards holds no asset, and nothing of an upload."""
+    """The address of a server that afterwards holds neither assets nor parts of uploads."""
     address = hostile_server.addresses["tcp"]
     yield address
     deadline = time.monotonic() + GONE_SECONDS

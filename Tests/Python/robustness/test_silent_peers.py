@@ -114,7 +114,7 @@ def test_stopped_and_stalled_peers_leave_no_session(server):
         assert stopped.stdout.readline() == b"open\n"
         os.kill(stopped.pid, signal.SIGSTOP)
 
-        # One grants no window, but answers PINGs; one grants all, and takes nothing off its socket.
+        # One grants no window, but answers PINGs; another stops reading from its socket.
         shut = stack.enter_context(RawPeer(address))
         begin_session(shut, frame_count=2)
         done = threading.Event()

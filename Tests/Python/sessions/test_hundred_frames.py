@@ -24,7 +24,7 @@ SELECTIONS = {
 
 
 def picture(sequence: int) -> np.ndarray:
-    """A picture like no other frame's, so that an outcome cannot be mistaken for another."""
+    """A picture like no other frame's, so an outcome cannot be mistaken for another."""
     random = np.random.default_rng(sequence)
     return random.integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
 

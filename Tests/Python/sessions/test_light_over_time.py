@@ -21,7 +21,7 @@ def flat(color: tuple[int, int, int]):
 
 
 class Stream:
-    """A session that filters frames one after the other."""
+    """A session that filters frames one at a time."""
 
     def __init__(self, stub, *filters, **fields: object) -> None:
         self.session = Session(

@@ -50,7 +50,7 @@ def test_the_newest_frame_wins_and_every_frame_has_one_outcome(stub, picture):
         messages.DROP_REASON_SUPERSEDED,
         messages.DROP_REASON_OUTPUT_SUPERSEDED,
     }
-    # Nothing is newer than the last one.
+    # The last one is the newest.
     assert transcript.frames[-1].sequence == session.sent[-1]
 
 
@@ -87,7 +87,7 @@ def test_never_drop_delivers_every_frame(stub):
 
 
 def test_a_long_call_is_not_aborted(stub):
-    # gRPC's own libraries probe the bandwidth with a ping for each burst of data; a server that
+    # gRPC's own libraries probe the bandwidth with a ping per burst of data; a server that
     # counts those as an attack ends the connection after a few hundred frames.
     picture = images.noise("I420", 320, 180)
     never = messages.DROP_POLICY_NEVER_DROP

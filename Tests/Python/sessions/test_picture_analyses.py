@@ -24,7 +24,7 @@ def code(text: str, x: int, y: int, scale: int = 4) -> np.ndarray:
 
 
 def analyses(stub, filter_call, pictures: list[np.ndarray]) -> list:
-    """The analyses of each picture, one after the other."""
+    """The analyses of the pictures, one at a time."""
     with Session(stub, pipeline=pipeline(filter_call), analysis_only=True) as session:
         found = []
         for picture in pictures:

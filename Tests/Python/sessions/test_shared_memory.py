@@ -1,4 +1,4 @@
-"""Shared memory as another language has it: sockets and mmap of the standard library, nothing else.
+"""Shared memory as another language has it: only sockets and mmap of the standard library.
 
 Run as a program, this file is a client that is killed, or one that runs as another user.
 """
@@ -38,7 +38,7 @@ NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 WIDTH, HEIGHT, FRAMES = 38, 22, 12
 HEADER = b"YUV4MPEG2 W38 H22 F30:1 Ip A1:1 C420jpeg\n"
 GONE_SECONDS = 1
-# Frames that take long, so that a client dies in the midst of one.
+# Frames that take long, so a client dies in the midst of one.
 LONG = pipeline(*[("gaussianBlur", {"radius": 4 + index / 8}) for index in range(64)])
 
 

@@ -41,7 +41,7 @@ def filtered(session: Session, scene: np.ndarray) -> np.ndarray:
 
 
 def assert_covered(picture: np.ndarray, scene: np.ndarray) -> None:
-    """Checks that nothing of the scene is sharp."""
+    """Checks that the whole scene is blurred."""
     assert portraits.is_hidden(picture, scene)
     assert portraits.is_hidden(portraits.corners_of(picture), portraits.corners_of(scene))
 
@@ -111,7 +111,7 @@ def test_a_face_in_alpha_is_hidden(stub, vision, scene, is_flat):
     height, width, _ = scene.shape
     alpha = scene.mean(2).astype(np.uint8)
     colors = np.full_like(scene, 200) if is_flat else scene
-    # Alpha shows the scene upside down, so that its face is where the colours have none.
+    # Alpha shows the scene upside down, so its face is where the colours have no face.
     pixels = np.dstack([colors, alpha[::-1]])
     image = images.make_image("RGBA8", width, height, [pixels.reshape(height, -1)])
     with Session(stub, pipeline=pipeline("faceBlur"), drop_policy=NEVER_DROP) as session:
@@ -128,7 +128,7 @@ def test_a_face_in_alpha_is_hidden(stub, vision, scene, is_flat):
 
 
 def test_a_face_that_masks_between_blurs_move_is_covered(stub, vision, scene):
-    # Each mask shows three of eight columns, and each blur fills the next columns from them.
+    # Every mask shows three of eight columns, and every blur fills the next columns from them.
     moving = []
     for step in range(8):
         mask = f"color.rgb * step(5, mod(position.x + {2 * step}, 8)) * 2.5"
@@ -238,7 +238,7 @@ def test_the_room_behind_a_person_is_replaced(stub, rooms):
 
 
 def test_only_the_background_shows_while_the_matte_is_not_sure(stub, rooms):
-    # Nothing of the room is left in the frame.
+    # The frame does not show the room.
     wanted = pipeline(("virtualBackground", PLATE))
     with Session(stub, pipeline=wanted, drop_policy=NEVER_DROP) as session:
         noise = np.random.default_rng(6).integers(0, 256, rooms["room"].shape, dtype=np.uint8)

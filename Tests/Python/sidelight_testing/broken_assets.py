@@ -1,4 +1,4 @@
-"""Files that are no sound assets."""
+"""Invalid asset files."""
 
 import struct
 import zlib

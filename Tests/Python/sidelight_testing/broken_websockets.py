@@ -57,7 +57,7 @@ BROKEN_FRAMES: dict[str, tuple[bytes, int]] = {
     "TLS": (b"\x16\x03\x01\x02\x00\x01\x00", 1002),
 }
 
-# Headers that replace those of a handshake, and the status of the response.
+# Headers that replace the headers of a handshake, and the status of the response.
 BROKEN_HANDSHAKES: dict[str, tuple[dict[str, str | None], int]] = {
     "no key": ({"Sec-WebSocket-Key": None}, 400),
     "a short key": ({"Sec-WebSocket-Key": "YWJj"}, 400),

@@ -1,4 +1,4 @@
-"""A client that does nothing wrong, while others do."""
+"""A well-behaved client next to attackers."""
 
 import threading
 from typing import Self
@@ -10,13 +10,13 @@ from .contract import session as messages
 from .server import connect
 from .session import Session, pipeline
 
-# Within this nothing is left of a peer that has gone.
+# The time in which the state of a closed peer is released.
 GONE_SECONDS = 10
 
 
 class Bystander:
-    """A session that runs during an attack, on a separate connection: it sends one frame after the
-    other, and misses none."""
+    """A session that runs during an attack, on a separate connection: it sends frames one at a
+    time, and misses no outcome."""
 
     def __init__(self, server) -> None:
         self._channel = connect(server.addresses["tcp"])

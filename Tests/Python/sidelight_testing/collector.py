@@ -51,7 +51,7 @@ class Collector(service.TraceServiceServicer):
 
     @property
     def resources(self) -> list[dict[str, str]]:
-        """The resource attributes of each batch, which identify its sender."""
+        """The resource attributes of every batch, which identify its sender."""
         with self._changed:
             return [
                 {each.key: each.value.string_value for each in batch.resource.attributes}

@@ -1,4 +1,4 @@
-"""The formulas of filters that change each pixel's colour by itself, in NumPy.
+"""The formulas of filters that change every pixel's colour separately, in NumPy.
 
 Written from the formulas that `DescribeFilter` gives, not from the server's code. Pictures are rows
 by columns by red, green and blue, in levels of 0-255, neither rounded nor clamped.

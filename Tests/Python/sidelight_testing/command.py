@@ -10,7 +10,7 @@ def sidelight(
 ):
     """Runs the command to its end, and expects it to succeed or to fail.
 
-    `stdin` is a file to read instead of the bytes of `video`; further options are those of
+    `stdin` is a file to read instead of the bytes of `video`; further options are passed to
     `subprocess.run`.
     """
     standard = {"input": video} if stdin is None else {"stdin": stdin}

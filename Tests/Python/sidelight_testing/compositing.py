@@ -96,8 +96,8 @@ def placed(source: np.ndarray, shape: tuple[int, int], left: int, top: int, widt
 def cube_lookup(colors: np.ndarray, table: np.ndarray) -> np.ndarray:
     """Tetrahedral interpolation in a table indexed by blue, green, red; colours and entries 0-1.
 
-    A cell is cut into six tetrahedra along its diagonal: from the low corner, one axis after the other,
-    the one with the largest fraction first.
+    A cell is cut into six tetrahedra along its diagonal: from the low corner, axis by axis, the
+    largest fraction first.
     """
     size = table.shape[0]
     place = np.clip(colors, 0, 1) * (size - 1)

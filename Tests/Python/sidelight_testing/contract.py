@@ -14,7 +14,7 @@ import grpc_tools
 from grpc_tools import protoc
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-# The folder from which programs of the tests run, so that they can import the tests' modules.
+# The folder from which programs of the tests run, so they can import the tests' modules.
 TESTS = REPOSITORY / "Tests/Python"
 
 

@@ -13,7 +13,7 @@ BT_601 = np.array([0.299, 0.587, 0.114])
 
 
 def box_mean(values: np.ndarray, radius: int) -> np.ndarray:
-    """The means of the boxes around each sample, of the samples that exist."""
+    """The means of the boxes around every sample, of the samples that exist."""
 
     def along(samples, axis):
         sums = np.cumsum(np.insert(samples, 0, 0, axis=axis), axis=axis)

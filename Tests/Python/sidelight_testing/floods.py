@@ -26,7 +26,7 @@ CANCEL = 8
 BURST_BYTES = 4 << 20
 # A burst ends after this time, however little of it the server has taken.
 BURST_SECONDS = 10
-# The sessions that a flooding client opens one after the other, when the server ends them.
+# The sessions that a flooding client opens in sequence, when the server ends them.
 MAX_SESSIONS = 20
 
 
@@ -36,7 +36,7 @@ def encoded(**kind: object) -> bytes:
 
 
 def legal_stages(count: int = 64) -> object:
-    """A pipeline of the most stages that a pipeline may have, each with an id and parameters."""
+    """A pipeline with the maximum number of stages, each with an id and parameters."""
     result = pipeline(
         *[
             ("colorControls", {"saturation": 1 + k / 997, "brightness": k / 9973, "contrast": 1.1})

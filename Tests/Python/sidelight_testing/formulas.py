@@ -56,7 +56,7 @@ def color_invert(colors: np.ndarray) -> np.ndarray:
 
 
 def grayscale(colors: np.ndarray) -> np.ndarray:
-    """Rec. 709 luma in each channel."""
+    """Rec. 709 luma in every channel."""
     return np.repeat((colors @ REC_709)[..., None], 3, axis=-1)
 
 
@@ -75,13 +75,13 @@ LUMA_SHARES = {"BT601": (0.299, 0.114), "BT709": (0.2126, 0.0722)}
 
 
 def repeated(plane, shape):
-    """A plane of chroma, each sample repeated over the pixels that share it."""
+    """A plane of chroma, every sample repeated over the pixels that share it."""
     height, width = shape
     return plane.repeat(2, axis=0).repeat(2, axis=1)[:height, :width]
 
 
 def averaged(plane):
-    """The mean of each 2x2 block; the last of an odd side has one row or column."""
+    """The mean of every 2x2 block; the last of an odd side has one row or column."""
     height, width = plane.shape
     rows, columns = np.arange(0, height, 2), np.arange(0, width, 2)
     sums = np.add.reduceat(np.add.reduceat(plane, rows, axis=0), columns, axis=1)
@@ -90,8 +90,8 @@ def averaged(plane):
 
 
 def over_shared_chroma(luma, blue_chroma, red_chroma, formula):
-    """Applies a weighted sum over pixels to a 4:2:0 picture: chroma is that of the pixels that
-    share each sample.
+    """Applies a weighted sum over pixels to a 4:2:0 picture: chroma comes from the pixels that
+    share the sample.
     """
 
     def apply(plane):
@@ -104,10 +104,10 @@ def over_shared_chroma(luma, blue_chroma, red_chroma, formula):
 
 
 def through_rgb(luma, blue_chroma, red_chroma, formula, matrix: str, full_range: bool):
-    """Applies a formula in RGB to a 4:2:0 picture, each pixel computed separately.
+    """Applies a formula in RGB to a 4:2:0 picture, every pixel computed separately.
 
-    Chroma is repeated over the pixels that share it, and averaged over them again. Nothing is
-    clamped or rounded before the end.
+    Chroma is repeated over the pixels that share it, and averaged over them again. Values are
+    clamped and rounded only at the end.
     """
     red_share, blue_share = LUMA_SHARES[matrix]
     green_share = 1 - red_share - blue_share

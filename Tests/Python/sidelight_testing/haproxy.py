@@ -59,7 +59,7 @@ class HAProxy:
         return self._log.read().decode(errors="replace")
 
     def states(self) -> dict[str, str]:
-        """Each server's state as HAProxy sees it: `UP`, `DOWN`, or on the way."""
+        """Every server's state as HAProxy sees it: `UP`, `DOWN`, or on the way."""
         rows = [line.split(",") for line in self._ask("show stat").splitlines() if line]
         names = rows[0]
         state, name, proxy = names.index("status"), names.index("svname"), names.index("# pxname")

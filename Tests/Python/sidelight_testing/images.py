@@ -21,7 +21,7 @@ class Layout:
 
 
 def plane_shapes(name: str, width: int, height: int) -> list[tuple[int, int]]:
-    """Bytes a row, and rows, of each plane of a raw format."""
+    """Bytes a row, and rows, of every plane of a raw format."""
     half_width, half_height = (width + 1) // 2, (height + 1) // 2
     return {
         "BGRA8": [(4 * width, height)],
@@ -34,7 +34,7 @@ def plane_shapes(name: str, width: int, height: int) -> list[tuple[int, int]]:
 
 
 def layouts(image) -> list[Layout]:
-    """The planes of an image: as it states them, or one after the other without padding."""
+    """The planes of an image: as it states them, or consecutive without padding."""
     shapes = plane_shapes(format_name(image), image.width, image.height)
     if image.planes:
         return [
@@ -54,7 +54,7 @@ def format_name(image) -> str:
 
 
 def samples(image) -> list[np.ndarray]:
-    """The samples of each plane, rows by bytes, without padding."""
+    """The samples of every plane, rows by bytes, without padding."""
     content = np.frombuffer(image.inline, dtype=np.uint8)
     result = []
     for plane in layouts(image):
@@ -78,7 +78,7 @@ def make_image(name: str, width: int, height: int, planes: list[np.ndarray], **f
 
 
 def noise(name: str, width: int, height: int, seed: int = 1):
-    """An image whose every sample is random: each value comes up, at every place."""
+    """An image whose every sample is random: every value comes up, at every place."""
     random = np.random.default_rng(seed)
     planes = [
         random.integers(0, 256, (rows, row_bytes), dtype=np.uint8)
@@ -88,7 +88,7 @@ def noise(name: str, width: int, height: int, seed: int = 1):
 
 
 def padded(image, padding: int = 13, gap: int = 5):
-    """The same picture with padding after each row and gaps before each plane, all of them noise."""
+    """The same picture with padding after rows and gaps before planes, all of them noise."""
     shapes = plane_shapes(format_name(image), image.width, image.height)
     total = sum(gap + rows * (row_bytes + padding) for row_bytes, rows in shapes)
     content = np.random.default_rng(7).integers(0, 256, total, dtype=np.uint8)
@@ -129,9 +129,9 @@ def yuv(image) -> list[np.ndarray]:
 
 
 def lit(image, light: tuple[float, float, float]):
-    """The same picture with its red, green and blue times those of a light.
+    """The same picture with its red, green and blue times a light's.
 
-    In 4:2:0 luma is darker and chroma moves towards the light, so that the colours of a random
+    In 4:2:0 luma is darker and chroma moves towards the light, so the colours of a random
     picture stay random.
     """
     name = format_name(image)

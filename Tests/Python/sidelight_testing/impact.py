@@ -81,7 +81,7 @@ class Harm:
 
     @property
     def is_bearable(self) -> bool:
-        """Whether nothing is worse than the limits."""
+        """Whether all figures are within the limits."""
         waits = (self.frame_seconds, self.info_seconds, self.livez_seconds)
         within = max(waits) <= MAX_SECONDS and self.growth_bytes <= MAX_GROWTH_BYTES
         return within and not self.failures
@@ -90,7 +90,7 @@ class Harm:
 class Impact:
     """Ten bystanders and the probes, during whatever happens to a server in the block.
 
-    The server has an admin endpoint. The bystanders' connections come one after the other, so they
+    The server has an admin endpoint. The bystanders' connections come in sequence, so they
     are spread over the server's event loops, and so are the probes'.
     """
 
@@ -118,7 +118,7 @@ class Impact:
                 )
             self._livez = stack.enter_context(Probe(self._ask_livez))
             self._stack = stack.pop_all()
-        # Bystanders run before memory is measured: what they take is no harm.
+        # Bystanders run before memory is measured: their memory does not count as harm.
         time.sleep(1)
         self._load.window()
         self._baseline = resident_bytes(self._server.process)
@@ -136,7 +136,7 @@ class Impact:
         return self.harm
 
     def finish(self) -> Harm:
-        """Ends the bystanders' sessions: each frame must have come back."""
+        """Ends the bystanders' sessions: every frame must have come back."""
         ended = self._load.finish()
         if ended["sent"] != ended["came"]:
             self.harm.failures.append(f"{ended['sent'] - ended['came']} frames were lost")

@@ -1,4 +1,4 @@
-"""Honest clients in a separate process, so that neither their work nor Python's lock delays the
+"""Honest clients in a separate process, so neither their work nor Python's lock delays the
 code that watches the server or attacks it."""
 
 import asyncio
@@ -17,9 +17,9 @@ END_SECONDS = 60
 
 
 class Load:
-    """Sessions that each send frames at a rate, and count what becomes of them.
+    """Sessions that send frames at a rate, and count their outcomes.
 
-    Frames are due at fixed times, whatever came of those before (an open loop), and nothing may be
+    Frames are due at fixed times, whatever came of those before (an open loop), and no frame may be
     dropped: a latency is from when a frame was due until it is back.
     """
 
@@ -69,7 +69,7 @@ class Load:
     def window(self) -> dict:
         """The events since the last call: `sent`, `came`, `latencies` in milliseconds, rising. And
         the current state: `waiting`, the milliseconds since the oldest frame without an outcome was
-        due (0 if there is none), and `trouble`, the sessions that have failed."""
+        due (0 if there is no such frame), and `trouble`, the sessions that have failed."""
         return self._ask("window")
 
     def at_rate(self, rate: float) -> None:
@@ -95,7 +95,7 @@ class Load:
 
 
 def percentile(values: list[float], percent: float) -> float:
-    """Of values that rise; 0 if there are none."""
+    """Of rising values; 0 for an empty list."""
     return values[min(len(values) - 1, int(len(values) * percent / 100))] if values else 0
 
 
@@ -118,7 +118,7 @@ class _Participant:
         self._due: dict[int, float] = {}
         self._sequence = 0
         self._came = 0
-        # Sessions begin one after the other within one interval, as cameras do.
+        # Sessions begin in sequence within one interval, as cameras do.
         self._phase = index / options["sessions"]
 
     async def open(self) -> None:
@@ -134,7 +134,7 @@ class _Participant:
         self._room = asyncio.Semaphore(first.opened.frames_in_flight)
 
     def waiting(self) -> float:
-        """The seconds since the oldest frame without an outcome was due; 0 if there is none."""
+        """The seconds since the oldest frame without an outcome was due; 0 without such a frame."""
         return max(0.0, time.monotonic() - min(self._due.values())) if self._due else 0.0
 
     async def run(self, done: asyncio.Event) -> None:

@@ -1,7 +1,7 @@
 """The formulas of filters that draw noise, in NumPy.
 
 Written from the formulas that `DescribeFilter` gives, not from the server's code. Noise is 65536
-bytes, the top ones of SplitMix64 of 0, 1, 2 ...; each row reads a run of them from an offset that
+bytes, the top ones of SplitMix64 of 0, 1, 2 ...; every row reads a run of them from an offset that
 seed, frame and row give.
 """
 

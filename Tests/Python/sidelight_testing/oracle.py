@@ -23,8 +23,8 @@ from .geometry_oracles import affine, crop, orient, stretch
 class Oracle:
     """A filter with settings, and what it computes.
 
-    Exactly one of `color` and `plane` is given: a function of a whole RGB picture, or one of each
-    plane of samples by itself, given how many of the plane's pixels one pixel of the frame is.
+    Exactly one of `color` and `plane` is given: a function of a whole RGB picture, or one of a
+    single plane of samples, given how many of the plane's pixels one pixel of the frame is.
     """
 
     filter: str

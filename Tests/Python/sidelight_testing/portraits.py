@@ -27,7 +27,7 @@ def scene(center: np.ndarray = CENTER, wall: str = "#888") -> np.ndarray:
 
 
 def textured_scene() -> np.ndarray:
-    """The scene with a fine texture, so that a blur changes every part of it."""
+    """The scene with a fine texture, so a blur changes every part of it."""
     texture = np.random.default_rng(4).integers(-10, 11, (HEIGHT, WIDTH, 1))
     return np.clip(scene().astype(int) + texture, 0, 255).astype(np.uint8)
 

@@ -1,4 +1,4 @@
-"""A client that sends single HTTP/2 frames, so that it can violate the protocol."""
+"""A client that sends single HTTP/2 frames, so it can violate the protocol."""
 
 import struct
 import time

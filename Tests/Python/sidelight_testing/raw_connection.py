@@ -7,7 +7,7 @@ PATIENCE_SECONDS = 20
 
 
 class RawConnection:
-    """A TCP connection to a server. It answers nothing by itself."""
+    """A TCP connection to a server. It sends no automatic answers."""
 
     def __init__(
         self, address: str, *, source: str | None = None, receive_buffer: int | None = None,

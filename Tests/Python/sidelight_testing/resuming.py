@@ -30,9 +30,9 @@ class Resumption:
 class ResumingClient:
     """A session that is resumed after lost connections.
 
-    A frame is due at each tick. It ends as `frame`, as the name of the reason why the server
-    dropped it, as `lost` if its connection ended before it had an outcome, or as `disconnected` if
-    there was none.
+    A frame is due at every tick. It ends as `frame`, as the name of the reason why the server
+    dropped it, as `lost` if its connection ended before it had an outcome, or as `disconnected`
+    without a connection.
     """
 
     def __init__(self, channel: grpc.Channel, rate: float = 30) -> None:

@@ -26,7 +26,7 @@ def binary() -> Path:
 
 
 def connect(address: str, *options: tuple[str, int]) -> grpc.Channel:
-    """A channel with a separate connection, so that tests do not affect each other."""
+    """A channel with a separate connection, so tests do not affect each other."""
     return grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1), *options])
 
 
@@ -40,7 +40,7 @@ class Server:
         self._options = options
         self._environment = os.environ | (environment or {})
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-")
-        # Each line that the server writes goes to the end, wherever this process reads.
+        # Every line that the server writes goes to the end, wherever this process reads.
         self._log = open(Path(self._folder.name) / "log", "a+b")
         self._socket = Path(self._folder.name) / "socket"
         self._printed = b""

@@ -69,7 +69,7 @@ class Transcript:
         plural[kind].append(getattr(message, kind))
 
     def outcomes(self, sent: list[int]) -> list[tuple[int, str]]:
-        """Each frame's outcome as (sequence, kind), in the order in which the server sent them.
+        """Every frame's outcome as (sequence, kind), in the order in which the server sent them.
 
         A run of drops stands for every frame that was sent in between.
         """
@@ -167,7 +167,7 @@ class Session(ProcessCall):
         return next(self._call)
 
     def half_close(self) -> None:
-        """Closes the client's side: nothing more is sent."""
+        """Closes the client's side for sending."""
         self._queue.put(None)
 
     def finish(self) -> Transcript:

@@ -9,7 +9,7 @@ from .contract import session as messages
 from .session import Transcript
 from .websocket import Page, WebSession
 
-# The time for a frame of each session. A machine under load is slow, and no frame may be lost.
+# The time for one frame of every session. A machine under load is slow, and no frame may be lost.
 PATIENCE_SECONDS = 60
 
 
@@ -52,7 +52,7 @@ class StudioClients:
             thread.join()
 
     def wait_for_a_frame_of_each(self) -> None:
-        """Waits until each session has got a frame that it had not sent at the time of the call.
+        """Waits until every session has got a frame that it had not sent at the time of the call.
 
         Fails if a session has ended.
         """
@@ -98,7 +98,7 @@ class StudioClients:
 
 
 def outcome_faults(client: StudioClient) -> list[str]:
-    """Returns what is wrong with the outcomes of a session that has ended: each frame has one, in
+    """Returns what is wrong with the outcomes of a session that has ended: every frame has one, in
     the order in which they were sent, and it is the same filtered picture."""
     if client.failure:
         return [f"{client.name}: {client.failure!r}"]

@@ -1,4 +1,4 @@
-"""JSON web tokens for tests, encoded here, so that they can be invalid."""
+"""JSON web tokens for tests, encoded here, so they can be invalid."""
 
 import base64
 import json

@@ -31,7 +31,7 @@ def context_of(span) -> messages.TraceContext:
 
 
 def filter_frames(server: Server, contexts, **open_fields) -> None:
-    """Sends a frame for each context, one at a time, through a session."""
+    """Sends a frame per context, one at a time, through a session."""
     picture = images.noise("RGB24", 320, 180)
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         with Session(service.FrameFilterStub(channel), pipeline=PIPELINE, **open_fields) as session:

@@ -45,7 +45,7 @@ class Page:
         self.cookie = response.headers["set-cookie"].partition(";")[0]
 
     def get(self, path: str, method: str = "GET", **headers: str) -> Response:
-        """Requests a path with the cookie. Headers replace those of a browser."""
+        """Requests a path with the cookie. Headers replace a browser's."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection(self.authority, timeout=PATIENCE_SECONDS)
         try:
@@ -105,7 +105,7 @@ class WebSession(ProcessCall):
         return messages.ServerMessage.FromString(received)
 
     def half_close(self) -> None:
-        """Ends the client's side: nothing more is sent."""
+        """Ends the client's side."""
         self.socket.send("end")
 
     def finish(self) -> Transcript:
@@ -150,7 +150,7 @@ class RawWebSocket(RawConnection):
     ) -> None:
         """Opens a connection, and performs the handshake.
 
-        `headers` replace those of the handshake; `None` leaves one out.
+        `headers` replace headers of the handshake; `None` leaves one out.
         """
         super().__init__(
             page.authority, source=source, receive_buffer=receive_buffer,

@@ -65,7 +65,7 @@ class Workers(Server):
         self._admin.cleanup()
 
     def _lines(self, count: int) -> list[str]:
-        # Each worker says where its own admin endpoint is.
+        # Every worker says where its own admin endpoint is.
         lines = super()._lines(2 + self.count)
         return [line for line in lines if line.startswith("listening")]
 

@@ -1,1 +1,1 @@
-"""The table of service-level objectives, each measured against a real server: `dev/bench slo`."""
+"""The table of service-level objectives, measured against a real server: `dev/bench slo`."""

@@ -1,4 +1,4 @@
-"""Measures each service-level objective, and writes the table into docs/design/reliability.md.
+"""Measures every service-level objective, and writes the table into docs/design/reliability.md.
 
 `dev/bench slo [--quick] [--minutes 10] [--only ROW]... [--output FILE]`
 """

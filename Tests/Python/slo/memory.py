@@ -27,7 +27,7 @@ LIMIT = SESSIONS * BOUND + 64 * MIB
 
 
 class MemoryGroup:
-    """A memory cgroup below that of this process, with a limit; version 1, or 2 if it is delegated."""
+    """A memory cgroup below this process's, with a limit; version 1, or 2 if it is delegated."""
 
     def __init__(self, limit: int) -> None:
         lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]

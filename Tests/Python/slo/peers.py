@@ -200,7 +200,7 @@ def as_grpc_go(address: str, count: int) -> int:
 
 
 def drain(settings: Settings) -> Row:
-    """Row 10: a server for each peer, all at once, with the default grace period."""
+    """Row 10: a server per peer, all at once, with the default grace period."""
     took: dict[str, float] = {}
     codes = set()
     with contextlib.ExitStack() as stack:

@@ -1,5 +1,5 @@
 """Hostile pages and programs: each loses its own connection. Another session misses no frame, and
-nothing is left of the attacker."""
+the attacker leaves no state behind."""
 
 import json
 import random
@@ -217,7 +217,7 @@ def test_a_client_that_does_not_read_is_disconnected(page, bystander, hostile_se
     with page.raw(source=ATTACKER, receive_buffer=4096) as peer:
         peer._socket.settimeout(60)
         peer.send(frame(BINARY, opened))
-        # Each frame has 3.7 MB. The server takes no more when the client takes nothing.
+        # Every frame has 3.7 MB. The server stops reading when the client stops reading.
         for sequence in range(1, 40):
             message = messages.ClientMessage(
                 frame=messages.Frame(sequence=sequence, image=picture)

@@ -17,7 +17,7 @@ from websocket_attacks import WebSocketAttacks
 ATTACKER = "127.0.0.4"
 SESSIONS = 19
 NEWEST, NEVER = messages.DROP_POLICY_NEWEST_WINS, messages.DROP_POLICY_NEVER_DROP
-# Twenty sines in turn for each channel: a hundred times slower than a colour matrix.
+# Twenty sines in turn for every channel: a hundred times slower than a colour matrix.
 SLOW = f'kernel(source: "color.rgb + 0.01 * {"sin(" * 20}color.rgb{")" * 20}")'
 PIPELINES = [
     "sepiaTone, vignette",
@@ -45,7 +45,7 @@ def clients() -> list[StudioClient]:
     """Sessions with different filters, sizes and policies; every fifth has a slow filter.
 
     The page's own policy replaces frames that wait by newer ones. Such a session sends one frame at
-    a time, so that each drop is a loss; the others have two frames on their way.
+    a time, so every drop is a loss; the others have two frames on their way.
     """
     result = []
     for index in range(SESSIONS):
@@ -61,7 +61,7 @@ def clients() -> list[StudioClient]:
 
 
 def jpeg(width: int, height: int, seed: int) -> bytes:
-    """A picture with noise, whose size as JPEG is that of a camera's picture."""
+    """A picture with noise, as large in JPEG as a camera's picture."""
     picture = np.random.default_rng(seed).normal(128, 20, (height, width, 3))
     picture += np.linspace(-80, 80, width)[None, :, None]
     content = io.BytesIO()
@@ -70,7 +70,7 @@ def jpeg(width: int, height: int, seed: int) -> bytes:
 
 
 def test_nineteen_sessions_lose_no_frame_next_to_a_hostile_client(server):
-    """After each attack each session gets a frame that it sent afterwards. In the end every frame
+    """After every attack every session gets a frame that it sent afterwards. In the end every frame
     has one outcome, which is the filtered picture, in the order in which they were sent."""
     page = Page(server.addresses["studio"])
     sockets = WebSocketAttacks(page, ATTACKER, random.Random(1))

@@ -1,4 +1,4 @@
-"""Calls on WebSockets, by the package `websockets`: the messages are those of gRPC."""
+"""Calls on WebSockets, by the package `websockets`: the messages equal gRPC's."""
 
 import grpc
 import pytest

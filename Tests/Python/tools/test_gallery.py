@@ -21,7 +21,7 @@ def test_every_filter_is_drawn(stub):
     gallery = (REPOSITORY / "docs/reference/gallery.md").read_text()
     drawn = set(re.findall(r"^### (.+)$", gallery, flags=re.MULTILINE))
     listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
-    # Analyses leave nothing to see.
+    # Analyses have no visible effect.
     expected = {each.name for each in listed if each.category != "analysis"}
     # The committed gallery has all filters, also those that this build lacks.
     every = json.loads(sidelight("filters", "--json", "--all").stdout)["filters"]

@@ -18,7 +18,7 @@ def page() -> str:
 
 @pytest.fixture(scope="module")
 def sections(page) -> dict[str, str]:
-    """The page's section of each filter."""
+    """The page's section of every filter."""
     parts = re.split(r"^### (.+)$", page, flags=re.MULTILINE)[1:]
     return {
         name: UNESCAPED.sub(r"\1", text.split("\n## ")[0])

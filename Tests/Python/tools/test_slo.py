@@ -28,7 +28,7 @@ def run(resident: list[float], p99: list[float], descriptors: int = 0) -> soak.S
 
 def test_steady_figures_pass():
     scatter = np.random.default_rng(1).normal(0, 0.2, SECONDS)
-    # Memory that only rises at first is no failure.
+    # Memory that only rises at first is not a failure.
     resident = 80 - 30 * np.exp(-np.asarray(TIMES) / 20) + scatter
     assert run(list(resident), [5.0, 6.0, 5.5] * 3).failures == []
 

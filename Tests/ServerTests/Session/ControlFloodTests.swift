@@ -123,7 +123,7 @@ import Tracing
           Self.send(flood, on: flooder)
           flooder.ping()
           _ = await flooder.next(where: \.isPingAnswer)
-          // All of it has arrived, but none was handled.
+          // All of it has arrived, but was not handled yet.
           #expect(counter.frames == 0)
           door.finish()
           for await _ in counter.started { break }

@@ -1,8 +1,8 @@
-// Reads the colours of the studio's picture. Injected by the tests; the page knows nothing of it.
+// Reads the colours of the studio's picture. Injected by the tests; the page does not depend on it.
 window.studioObserver = (() => {
   const context = new OffscreenCanvas(160, 90).getContext("2d", { willReadFrequently: true });
 
-  // The mean of each channel in the middle of an area: x, y, width and height as parts of the
+  // The mean of every channel in the middle of an area: x, y, width and height as parts of the
   // picture.
   function mean(image, [x, y, width, height]) {
     const sums = [0, 0, 0];

@@ -89,7 +89,7 @@ class StudioPage:
         )
 
     def wait_for_thumbnails(self) -> None:
-        """Waits until each thumbnail in the window has a picture or a reason why there is none."""
+        """Waits until every visible thumbnail has a picture or the reason why it is missing."""
         self.until(
             """() => {
                 const { bottom, right } =

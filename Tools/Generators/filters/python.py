@@ -81,7 +81,7 @@ def length(value):
 
 
 def default(parameter):
-    """The default in the form of a Python value; `None` if there is none to name."""
+    """The default in the form of a Python value; `None` without a default."""
     value = parameter["defaultValue"]
     if "length" in value:
         return length(value["length"])
@@ -211,7 +211,7 @@ def function(description):
 
 
 def limits(description):
-    """The line of a filter in the table of limits; `None` if it has none."""
+    """The line of a filter in the table of limits; `None` without limits."""
     entries = []
     for parameter in description.get("parameters", []):
         if "limits" not in parameter:

@@ -40,7 +40,7 @@ class Clock:
         self._copied = 0
 
     def turns(self) -> Iterator[None]:
-        """Yields once for each frame to send."""
+        """Yields once for every frame to send."""
         if self._options.count_copies:
             yield from self._counted_turns()
             return

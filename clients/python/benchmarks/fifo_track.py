@@ -23,7 +23,7 @@ __all__ = ["FifoTrack"]
 
 
 class FifoTrack(MediaStreamTrack):
-    """A track with all frames of another one, filtered one after the other.
+    """A track with all frames of another one, filtered in order.
 
     Open the session with `drop_policy="never_drop"`; frames that are dropped nevertheless are left
     out.

@@ -1,12 +1,12 @@
-"""Compares round trips of 720p I420 frames: this package, clients that are written by hand with grpcio,
-and the Swift client.
+"""Compares round trips of 720p I420 frames: this package, clients that are written by hand using
+grpcio, and the Swift client.
 
     python round_trip.py --sidelight PATH [--wire PATH] [--seconds 2] [--rounds 5]
 
 Prints a Markdown table. `--sidelight` is the server's command; `--wire` is the program of the
 transport benchmark, which contains the Swift client (`dev/build wire` builds and
 prints it). One frame is in flight at a time. Clients take turns, each in a new process with a new
-server, and figures are medians over the rounds. Run it on a machine that does nothing else.
+server, and figures are medians over the rounds. Run it on an idle machine.
 
 Columns: the times from the call that sends a frame to its outcome; processor time of the client and
 of the server per frame; the bytes that the client copies per frame, as multiples of a frame in one
@@ -161,7 +161,7 @@ def measure(case: Case, options: argparse.Namespace) -> Result:
 
 
 def copies(case: Case, counter: Path, options: argparse.Namespace) -> float:
-    """The frames that a client in Python copies for each round trip."""
+    """The frames that a client in Python copies for every round trip."""
     with serving(options.sidelight, case.address) as (_, address):
         command = [*client_command(case, address, options), "--count-copies", "yes"]
         with program(command, RUN_SECONDS, {"LD_PRELOAD": str(counter)}) as client:

@@ -3,7 +3,7 @@
     python3 benchmarks/soak_gst.py --address unix:/run/sidelight.sock --server-pid PID
 
 Plays `videotestsrc ! sidelightfilter ! fakesink`, changes the pipeline of filters while it plays,
-and starts it again every few thousand frames, as calls that come and go. Each sample is a line of
+and starts it again every few thousand frames, as calls that come and go. Every sample is a line of
 JSON: frames, resident memory and open descriptors of this process and of the server. Ends with
 status 1 if the last quarter of the samples exceeds the second one by more than a number of KiB, or
 by a descriptor.

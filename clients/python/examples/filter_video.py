@@ -15,7 +15,7 @@ from sidelight.y4m import Reader, Writer
 
 
 def frames(video: Reader, session: sidelight.Session) -> Iterator[sidelight.Frame]:
-    """Reads each picture directly into a slot of shared memory, if the session has any."""
+    """Reads every picture directly into a slot of shared memory, if the session has any."""
     while True:
         frame = session.frame(video.width, video.height, video.format, color=video.color)
         if video.read(frame.image) is None:

@@ -3,7 +3,7 @@ changes while it runs, and a display that is never late.
 
     python live.py 127.0.0.1:50051 --seconds 5
 
-The source draws its pictures itself, so that the example needs no camera; replace `camera`.
+The source draws its pictures itself, so the example needs no camera; replace `camera`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ async def display(session: aio.Session) -> None:
 async def main(address: str, seconds: float) -> None:
     async with aio.connect(address) as server:
         look = [sepia_tone(intensity=0.8), vignette()]
-        # A frame that is older than 100 ms is worth nothing.
+        # A frame that is older than 100 ms is useless.
         async with server.session(look, label="live", budget=0.1) as session:
             look_changes = asyncio.create_task(change_look(session, seconds))
             await asyncio.gather(send(session, seconds), display(session))

@@ -19,7 +19,7 @@ from sidelight.pipelines import short_side
 
 
 def show(server: sidelight.Server) -> None:
-    """Prints a line for each session."""
+    """Prints a line per session."""
     for session in server.sessions.list():
         fate = f"overridden: {session.override_reason}" if session.override_reason else "own look"
         name = session.participant or session.label or session.session_id

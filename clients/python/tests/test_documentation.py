@@ -1,4 +1,4 @@
-"""The programs in README.md and docs/: each page's programs run, in order, against a server."""
+"""The programs in README.md and docs/: every page's programs run, in order, against a server."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 PAGES = sorted([PACKAGE / "README.md", *PACKAGE.glob("docs/*.md")])
 # Optional packages of the programs on a page.
 REQUIRED = {"conversions.md": ["numpy", "av", "PIL"]}
-# The programs of the bridges need calls, and those of TLS certificates; their own tests run them.
+# The programs of bridges need calls, and the programs of TLS certificates; other tests run them.
 NOT_RUN = {"bridges.md", "tls.md"}
 RUN = [
     page

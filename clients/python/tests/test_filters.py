@@ -42,7 +42,7 @@ def catalogue(channel):
 
 
 def named(build):
-    """The parameters of a function, without those of a kernel's text."""
+    """The parameters of a function, without a kernel's parameters."""
     every = inspect.signature(build).parameters.values()
     return [each for each in every if each.kind is not inspect.Parameter.VAR_KEYWORD]
 
@@ -74,7 +74,7 @@ def check(channel):
 
 
 def values_of(parameter):
-    """The extremes of a parameter, and one value of each form that its type allows."""
+    """The extremes of a parameter, and one value per form that its type allows."""
     low, high = -1e6, 1e6
     if parameter.limits:
         low, high = parameter.limits.minimum, parameter.limits.maximum

@@ -23,7 +23,7 @@ const NORMAL_CLOSE_CODE = 1000;
  * @typedef {object} Endpoint The way to a server.
  * @property {string|URL} [url] The server's address; the page's if it is absent.
  * @property {string} [token] The token that authenticates the caller.
- * @property {typeof WebSocket} [WebSocket] The class of sockets, where the platform has none.
+ * @property {typeof WebSocket} [WebSocket] The class of sockets, if the platform does not have one.
  */
 
 /** A call. The callbacks run until the end, which `onEnd` reports once. */
@@ -63,7 +63,7 @@ export class Call {
   }
 
   /**
-   * Sends a message. Does nothing after the end.
+   * Sends a message. Has no effect after the end.
    *
    * @param {object} message
    */
@@ -73,7 +73,7 @@ export class Call {
     else if (this.#socket.readyState === OPEN) this.#socket.send(bytes);
   }
 
-  /** Ends the client's side. Does nothing if called again. */
+  /** Ends the client's side. A second call has no effect. */
   halfClose() {
     if (this.#isEnding) return;
     this.#isEnding = true;

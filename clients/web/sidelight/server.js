@@ -32,7 +32,7 @@ function method(service, name) {
 }
 
 /**
- * Returns a server. Each call opens a WebSocket to it; this function opens none.
+ * Returns a server. Each call opens a WebSocket to it; this function does not connect.
  *
  * @param {string|URL} [url] The server's address, such as `https://video.example.com`; the page's
  *   if it is absent.

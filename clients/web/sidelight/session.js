@@ -59,7 +59,7 @@ export class Session extends EventTarget {
   /** @type {Set<number>} The frames without an outcome. */
   #inFlight = new Set();
   #sequence = 0;
-  /** @type {object|null} The newest frame, while the server accepts none. */
+  /** @type {object|null} The newest frame, while the server does not accept frames. */
   #waiting = null;
   #isFinished = false;
   /** @type {Outcomes|null} */
@@ -93,7 +93,7 @@ export class Session extends EventTarget {
 
   /**
    * Sends a frame, or keeps it until the server accepts one. A newer frame replaces a kept one,
-   * whose outcome is `dropped`. Does nothing after {@link finish} and after the end.
+   * whose outcome is `dropped`. Has no effect after {@link finish} and after the end.
    *
    * @param {FrameToSend} frame
    * @returns {number} The frame's sequence.

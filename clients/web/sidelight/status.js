@@ -25,7 +25,7 @@ export class RpcError extends Error {
     super(message || code);
     this.code = code;
     const details = status ? readDetails(status) : { metadata: new Map(), field: "" };
-    /** The field that is invalid; empty if none is named. */
+    /** The field that is invalid; empty if the error does not name one. */
     this.field = details.field;
     /** The nearest valid name; empty if there is none. */
     this.suggestion = details.metadata.get("suggestion") ?? "";

@@ -17,7 +17,7 @@ export class ManualTimers {
 
   clear = (timer) => { this.#timers.delete(timer); };
 
-  /** The milliseconds until each timer ends, rising. */
+  /** The milliseconds until every timer ends, rising. */
   get delaysMs() {
     return [...this.#timers.values()].map(({ atMs }) => atMs - this.nowMs)
       .sort((one, other) => one - other);

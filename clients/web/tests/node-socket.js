@@ -1,4 +1,4 @@
-/** A WebSocket for Node 18 and 20, which have none: as much of it as the client needs. */
+/** A WebSocket for Node 18 and 20, which do not have one: the part that the client needs. */
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 
@@ -55,7 +55,7 @@ export function socketClass(headers) {
       head[1] = 0x80 | (length < 126 ? length : length < 65536 ? 126 : 127);
       if (head.length === 4) head.writeUInt16BE(length, 2);
       if (head.length === 10) head.writeBigUInt64BE(BigInt(length), 2);
-      // A mask of zeros changes nothing.
+      // A mask of zeros has no effect.
       this.connection.write(Buffer.concat([head, Buffer.alloc(4), content]));
     }
 

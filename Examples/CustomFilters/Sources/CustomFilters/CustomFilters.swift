@@ -4,7 +4,7 @@ import SidelightServer
 import SidelightSupervisor
 import SidelightText
 
-/// A server with custom filters, one of each kind:
+/// A server with custom filters, one of every kind:
 ///
 ///     CustomFilters [ADDRESS [WORKERS]]     default: 127.0.0.1:50051, and no worker processes
 ///

@@ -51,7 +51,7 @@ export class Assets {
     }
   }
 
-  /** Returns the name of a picture; uploads one if there is none. */
+  /** Returns the name of a picture; uploads one if necessary. */
   async any() {
     const [first] = this.names;
     if (!first) await this.offered("gradient");

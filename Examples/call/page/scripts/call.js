@@ -60,7 +60,7 @@ export class Call extends EventTarget {
   /**
    * Leaves the room, and ends all connections. Idempotent.
    *
-   * @param {string} [reason] The reason for the participant; empty if it leaves by itself.
+   * @param {string} [reason] The reason for the participant; empty if the user leaves.
    */
   leave(reason = "") {
     if (this.#left.signal.aborted) return;

@@ -43,8 +43,8 @@ export function showFilters(catalogue, selection, assets) {
   }
 
   /**
-   * Returns the picture of a filter as a press of its button adds it. Filters that need a picture
-   * have none.
+   * Returns the picture of a filter as a press of its button adds it. Not for filters that need a
+   * picture.
    *
    * @param {Filter} filter
    */
@@ -68,7 +68,7 @@ export function showFilters(catalogue, selection, assets) {
   }
 
   /**
-   * Returns the first values of a filter whose defaults show nothing, or hardly.
+   * Returns the first values of a filter whose defaults have little effect.
    *
    * @param {string} name
    */

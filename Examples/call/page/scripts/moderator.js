@@ -6,7 +6,7 @@
  * @property {string} participant
  * @property {string} state
  * @property {string} pipeline
- * @property {string} reason The reason of the override in force; empty if there is none.
+ * @property {string} reason The reason of the override in force; otherwise empty.
  * @property {number} width
  * @property {number} height
  * @property {number} filtered

@@ -87,7 +87,7 @@ export class Selection extends EventTarget {
   }
 
   /**
-   * Removes the stage with the ID, or of the filter if there is no ID; adds one if there is none.
+   * Removes the stage with the ID, or of the filter if there is no ID; adds one if necessary.
    *
    * @param {string} filter
    * @param {NewStage} options
@@ -243,7 +243,7 @@ export class Selection extends EventTarget {
   }
 
   /**
-   * Runs changes one after the other, because each builds on the one before.
+   * Runs changes in sequence, because each builds on the one before.
    *
    * @template T
    * @param {() => Promise<T>} change
@@ -278,7 +278,7 @@ export class Selection extends EventTarget {
   }
 
   /**
-   * Returns the stages with another one, which by default has an ID that none of them has.
+   * Returns the stages with another one, which by default has an unused ID.
    *
    * @param {Stage[]} stages
    * @param {string} filter

@@ -22,7 +22,7 @@ export function showToolbar(call, tiles, options) {
   if (!options.preview) call.commands.notify({ command: "preview", on: false });
 
   toggle("pause-video", false, async (isPaused) => {
-    // Nothing leaves the device: the camera's frames are black while the track is off.
+    // Pictures stay on the device: the camera's frames are black while the track is off.
     const [track] = call.camera.getVideoTracks();
     track.enabled = !isPaused;
     try {

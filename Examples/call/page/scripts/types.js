@@ -26,7 +26,7 @@
  *
  * @typedef {object} Stage A stage of the selected pipeline.
  * @property {string} path The name by which commands refer to the stage: its ID or position.
- * @property {string} id The ID; empty if it has none.
+ * @property {string} id The ID; empty without one.
  * @property {string} filter The name of the filter; empty for a nested pipeline.
  * @property {Map<string, string>} values The parameters in text form.
  * @property {string} content The text of a nested pipeline, in brackets.

@@ -1,6 +1,6 @@
 import CKernels
 
-/// A function per colour channel for the 256 values of a byte, computed once with the function's
+/// A function per colour channel for the 256 values of a byte, computed once using the function's
 /// own rows. A lookup replaces the conversion of bytes to floats and the function.
 @safe
 final class ByteCurves: @unchecked Sendable {  // the entries are written once, in init

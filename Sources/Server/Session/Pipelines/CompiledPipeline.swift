@@ -99,7 +99,7 @@ package struct ActivePipeline: Sendable {
 
 /// The number of an active pipeline, and the message that requested it.
 package struct Revision: Sendable, Hashable {
-  /// The number, which counts up from 1 with each change.
+  /// The number, which counts up from 1 with every change.
   package var number: UInt64
   /// The message's number, or 0 for `open` and for overrides.
   package var requestID: UInt64

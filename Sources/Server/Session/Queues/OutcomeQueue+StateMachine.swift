@@ -211,7 +211,7 @@ extension OutcomeQueue {
 
     /// Removes the drops with the same reason from the head.
     ///
-    /// - Parameter onlyFirst: Whether to remove only the first, because each notice has its own
+    /// - Parameter onlyFirst: Whether to remove only the first, because every notice has its own
     ///   time.
     private mutating func removeDrops(onlyFirst: Bool, at now: Duration) -> DropRun {
       guard case .dropped(var run)? = self.entries.popFirst()?.resolution else {

@@ -2,7 +2,7 @@ import DequeModule
 
 /// The times at which a client is notified of superseded frames.
 ///
-/// Each notice returns a credit, and each credit brings a frame. A client that sends ten times
+/// Every notice returns a credit, and every credit brings a frame. A client that sends ten times
 /// the frames that can be filtered would be notified of nine superseded frames at once, send nine
 /// more, and only be notified of those too. Credits of superseded frames therefore return at a rate
 /// that follows the session's own: a number per finished frame. The client keeps the rest, where

@@ -1,5 +1,5 @@
 /**
- * The files that pipelines can name: those of the server, and those that the user adds.
+ * The files that pipelines can name: the server's, and files that the user adds.
  *
  * @typedef {import("../sidelight/Generated/message-types.js").Asset} Asset
  */

@@ -43,7 +43,7 @@ export function makeDraggable(handle, list, label, onDrop) {
 
     addEventListener("pointerup", (up) => {
       const index = ghost ? indexAt(list, up) : null;
-      // The click that follows a drag is none.
+      // The click that follows a drag is ignored.
       if (ghost) addEventListener("click", stop, { capture: true, once: true });
       setTimeout(() => removeEventListener("click", stop, { capture: true }));
       end();

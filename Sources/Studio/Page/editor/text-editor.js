@@ -29,7 +29,7 @@ export function showText(selection) {
   let timer = 0;
   let isApplying = false;
   /**
-   * Whether the text is that of the selection, was not checked yet, or is invalid.
+   * Whether the text matches the selection, was not checked yet, or is invalid.
    *
    * @param {"selected"|"checking"|"invalid"} state
    */

@@ -174,7 +174,7 @@ function mark({ item, button, note }, reason) {
 }
 
 /**
- * Returns the pipeline of a thumbnail, or the reason why there is none.
+ * Returns the pipeline of a thumbnail, or the reason why it is missing.
  *
  * @param {KnownFilter} filter
  * @param {Catalogue} catalogue

@@ -1,5 +1,5 @@
 /**
- * Small filtered pictures, one filter after the other, in a separate session.
+ * Small pictures of all filters in turn, in a separate session.
  *
  * @typedef {import("../sidelight/Generated/message-types.js").Pipeline} Pipeline
  * @typedef {import("../sidelight/index.js").RpcError} RpcError
@@ -15,7 +15,7 @@ const REOPEN_MS = 3000;
 /**
  * @typedef {object} Thumbnail
  * @property {Uint8Array|null} jpeg The filtered picture; `null` if it is the original.
- * @property {RpcError|null} refusal The reason why there is none.
+ * @property {RpcError|null} refusal The reason why it is missing.
  */
 
 /** A session that filters one small picture at a time. */

@@ -1,4 +1,4 @@
-/** The chart of the last ten seconds: the latency of each frame, and dropped frames. */
+/** The chart of the last ten seconds: the latency of every frame, and dropped frames. */
 
 const SECONDS = 10;
 /** The least range of the vertical axis, in milliseconds. */

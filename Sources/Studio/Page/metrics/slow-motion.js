@@ -1,5 +1,5 @@
 /**
- * Slow motion: heavy stages behind those of the user, which overload the session. They change the
+ * Slow motion: heavy stages behind the user's, which overload the session. They change the
  * colours by less than a bit of the picture.
  *
  * @typedef {import("../sidelight/Generated/message-types.js").Stage} Stage

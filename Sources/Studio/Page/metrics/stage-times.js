@@ -12,7 +12,7 @@ import { rememberOwnSession } from "../own-sessions.js";
 import { server } from "../server.js";
 import { nextEvent } from "../sidelight/index.js";
 
-/** The frames of each measurement, of which the quickest counts. */
+/** The frames of every measurement, of which the quickest counts. */
 const FRAMES = 4;
 /** Stages after this one are not measured. */
 const MAX_STAGES = 16;
@@ -97,7 +97,7 @@ export class StageTimer {
 }
 
 /**
- * A stage that costs nearly nothing, so that a frame is decoded and encoded.
+ * A stage that costs little time, so that a frame is decoded and encoded.
  *
  * @returns {Stage}
  */

@@ -62,7 +62,7 @@ export class Statistics {
     this.#count(String(reason), count);
   }
 
-  /** Counts a picture that was not sent, because the server accepted none. */
+  /** Counts a picture that was not sent, because the server did not accept it. */
   skip() {
     this.#count("NOT_SENT", 1);
   }

@@ -16,7 +16,7 @@ const BOX = "#ffd54a", GROUND = "rgb(12 14 20 / 78%)", TEXT = "#ffffff";
 
 /** The layer over the picture. */
 export class AnalysisLayer {
-  /** @type {Map<string, {analysis: Analysis, atMs: number}>} The newest result of each stage. */
+  /** @type {Map<string, {analysis: Analysis, atMs: number}>} The newest result of every stage. */
   #results = new Map();
   #context;
   #isEmpty = true;

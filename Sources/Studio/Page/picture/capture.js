@@ -1,6 +1,6 @@
 /**
  * Pictures of a source as JPEG frames for the server. The newest picture wins: while a frame is
- * encoded, or the server accepts none, at most the newest picture waits.
+ * encoded, or the server does not accept frames, at most the newest picture waits.
  *
  * @typedef {import("../sources/source.js").Picture} Picture
  */

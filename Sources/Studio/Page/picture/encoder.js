@@ -1,6 +1,6 @@
 /**
  * A worker that draws pictures in the size of frames, and encodes them as JPEG. On the page's own
- * thread browsers encode only while nothing else happens, which on a busy machine takes seconds.
+ * thread browsers encode only while the thread is idle, which on a busy machine takes seconds.
  *
  * @typedef {import("./capture.js").EncoderRequest} EncoderRequest
  */

@@ -21,7 +21,7 @@ const MAX_HISTORY = 100;
 export class Selection extends EventTarget {
   /** @type {Pipeline} */
   pipeline = { stages: [], workingSpace: "UNSPECIFIED" };
-  /** @type {Stage[]} Stages that follow those of the user, such as those of slow motion. */
+  /** @type {Stage[]} Stages that follow the user's, such as the stages of slow motion. */
   #appended = [];
   /** @type {Connection|null} */
   #connection = null;
@@ -187,7 +187,7 @@ export class Selection extends EventTarget {
   }
 
   /**
-   * Replaces the stages that follow those of the user.
+   * Replaces the stages that follow the user's.
    *
    * @param {Stage[]} stages
    */

@@ -38,7 +38,7 @@ let photo = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "in.jpg")))
 
 try await SidelightClient.connect(to: Address(${swiftLiteral(address)})) { client in
   try await client.withSession(SessionOptions(pipeline: pipeline)) { session in
-    _ = await session.send(VideoFrame(.jpeg(photo)))  // Live video: one call for each frame.
+    _ = await session.send(VideoFrame(.jpeg(photo)))  // Live video: one call per frame.
     session.finish()
     for try await outcome in session.outcomes {
       guard let jpeg = outcome.picture?.jpeg else { continue }
@@ -74,7 +74,7 @@ func main() {
 
 	photo, err := os.ReadFile("in.jpg")
 	check(err)
-	session.Offer(&pb.Frame{Image: &pb.Image{ // Live video: one call for each frame.
+	session.Offer(&pb.Frame{Image: &pb.Image{ // Live video: one call per frame.
 		Format: pb.PixelFormat_PIXEL_FORMAT_JPEG,
 		Pixels: &pb.Image_Inline{Inline: photo},
 	}})
@@ -116,7 +116,7 @@ gst-launch-1.0 videotestsrc is-live=true ! video/x-raw,format=I420,width=640,hei
 ];
 
 /**
- * Returns a comment about the studio's own socket; nothing for other addresses.
+ * Returns a comment about the studio's own socket; empty for other addresses.
  *
  * @param {string} mark The beginning of comments.
  * @param {string} address

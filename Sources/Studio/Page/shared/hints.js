@@ -43,7 +43,7 @@ export class Hints {
   #hints = new Map();
   #show;
 
-  /** @param {(hints: Hint[]) => void} show Called after each change. */
+  /** @param {(hints: Hint[]) => void} show Called after every change. */
   constructor(show) {
     this.#show = show;
   }

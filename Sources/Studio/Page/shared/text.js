@@ -12,7 +12,7 @@
  */
 
 const WORD = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
-/** Words that are no texts as values. */
+/** Words that are not texts as values. */
 const RESERVED = ["true", "false", "nan"];
 /** @type {Record<string, string>} */
 const UNITS = { WIDTH: "w", HEIGHT: "h", SHORT_SIDE: "min" };

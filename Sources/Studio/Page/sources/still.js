@@ -9,7 +9,7 @@ const FRAMES_PER_SECOND = 30;
 /** The part of the picture that is seen, and the seconds of one turn of the movement. */
 const ZOOM = 0.86;
 const TURN_SECONDS = 9;
-/** The way of the part down the picture: near the top, so that the face is always in it. */
+/** The way of the part down the picture: near the top, so the face is always in it. */
 const DEPTH = 0.08;
 const PORTRAIT = "media/portrait.jpg";
 /** The size of the moving picture, in pixels. */

@@ -1,4 +1,4 @@
-"""Fixtures with a server for each file of this folder."""
+"""Fixtures with a server per file of this folder."""
 
 import grpc
 import pytest

@@ -24,7 +24,7 @@ namespace sidelight {
 /// The options of a connection.
 struct ClientOptions {
   std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
-  /// The token for `authorization: Bearer`; empty if the server requires none. Without TLS
+  /// The token for `authorization: Bearer`; empty if the server does not require one. Without TLS
   /// `credentials` anyone on the network path can read it: use it only on this host.
   std::string bearer_token;
   /// The time limit of calls without a session.
@@ -49,7 +49,7 @@ class Client {
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
     // The time limit of an attempt.
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
-    // Sessions of one connection share its flow control, so each client has its own connection.
+    // Sessions of one connection share its flow control, so every client has its own connection.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     channel_ = grpc::CreateCustomChannel(address, options_.credentials, arguments);
     stub_ = v1::FrameFilter::NewStub(channel_);

@@ -59,7 +59,7 @@ class OutcomeQueue {
     }
   }
 
-  /// Sets the outcome of each frame of a run that the server dropped.
+  /// Sets the outcome of every frame of a run that the server dropped.
   void dropped(const v1::Dropped& run) {
     for (auto& entry : entries_) {
       if (entry.outcome || entry.sequence < run.first_sequence() ||

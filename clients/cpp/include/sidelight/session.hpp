@@ -16,8 +16,8 @@ namespace sidelight {
 
 /// A participant's video track that a server filters. All methods may be called from any thread.
 ///
-/// Every offered frame has exactly one outcome, in the order of the frames. Nothing is queued
-/// without a bound: one frame waits for a credit, and outcomes that are not taken hold credits.
+/// Every offered frame has exactly one outcome, in the order of the frames. All queues are
+/// bounded: one frame waits for a credit, and outcomes that are not taken hold credits.
 /// The destructor cancels the call; `finish` ends it in order.
 class Session {
  public:
@@ -53,7 +53,7 @@ class Session {
     return core_->take(std::optional<std::chrono::steady_clock::time_point>());
   }
 
-  /// Waits up to a time for the next outcome. Returns `std::nullopt` if there was none, or the
+  /// Waits up to a time for the next outcome. Returns `std::nullopt` after that time, or if the
   /// session has ended.
   std::optional<Outcome> next_for(std::chrono::nanoseconds time) {
     return core_->take(std::make_optional(std::chrono::steady_clock::now() + time));

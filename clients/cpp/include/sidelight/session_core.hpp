@@ -279,7 +279,7 @@ class SessionCore {
 
   /// Protects everything below.
   mutable std::mutex mutex_;
-  /// Signals each change of the state below.
+  /// Signals every change of the state below.
   std::condition_variable changed_;
   OutcomeQueue queue_;
   std::optional<v1::ClientMessage> waiting_;

@@ -46,7 +46,7 @@ class Change(ChangeBase):
         return await self._wait(False, timeout)
 
     async def applied(self, timeout: Optional[float] = None) -> int:
-        """Waits for the first frame that is filtered with the change; returns its sequence.
+        """Waits for the first frame that is filtered using the change; returns its sequence.
 
         Raises the server's error if the change is refused, `DeadlineExceeded` after `timeout`
         seconds."""
@@ -116,7 +116,7 @@ class Session(SessionBase[Change]):
 
     async def close(self) -> None:
         """Ends the session after the outcomes of frames in flight, at the latest after two seconds.
-        Outcomes that are not taken are released. A second call does nothing."""
+        Outcomes that are not taken are released. A second call has no effect."""
         if self._task is None:
             self._update(self._machine.end, None)
             return
@@ -320,7 +320,7 @@ class Session(SessionBase[Change]):
         """Sends frames and yields their outcomes, in order.
 
         Frames are taken from `frames` in a separate task, as soon as the session has capacity, so
-        that a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
+        a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
         is filtered.
         """
         return filter_all(self, frames)
@@ -346,8 +346,8 @@ class Session(SessionBase[Change]):
             self._update(self._machine.wake, OUTCOME)
 
     async def outcomes(self) -> AsyncIterator[Outcome]:
-        """Yields the outcomes of frames that `send` sent, in order, until the session has none
-        left: after `finish()`, or when it ends. Raises the error that ended the session.
+        """Yields the outcomes of frames that `send` sent, in order, until the last one
+        : after `finish()`, or when it ends. Raises the error that ended the session.
 
         If the sender may fail, call `finish()` in a `finally` clause. In asyncio, the error of the
         only task that sends is also raised here, after the outcomes that are due."""

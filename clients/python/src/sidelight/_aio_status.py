@@ -52,7 +52,7 @@ class CallStatus:
 
 
 def _value(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Returns the value of a coroutine that has nothing to wait for."""
+    """Returns the value of a coroutine that does not wait."""
     try:
         coroutine.send(None)
     except StopIteration as result:

@@ -15,7 +15,7 @@ async def filter_all(session: Any, frames: Any) -> AsyncIterator[Outcome]:
     """Yields the outcomes of frames; see `Session.filter_all`."""
     await session._ensure_open()
     capacity = max(1, session._machine.window.capacity)
-    # Bounded by the number of free places, so that the end of the frames never waits for one.
+    # Bounded by the number of free places, so the end of the frames never waits for one.
     waiting: asyncio.Queue[Any] = asyncio.Queue()
     places = asyncio.Semaphore(capacity)
 

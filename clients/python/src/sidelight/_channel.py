@@ -24,8 +24,8 @@ _TARGET = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s/:\[\]]+):\d{1,5}")
 #: `transport.max-message-bytes`.
 MAX_MESSAGE_BYTES = 64 << 20
 
-#: Options for messages with pictures. Every session has its own connection, so that none waits for
-#: another's frames.
+#: Options for messages with pictures. Every session has its own connection, so sessions do not wait
+#: for each other's frames.
 _OPTIONS: tuple[tuple[str, Any], ...] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", -1),

@@ -67,7 +67,7 @@ class PixelFormat(enum.Enum):
 
     @property
     def planes(self) -> tuple[PlaneShape, ...]:
-        """The shapes of the planes; none for a file."""
+        """The shapes of the planes; empty for a file."""
         return _PLANES.get(self, ())
 
     @property
@@ -77,7 +77,7 @@ class PixelFormat(enum.Enum):
 
     @property
     def is_yuv(self) -> bool:
-        """Whether the samples are luma and chroma, so that range and matrix apply."""
+        """Whether the samples are luma and chroma, so range and matrix apply."""
         return self in (PixelFormat.I420, PixelFormat.NV12)
 
     @property

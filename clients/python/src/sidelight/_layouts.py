@@ -58,7 +58,7 @@ class Layout:
         - format: A raw format.
         - width: 1 to 16384.
         - height: 1 to 16384.
-        - planes: Offset and stride of each plane, in bytes. `None`: without padding.
+        - planes: Offset and stride of every plane, in bytes. `None`: without padding.
         """
         self.format = PixelFormat.of(format)
         if self.format.is_file:

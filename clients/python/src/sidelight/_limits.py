@@ -12,7 +12,7 @@ __all__ = ["Limits", "check"]
 
 
 class Limits(NamedTuple):
-    """The range of a number, of the pixels of a length, or of each element of a list."""
+    """The range of a number, of the pixels of a length, or of every element of a list."""
 
     #: The smallest number.
     minimum: float

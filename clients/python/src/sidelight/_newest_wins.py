@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BridgeStats", "EndOfFrames", "NewestWins"]
 
-#: The number of frames that are skipped at once before one is sent all the same, so that a source
+#: The number of frames that are skipped at once before one is sent all the same, so a source
 #: that never waits is filtered too.
 _MAX_SKIPPED = 30
 _LATENCIES = 256
@@ -138,7 +138,7 @@ class NewestWins(Generic[S, M]):
         )
 
     def start(self) -> None:
-        """Starts reading the source, in the running event loop. A second call does nothing."""
+        """Starts reading the source, in the running event loop. A second call has no effect."""
         if self._tasks or self._ended:
             return
         self._changed = asyncio.Event()

@@ -22,7 +22,7 @@ if sys.platform == "linux":
 
 __all__ = ["Ring", "fetch", "is_supported"]
 
-#: The time limit of each step on the descriptor socket, in seconds.
+#: The time limit of every step on the descriptor socket, in seconds.
 TIMEOUT = 2.0
 _VERSION = b"\x01"
 _BUSY = b"\x03"

@@ -40,7 +40,7 @@ class Change(ChangeBase):
         return self._wait(False, timeout)
 
     def applied(self, timeout: Optional[float] = None) -> int:
-        """Waits for the first frame that is filtered with the change; returns its sequence.
+        """Waits for the first frame that is filtered using the change; returns its sequence.
 
         Raises the server's error if the change is refused, `DeadlineExceeded` after `timeout`
         seconds."""
@@ -112,7 +112,7 @@ class Session(SessionBase[Change]):
 
     def close(self) -> None:
         """Ends the session after the outcomes of frames in flight, at the latest after two seconds.
-        Outcomes that are not taken are released. A second call does nothing."""
+        Outcomes that are not taken are released. A second call has no effect."""
         if self._thread is None:
             self._update(self._machine.end, None)
             return
@@ -282,7 +282,7 @@ class Session(SessionBase[Change]):
         """Sends frames and yields their outcomes, in order.
 
         Frames are taken from `frames` on a separate thread, as soon as the session has capacity, so
-        that a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
+        a slow source delays no outcome. The drop policy applies: with "never_drop" every frame
         is filtered.
         """
         return filter_all(self, frames)
@@ -297,8 +297,8 @@ class Session(SessionBase[Change]):
         return self._offer(frame, None).sequence
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yields the outcomes of frames that `send` sent, in order, until the session has none
-        left: after `finish()`, or when it ends. Raises the error that ended the session.
+        """Yields the outcomes of frames that `send` sent, in order, until the last one
+        : after `finish()`, or when it ends. Raises the error that ended the session.
 
         If the sender may fail, call `finish()` in a `finally` clause. In asyncio, the error of the
         only task that sends is also raised here, after the outcomes that are due."""

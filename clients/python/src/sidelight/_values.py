@@ -87,9 +87,9 @@ class Point(NamedTuple):
 class Region(NamedTuple):
     """A rectangle of the frame."""
 
-    #: The distance of its left edge from that of the frame.
+    #: The distance of its left edge from the frame's.
     x: LengthLike
-    #: The distance of its top edge from that of the frame.
+    #: The distance of its top edge from the frame's.
     y: LengthLike
     #: Its width.
     width: LengthLike

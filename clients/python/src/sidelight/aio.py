@@ -47,14 +47,14 @@ def connect(
     """Returns a server. Connections are opened when they are needed.
 
     - `address`: `"host:port"`, `"https://host:port"` for TLS, or `"unix:/path"`.
-    - `token`: A bearer token, or a function that returns one, which is called for each call. It is
+    - `token`: A bearer token, or a function that returns one, which is called for every call. It is
       only sent over TLS, over Unix sockets and to this host.
     - `root_certificates`: The content of a PEM file with the authorities that may sign the server's
-      certificate; `None` uses those of gRPC. Enables TLS.
+      certificate; `None` uses gRPC's. Enables TLS.
     - `certificate`, `private_key`: The contents of PEM files with this client's certificate and its
       key, for servers that require one. Enable TLS.
-    - `metadata`: Keys and values of each call.
-    - `options`: gRPC's channel options, which take precedence over those of this package.
+    - `metadata`: Keys and values of every call.
+    - `options`: gRPC's channel options, which take precedence over this package's.
     """
     return Server(
         Endpoint(address, token, root_certificates, certificate, private_key, metadata, options)
@@ -72,7 +72,7 @@ class Server(ServerBase[Session]):
         self._is_closed = False
 
     async def close(self) -> None:
-        """Closes the sessions and connections for good. A second call does nothing."""
+        """Closes the sessions and connections for good. A second call has no effect."""
         self._is_closed = True
         try:
             await asyncio.gather(*(each.close() for each in self._sessions))
@@ -243,7 +243,7 @@ class Sessions:
         self._server = server
 
     async def list(self, *, label: str = "", participant: str = "") -> List[SessionInfo]:
-        """Returns the open sessions, the oldest first; those of a label or a participant."""
+        """Returns the open sessions, the oldest first; optionally of a label or a participant."""
         found: List[SessionInfo] = []
         page_token = ""
         while True:
@@ -257,7 +257,7 @@ class Sessions:
     async def watch(
         self, *, interval: float = 1.0, session_id: str = ""
     ) -> AsyncIterator[Sequence[SessionInfo]]:
-        """Yields the open sessions at once and after each interval of seconds.
+        """Yields the open sessions at once and after every interval of seconds.
 
         - `session_id`: Only this session; the iteration ends with it. Empty: all.
         """

@@ -38,7 +38,7 @@ class FilteredTrack(MediaStreamTrack):
             if track.kind == "video":
                 other.addTrack(FilteredTrack(track, session))
 
-    The newest frame wins everywhere, so that latency stays bounded under any load: the queue of a
+    The newest frame wins everywhere, so latency stays bounded under any load: the queue of a
     remote track, which has no bound, is read without a pause; the session drops frames that wait;
     and an encoder that is slower than the filter gets the newest frame.
 
@@ -109,7 +109,7 @@ class FilteredTrack(MediaStreamTrack):
         return frame
 
     def pause(self, pass_through: bool = False) -> None:
-        """Pauses filtering. Frames are dropped as `PAUSED`, so that the picture freezes; or, with
+        """Pauses filtering. Frames are dropped as `PAUSED`, so the picture freezes; or, with
         `pass_through`, they come back unchanged."""
         self._session.pause(pass_through)
 

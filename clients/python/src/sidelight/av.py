@@ -1,11 +1,11 @@
 """Conversions between images and frames of PyAV.
 
 Samples are never converted: formats, ranges and matrices that have no exact counterpart are
-refused, so that the conversion (`VideoFrame.reformat`) is yours. The display matrix of a frame is
+refused, so the conversion (`VideoFrame.reformat`) is yours. The display matrix of a frame is
 not read; pass an orientation.
 
 PyAV holds the planes of a frame in separate buffers, so formats with several planes are copied once
-in each direction. `copy_into` copies into an existing image, such as that of `Session.frame`.
+in each direction. `copy_into` copies into an existing image, for example from `Session.frame`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def image(
     rgba and rgb0 are views of the frame's memory.
 
     - video: The frame. Other formats are refused; `video.reformat(format="yuv420p")` converts them.
-    - color: The colour interpretation. `None`: that of the frame; see `color_of`.
+    - color: The colour interpretation. `None`: the frame's; see `color_of`.
     - orientation: The orientation for display.
     """
     format = _format(video)
@@ -121,7 +121,7 @@ def image(
 def copy_into(target: Image, video: av.VideoFrame) -> None:
     """Copies the samples of a frame of PyAV into an image of the same format and size.
 
-    The colour interpretation of the image is not changed; create it with that of the frame:
+    The colour interpretation of the image is not changed; create it with the frame's:
     `session.frame(width, height, "i420", color=color_of(video))`.
     """
     format = _format(video)

@@ -24,8 +24,8 @@ class SidelightError(Exception):
 
     - `code`: the name of the gRPC status code, such as `"INVALID_ARGUMENT"`.
     - `message`: the description for a person.
-    - `field`: the path of the invalid field in the request; `None` if the error names none.
-    - `value`, `limit`: the refused value and the limit, as texts; `None` if the error has none.
+    - `field`: the path of the invalid field in the request; `None` if the error does not name one.
+    - `value`, `limit`: the refused value and the limit, as texts; `None` if it does not state them.
     - `suggestion`: the nearest valid name, if a name is unknown.
     - `line`, `column`: the position in a pipeline's text, counted from 1.
     - `details`: further facts by name (the metadata of `google.rpc.ErrorInfo`), such as `reason`.

@@ -41,7 +41,7 @@ class Applied(NamedTuple):
 
     #: The revision in force.
     revision: int
-    #: The first frame that was filtered with it.
+    #: The first frame that was filtered using it.
     first_sequence: int
     #: The number of the change; 0 for the first pipeline and for an operator's override.
     request_id: int
@@ -124,7 +124,7 @@ class Analysis(NamedTuple):
 
     #: The frame.
     sequence: int
-    #: The id of the stage, or its position if it has none.
+    #: The id of the stage, or its position without one.
     stage: str
     #: The name of the filter.
     filter: str

@@ -59,7 +59,7 @@ _PLAYING = GObject.ParamFlags.READWRITE | Gst.PARAM_MUTABLE_PLAYING
 
 
 class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
-    """A transform that sends each buffer to a server and replaces its pixels in place.
+    """A transform that sends every buffer to a server and replaces its pixels in place.
 
     One frame is in flight at a time, so the element works like any synchronous filter: order, flow
     and timestamps do not change. A `queue leaky=downstream max-size-buffers=1` in front lets the
@@ -180,7 +180,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         return True
 
     def do_change_state(self, transition: Any) -> Any:
-        """Closes the session before streaming stops, so that no thread waits for an outcome."""
+        """Closes the session before streaming stops, so no thread waits for an outcome."""
         if transition == Gst.StateChange.PAUSED_TO_READY:
             self._is_stopping = True
             self._close()
@@ -193,7 +193,7 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         return True
 
     def do_set_caps(self, incaps: Any, outcaps: Any) -> bool:
-        """Takes the format of the following frames, and opens the session if none is open."""
+        """Takes the format of the following frames, and opens the session if it is not open."""
         from ._gst_frames import UnsupportedColorimetry, VideoFormat
 
         try:
@@ -342,7 +342,7 @@ __gstelementfactory__ = (_NAME, Gst.Rank.NONE, SidelightFilter)
 
 
 def register() -> None:
-    """Registers the element in this process, so that `Gst.parse_launch` finds it."""
+    """Registers the element in this process, so `Gst.parse_launch` finds it."""
     if not Gst.Element.register(None, *__gstelementfactory__):
         raise RuntimeError(f"GStreamer refused to register {_NAME}")
 

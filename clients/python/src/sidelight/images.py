@@ -87,7 +87,7 @@ class Image:
         - height: The height in pixels, 1 to 16384. 0 for a file.
         - data: A contiguous object with the buffer protocol: bytes, bytearray, memoryview, mmap, a
           numpy array. For files the content of the file.
-        - planes: Offset and stride of each plane, in bytes. `None`: planes are contiguous and
+        - planes: Offset and stride of every plane, in bytes. `None`: planes are contiguous and
           without padding.
         - color: The colour interpretation. `None`: the defaults of `Color`.
         - orientation: The orientation for display. `None`: as stored.
@@ -179,7 +179,7 @@ class Image:
         """Returns the bytes of a plane, from its first to its last sample.
 
         Rows are `layout.planes[index].stride` bytes apart. Without padding the plane consists of
-        the rows only, so that `image.plane(0)[:] = luma` sets all samples. `sidelight.numpy.planes`
+        the rows only, so `image.plane(0)[:] = luma` sets all samples. `sidelight.numpy.planes`
         returns arrays with rows and columns.
         """
         return self.data[self.layout.span(index)]

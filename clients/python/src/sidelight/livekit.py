@@ -70,8 +70,8 @@ class VideoProcessor:
         stream = rtc.VideoStream(track, capacity=1)
         await sidelight.livekit.VideoProcessor(session).run(stream, source)
 
-    The newest frame wins, in front of the session and behind it, so nothing queues. Give the stream
-    a `capacity`: the SDK's default is a queue without a bound.
+    The newest frame wins, in front of the session and behind it, so frames do not queue. Give the
+    stream a `capacity`: the SDK's default is a queue without a bound.
 
     The session serves this processor only. The processor does not close it.
     """

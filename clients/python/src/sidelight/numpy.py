@@ -41,7 +41,7 @@ def planes(image: Image) -> tuple[npt.NDArray[np.uint8], ...]:
 def array(image: Image) -> npt.NDArray[np.uint8]:
     """Returns a view of an image with one plane: (height, width) for grey, else with channels.
 
-    The order of the channels is that of the format. Images with several planes are refused; see
+    The channels have the order of the format. Images with several planes are refused; see
     `planes`.
     """
     if len(image.format.planes) != 1:

@@ -5,7 +5,7 @@ video range for I420 and NV12. This module never converts between RGB and YUV: i
 bytes, without loss. Convert with the server instead (`output="bgra"` of a session), which knows
 range and matrix.
 
-Only numpy is required, so that any build of OpenCV can be used.
+Only numpy is required, so any build of OpenCV can be used.
 """
 
 from __future__ import annotations

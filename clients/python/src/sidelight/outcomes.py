@@ -1,4 +1,4 @@
-"""The outcomes of frames: values, exactly one for each frame, in the order of sending."""
+"""The outcomes of frames: values, exactly one for every frame, in the order of sending."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class _Returned:
     sequence: int
     #: The sent frame's description.
     frame: FrameInfo
-    #: The revision of the pipeline that was applied; 0 if none was.
+    #: The revision of the pipeline that was applied; 0 if it was not filtered.
     revision: int
     #: The failure because of which the picture is not the pipeline's; `None` without one.
     failure: Optional[SidelightError]
@@ -192,7 +192,7 @@ class _Returned:
         """Gives the picture's memory back; reading the picture afterwards raises `ValueError`.
 
         Arrays and planes that were made from the picture stay valid: a slot of shared memory
-        returns to the server when the last of them is gone. A second call does nothing.
+        returns to the server when the last of them is gone. A second call has no effect.
         """
         if self._owns_image and self._image is not None:
             self._image.release()
@@ -262,7 +262,7 @@ class Dropped:
         return self.late > 0
 
     def release(self) -> None:
-        """Does nothing: there is no picture."""
+        """Has no effect without a picture."""
 
     def __enter__(self) -> Dropped:
         return self

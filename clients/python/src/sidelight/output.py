@@ -28,11 +28,11 @@ _SUBSAMPLINGS = {
 class Output:
     """The format and size of filtered pictures. Pictures that pass through keep their own."""
 
-    #: The format. `None`: that of the input.
+    #: The format. `None`: the input's.
     format: Optional[FormatLike] = None
-    #: The width in pixels, 1 to 16384. `None`: that of the input, or as the height requires.
+    #: The width in pixels, 1 to 16384. `None`: the input's, or as the height requires.
     width: Optional[int] = None
-    #: The height in pixels, 1 to 16384. `None`: that of the input, or as the width requires.
+    #: The height in pixels, 1 to 16384. `None`: the input's, or as the width requires.
     height: Optional[int] = None
     #: The handling of another aspect ratio: "fit" (between bars), "fill" (cropped) or "stretch".
     fit: Literal["fit", "fill", "stretch"] = "fit"

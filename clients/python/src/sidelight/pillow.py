@@ -41,7 +41,7 @@ _EXIF_ORIENTATION = 0x0112
 def image(picture: pillow.Image, *, color: Optional[Color] = None) -> Image:
     """Returns an image with a copy of a picture's samples.
 
-    The modes RGB, RGBA, RGBX and L are exact. Others (palettes, CMYK, 16 bits) are refused, so that
+    The modes RGB, RGBA, RGBX and L are exact. Others (palettes, CMYK, 16 bits) are refused, so
     the conversion is yours. The EXIF orientation becomes the image's orientation; its pixels are
     not rotated.
 

@@ -93,12 +93,12 @@ class Stage:
 
     #: The name of the filter ("sepiaTone" or "CISepiaTone"), or a nested pipeline.
     content: Union[str, Pipeline]
-    #: The parameters that differ from their defaults. Names are those of the catalogue
+    #: The parameters that differ from their defaults. Names are from the catalogue
     #: ("sharpness") or have underscores ("input_sharpness"); entries that are `None` are left out.
     parameters: Mapping[str, Optional[Value]] = field(default_factory=dict)
     #: The name by which `Session.update` and `Session.activate` refer to the stage.
     id: str = ""
-    #: Whether the stage is active. An inactive stage changes nothing.
+    #: Whether the stage is active. An inactive stage has no effect.
     active: bool = True
     #: The weight of the stage's result, from 0 (only the input) to 1 (only the result).
     weight: float = 1.0
@@ -172,7 +172,7 @@ class Pipeline:
 
     #: The stages, first to last.
     stages: tuple[Stage, ...]
-    #: The colour space in which the filters compute. `None`: that of the enclosing pipeline, else
+    #: The colour space in which the filters compute. `None`: the enclosing pipeline's, else
     #: gamma-encoded sRGB.
     working_space: Optional[WorkingSpace]
 
@@ -290,7 +290,7 @@ def update_message(
 def activation(
     changes: Union[str, Mapping[str, bool]], active: Optional[bool] = None
 ) -> dict[str, bool]:
-    """Returns the content of an activation: whether each stage is active, by ID or position."""
+    """Returns the content of an activation: whether every stage is active, by ID or position."""
     if isinstance(changes, str):
         changes = {changes: True if active is None else active}
     elif active is not None:

@@ -85,7 +85,7 @@ class Glide:
     """A gradual change of parameters from their old values to new ones.
 
     - `duration`: Seconds, more than 0 and at most 60, of the frames' capture times.
-    - `curve`: The progress over time, as that of a `Transition`.
+    - `curve`: The progress over time, as in a `Transition`.
     """
 
     def __init__(self, duration: float, *, curve: Curve = "linear") -> None:

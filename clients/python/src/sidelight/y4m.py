@@ -109,7 +109,7 @@ class Writer:
     """Writes frames of a Y4M video."""
 
     def __init__(self, stream: BinaryIO, header: bytes) -> None:
-        """Writes the header: that of the `Reader` of a video of the same size."""
+        """Writes a header, for example of the `Reader` of a video of the same size."""
         self._stream = stream
         stream.write(header)
 

@@ -14,7 +14,7 @@ from aiortc import VideoStreamTrack
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 from av import VideoFrame
 
-# Of video range, so that their sum is 16 + 235.
+# Of video range, so their sum is 16 + 235.
 DARK, BRIGHT = 60, 191
 
 

@@ -102,7 +102,7 @@ class Player:
                 return message
 
     def errors(self) -> str:
-        """The error on the bus, or a text that there is none."""
+        """The error on the bus, or a text about its absence."""
         message = self.bus.pop_filtered(Gst.MessageType.ERROR)
         return message.parse_error()[0].message if message else "no error on the bus"
 

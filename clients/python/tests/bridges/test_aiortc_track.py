@@ -148,7 +148,7 @@ async def test_a_stopped_track_reads_its_source_no_more(session):
 
 @in_session
 async def test_a_session_serves_one_track_after_another(session):
-    """The frames that a stopped track gave up are not those of the next track."""
+    """The frames that a stopped track gave up do not go to the next track."""
     for pts in range(1, 20):
         source = Pushed()
         track = FilteredTrack(source, session)

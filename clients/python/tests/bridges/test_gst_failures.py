@@ -108,7 +108,7 @@ def test_a_missing_server_is_an_error(tmp_path):
 
 
 def test_a_server_that_does_not_answer_delays_no_stop(own_server):
-    """A stopped process accepts connections and bytes, and answers nothing."""
+    """A stopped process accepts connections and bytes, and does not answer."""
     with Player(CAPS, address=own_server.unix, pipeline="colorInvert") as player:
         assert player.filtered(GREY) == INVERTED
         os.kill(own_server.process.pid, signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""The owner of each slot of a ring."""
+"""The owner of every slot of a ring."""
 
 from sidelight._core.slots import Slots
 

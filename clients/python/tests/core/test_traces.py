@@ -1,4 +1,4 @@
-"""The context of the current span travels with each frame."""
+"""The context of the current span travels with every frame."""
 
 import asyncio
 

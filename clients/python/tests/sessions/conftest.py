@@ -1,4 +1,4 @@
-"""Each test of this folder runs with both faces."""
+"""Every test of this folder runs with both faces."""
 
 from __future__ import annotations
 

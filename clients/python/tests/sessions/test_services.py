@@ -99,7 +99,7 @@ def test_operators_see_and_override_sessions(server):
 
 
 def test_calls_have_a_time_limit(face):
-    # An address that answers nothing: the packets of this network are discarded (RFC 5737).
+    # An address that does not answer: the packets of this network are discarded (RFC 5737).
     with face.connect("192.0.2.1:50051") as server:
         with pytest.raises(SidelightError) as raised:
             server.apply(random_image("gray", 2, 2), None, timeout=0.2)

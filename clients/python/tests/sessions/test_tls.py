@@ -1,4 +1,4 @@
-"""TLS with certificates of the test's own authority. Each test runs with both faces."""
+"""TLS with certificates of the test's own authority. Every test runs with both faces."""
 
 import shutil
 import subprocess

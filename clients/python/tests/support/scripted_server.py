@@ -13,7 +13,7 @@ import grpc
 class ScriptedServer(grpc.GenericRpcHandler):
     """A server on a loopback port. Without messages it has no methods at all.
 
-    - `messages`: The answers of each session, after its first message; then it stays open.
+    - `messages`: The answers of every session, after its first message; then it stays open.
     """
 
     def __init__(self, messages: Optional[list[bytes]] = None) -> None:

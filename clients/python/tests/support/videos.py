@@ -23,6 +23,6 @@ def frames_of(content: bytes) -> list[Image]:
 
 
 def is_inverted(image: Image, original: Image) -> bool:
-    """Whether luma is that of `colorInvert`, in video range."""
+    """Whether luma equals `colorInvert`, in video range."""
     samples = zip(image.plane(0), original.plane(0))
     return all(abs(new - min(255, max(0, 251 - old))) <= 1 for new, old in samples)

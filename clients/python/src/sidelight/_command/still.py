@@ -45,7 +45,7 @@ def _run(server: Server, options: argparse.Namespace) -> int:
 def _output(
     image: Image, format: Optional[PixelFormat], options: argparse.Namespace
 ) -> Optional[Output]:
-    """The requested output; `None` if it is that of the input."""
+    """The requested output; `None` if it is the input's."""
     if format is image.format:
         format = None
     if not (format or options.width or options.height or options.quality):

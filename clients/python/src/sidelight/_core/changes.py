@@ -23,7 +23,7 @@ class ChangeRecord:
         self.request_id = request_id
         #: The revision that includes the change; `None` until it is accepted.
         self.revision: Optional[int] = None
-        #: The first frame that was filtered with the change; `None` until it is applied.
+        #: The first frame that was filtered using the change; `None` until it is applied.
         self.first_sequence: Optional[int] = None
         #: The reason why it was refused; `None` if it was not.
         self.error: Optional[SidelightError] = None
@@ -43,7 +43,7 @@ class Entry:
         self.is_conditional = is_conditional
         self.is_sent = False
         self.is_accepted = False
-        #: The record of each call that this change contains.
+        #: The record of every call that this change contains.
         self.records: weakref.WeakSet[ChangeRecord] = weakref.WeakSet()
 
     def encode(self) -> bytes:
@@ -81,7 +81,7 @@ class ChangeLog:
 
     def can_merge(self, message: Any, is_conditional: bool, last: Optional[Entry]) -> bool:
         """Whether a change can be merged into the last one that waits to be sent: an update that
-        follows an update with the same glide, so that a slider does not fill the queue."""
+        follows an update with the same glide, so a slider does not fill the queue."""
         return (
             last is not None
             and not is_conditional

@@ -1,7 +1,7 @@
 """The outcomes of frames that were sent without waiting, in the order of sending; and all counts.
 
-A pure state machine. Outcomes that are not taken are bounded: those of frames that were sent hold
-their credits, dropped frames are kept as runs beyond a limit, and pictures that replace frames
+A pure state machine. Outcomes that are not taken are bounded: outcomes of sent frames hold their
+credits, dropped frames are kept as runs beyond a limit, and pictures that replace frames
 without connection as the newest few.
 """
 

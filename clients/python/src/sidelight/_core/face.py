@@ -77,7 +77,7 @@ class ChangeBase:
 
 
 class _Callback:
-    """A function that is called with each event."""
+    """A function that is called with every event."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function
@@ -221,8 +221,8 @@ class SessionBase(Generic[ChangeType]):
         """Returns a frame to write a picture into, which is then sent without a copy.
 
         It is in shared memory if the session is open and has any, and a slot is free. Its bytes are
-        those of an earlier picture, or 0. The frame keeps its slot until it and all its planes are gone, so create it
-        when its picture is about to be written.
+        0 or come from an earlier picture. The frame keeps its slot until it and all its planes are
+        gone, so create it when its picture is about to be written.
         """
         result: Frame = self._update(
             self._link.lend_frame, width, height, format, color, orientation
@@ -259,7 +259,7 @@ class SessionBase(Generic[ChangeType]):
     ) -> ChangeType:
         """Changes parameters of stages, which keep their state. Returns at once.
 
-        `update("s0.scale", 24)` or `update({"s0": {"scale": 24}})`: all are changed, or none.
+        `update("s0.scale", 24)` or `update({"s0": {"scale": 24}})`: all change, or the call fails.
         Updates that wait to be sent are merged, so a slider may call this as often as it moves.
 
         - `glide`: Moves the parameters to their values over time: a `Glide` or its seconds.
@@ -281,7 +281,7 @@ class SessionBase(Generic[ChangeType]):
     ) -> ChangeType:
         """Turns stages on and off; they keep their state. Returns at once.
 
-        `activate("s0", False)` or `activate({"s0": False})`: all are changed, or none.
+        `activate("s0", False)` or `activate({"s0": False})`: all are changed, or the call fails.
 
         - `transition`: As that of `select`.
         """

@@ -57,7 +57,7 @@ class Fallback:
 def mosaic(image: Image) -> Image:
     """Returns the image in large blocks, each of the colour of one of its pixels.
 
-    There are 24 blocks along the shorter side, of at least 16 pixels, so that faces cannot be
+    There are 24 blocks along the shorter side, of at least 16 pixels, so faces cannot be
     recognised. Raises `ValueError` for a file.
     """
     block = max(MIN_BLOCK, -(-min(image.width, image.height) // BLOCKS))

@@ -14,7 +14,7 @@ _MASK = (1 << 64) - 1
 
 
 class DescriptionCache:
-    """The encoded description of an image without its pixels; that of the last one is kept."""
+    """The encoded description of an image without its pixels; the last one is kept."""
 
     def __init__(self) -> None:
         self._key: Any = None
@@ -49,7 +49,7 @@ def metadata_of(frame: Frame, trace: Any) -> bytes:
         parts += [b"\x25", frame.rtp_timestamp.to_bytes(4, "little")]
     if frame.budget is not None:
         microseconds = round(frame.budget * 1e6)
-        # 0 disables the limit, so that a budget above it is at least a microsecond.
+        # 0 disables the limit, so a budget above it is at least a microsecond.
         parts += [b"\x28", varint(max(1, microseconds) if frame.budget else 0)]
     if trace:
         parent, state = trace if isinstance(trace, tuple) else (trace, "")

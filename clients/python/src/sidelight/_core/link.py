@@ -66,7 +66,7 @@ class Link:
     def start(self, now: float, is_local: bool) -> None:
         """Begins to open a connection.
 
-        - `is_local`: Whether the server is on this host, so that shared memory can be requested.
+        - `is_local`: Whether the server is on this host, so shared memory can be requested.
         """
         machine = self._machine
         token = machine.changes.token if machine.reconnector.uses_token else b""
@@ -109,7 +109,7 @@ class Link:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is sent on this connection."""
+        """Whether the last message was sent on this connection."""
         return self._machine.window.is_over
 
     def next_message(self) -> Optional[bytes]:
@@ -120,7 +120,7 @@ class Link:
         machine = self._machine
         window = machine.window
         if self.slots is not None and window.link == OPEN:
-            # Before a frame only if the server has no slot for it. While nothing else waits, the
+            # Before a frame only if the server has no slot for it. While the queue is empty, the
             # server is busy with a frame or idle, so an early acknowledgement costs no time.
             needed = window.outstanding + (1 if window.is_ready else 3)
             acknowledgement = self.slots.acknowledgement(needed)
@@ -180,7 +180,7 @@ class Link:
     def lend_frame(
         self, width: int, height: int, format: FormatLike, color: Any, orientation: Any
     ) -> Frame:
-        """Returns a frame in a free slot; in other memory if none is free or large enough."""
+        """Returns a frame in a free slot; in other memory without a free and large enough slot."""
         slots, ring = self.slots, self.ring
         kind = PixelFormat.of(format)
         if slots is not None:

@@ -170,7 +170,7 @@ class SessionMachine:
 
     @property
     def _has_last_outcome(self) -> bool:
-        """Whether no outcome is due and none follows."""
+        """Whether the last outcome was taken."""
         return self.window.is_finished and self.delivery.is_empty
 
     @property
@@ -230,7 +230,7 @@ class SessionMachine:
         return self.fallback.protects(self.changes.protection)
 
     def discard_outcomes(self) -> None:
-        """Takes and releases all outcomes, now and later, so that frames that wait for their
+        """Takes and releases all outcomes, now and later, so frames that wait for their
         credits are sent."""
         self._discards = True
         for pending in self.delivery.take_all():

@@ -24,7 +24,7 @@ class Notices:
         self.analyses: deque[Analysis] = deque(maxlen=ANALYSIS_LIMIT)
         #: The number of results of analyses that were lost because they were not taken in time.
         self.dropped_analyses = 0
-        #: The callbacks of each event: objects with a method `resolve(event)`.
+        #: The callbacks of every event: objects with a method `resolve(event)`.
         self.callbacks: list[Any] = []
         #: The calls that are due.
         self.calls: list[tuple[Any, Any]] = []

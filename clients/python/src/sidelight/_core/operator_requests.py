@@ -42,7 +42,7 @@ class SessionInfo(NamedTuple):
 class Override(NamedTuple):
     """An override that was set or ended."""
 
-    #: The new revision of each session that changed, by the session's name.
+    #: The new revision of every session that changed, by the session's name.
     revisions: Mapping[str, int]
 
 

@@ -27,9 +27,9 @@ _NO_TIMES = (0, 0, 0, 0.0)
 def pixels_of(
     message: Any, slots: Optional[Slots], ring: Any, analysis_only: bool
 ) -> Optional[memoryview]:
-    """Returns the pixels of a `FilteredFrame`; `None` if they are those of the frame that was sent.
+    """Returns the pixels of a `FilteredFrame`; `None` if they equal the sent frame's.
 
-    Raises `SidelightError` if there are none where the pipeline may have hidden a part: the frame
+    Raises `SidelightError` if they are missing where the pipeline may have hidden a part: the frame
     that was sent must not replace the result.
     """
     where = message.image.WhichOneof("pixels")
@@ -57,7 +57,7 @@ def returned_outcome(
     """Returns the outcome of a frame that came back.
 
     - `message`: The `FilteredFrame`.
-    - `view`: Its pixels; `None` if they are those of the frame that was sent.
+    - `view`: Its pixels; `None` if they equal the sent frame's.
     """
     timing = message.timing
     times = (timing.queue_us, timing.process_us, timing.total_us, round_trip)

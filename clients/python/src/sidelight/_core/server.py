@@ -31,7 +31,7 @@ SessionType = TypeVar("SessionType", bound=SessionBase)  # type: ignore[type-arg
 
 
 class ServerBase(Generic[SessionType]):
-    """A server. Connections are opened when they are needed; each session has its own."""
+    """A server. Connections are opened when they are needed; every session has its own."""
 
     def __init__(self, endpoint: Endpoint, session_type: type[SessionType]) -> None:
         if not isinstance(endpoint, Endpoint):
@@ -75,7 +75,7 @@ class ServerBase(Generic[SessionType]):
         - `label`: A name of the track for logs and operators, at most 128 bytes.
         - `participant`: The participant whose video this is; the caller vouches for the name.
         - `allowed_filters`: The filters that the session may use: names, or prefixes that end in
-          `*`. `None`: all that the server permits; an empty list: none.
+          `*`. `None`: all that the server permits; an empty list: no filters.
         - `budget`: The seconds from receipt until a frame is useless and dropped, at most
           10. `None`: no limit.
         - `drop_policy`: "newest_wins" (live video: a newer frame replaces one that waits),
@@ -83,7 +83,7 @@ class ServerBase(Generic[SessionType]):
         - `failure_policy`: The handling of frames for which a stage fails: "pass_through", "drop"
           or "blur".
         - `max_fps`: Frames per second, 0.01 to 1000; others are dropped evenly. `None`: no limit.
-        - `output`: The format and size of results. `None`: those of the input.
+        - `output`: The format and size of results. `None`: the input's.
         - `analysis_only`: Whether frames come back without pixels; outcomes then have the picture
           that was sent.
         - `allow_degraded`: Whether the server may use cheaper variants before it drops frames.

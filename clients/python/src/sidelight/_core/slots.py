@@ -1,4 +1,4 @@
-"""The owner of each slot of a ring, as the client sees it. A pure state machine."""
+"""The owner of every slot of a ring, as the client sees it. A pure state machine."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Slots:
     # Input slots
 
     def lend(self) -> Optional[int]:
-        """Lends the first free slot, until it is in `returned`; `None` if none is free."""
+        """Lends the first free slot, until it is in `returned`; `None` if all are in use."""
         self.collect()
         for slot in range(self.input_slots):
             if not self._lent[slot] and self._sequences[slot] is None:
@@ -78,7 +78,7 @@ class Slots:
         """Returns the newest received frame and the slots that are still held, if the server may
         have fewer free slots than `needed` and some are unused; otherwise `None`.
 
-        A message for each picture would double the number of messages.
+        A message per picture would double the number of messages.
         """
         if self.output_slots - self._unacknowledged >= needed:
             return None

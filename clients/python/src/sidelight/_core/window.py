@@ -139,7 +139,7 @@ class Window:
 
     @property
     def is_drained(self) -> bool:
-        """Whether no more messages are accepted and none waits."""
+        """Whether messages are refused and the queue is empty."""
         return self.is_finished and not self._queue
 
     @property
@@ -164,7 +164,7 @@ class Window:
             self.link = DRAINING
 
     def close(self) -> Unsent:
-        """Records that the connection is lost. If frames may be dropped, nothing is kept."""
+        """Records that the connection is lost. If frames may be dropped, all are discarded."""
         self.link = NONE
         self._urgent.clear()
         keeps = not self.newest_wins and not self._is_abandoned
@@ -199,7 +199,7 @@ class Window:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is sent on this connection."""
+        """Whether the last message was sent on this connection."""
         return self.link == NONE or (self.link == OPEN and self.is_drained and not self._urgent)
 
     def next(self) -> Any:

@@ -1,6 +1,6 @@
 """The encoding of frames by hand, and the decoding of replies without a copy of their pixels.
 
-A frame's pixels are its last bytes, so that a message is one join of a short head and the pixels.
+A frame's pixels are its last bytes, so a message is one join of a short head and the pixels.
 """
 
 from __future__ import annotations
