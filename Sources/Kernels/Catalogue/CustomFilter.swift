@@ -55,22 +55,3 @@ public struct CustomFilter: Filter {
   /// The filter's single node.
   public func nodes(for geometry: FrameGeometry) -> [FilterNode] { [self.node] }
 }
-
-/// A custom function of a whole frame.
-struct FramePass: Pass {
-  let description: PassDescription
-  let color: ColorDescription
-  let body: @Sendable (Frame, inout MutableFrame, FrameTime) throws -> Void
-
-  func run(_ context: PassContext) async throws {
-    let input = context.inputs[0].frame(color: self.color, orientation: .upright)
-    var output = context.output.mutableFrame(color: self.color)
-    // Samples that the function does not write must not show an earlier frame.
-    unsafe _ = output.buffer.bytes.initializeMemory(as: UInt8.self, repeating: 0)
-    try self.body(input, &output, context.time)
-    precondition(
-      output.buffer === context.output.mutableFrame(color: self.color).buffer
-        && output.layout == context.output.layout,
-      "the function replaced the frame that it was to write")
-  }
-}

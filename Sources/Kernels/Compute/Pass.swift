@@ -73,3 +73,65 @@ public struct NoPassObserver: PassObserver {
     try await body()
   }
 }
+
+/// The description of one pass over a frame, for traces, metrics and `sidelight check`.
+public struct PassDescription: Sendable, Hashable {
+  /// The kind of work.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Pixels depend on themselves only.
+    case pointwise
+    /// Pixels depend on a neighbourhood.
+    case neighborhood
+    /// Pixels are read from other positions.
+    case warp
+    /// Two pictures are combined.
+    case composite
+    /// A custom function of the whole frame.
+    case frame
+    /// Conversion between a file and a frame.
+    case codec
+    /// Work on a small copy of the frame that determines the drawings of later passes.
+    case scene
+  }
+
+  /// The names of the pass's filters, joined by `+`, or the name of work on the scene. A pass that
+  /// computes a part of a filter has the filter's name.
+  public let name: String
+  /// The filters that the pass computes, in order.
+  public let filters: [String]
+  /// The kind of work.
+  public let kind: Kind
+  /// The work in one line: `Gaussian of sigma 2.0, down and then across each plane`.
+  public let summary: String
+
+  /// Creates a description; its name joins the names of the filters.
+  public init(filters: [String], kind: Kind, summary: String) {
+    self.init(
+      name: filters.joined(separator: "+"), filters: filters, kind: kind, summary: summary)
+  }
+
+  /// Creates a description of work that does not have the name of its filters.
+  package init(name: String, filters: [String], kind: Kind, summary: String) {
+    self.name = name
+    self.filters = filters
+    self.kind = kind
+    self.summary = summary
+  }
+}
+
+/// The drawings of a plan's scene stages for one frame.
+public struct FrameScene: Sendable {
+  /// The map from the pixels of the reduced picture to the pixels of the frame.
+  package let frameMap: AffineMap
+  private let drawings: [any Sendable]
+
+  package init(frameMap: AffineMap, drawings: [any Sendable]) {
+    self.frameMap = frameMap
+    self.drawings = drawings
+  }
+
+  /// Returns the value of a stage's step; `nil` if it has another type or doesn't exist.
+  package func drawing<Drawing: Sendable>(of index: Int, as type: Drawing.Type) -> Drawing? {
+    self.drawings.indices.contains(index) ? self.drawings[index] as? Drawing : nil
+  }
+}

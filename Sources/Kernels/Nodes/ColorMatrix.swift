@@ -78,8 +78,11 @@ public struct ColorMatrix: Sendable, Hashable {
 }
 
 extension ColorMatrix {
+  /// The weights of red, green and blue in luma (ITU-R BT.709).
+  package static let luma = SIMD3(0.2126, 0.7152, 0.0722)
+
   /// Scales the distance of colour from its Rec. 709 luma: more than 1 saturates, less desaturates.
   package static func saturation(_ amount: Double) -> ColorMatrix {
-    ColorMatrix.monochrome(Grayscale.luma).mixed(1 - amount)
+    ColorMatrix.monochrome(Self.luma).mixed(1 - amount)
   }
 }

@@ -62,33 +62,3 @@ public enum AnalysisValue: Sendable, Hashable {
   /// A list of values.
   case list([AnalysisValue])
 }
-
-/// An analysis and its stage in a pipeline.
-public struct PlannedAnalysis: Sendable {
-  /// The filter and its arguments. An analyzer is reused only for the same identity.
-  package struct Identity: Sendable, Hashable {
-    var filter: String
-    var arguments: Arguments
-  }
-
-  /// The id of the analysis's stage, or its path: `stages[1]`, `stages[1].pipeline.stages[0]`.
-  public let stage: String
-  /// The filter's name.
-  public let filter: String
-  /// The interval between analysed frames, at least 1: 1 is every frame.
-  public let everyNth: Int
-  /// The analysis.
-  public let analysis: any FrameAnalysis
-  package let identity: Identity
-  /// Whether the plan has the analysis as a scene stage too. Frames that the plan runs on are then
-  /// not analysed again.
-  package internal(set) var isInScene = false
-
-  package init(stage: String, identity: Identity, analysis: any FrameAnalysis) {
-    self.stage = stage
-    self.filter = identity.filter
-    self.identity = identity
-    self.everyNth = max(1, analysis.everyNth)
-    self.analysis = analysis
-  }
-}

@@ -72,3 +72,31 @@ struct AdaptivePointPass: Pass {
     try await self.passes.pass(self.description, resolved, budget: PlanBudget()).run(context)
   }
 }
+
+extension AdaptiveOperation {
+  /// Of operations that are not colour matrices: the reach of ``NoiseReduction``.
+  package func spread(in geometry: FrameGeometry) -> Double? {
+    self.isColorMatrix ? 0 : 2 + ContentSpread.rounding
+  }
+
+  /// A pass for operations that are not colour matrices; the planner folds colour matrices.
+  package func makePass(_ setting: PassSetting, index: Int) -> any Pass {
+    AdaptivePass(setting, self, index: index)
+  }
+}
+
+extension Plan {
+  /// The drawings of the stages that need no stream, for a single picture; `nil` for a plan without
+  /// such stages.
+  func scene(ofPicture frame: Frame) -> FrameScene? {
+    guard self.sceneStages.contains(where: { $0.request is any AdaptiveOperation }) else {
+      return nil
+    }
+    let samples = SampleGrid(frame)
+    return FrameScene(
+      frameMap: .identity,
+      drawings: self.sceneStages.map { stage in
+        AdaptiveDrawing(value: (stage.request as? any AdaptiveOperation)?.measure(samples))
+      })
+  }
+}

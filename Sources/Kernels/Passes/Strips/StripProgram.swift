@@ -142,38 +142,6 @@ extension StripStep {
   }
 }
 
-/// A function of pixels and their positions, applied to a strip in place: straight colour in units
-/// of 0 ... 1, unclamped.
-package final class StripKernel: Sendable {
-  /// The implementation. Called for every strip, on compute threads, several at the same time.
-  package let apply: @Sendable (Strip) -> Void
-
-  /// The definition for one pixel.
-  package let reference:
-    @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) -> SIMD4<Double>
-
-  /// Whether every colour channel is a function of itself alone, the same at every position.
-  let isCurve: Bool
-  /// The same function of pixels of bytes, without strips, if available.
-  let pixels: PixelFunction?
-  /// The estimated time of a pixel on one thread, of a kernel from text; `nil` for other functions.
-  package let nanosecondsPerPixel: Double?
-
-  package init(
-    isCurve: Bool = false, nanosecondsPerPixel: Double? = nil, pixels: PixelFunction? = nil,
-    reference:
-      @escaping @Sendable (_ pixel: SIMD4<Double>, _ x: Int, _ y: Int, FrameTime) ->
-      SIMD4<Double>,
-    apply: @escaping @Sendable (Strip) -> Void
-  ) {
-    self.isCurve = isCurve
-    self.pixels = pixels
-    self.nanosecondsPerPixel = nanosecondsPerPixel
-    self.reference = reference
-    self.apply = apply
-  }
-}
-
 /// A colour matrix as the C rows take it.
 package struct StripMatrix: Sendable {
   /// Four rows of (red, green, blue, alpha, bias).
