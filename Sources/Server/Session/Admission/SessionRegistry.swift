@@ -182,15 +182,3 @@ final class SessionRegistry: Sendable {
     )
   }
 }
-
-/// A limit for which new sessions are refused.
-package enum AdmissionLimit: String, Sendable, Hashable, CaseIterable {
-  /// The sessions of all callers.
-  case sessions = "max_sessions"
-  /// The sessions of one caller.
-  case sessionsPerCaller = "max_sessions_per_caller"
-  /// The sessions of one participant.
-  case sessionsPerParticipant = "max_sessions_per_participant"
-  /// The load of the open sessions.
-  case load = "max_load"
-}

@@ -222,16 +222,3 @@ package struct TraceContextExtractor: Extractor {
     text.isEmpty || text.utf8.count > ContractLimits.maxTraceContextBytes ? nil : text
   }
 }
-
-/// Extracts trace context from a call's metadata.
-struct MetadataExtractor: Extractor {
-  /// - Returns: The value, the joined values of a list such as `tracestate`, or `nil` for more than
-  ///   one `traceparent`.
-  func extract(key: String, from carrier: Metadata) -> String? {
-    let values = Array(carrier[stringValues: key])
-    switch key {
-    case "traceparent": return values.count == 1 ? values[0] : nil
-    default: return values.isEmpty ? nil : values.joined(separator: ",")
-    }
-  }
-}
