@@ -53,9 +53,6 @@ final class JPEGInstancePool: Sendable {
     self.maxIdle = maxIdle
   }
 
-  /// The number of idle instances.
-  var idleCount: Int { self.idle.withLock { $0.count } }
-
   /// Calls a function with an instance. If the function throws, the instance is not used again,
   /// since its state is unknown.
   ///

@@ -1,3 +1,5 @@
+import CKernels
+
 /// A picture: planes of samples in a buffer, with their colour description and orientation.
 ///
 /// A frame is an immutable value; copies share the buffer. Filters write new frames.
@@ -168,5 +170,68 @@ public struct FrameTime: Sendable, Hashable {
   public init(index: UInt64 = 0, arrival: Duration = .zero) {
     self.index = index
     self.arrival = arrival
+  }
+}
+
+/// The values of a frame that stages can show: its time, its number, and the names of its stream.
+public struct FrameDetails: Sendable, Hashable {
+  /// The capture time in nanoseconds since the start of 1970 in UTC, as reported by the sender.
+  public var captureNanoseconds: Int64
+  /// The number that the sender gave the frame.
+  public var sequence: UInt64
+  /// The name of the stream; may be empty.
+  public var label: String
+  /// The name of the person or program that owns the stream; may be empty.
+  public var participant: String
+  /// The texts that the sender attached to the frame, by key.
+  public var tags: [String: String]
+
+  /// Creates the values of a frame.
+  public init(
+    captureNanoseconds: Int64 = 0, sequence: UInt64 = 0, label: String = "",
+    participant: String = "", tags: [String: String] = [:]
+  ) {
+    self.captureNanoseconds = captureNanoseconds
+    self.sequence = sequence
+    self.label = label
+    self.participant = participant
+    self.tags = tags
+  }
+}
+
+extension Frame {
+  /// Returns the frame on black, with the same geometry and an alpha of 255; the frame itself if
+  /// its format doesn't have alpha, or all of its pixels are opaque.
+  ///
+  /// A fourth channel that is declared to be ignored (``AlphaMode/opaque``) becomes 255 too.
+  package func onBlack(in pool: BufferPool) -> Frame {
+    guard self.format.hasAlpha, !self.hasOpaquePixelsOnly else { return self }
+    // The size of an existing frame is valid.
+    guard let result = try? pool.makeFrame(self.geometry, orientation: self.orientation) else {
+      preconditionFailure("no frame has the geometry \(self.geometry)")
+    }
+    let rows = unsafe sl_rows_current().pointee
+    let (width, strides) = (self.size.width, (self.layout.planes[0], result.layout.planes[0]))
+    for y in 0 ..< self.size.height {
+      let source = unsafe self.baseAddress(plane: 0) + y * strides.0.stride
+      let target = unsafe result.baseAddress(plane: 0) + y * strides.1.stride
+      let isWritten =
+        unsafe self.color.alpha == .straight && rows.premultiply_pixels(source, width, target) != 0
+      if !isWritten { unsafe target.update(from: source, count: 4 * width) }
+      unsafe rows.set_opaque(target, width)
+    }
+    return result.finish()
+  }
+
+  /// Whether every pixel's fourth channel is 255.
+  private var hasOpaquePixelsOnly: Bool {
+    let stride = self.layout.planes[0].stride
+    for y in 0 ..< self.size.height {
+      let row = unsafe self.baseAddress(plane: 0) + y * stride
+      var all: UInt8 = 255
+      for x in 0 ..< self.size.width { all &= unsafe row[4 * x + 3] }
+      guard all == 255 else { return false }
+    }
+    return true
   }
 }
