@@ -1,7 +1,7 @@
 package import SidelightKernels
 
-/// A request whose stage has a state of its own in each session. ``AdaptiveOperation`` has none: its
-/// state is an ``AdaptiveStage``.
+/// A request that makes the state of its stage in each session. An ``AdaptiveOperation`` only
+/// measures frames: its state is an ``AdaptiveStage``.
 package protocol StagedRequest: SceneRequest {
   /// The faces that the stage needs to know; `nil` if it doesn't need faces.
   var faces: FaceRequest? { get }
