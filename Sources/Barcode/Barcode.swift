@@ -1,5 +1,8 @@
 public import SidelightKernels
 
+/// Scanners that sessions share.
+typealias ScannerPool = InstancePool<BarcodeScanner, BarcodeError>
+
 /// An analysis that reads barcodes and QR codes.
 struct Barcode: Filter {
   var description: FilterDescription { Self.description }
@@ -42,7 +45,7 @@ struct Barcode: Filter {
 
     func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
       let levels = LumaLevels(frame)
-      let codes = try self.scanners.withScanner { scanner throws(BarcodeError) in
+      let codes = try self.scanners.withInstance { scanner throws(BarcodeError) in
         try scanner.codes(in: levels)
       }
       return Barcode.results(codes)
@@ -83,7 +86,8 @@ extension FilterCatalogue {
   /// pipeline that names it is refused with the reason.
   public mutating func registerBarcodes() {
     do throws(BarcodeError) {
-      let scanners = try ScannerPool()
+      let scanners = ScannerPool { () throws(BarcodeError) in try BarcodeScanner() }
+      try scanners.prepare()
       self.register(Barcode.description) { Barcode($0, scanners: scanners) }
     } catch {
       self.register(unavailable: Barcode.description, reason: error.description)

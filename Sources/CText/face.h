@@ -11,11 +11,11 @@
 
 #include "CText.h"
 
-/// The memory of FreeType for one face, which is limited.
+/// FreeType's memory for one face, with a limit.
 typedef struct {
-  /// FreeType's functions of memory. `user` is this structure, which must not move.
+  /// FreeType's memory functions. `user` is this structure, which must not move.
   struct FT_MemoryRec_ functions;
-  /// The bytes that FreeType has.
+  /// The number of bytes in use.
   size_t size;
 } face_memory;
 

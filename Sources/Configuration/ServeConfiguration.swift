@@ -62,9 +62,8 @@ public struct ServeConfiguration: Sendable {
     if let keys = self.resumeKeys ?? self.resumeKeyFile?.keys {
       server.resumeKeys = keys
     }
-    // Sessions have 60 % of the grace period, and connections 80 %.
+    // Sessions have 60 % of the grace period, and connections 72 %.
     server.drainTimeout = min(server.drainTimeout, self.shutdownGrace * 0.6)
-    server.guards.drainTimeout = self.shutdownGrace * 0.8
     server.tls = self.tls.configuration
     server.identity = self.identity
     // One upload of a caller, and a few of all callers, always fit.

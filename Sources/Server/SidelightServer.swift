@@ -92,8 +92,10 @@ public final class SidelightServer: Service {
       HealthService(statuses: self.health),
       ReflectionService(services: ownServices + standardServices),
     ]
+    var limits = configuration.guards
+    limits.drainTimeout = limits.drainTimeout ?? configuration.closeTimeout
     let guards = Guards(
-      configuration: configuration.guards,
+      configuration: limits,
       maxMessageBytes: configuration.transport.maxMessageBytes,
       counters: self.engine.observability.connections)
     self.guards = guards
@@ -137,7 +139,7 @@ public final class SidelightServer: Service {
   private func serve() async throws {
     enum Part {
       case listener
-      case drainTimeout
+      case closeTimeout
       case helper
     }
     do {
@@ -180,15 +182,15 @@ public final class SidelightServer: Service {
           try? await gracefulShutdown()
           // A peer that does not read would otherwise delay the close of its connection
           // indefinitely.
-          await self.engine.clock.wait(self.engine.drainTimeout + Self.closeTimeout)
-          return .drainTimeout
+          await self.engine.clock.wait(self.configuration.closeTimeout)
+          return .closeTimeout
         }
         // A failure of one address ends the others, because its error cancels the group.
         var listening = self.listeners.count + (self.webListener == nil ? 0 : 1)
         while listening > 0, let part = try await group.next() {
           switch part {
           case .listener: listening -= 1
-          case .drainTimeout: group.cancelAll()
+          case .closeTimeout: group.cancelAll()
           case .helper: break
           }
         }
@@ -261,9 +263,6 @@ public final class SidelightServer: Service {
       try await body()
     }
   }
-
-  /// The time that connections have to write the last messages of sessions.
-  private static let closeTimeout = Duration.seconds(1)
 
   /// Reads certificates, keys and clients' authorities again, for new connections. Open connections
   /// and their sessions keep the certificates that they began with. Has no effect on a server
@@ -340,4 +339,18 @@ public final class SidelightServer: Service {
 
   /// The statistics of the frame buffers.
   public var poolStatistics: BufferPool.Statistics { self.engine.processing.pool.statistics }
+}
+
+/// An address at which a server speaks HTTP: it serves a site, and calls on WebSockets
+/// (`docs/reference/websocket.md`).
+package struct WebEndpoint: Sendable {
+  /// The address: a TCP address or a Unix socket.
+  package var address: Address
+  /// The pages, and the rules about who may open a WebSocket.
+  package var site: any WebSite
+
+  package init(address: Address, site: any WebSite) {
+    self.address = address
+    self.site = site
+  }
 }

@@ -21,9 +21,8 @@ typedef enum number {
   NUMBER_FLOAT,
 } number;
 
-// Returns memory for `size` bytes. Before the region, and after it, is a page that cannot be read:
-// by the run's placement the memory ends at the one, begins after the other, or is unaligned
-// between them.
+// Returns memory for `size` bytes between two unreadable pages. The run's placement decides whether
+// it begins after the first, ends at the second, or is unaligned between them.
 void *allocate(run *run, size_t size, size_t alignment);
 
 uint32_t random_bits(run *run);
@@ -57,15 +56,14 @@ void record(
 // Keeps the results of a row in several planes of floats.
 void record_planes(
     const char *row, float *const *planes, int plane_count, ptrdiff_t count, tolerance tolerance);
-// Fails the test if a row gives other bytes in place than in separate memory.
+// Fails the test if a row gives different bytes in place and in separate memory.
 void expect_equal(const char *row, const void *expected, const void *actual, ptrdiff_t size);
 
 #define CALL(run, row, ...) ((run)->rows->row(__VA_ARGS__))
 
 #define EXACT ((tolerance){0, 0})
 #define WITHIN(difference) ((tolerance){difference, 1})
-// Equal except for numbers that lie between two, which a fused multiplication rounds to the other
-// one.
+// Equal except for numbers halfway between two, which a fused multiplication may round differently.
 #define ROUNDED ((tolerance){1, .01})
 
 typedef struct test_case {

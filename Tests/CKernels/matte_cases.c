@@ -194,8 +194,8 @@ static void light(run *run) {
   for (ptrdiff_t i = 0; i < n; i++) {
     summands[i] = (uint16_t)random_between(run, 0, 255 * (255 - factors[i]));
   }
-  CALL(run, draw_plate, samples, factors, summands, n);
-  record("draw_plate", NUMBER_U8, samples, n, EXACT);
+  CALL(run, draw_caption, samples, factors, summands, n);
+  record("draw_caption", NUMBER_U8, samples, n, EXACT);
 }
 
 // The change of colours by the detail that a guided filter leaves out.

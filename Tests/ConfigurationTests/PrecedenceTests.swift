@@ -127,7 +127,7 @@ import Testing
   @Test func `drain timeouts are within the grace period`() throws {
     let short = try read(["--shutdown-grace", "2"]).configuration.server
     #expect(short.drainTimeout == .milliseconds(1200))
-    #expect(short.guards.drainTimeout == .milliseconds(1600))
+    #expect(short.closeTimeout == .milliseconds(1440))
     #expect(try read([]).configuration.server.drainTimeout == ServerConfiguration().drainTimeout)
   }
 

@@ -8,8 +8,9 @@ import Testing
   private let renderer = FontRenderer()
 
   @Test func `letters have the size and the place that the style states`() throws {
-    let plate = try #require(try self.renderer.render(Self.request("HHH") { $0.style.size = 100 }))
-    let ink = plate.ink { $0.alpha > 127 }
+    let caption = try #require(
+      try self.renderer.render(Self.request("HHH") { $0.style.size = 100 }))
+    let ink = caption.ink { $0.alpha > 127 }
     // Inter's capital letters are 0.727 font sizes high.
     #expect(abs(ink.height - 73) <= 1)
     #expect(ink.left >= 20 && ink.left < 40)
@@ -23,9 +24,9 @@ import Testing
   func `a text is at its anchor`(
     _ anchor: TextPlacement.Anchor, _ column: Int, _ row: Int
   ) throws {
-    let plate = try #require(
+    let caption = try #require(
       try self.renderer.render(Self.request("Anchor") { $0.placement.anchor = anchor }))
-    let ink = plate.ink { $0.alpha > 0 }
+    let ink = caption.ink { $0.alpha > 0 }
     #expect((ink.left + ink.right) / 2 * 3 / 640 == column)
     #expect((ink.top + ink.bottom) / 2 * 3 / 480 == row)
   }
@@ -41,33 +42,33 @@ import Testing
   }
 
   @Test func `a word that is wider than the width breaks between letters`() throws {
-    let plate = try #require(
+    let caption = try #require(
       try self.renderer.render(
         Self.request(String(repeating: "wide", count: 10)) { $0.style.maxWidth = 100 }))
-    #expect(plate.ink { $0.alpha > 0 }.width <= 100)
+    #expect(caption.ink { $0.alpha > 0 }.width <= 100)
   }
 
   @Test func `a text with more lines than allowed ends with an ellipsis`() throws {
-    func plate(_ text: String) throws -> TextPlate? {
+    func caption(_ text: String) throws -> TextCaption? {
       try self.renderer.render(
         Self.request(text) {
           $0.style.maxWidth = 120
           $0.style.maxLines = 1
         })
     }
-    let cut = try #require(try plate("Participant with a very long name"))
+    let cut = try #require(try caption("Participant with a very long name"))
     #expect(cut.ink { $0.alpha > 0 }.width <= 120)
     // Only the part that is shown matters.
-    let other = try #require(try plate("Participant with a very long title"))
+    let other = try #require(try caption("Participant with a very long title"))
     #expect(cut.pixels == other.pixels)
-    #expect(try plate("Particip")?.pixels != cut.pixels)
+    #expect(try caption("Particip")?.pixels != cut.pixels)
   }
 
   @Test func `words from right to left are in the order of the paragraph`() throws {
     // Lamed is higher than the other letters of this text, and comes first: at the right.
-    let plate = try #require(try self.renderer.render(Self.request("ל אאא")))
-    let ink = plate.ink { $0.alpha > 127 }
-    let highest = plate.columns { $0.alpha > 127 && $1 <= ink.top + 1 }
+    let caption = try #require(try self.renderer.render(Self.request("ל אאא")))
+    let ink = caption.ink { $0.alpha > 127 }
+    let highest = caption.columns { $0.alpha > 127 && $1 <= ink.top + 1 }
     #expect(highest.min().map { $0 > (ink.left + ink.right) / 2 } == true)
   }
 
@@ -86,9 +87,9 @@ import Testing
     // A character that no font has is drawn as a box, always the same.
     let missing = try #require(
       try self.renderer.render(Self.request(String(repeating: "\u{10FFFD}", count: 3))))
-    let plate = try #require(try self.renderer.render(Self.request(text)))
-    #expect(plate.pixels != missing.pixels)
-    #expect(plate.ink { $0.alpha > 127 }.width > 10)
+    let caption = try #require(try self.renderer.render(Self.request(text)))
+    #expect(caption.pixels != missing.pixels)
+    #expect(caption.ink { $0.alpha > 127 }.width > 10)
   }
 
   @Test func `outline, shadow and box add pixels around the letters`() throws {
@@ -122,16 +123,16 @@ import Testing
   }
 
   @Test func `colours are premultiplied and within alpha`() throws {
-    let plate = try #require(
+    let caption = try #require(
       try self.renderer.render(
         Self.request("Åé 😀 مرحبا") {
           $0.style.outlineWidth = 1.5
           $0.style.shadowColor = RGBAColor(red: 1, green: 0, blue: 0, alpha: 0.7)
           $0.style.boxColor = RGBAColor(red: 0, green: 1, blue: 0, alpha: 0.3)
         }))
-    for index in stride(from: 0, to: plate.pixels.count, by: 4) {
-      let alpha = plate.pixels[index + 3]
-      #expect(plate.pixels[index ..< index + 3].allSatisfy { $0 <= alpha })
+    for index in stride(from: 0, to: caption.pixels.count, by: 4) {
+      let alpha = caption.pixels[index + 3]
+      #expect(caption.pixels[index ..< index + 3].allSatisfy { $0 <= alpha })
     }
   }
 
@@ -167,7 +168,7 @@ import Testing
   }
 
   @Test func `a shadow is computed from the pixels that it needs`() throws {
-    func plate(_ frame: FrameSize, marginX: Double) throws -> TextPlate {
+    func caption(_ frame: FrameSize, marginX: Double) throws -> TextCaption {
       try #require(
         try self.renderer.render(
           Self.request("Name") {
@@ -179,8 +180,8 @@ import Testing
           }))
     }
     // The glyphs end beyond the right edge of the small frame; their shadow does not.
-    let whole = try plate(FrameSize(width: 640, height: 480), marginX: 200)
-    let cut = try plate(FrameSize(width: 200, height: 480), marginX: 200)
+    let whole = try caption(FrameSize(width: 640, height: 480), marginX: 200)
+    let cut = try caption(FrameSize(width: 200, height: 480), marginX: 200)
     #expect(cut.x == whole.x && cut.y == whole.y && cut.size.height == whole.size.height)
     for y in 0 ..< cut.size.height {
       let (short, long) = (4 * y * cut.size.width, 4 * y * whole.size.width)
@@ -205,7 +206,7 @@ import Testing
   }
 
   @Test func `pictures count with the pixels to which they are scaled`() throws {
-    func plate(_ count: Int) throws -> TextPlate? {
+    func caption(_ count: Int) throws -> TextCaption? {
       try self.renderer.render(
         Self.request(String(repeating: "😀", count: count)) {
           $0.style.size = 2048
@@ -217,8 +218,8 @@ import Testing
           )
         })
     }
-    #expect(try plate(1) != nil)
-    #expect(throws: TextError.self) { try plate(16) }
+    #expect(try caption(1) != nil)
+    #expect(throws: TextError.self) { try caption(16) }
   }
 
   @Test(arguments: [
@@ -229,10 +230,10 @@ import Testing
   ])
   func `hostile texts are drawn or refused`(_ text: String) throws {
     do throws(TextError) {
-      let plate = try self.renderer.render(Self.request(text) { $0.style.outlineWidth = 2 })
-      if let plate {
-        #expect(plate.x + plate.size.width <= 640)
-        #expect(plate.y + plate.size.height <= 480)
+      let caption = try self.renderer.render(Self.request(text) { $0.style.outlineWidth = 2 })
+      if let caption {
+        #expect(caption.x + caption.size.width <= 640)
+        #expect(caption.y + caption.size.height <= 480)
       }
     } catch {
       #expect(!error.message.isEmpty)
@@ -254,8 +255,8 @@ import Testing
   }
 }
 
-/// A pixel of a plate.
-struct PlatePixel {
+/// A pixel of a caption.
+struct CaptionPixel {
   let red, green, blue, alpha: UInt8
 }
 
@@ -269,9 +270,9 @@ struct InkBounds {
   var height: Int { self.bottom - self.top }
 }
 
-extension TextPlate {
+extension TextCaption {
   /// The smallest rectangle with all pixels for which a condition holds.
-  func ink(where condition: (PlatePixel) -> Bool) -> InkBounds {
+  func ink(where condition: (CaptionPixel) -> Bool) -> InkBounds {
     var bounds = InkBounds()
     self.forEach { pixel, x, y in
       guard condition(pixel) else { return }
@@ -284,18 +285,18 @@ extension TextPlate {
   }
 
   /// The columns of the pixels for which a condition on the pixel and its row holds.
-  func columns(where condition: (PlatePixel, Int) -> Bool) -> [Int] {
+  func columns(where condition: (CaptionPixel, Int) -> Bool) -> [Int] {
     var columns: [Int] = []
     self.forEach { pixel, x, y in if condition(pixel, y) { columns.append(x) } }
     return columns
   }
 
-  private func forEach(_ body: (PlatePixel, Int, Int) -> Void) {
+  private func forEach(_ body: (CaptionPixel, Int, Int) -> Void) {
     for y in 0 ..< self.size.height {
       for x in 0 ..< self.size.width {
         let index = 4 * (y * self.size.width + x)
         body(
-          PlatePixel(
+          CaptionPixel(
             red: self.pixels[index], green: self.pixels[index + 1],
             blue: self.pixels[index + 2], alpha: self.pixels[index + 3]), self.x + x, self.y + y)
       }

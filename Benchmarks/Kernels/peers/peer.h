@@ -26,7 +26,7 @@ typedef struct work {
 /// Answers the driver's requests until its input ends.
 int serve(const char *name, const work *works, int count, const char *pictures);
 
-/// Returns the clock; for one thread the process's processor time.
+/// Returns the time: the clock, or for one thread the process's processor time.
 static inline double now_ms(int threads) {
   struct timespec time;
   clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);

@@ -22,7 +22,7 @@ window.studioBarcodes = (() => {
   }
 
   // Returns the number in a picture; null if a bit is unreadable.
-  function reader({ bits, strip, rows, centre, leastContrast }) {
+  function reader({ bits, strip, rows, centre, minContrast }) {
     let context;
     return (image, width, height) => {
       const depth = Math.round(height * strip);
@@ -38,7 +38,7 @@ window.studioBarcodes = (() => {
           const [top, bottom] = middle(begin * depth, end * depth, centre);
           return mean(pixels, left, top, right, bottom);
         });
-        if (Math.abs(data - opposite) < leastContrast) return null;
+        if (Math.abs(data - opposite) < minContrast) return null;
         number = number * 2 + (data > opposite ? 1 : 0);
       }
       return number;

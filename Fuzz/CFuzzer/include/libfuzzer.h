@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A function of libFuzzer, in the compiler's runtime.
+// libFuzzer's entry point, in the compiler's runtime.
 int LLVMFuzzerRunDriver(int *argc, char ***argv,
                         int (*callback)(const uint8_t *data, size_t size));
 

@@ -28,9 +28,10 @@ fuzz { input in
       text, font: .asset(font), style: style,
       placement: TextPlacement(frame: frame, anchor: .topLeft, marginX: 4, marginY: 4))
     do throws(TextError) {
-      guard let plate = try renderer.render(request) else { continue }
+      guard let caption = try renderer.render(request) else { continue }
       precondition(
-        plate.x + plate.size.width <= frame.width && plate.y + plate.size.height <= frame.height,
+        caption.x + caption.size.width <= frame.width
+          && caption.y + caption.size.height <= frame.height,
         "a text is outside the frame")
     } catch {
       precondition(!error.message.isEmpty, "an error has no reason")

@@ -58,13 +58,14 @@ fuzz { input in
       anchor: TextPlacement.Anchor.allCases[
         Int(bytes[2]) % TextPlacement.Anchor.allCases.count], marginX: Double(bytes[1]),
       marginY: -Double(bytes[3])))
-  guard let plate = try? renderer.render(request) else { return }
+  guard let caption = try? renderer.render(request) else { return }
   precondition(
-    plate.x + plate.size.width <= frame.width && plate.y + plate.size.height <= frame.height,
+    caption.x + caption.size.width <= frame.width
+      && caption.y + caption.size.height <= frame.height,
     "a text is outside the frame")
-  for index in stride(from: 0, to: plate.pixels.count, by: 4) {
+  for index in stride(from: 0, to: caption.pixels.count, by: 4) {
     precondition(
-      plate.pixels[index ..< index + 3].allSatisfy { $0 <= plate.pixels[index + 3] },
+      caption.pixels[index ..< index + 3].allSatisfy { $0 <= caption.pixels[index + 3] },
       "a colour exceeds its alpha")
   }
 }

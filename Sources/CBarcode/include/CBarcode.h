@@ -1,12 +1,12 @@
-// Barcodes and QR codes by libzbar 0.x (libzbar.so.0), which is loaded when it is first needed, so
-// that neither a build nor a start depends on it.
+// Barcodes and QR codes by libzbar 0.x (libzbar.so.0), which is loaded on first use: neither a
+// build nor a start depends on it.
 #ifndef CBARCODE_H
 #define CBARCODE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// A scanner; used by one thread at a time.
+/// A scanner. Only one thread at a time may use it.
 typedef struct cbarcode_scanner cbarcode_scanner;
 
 /// A code that was found. Pointers are valid until the callback returns.

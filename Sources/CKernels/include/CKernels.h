@@ -6,9 +6,9 @@
 
 #pragma clang assume_nonnull begin
 
-/// Returns the calling thread's table: the one set by sl_rows_use(), or else the process's. The
-/// process's table is chosen once: the one that the environment variable SIDELIGHT_ISA names
-/// (portable, avx2, avx512), or else the fastest that this machine can run.
+/// Returns the calling thread's table, set by sl_rows_use(), or else the process's table. The
+/// process's table is chosen once: by the environment variable SIDELIGHT_ISA (portable, avx2,
+/// avx512), or else the fastest that this machine can run.
 const sl_rows *sl_rows_current(void);
 
 /// Sets the calling thread's table; NULL restores the process's. Tests use it to compare
@@ -18,7 +18,7 @@ void sl_rows_use(const sl_rows *_Nullable rows);
 /// Returns the table of that name; NULL if it is not compiled in or this machine cannot run it.
 const sl_rows *_Nullable sl_rows_named(const char *name);
 
-/// Tells the processor that the thread waits in a loop.
+/// Tells the processor that the thread is spinning.
 static inline void sl_pause(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -282,13 +282,13 @@ typedef struct sl_rows {
   int (*premultiply_pixels)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
   /// Sets every fourth byte to 255, in place.
   void (*set_opaque)(uint8_t *pixels, ptrdiff_t count);
-  /// Two rows of bytes to one of pairs, and back.
+  /// Converts two rows of bytes to one row of pairs, and back.
   void (*interleave)(
       const uint8_t *first, const uint8_t *second, ptrdiff_t count, uint8_t *out);
   void (*deinterleave)(const uint8_t *in, ptrdiff_t count, uint8_t *first, uint8_t *second);
-  /// Pixels of three bytes to four, with 255 as the fourth.
+  /// Converts pixels of three bytes to four, with 255 as the fourth.
   void (*rgb_to_rgba)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
-  /// Pixels of four bytes to three, without the fourth.
+  /// Converts pixels of four bytes to three, without the fourth.
   void (*rgba_to_rgb)(const uint8_t *in, ptrdiff_t count, uint8_t *out);
 
   /// A field between two rows of knots, `spacing` pixels apart (1 ... 32), from the frame's left
@@ -462,7 +462,7 @@ typedef struct sl_rows {
   void (*mix_blurred_i16)(
       const void *in, const int16_t *blurred, float unit, float up, float down, ptrdiff_t count,
       int16_t *out);
-  /// One row of chroma, mixed with its blur in the proportion in which the luma of its pixels is:
+  /// Mixes a row of chroma with its blur in the same proportion as the luma of its pixels:
   /// out = in + (blurred - in) * g * min(|d| / ramp, 1), d the mean difference of blurred luma and
   /// luma over 2x2 pixels in levels, g = up if d > 0, else down; deep, rounded and saturated. At an
   /// odd right edge the last column counts twice. Blurred rows are deep; `width` counts pixels of
@@ -654,7 +654,7 @@ typedef struct sl_rows {
       const int16_t *luma, const int16_t *u, const int16_t *v, ptrdiff_t step, ptrdiff_t count,
       const int32_t conversion[_Nonnull 6], float *out, ptrdiff_t stride);
   /// The matte of a key colour, 0 ... 255 in whole numbers, rounded: the distance of a pixel of
-  /// three planes from the key, less `near`, times `scale`.
+  /// three planes from the key, minus `near`, times `scale`.
   void (*key_distance)(
       const float *guide, ptrdiff_t stride, ptrdiff_t count, const sl_key *key, float *out);
   /// Adds a row of red, green, blue and matte, and its products, to 13 sums: r, g, b, m, rr, rg,
@@ -766,7 +766,7 @@ typedef struct sl_rows {
 
   /// The luma of three planes: .299 R + .587 G + .114 B.
   void (*guide_luma)(const float *guide, ptrdiff_t stride, ptrdiff_t count, float *out);
-  /// Four times a number less its four neighbours. Beyond both ends of the row are its ends.
+  /// Four times a number minus its four neighbours. The ends of the row repeat beyond it.
   void (*laplacian)(
       const float *above, const float *row, const float *below, ptrdiff_t count, float *out);
   /// Returns the sum of mask * min(|left - right|, limit).
@@ -778,8 +778,8 @@ typedef struct sl_rows {
       const float *picture, ptrdiff_t stride, const float *plate, ptrdiff_t plate_stride,
       const float gains[_Nonnull 3], const float *detail, const float *plate_detail,
       ptrdiff_t count, float *out);
-  /// The mean of boxes of 2 * radius + 1 columns (radius up to 16) and `number` rows, of the columns
-  /// that exist.
+  /// The mean of boxes of 2 * radius + 1 columns (radius up to 16) and `number` rows. Columns
+  /// outside the row do not count.
   void (*box_mean)(
       const float *_Nonnull const *_Nonnull rows, ptrdiff_t number, ptrdiff_t count,
       ptrdiff_t radius, float *out);
@@ -790,7 +790,7 @@ typedef struct sl_rows {
       float *out);
 
   /// Draws on samples: (sample * factor + summand) / 255, rounded. Sums are at most 255 * 255.
-  void (*draw_plate)(
+  void (*draw_caption)(
       uint8_t *samples, const uint8_t *factors, const uint16_t *summands, ptrdiff_t count);
 
   // --- Kernel language (rows/language) ---

@@ -218,8 +218,7 @@ typedef struct sl_remap_positions {
   int16_t *coverage;
 } sl_remap_positions;
 
-// --- Mattes
-// ---------------------------------------------------------------------------------------
+// --- Mattes ---
 
 /// The maximum number of frame pixels per pixel of a matte, along either axis.
 #define SL_MATTE_FACTOR 64
@@ -279,14 +278,14 @@ typedef struct sl_key {
   /// The weights of red, green and blue in Cb and in Cr; their sums are 0.
   float cb[3];
   float cr[3];
-  /// The direction of the key colour from grey, of length 1 or 0.
+  /// The direction from grey to the key colour, of length 1 or 0.
   float direction[2];
   /// The part of the ray in this direction that matches the key colour.
   float start;
   float end;
   /// The distance up to which a colour is keyed.
   float near;
-  /// 255 / the further distance from which it is not.
+  /// 255 / the distance beyond `near` over which the matte rises to 255.
   float scale;
 } sl_key;
 
@@ -305,7 +304,7 @@ typedef struct sl_key_blend {
 
 /// The removal of a key colour from luma and chroma.
 typedef struct sl_key_blend_yuv {
-  /// The differences of the key's channel from the others, per level of Cb and Cr. The lesser one,
+  /// The differences of the key's channel from the others, per level of Cb and Cr. The smaller one,
   /// if greater than 0, is the excess.
   float first[2];
   float second[2];
@@ -321,8 +320,8 @@ typedef struct sl_key_blend_yuv {
   int32_t is_plain;
 } sl_key_blend_yuv;
 
-/// A soft edge of weights: clamp(position - p, 0, width) * slope / 65536, rounded, at 0 <= p < 65536,
-/// which is 0 ... 256. `slope` is 2^24 / `width`, rounded.
+/// A soft edge of weights: clamp(position - p, 0, width) * slope / 65536, rounded, at 0 <= p <
+/// 65536, which is 0 ... 256. `slope` is 2^24 / `width`, rounded.
 typedef struct sl_soft_edge {
   int32_t position, width, slope;
 } sl_soft_edge;

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Fonts, shaping and glyphs, through FreeType, HarfBuzz and FriBidi, without their types. All
-/// lengths are pixels in 1/64 unless stated. A face is used by one thread at a time.
+/// Fonts, shaping and glyphs, through FreeType, HarfBuzz and FriBidi, without their types. Lengths
+/// are in 1/64 pixel unless stated. Only one thread at a time may use a face.
 
 /// An opened font.
 typedef struct ctext_face ctext_face;
@@ -36,8 +36,8 @@ typedef struct {
 
 /// A glyph's coverage or picture.
 typedef struct {
-  /// The distances of the top left pixel from the glyph's origin, in pixels; `top` is positive above
-  /// the baseline.
+  /// The distances of the top left pixel from the glyph's origin, in pixels; `top` is positive
+  /// above the baseline.
   int32_t left, top;
   int32_t width, height;
   /// Coverage, one byte a pixel; or premultiplied red, green, blue and alpha. Rows without padding.
@@ -74,9 +74,9 @@ int ctext_face_has(ctext_face *_Nonnull face, uint32_t character);
 
 /// Shapes a part of a text, which has one direction and one script.
 ///
-/// - `size`: Pixels of the font's size in 1/64.
+/// - `size`: The font size in 1/64 pixel.
 /// - `script`: The script's four letters in ISO 15924, big endian.
-/// - `tabular`: Whether digits are equally wide.
+/// - `tabular`: Whether all digits have the same width.
 /// - Returns: The number of glyphs, from left to right, or a `ctext_result`.
 int ctext_shape(
     ctext_face *_Nonnull face, int size, const uint32_t *_Nonnull text, int length, int start,
@@ -85,7 +85,7 @@ int ctext_shape(
 
 /// Renders a glyph.
 ///
-/// - `size`: Pixels of the font's size in 1/64.
+/// - `size`: The font size in 1/64 pixel.
 /// - `x`, `y`: The fraction of the position, 0 to 63; y is upwards.
 /// - `stroke`: The distance of the outline's edge from the glyph's; 0 renders the glyph itself.
 /// - `max_pixels`: The maximum number of pixels.
@@ -113,13 +113,13 @@ typedef struct {
   uint8_t *_Nonnull pixels;
 } ctext_picture;
 
-/// Adds coverage to a mask: m + b - m b. Parts outside the mask are left out.
+/// Adds coverage to a mask: m + b - m b. Parts outside the mask are ignored.
 void ctext_mask_add(
     ctext_picture mask, const ctext_bitmap *_Nonnull bitmap, int32_t x, int32_t y);
 /// Blurs a mask by using three boxes. Their variances add up to about the variance of a Gaussian of
 /// `sigma` pixels.
 ctext_result ctext_mask_blur(ctext_picture mask, double sigma);
-/// Draws a colour where a mask covers: c m + p (1 - ca m), c premultiplied. The mask is displaced by
+/// Draws a colour through a mask: c m + p (1 - ca m), c premultiplied. The mask is displaced by
 /// whole pixels.
 void ctext_draw_mask(
     ctext_picture picture, ctext_picture mask, int32_t x, int32_t y, const float color[_Nonnull 4]);

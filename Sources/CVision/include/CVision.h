@@ -5,8 +5,8 @@
 // SIDELIGHT_VISION. Every function that can fail catches all C++ exceptions and returns NULL or -1;
 // cvision_last_error() then returns the reason.
 //
-// Positions are OpenCV's: (0, 0) is the centre of the top left pixel, except for boxes, which are
-// in the corners of pixels. No handle may be used by two threads at the same time.
+// Positions are OpenCV's: (0, 0) is the centre of the top left pixel, except for boxes, which refer
+// to the corners of pixels. Two threads must not use a handle at the same time.
 #ifndef CVISION_H
 #define CVISION_H
 
@@ -27,7 +27,7 @@ const char *cvision_last_error(void);
 typedef struct cvision_cascade cvision_cascade;
 
 /// A box that a cascade reports, in pixels of the window, and the number of overlapping detections
-/// that it stands for.
+/// that it combines.
 typedef struct {
   int x, y, width, height;
   int support;
@@ -87,9 +87,9 @@ int cvision_flow(
     const cvision_pyramid *from, const cvision_pyramid *to, const float *points, int count,
     double tolerance, float *moved, uint8_t *found);
 
-/// Finds where the content of every cell of a picture was in an earlier picture of the same size,
-/// with the dense flow of Kroeger et al. 2016 (DIS). Cells are squares of `cell` pixels, from the
-/// top left; cells at the right and lower edges may be cut. Both sides are at least 32 pixels.
+/// Finds the position of every cell's content in an earlier picture of the same size, with the
+/// dense flow of Kroeger et al. 2016 (DIS). Cells are squares of `cell` pixels, from the top left;
+/// cells at the right and lower edges may be cut. Both sides are at least 32 pixels.
 ///
 /// Stores the distance to that position (x and y alternate), and the mean level there, per cell.
 /// Returns 0, or -1.

@@ -1,5 +1,6 @@
 public import SidelightKernels
 import SidelightWire
+import SwiftProtobuf
 
 /// Changes of a running session. A change applies to the frames that are sent after it.
 /// ``FilterSession/events`` reports at once whether the server accepts a change, and later the
@@ -22,8 +23,14 @@ extension FilterSession {
     _ pipeline: Pipeline, transition: PipelineTransition? = nil,
     ifRevision revision: UInt64? = nil
   ) -> UInt64 {
-    self.flow.change(
-      .select(pipeline), ifRevision: revision, transition: transition.map { .mix($0) })
+    self.flow.change(.select(pipeline), isConditional: revision != nil) { message, requestID in
+      message.select = .with {
+        $0.pipeline = Sidelight_V1_Pipeline(pipeline)
+        $0.requestID = requestID
+        if let revision { $0.ifRevision = revision }
+        if let transition { $0.transition = Sidelight_V1_Transition(transition) }
+      }
+    }
   }
 
   /// Replaces the pipeline with one as text: `sepiaTone(intensity: 0.8), vignette`. See
@@ -43,8 +50,14 @@ extension FilterSession {
   public func select(
     text: String, transition: PipelineTransition? = nil, ifRevision revision: UInt64? = nil
   ) -> UInt64 {
-    self.flow.change(
-      .select(text: text), ifRevision: revision, transition: transition.map { .mix($0) })
+    self.flow.change(.select(text: text), isConditional: revision != nil) { message, requestID in
+      message.select = .with {
+        $0.pipelineText = text
+        $0.requestID = requestID
+        if let revision { $0.ifRevision = revision }
+        if let transition { $0.transition = Sidelight_V1_Transition(transition) }
+      }
+    }
   }
 
   /// Changes parameters of one stage; parameters that are not named keep their values.
@@ -75,8 +88,19 @@ extension FilterSession {
     _ stages: [String: [String: ParameterValue]], glide: ParameterGlide? = nil,
     ifRevision revision: UInt64? = nil
   ) -> UInt64 {
-    self.flow.change(
-      .update(stages), ifRevision: revision, transition: glide.map { .glide($0) })
+    self.flow.change(.update(stages), isConditional: revision != nil) { message, requestID in
+      message.update = .with {
+        $0.stages = stages.map { stage, parameters in
+          .with {
+            $0.stage = stage
+            $0.parameters = parameters.mapValues(Sidelight_V1_ParameterValue.init)
+          }
+        }
+        $0.requestID = requestID
+        if let revision { $0.ifRevision = revision }
+        if let glide { $0.glide = Sidelight_V1_Glide(glide) }
+      }
+    }
   }
 
   /// Turns stages on and off without compiling the pipeline again; they keep their state.
@@ -91,8 +115,14 @@ extension FilterSession {
     _ stages: [String: Bool], transition: PipelineTransition? = nil,
     ifRevision revision: UInt64? = nil
   ) -> UInt64 {
-    self.flow.change(
-      .activate(stages), ifRevision: revision, transition: transition.map { .mix($0) })
+    self.flow.change(.activate(stages), isConditional: revision != nil) { message, requestID in
+      message.activate = .with {
+        $0.stages = stages
+        $0.requestID = requestID
+        if let revision { $0.ifRevision = revision }
+        if let transition { $0.transition = Sidelight_V1_Transition(transition) }
+      }
+    }
   }
 
   /// Stops filtering until ``resume()``. A second call replaces `passThrough`.

@@ -103,16 +103,21 @@ extension FilterSession {
 
 /// A message to the server other than a frame.
 enum Control: Sendable {
-  case change(
-    PipelineChange, ifRevision: UInt64?, requestID: UInt64, transition: RequestedTransition?)
+  /// A change of the pipeline, and its number.
+  case change(Sidelight_V1_ClientMessage, requestID: UInt64)
   case pause(PipelineChangeLog.Pause)
   case ping(id: UInt64)
 
   /// Creates a message that selects a pipeline again.
   static func select(_ replay: PipelineChangeLog.Replay) -> Control {
-    .change(
-      PipelineChange(selecting: replay.pipeline), ifRevision: nil, requestID: replay.requestID,
-      transition: nil)
+    let message = Sidelight_V1_ClientMessage.with {
+      switch replay.pipeline {
+      case .pipeline(let pipeline): $0.select.pipeline = Sidelight_V1_Pipeline(pipeline)
+      case .text(let text): $0.select.pipelineText = text
+      }
+      $0.select.requestID = replay.requestID
+    }
+    return .change(message, requestID: replay.requestID)
   }
 
   /// Creates the message.
@@ -121,31 +126,7 @@ enum Control: Sendable {
   func message(at time: UInt64) -> Sidelight_V1_ClientMessage {
     .with {
       switch self {
-      case .change(.select(let pipeline), let revision, let requestID, let transition):
-        $0.select.pipeline = Sidelight_V1_Pipeline(pipeline)
-        if let revision { $0.select.ifRevision = revision }
-        $0.select.requestID = requestID
-        if case .mix(let mix)? = transition { $0.select.transition = .init(mix) }
-      case .change(.selectText(let text, _), let revision, let requestID, let transition):
-        $0.select.pipelineText = text
-        if let revision { $0.select.ifRevision = revision }
-        $0.select.requestID = requestID
-        if case .mix(let mix)? = transition { $0.select.transition = .init(mix) }
-      case .change(.update(let stages), let revision, let requestID, let transition):
-        $0.update.stages = stages.map { stage, parameters in
-          .with {
-            $0.stage = stage
-            $0.parameters = parameters.mapValues(Sidelight_V1_ParameterValue.init)
-          }
-        }
-        if let revision { $0.update.ifRevision = revision }
-        $0.update.requestID = requestID
-        if case .glide(let glide)? = transition { $0.update.glide = .init(glide) }
-      case .change(.activate(let stages), let revision, let requestID, let transition):
-        $0.activate.stages = stages
-        if let revision { $0.activate.ifRevision = revision }
-        $0.activate.requestID = requestID
-        if case .mix(let mix)? = transition { $0.activate.transition = .init(mix) }
+      case .change(let message, _): $0 = message
       case .pause(.running): $0.resume = Sidelight_V1_Resume()
       case .pause(.paused(let passThrough)): $0.pause.passThrough = passThrough
       case .ping(let id):

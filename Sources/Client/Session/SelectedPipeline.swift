@@ -36,41 +36,30 @@ package enum SelectedPipeline: Sendable, Hashable {
 /// A change of its pipeline requested by a participant.
 package enum PipelineChange: Sendable, Hashable {
   /// Replaces the pipeline.
-  case select(Pipeline)
-  /// Replaces the pipeline with one that the server parses.
-  case selectText(String, parsed: SelectedPipeline)
+  case select(SelectedPipeline)
   /// Sets parameters by name, by stage.
   case update([String: [String: ParameterValue]])
   /// Turns stages on and off.
   case activate([String: Bool])
 
-  /// Creates a change that replaces the pipeline using text.
-  package static func select(text: String) -> PipelineChange {
-    .selectText(text, parsed: SelectedPipeline(text: text))
+  /// Creates a change that replaces the pipeline.
+  package static func select(_ pipeline: Pipeline) -> PipelineChange {
+    .select(.pipeline(pipeline))
   }
 
-  /// Creates a change that selects a pipeline again.
-  init(selecting pipeline: SelectedPipeline) {
-    switch pipeline {
-    case .pipeline(let pipeline): self = .select(pipeline)
-    case .text(let text): self = .selectText(text, parsed: pipeline)
-    }
+  /// Creates a change that replaces the pipeline using text.
+  package static func select(text: String) -> PipelineChange {
+    .select(SelectedPipeline(text: text))
   }
 
   /// Whether the change replaces the whole pipeline.
-  var isSelection: Bool {
-    switch self {
-    case .select, .selectText: true
-    case .update, .activate: false
-    }
-  }
+  var isSelection: Bool { if case .select = self { true } else { false } }
 
   /// Applies the change to `selected` as the server does. Ignores a change that cannot be applied:
   /// one that the server refuses, or a change of stages of unparsed text.
   func apply(to selected: inout SelectedPipeline) {
     switch self {
-    case .select(let pipeline): selected = .pipeline(pipeline)
-    case .selectText(_, let parsed): selected = parsed
+    case .select(let pipeline): selected = pipeline
     case .update, .activate:
       guard case .pipeline(var pipeline) = selected else { return }
       do throws(PipelineError) {
@@ -84,7 +73,7 @@ package enum PipelineChange: Sendable, Hashable {
 
   private func changeStages(of pipeline: inout Pipeline) throws(PipelineError) {
     switch self {
-    case .select, .selectText: break
+    case .select: break
     case .update(let stages):
       for (stage, parameters) in stages {
         try pipeline.setParameters(parameters, stage: stage)

@@ -108,7 +108,7 @@ extension SessionFlow {
     /// Records that a message is sent.
     mutating func recordSent(_ control: Control, now: Duration, wall: Int64) {
       switch control {
-      case .change(_, _, let requestID, _): self.changes.send(requestID)
+      case .change(_, let requestID): self.changes.send(requestID)
       case .pause(let pause): self.changes.pause = pause
       case .ping(let id): self.pings[id]?.sent = (now, wall)
       }

@@ -97,19 +97,23 @@ extension SessionFlow {
 
   /// Requests a change.
   ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - isConditional: Whether it requires a revision.
+  ///   - describe: Sets the content of the message with the change's number.
   /// - Returns: Its number.
   func change(
-    _ change: PipelineChange, ifRevision revision: UInt64?,
-    transition: RequestedTransition? = nil
+    _ change: PipelineChange, isConditional: Bool,
+    _ describe: (_ message: inout Sidelight_V1_ClientMessage, _ requestID: UInt64) -> Void
   ) -> UInt64 {
     self.update { state in
       let isKept = state.window.isOpen || state.window.keepsForNextLink
       let requestID = state.changes.record(
-        change, isConditional: revision != nil, isSent: !isKept)
+        change, isConditional: isConditional, isSent: !isKept)
       if isKept {
-        state.window.push(
-          .change(
-            change, ifRevision: revision, requestID: requestID, transition: transition))
+        var message = Sidelight_V1_ClientMessage()
+        describe(&message, requestID)
+        state.window.push(.change(message, requestID: requestID))
       } else {
         // Requested when the session is open again.
         state.rejectConditionalChanges()

@@ -1,3 +1,5 @@
+import SidelightWire
+
 /// The shared memory requested by a session from a server on the same host.
 public struct SharedMemoryOptions: Sendable, Hashable {
   /// - `slotBytes` (bytes, range: 1 B-1 GiB, default: 8 MiB, enough for 1080p BGRA): the largest
@@ -16,5 +18,24 @@ public struct SharedMemoryOptions: Sendable, Hashable {
     self.slotBytes = slotBytes
     self.inputSlots = inputSlots
     self.outputSlots = outputSlots
+  }
+}
+
+extension Sidelight_V1_SharedMemoryRequest {
+  init(_ options: SharedMemoryOptions) {
+    self.init()
+    self.slotBytes = UInt64(clamping: options.slotBytes)
+    self.inputSlots = UInt32(clamping: options.inputSlots)
+    self.outputSlots = UInt32(clamping: options.outputSlots)
+  }
+}
+
+extension Address {
+  /// Whether the address names this host: a Unix socket, `localhost`, or a loopback address.
+  var isLocal: Bool {
+    switch self {
+    case .unix: true
+    case .tcp(let host, _): host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
   }
 }

@@ -17,8 +17,8 @@ public import SidelightKernels
 public final class JPEGCodec: Sendable {
   private let pool: BufferPool
   private let limits: ImageLimits
-  private let decoders: JPEGInstancePool
-  private let encoders: JPEGInstancePool
+  private let decoders: InstancePool<JPEGInstance, CodecError>
+  private let encoders: InstancePool<JPEGInstance, CodecError>
 
   /// - Parameters:
   ///   - pool: The pool of frames and working memory.
@@ -30,8 +30,12 @@ public final class JPEGCodec: Sendable {
   ) {
     self.pool = pool
     self.limits = limits
-    self.decoders = JPEGInstancePool(.decoder, maxIdle: maxIdleInstances)
-    self.encoders = JPEGInstancePool(.encoder, maxIdle: maxIdleInstances)
+    self.decoders = InstancePool(maxIdle: maxIdleInstances) { () throws(CodecError) in
+      try JPEGInstance(.decoder)
+    }
+    self.encoders = InstancePool(maxIdle: maxIdleInstances) { () throws(CodecError) in
+      try JPEGInstance(.encoder)
+    }
   }
 
   /// Reads the header of a file, and checks it against the limits. The time is proportional to the
@@ -62,14 +66,23 @@ public final class JPEGCodec: Sendable {
   ) throws(CodecError) -> Frame {
     _ = try self.header(of: file)
     let contents = try JPEGContents(file, limits: self.limits)
-    return try self.decoders.withInstance(isFresh: !contents.isSelfContained) {
-      instance throws(CodecError) in
-      try unsafe file.withUnsafeBytes { bytes throws(CodecError) in
-        try unsafe JPEGDecoder(
-          instance: instance, pool: self.pool, bytes: bytes.bindMemory(to: UInt8.self),
-          header: contents.header
-        ).decode(as: format ?? contents.header.geometry.format)
-      }
+    // An instance that has read other files may have tables that this file lacks.
+    guard contents.isSelfContained else {
+      return try self.decode(file, contents.header, as: format, with: JPEGInstance(.decoder))
+    }
+    return try self.decoders.withInstance { instance throws(CodecError) in
+      try self.decode(file, contents.header, as: format, with: instance)
+    }
+  }
+
+  private func decode(
+    _ file: RawSpan, _ header: JPEGHeader, as format: PixelFormat?, with instance: JPEGInstance
+  ) throws(CodecError) -> Frame {
+    try unsafe file.withUnsafeBytes { bytes throws(CodecError) in
+      try unsafe JPEGDecoder(
+        instance: instance, pool: self.pool, bytes: bytes.bindMemory(to: UInt8.self),
+        header: header
+      ).decode(as: format ?? header.geometry.format)
     }
   }
 

@@ -1,7 +1,7 @@
 import CTurboJPEG
-import Synchronization
 
-/// An instance of libjpeg-turbo. It processes one picture at a time.
+/// An instance of libjpeg-turbo. It processes one picture at a time. Creating one costs more than
+/// reading the header of a small picture.
 @safe
 final class JPEGInstance: @unchecked Sendable {  // has one owner: the pool, then one scope
   /// The purpose of an instance.
@@ -35,38 +35,5 @@ final class JPEGInstance: @unchecked Sendable {  // has one owner: the pool, the
   func reason() -> String {
     guard let message = unsafe tjGetErrorStr2(self.handle) else { return "no reason given" }
     return unsafe String(cString: message)
-  }
-}
-
-/// A pool of instances of libjpeg-turbo with a limited number of idle ones. Creating an instance
-/// costs more than reading the header of a small picture.
-final class JPEGInstancePool: Sendable {
-  private let kind: JPEGInstance.Kind
-  private let maxIdle: Int
-  private let idle = Mutex<[JPEGInstance]>([])
-
-  /// - Parameters:
-  ///   - kind: The purpose of the instances.
-  ///   - maxIdle: The maximum number of idle instances.
-  init(_ kind: JPEGInstance.Kind, maxIdle: Int) {
-    self.kind = kind
-    self.maxIdle = maxIdle
-  }
-
-  /// Calls a function with an instance. If the function throws, the instance is not used again,
-  /// since its state is unknown.
-  ///
-  /// - Parameter isFresh: Whether to create an instance for this call only.
-  func withInstance<Result>(
-    isFresh: Bool = false, _ body: (JPEGInstance) throws(CodecError) -> Result
-  ) throws(CodecError) -> Result {
-    if isFresh { return try body(try JPEGInstance(self.kind)) }
-    let idle = self.idle.withLock { $0.popLast() }
-    let instance = if let idle { idle } else { try JPEGInstance(self.kind) }
-    let result = try body(instance)
-    self.idle.withLock { idle in
-      if idle.count < self.maxIdle { idle.append(instance) }
-    }
-    return result
   }
 }

@@ -90,13 +90,13 @@ struct BackgroundPass: Pass {
     let reduction = FrameReduction(geometry)
     self.geometry = geometry
     self.reduction = reduction
-    let leastSigma = Double(geometry.size.height) / 18
+    let minSigma = Double(geometry.size.height) / 18
     let blurring = MatteBlend(
       setting, reduction, KeySpill(), edges: operation.edges, mixesAlpha: true,
       protects: operation.choice.protects)
     switch operation.background {
     case .picture(let image, let color, let spill, let lightWrap):
-      self.whole = (BackgroundSoftening(geometry, reduction, sigma: leastSigma), blurring)
+      self.whole = (BackgroundSoftening(geometry, reduction, sigma: minSigma), blurring)
       self.blend = MatteBlend(
         setting, reduction, spill, edges: operation.edges, protects: operation.choice.protects)
       self.background = .picture(
@@ -106,7 +106,7 @@ struct BackgroundPass: Pass {
         })
     case .blur(let sigma):
       self.whole = (
-        BackgroundSoftening(geometry, reduction, sigma: max(sigma, leastSigma)), blurring
+        BackgroundSoftening(geometry, reduction, sigma: max(sigma, minSigma)), blurring
       )
       self.blend = blurring
       self.background = .blur(BackgroundSoftening(geometry, reduction, sigma: sigma))

@@ -19,7 +19,7 @@ struct BackgroundSoftening: Sendable {
   private let geometry: FrameGeometry
 
   /// The minimum weight of a pixel. Far from the background, it applies to all pixels.
-  private static let leastWeight: Float = 0.001
+  private static let minWeight: Float = 0.001
 
   /// - Parameters:
   ///   - geometry: The geometry of frames.
@@ -144,7 +144,7 @@ struct BackgroundSoftening: Sendable {
     func greatest(_ x: Int) -> Float { unsafe max(above[x], own[x], below[x]) }
     let last = cover.width - 1
     func weight(_ cover: Float) -> Float {
-      max((1 - cover) * (1 - cover), Self.leastWeight)
+      max((1 - cover) * (1 - cover), Self.minWeight)
     }
     guard last > 0 else { return unsafe weights[0] = weight(greatest(0)) }
     unsafe weights[0] = weight(max(greatest(0), greatest(1)))

@@ -8,7 +8,7 @@ package import SidelightKernels
 /// 1. passes the results of full searches of earlier frames to ``record(_:)-(SearchResult)``,
 /// 2. follows all of ``followTargets`` into the frame by using optical flow,
 /// 3. calls ``advance(to:flow:)``, and runs the searches of the plan that it returns,
-/// 4. passes the results of the looks to ``record(_:)-(LookResult)``, and the result of a full
+/// 4. passes the results of the looks to ``record(_:)-(LocalSearchResult)``, and the result of a full
 ///    search that ran at once,
 /// 5. calls ``finish()``.
 ///
@@ -157,7 +157,7 @@ package struct FaceTracker: Sendable {
   }
 
   /// Applies the result of a search for one face in the current frame.
-  package mutating func record(_ result: LookResult) {
+  package mutating func record(_ result: LocalSearchResult) {
     guard let frame = self.frames.last else { return }
     guard let index = self.tracks.firstIndex(where: { $0.id == result.look.face }) else {
       // A look at a lost face may find another one.

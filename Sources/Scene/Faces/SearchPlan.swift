@@ -77,7 +77,7 @@ package enum SearchOutcome: Sendable, Hashable {
 
 extension FaceTracker {
   /// The result of a search for one face.
-  package struct LookResult: Sendable, Hashable {
+  package struct LocalSearchResult: Sendable, Hashable {
     package var look: LocalLook
     package var outcome: SearchOutcome
 

@@ -18,7 +18,7 @@ struct Backlight: Sendable {
   private static let backdropRadii = [8, 8]
   private static let coverRadii = [3, 3]
   /// The share of background around a pixel below which light doesn't fall on it.
-  private static let leastShare: Float = 0.01
+  private static let minShare: Float = 0.01
 
   /// - Parameters:
   ///   - geometry: The geometry of frames.
@@ -105,7 +105,7 @@ struct Backlight: Sendable {
       for x in 0 ..< cover.width {
         let rest = unsafe 1 - share[x]
         // No light outside the person either.
-        let isEdge = unsafe rest > Self.leastShare && share[x] > Self.leastShare
+        let isEdge = unsafe rest > Self.minShare && share[x] > Self.minShare
         unsafe weights[x] = isEdge ? 2 * self.amount * rest : 0
         if isEdge { (start, end) = (min(start, x), x + 1) }
       }

@@ -107,7 +107,7 @@ struct KeyMatteSource: MatteSource {
     }
     return MatteEstimate(
       width: size.width, height: size.height, values: values,
-      isSure: Double(sum) <= (1 - PlateMatte.leastBackground) * Double(size.pixelCount))
+      isSure: Double(sum) <= (1 - PlateMatte.minBackground) * Double(size.pixelCount))
   }
 }
 

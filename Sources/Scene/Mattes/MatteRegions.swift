@@ -10,20 +10,20 @@ package enum MatteRegions {
   ///
   /// - Parameters:
   ///   - values: `width * height` values, row by row.
-  ///   - leastRegion: The minimum size of kept regions, as a share of the picture.
-  ///   - leastHole: The minimum size of kept holes, as a share of the picture.
+  ///   - minRegion: The minimum size of kept regions, as a share of the picture.
+  ///   - minHole: The minimum size of kept holes, as a share of the picture.
   package static func clean(
-    _ values: inout [Float], width: Int, height: Int, leastRegion: Double, leastHole: Double
+    _ values: inout [Float], width: Int, height: Int, minRegion: Double, minHole: Double
   ) {
     let area = Double(width * height)
     for region in Self.regions(values, width, height, isForeground: true)
-    where Double(region.area) < leastRegion * area {
+    where Double(region.area) < minRegion * area {
       for run in region.runs {
         for x in run.columns { values[run.row * width + x] = 0 }
       }
     }
     for hole in Self.regions(values, width, height, isForeground: false)
-    where Double(hole.area) < leastHole * area && !hole.touchesEdge {
+    where Double(hole.area) < minHole * area && !hole.touchesEdge {
       for run in hole.runs {
         for x in run.columns { values[run.row * width + x] = 1 }
       }

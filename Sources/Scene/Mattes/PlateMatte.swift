@@ -48,7 +48,7 @@ public struct PlateMatte: MatteSource {
   private var last: [Float] = []
 
   /// The remaining background, as a share of the picture, below which the matte is uncertain.
-  static let leastBackground = 0.05
+  static let minBackground = 0.05
 
   /// Creates a matte.
   ///
@@ -120,13 +120,13 @@ public struct PlateMatte: MatteSource {
     }
     if self.parts.contains(.regions) {
       MatteRegions.clean(
-        &values, width: width, height: height, leastRegion: 0.012, leastHole: 0.02)
+        &values, width: width, height: height, minRegion: 0.012, minHole: 0.02)
     }
     self.last = values
     let background = values.count { $0 < 0.5 }
     return MatteEstimate(
       width: width, height: height, values: values,
-      isSure: Double(background) >= Self.leastBackground * Double(values.count))
+      isSure: Double(background) >= Self.minBackground * Double(values.count))
   }
 
   /// The mean of a plane over boxes, for one row.
@@ -152,7 +152,7 @@ public struct PlateMatte: MatteSource {
   private func loadMask(_ planes: FloatPlanes) {
     let (width, height) = (planes.width, planes.height)
     let clear = self.last.count { $0 < 0.1 }
-    let isKnown = Double(clear) >= Self.leastBackground * Double(width * height)
+    let isKnown = Double(clear) >= Self.minBackground * Double(width * height)
     for y in 0 ..< height {
       let row = unsafe planes.row(y, plane: 2)
       for x in 0 ..< width {

@@ -9,7 +9,7 @@ import SidelightKernels
 /// opaque.
 struct FrameCover: Sendable {
   /// The minimum side of a cell in pixels of the frame.
-  private static let leastSide = 4.0
+  private static let minSide = 4.0
 
   private let shape: PlaneShape
   private let isStraight: Bool
@@ -22,7 +22,7 @@ struct FrameCover: Sendable {
   ///   - sigma: The deviation of the blur in pixels of the frame.
   ///   - isStraight: Whether the frame has straight alpha.
   init(_ shape: PlaneShape, of size: FrameSize, sigma: Double, isStraight: Bool) {
-    let side = max(sigma / 0.75.squareRoot(), Self.leastSide)
+    let side = max(sigma / 0.75.squareRoot(), Self.minSide)
     self.shape = shape
     self.isStraight = isStraight
     // Rounded down, to avoid smaller cells.

@@ -129,7 +129,7 @@ package struct FaceScene: Sendable {
     let plan = tracker.advance(to: frame, flow: self.flow(of: tracker.followTargets, to: picture))
     for look in plan.looks {
       let outcome = Self.search(look.search, with: &self.finder, picture, color).outcome
-      tracker.record(FaceTracker.LookResult(look, outcome))
+      tracker.record(FaceTracker.LocalSearchResult(look, outcome))
     }
     self.due = nil
     if let full = plan.fullSearch {

@@ -1,4 +1,5 @@
 import SidelightKernels
+import SidelightTransport
 public import SidelightWire
 
 /// The addresses and limits of a server.
@@ -54,8 +55,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var customFilterTimeout = Duration.seconds(2)
   /// - `drainTimeout` (duration, default: 5 s): the time that sessions have to finish when the
   ///   server shuts down. Remaining sessions end with UNAVAILABLE; connections on which that status
-  ///   cannot be written are closed a second later.
+  ///   cannot be written are closed after another fifth of that time.
   public var drainTimeout = Duration.seconds(5)
+  /// The time after the beginning of a shutdown at which connections are closed.
+  package var closeTimeout: Duration { self.drainTimeout * 1.2 }
   /// - `resumeKeys` (default: one random key): the first key signs resume tokens; tokens of all
   ///   keys are accepted. Servers using the same keys resume one another's sessions. An empty list
   ///   disables resumption.
@@ -105,4 +108,76 @@ public struct ServerConfiguration: Sendable, Hashable {
         range: "none, or \(required): one for each address")
     }
   }
+}
+
+/// The limits of the assets that callers upload, and their lifetime. The server checks the limits
+/// before it allocates memory.
+public struct AssetConfiguration: Sendable, Hashable {
+  /// - `maxFileBytes` (bytes, default: 16 MiB): the largest file. A `.cube` table of 65 entries a
+  ///   side has some 8 MB.
+  public var maxFileBytes = 16 << 20
+  /// - `maxPixels` (count, default: 4096x2160): the largest picture, by its header.
+  public var maxPixels = 4096 * 2160
+  /// - `maxAssetsPerCaller` (count, default: 32): assets of one caller. 0 disables uploads.
+  public var maxAssetsPerCaller = 32
+  /// - `maxAssets` (count, default: 1024): assets of all callers.
+  public var maxAssets = 1024
+  /// - `maxMemoryBytesPerCaller` (bytes, default: 256 MiB): memory of one caller's assets,
+  ///   including deleted ones that sessions still use. A picture counts 16 bytes a pixel, a table
+  ///   of 65 entries a side 8 MB.
+  public var maxMemoryBytesPerCaller = 256 << 20
+  /// - `maxMemoryBytes` (bytes, default: 1 GiB): the same for all callers.
+  public var maxMemoryBytes = 1 << 30
+  /// - `maxUploadBytesPerCaller` (bytes, default: 32 MiB): one caller's files during upload, by the
+  ///   lengths in their headers.
+  public var maxUploadBytesPerCaller = 32 << 20
+  /// - `maxUploadBytes` (bytes, default: 128 MiB): the same for all callers.
+  public var maxUploadBytes = 128 << 20
+  /// - `uploadTimeout` (duration, default: 60 s): the time that an upload may take.
+  public var uploadTimeout = Duration.seconds(60)
+  /// - `lifetime` (duration, default: 10 min): the time for which assets are kept while their owner
+  ///   is without sessions, from the end of the last session or the last upload or use of one of
+  ///   them.
+  public var lifetime = Duration.seconds(600)
+
+  /// The maximum number of chunks of an upload.
+  static let maxChunks = 8192
+
+  /// The defaults.
+  public init() {}
+}
+
+/// The settings of shared memory, through which a server exchanges pixels with clients on its host.
+///
+/// Memory counts against the limits when a ring is granted, although the system allocates its pages
+/// when a slot is first used.
+public struct SharedMemoryConfiguration: Sendable, Hashable {
+  /// - `socketPath` (optional, default: one in a new private folder): the descriptor socket, a Unix
+  ///   socket, at most 107 bytes. A socket that a server left behind there is replaced.
+  public var socketPath: String?
+  /// - `maxSessionBytes` (bytes, default: 512 MiB): the largest ring of a session. Twelve slots of
+  ///   4K BGRA have 398 MB.
+  public var maxSessionBytes = 512 << 20
+  /// - `maxBytes` (bytes, default: 4 GiB): all rings together.
+  public var maxBytes = 4 << 30
+  /// - `tokenLifetime` (duration, default: 10 s): the time after `opened` during which a
+  ///   client can fetch its ring.
+  public var tokenLifetime = Duration.seconds(10)
+  /// - `allowedUserIDs` (default: empty): users whose processes may fetch rings, in addition to the
+  ///   server's user and root, for clients in other containers. They must be able to reach
+  ///   `socketPath`.
+  public var allowedUserIDs: Set<UInt32> = []
+  /// - `maxPendingConnections` (count, default: 16): connections to the descriptor socket without a
+  ///   complete request; others are refused.
+  public var maxPendingConnections = 16
+  /// - `descriptorSocketTimeout` (duration, default: 2 s): the time in which a connection to the
+  ///   descriptor socket must send its request. Later, the server closes it.
+  public var descriptorSocketTimeout = Duration.seconds(2)
+
+  /// The defaults.
+  public init() {}
+
+  /// Whether the system supports this kind of shared memory, as Linux does. On other systems the
+  /// server doesn't offer shared memory.
+  public static var isSupported: Bool { SharedMemoryRing.isSupported }
 }

@@ -56,8 +56,6 @@ extension FrameScheduler {
     private struct Running {
       var session: UInt64
       var kind: TurnKind
-      /// The expected work, or `nil` if unknown.
-      var cost: Duration?
       /// The time at which it began or continued.
       var since: Duration
     }
@@ -352,7 +350,7 @@ extension FrameScheduler {
     /// The lowest service of the running and waiting sessions, if any. A session that needs less
     /// than its share continues from here with each frame: it goes before all sessions that need
     /// more, and does not accumulate a share.
-    private var leastService: Duration? {
+    private var minService: Duration? {
       var least: Duration?
       for turn in self.running { least = self.lesser(least, turn.session) }
       for request in self.requests { least = self.lesser(least, request.session) }
@@ -369,7 +367,7 @@ extension FrameScheduler {
     /// The lowest service with which a session, including a new one, can continue: the lowest
     /// service of the active sessions, but at most ``maxLag`` below the highest.
     private var startingService: Duration {
-      max(self.leastService ?? self.virtualTime, self.virtualTime - Self.maxLag)
+      max(self.minService ?? self.virtualTime, self.virtualTime - Self.maxLag)
     }
 
     private mutating func grant(_ request: Request, at now: Duration) -> Grant {
@@ -377,9 +375,7 @@ extension FrameScheduler {
     }
 
     private mutating func start(_ request: Request, at now: Duration) -> Int {
-      self.running.append(
-        Running(
-          session: request.session, kind: request.kind, cost: request.cost, since: now))
+      self.running.append(Running(session: request.session, kind: request.kind, since: now))
       if let account = self.accounts[request.session] {
         self.virtualTime = max(self.virtualTime, account.service)
       }

@@ -3,10 +3,10 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// The sessions to which an operator's override applies: the sessions of one lineage, or all
-/// sessions of participants.
+/// The sessions to which an operator's override applies: the sessions of one lineage and of its
+/// track, or all sessions of participants.
 enum OverrideTarget: Sendable {
-  /// An open session, and the other sessions of its lineage.
+  /// An open session, and the other sessions of its lineage and of its track.
   case session(SessionHandle)
   /// All sessions of participants, including later ones.
   case participants(OverrideStore.Participants)
@@ -56,7 +56,8 @@ enum OverrideTarget: Sendable {
   /// reconnected before the server has detected that the old connection is dead.
   private func handles(in sessions: SessionRegistry) -> [SessionHandle] {
     switch self {
-    case .session(let handle): sessions.handles.filter { $0.lineage == handle.lineage }
+    case .session(let handle):
+      sessions.handles.filter { $0.overrideSession.follows(handle.overrideSession) }
     case .participants(let participants):
       sessions.handles.filter { participants.contains($0.identity) }
     }

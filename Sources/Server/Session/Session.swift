@@ -65,7 +65,7 @@ struct Session: Sendable {
     self.mailbox = Mailbox(
       depth: options.mailboxDepth, policy: options.dropPolicy, evictionPriority: \.evictionPriority)
     self.scene = SessionScene(session: number)
-    let quality = SessionQuality(mayReduce: options.allowDegraded, clock: engine.clock)
+    let quality = SessionQuality(mayReduce: options.open.allowDegraded, clock: engine.clock)
     self.quality = quality
     self.outcomes = FrameOutcomeQueue(
       pictureLimit: Self.pictureLimit(options), creditLimit: options.framesInFlight,
@@ -80,7 +80,8 @@ struct Session: Sendable {
     let (pipelineState, lineage) = try Self.makePipelineState(
       options, catalogue, engine, tokens, caller)
     self.handle = SessionHandle(
-      id: Self.makeID(), number: number, lineage: lineage, label: options.label, caller: caller,
+      id: Self.makeID(), number: number, lineage: lineage, label: options.open.label,
+      caller: caller,
       outcomes: self.outcomes, pipelineState: pipelineState, clock: engine.clock, tokens: tokens,
       overrides: engine.resumption.overrides)
     let sessionID = self.handle.id
@@ -332,7 +333,7 @@ struct Session: Sendable {
         pipeline: options.pipeline.pipeline, catalogue: catalogue,
         overrideCatalogue: engine.compiler.catalogue)
       let lineage = engine.resumption.overrides.lineage(
-        of: caller.identity, label: options.label, at: now)
+        of: caller.identity, label: options.open.label, at: now)
       return (pipelineState, lineage ?? SessionLineage())
     } catch {
       throw options.pipeline.violation(of: error).within("open")

@@ -268,6 +268,12 @@ final class SessionHandle: Sendable {
     let (isForced, isChanged, revision) = try self.update { pipelineState throws(PipelineError) in
       switch self.overrides.decision(for: self.overrideSession, at: now) ?? other {
       case .forced(let pipeline, let reason, let end)?:
+        // The end of another override changes nothing for this session.
+        if let active = pipelineState.override, active.end == end, active.reason == reason,
+          active.pipeline == pipeline
+        {
+          return (false, false, pipelineState.revision)
+        }
         try pipelineState.override(with: pipeline, reason: reason, until: end)
         return (true, true, pipelineState.revision)
       case .lifted?: return (false, pipelineState.endOverride(), pipelineState.revision)

@@ -4,42 +4,37 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// The valid options of a session, from the client's `open`.
+/// The valid options of a session: the client's `open`, and the fields that are checked or converted.
 struct SessionOptions: Sendable {
-  /// The session's label in logs and lists.
-  var label: String
+  /// The message, without pipeline and resume token. Fields of which every value is valid are read
+  /// from it.
+  let open: Sidelight_V1_Open
   /// The frames to drop when they arrive too fast.
-  var dropPolicy: DropPolicy
+  let dropPolicy: DropPolicy
   /// The maximum number of frames without an outcome, as granted when the session was opened.
-  var framesInFlight: Int
+  let framesInFlight: Int
   /// The maximum number of frames waiting in the mailbox.
-  var mailboxDepth: Int
+  let mailboxDepth: Int
   /// The default time from a frame's receipt to its output. `nil` disables the limit.
-  var budget: Duration?
+  let budget: Duration?
   /// The frames per second beyond which frames are dropped evenly. `nil` disables the limit.
-  var maxFPS: Double?
+  let maxFPS: Double?
   /// The maximum number of unacknowledged pictures, or `nil` if the client does not acknowledge.
-  var outputWindow: Int?
-  /// Whether unchanged frames may come back without pixels.
-  var allowUnmodified: Bool
-  /// Whether frames come back without pixels, because the client wants only analyses.
-  var analysisOnly: Bool
-  /// Whether the server may use a cheaper variant of the pipeline before it drops frames.
-  var allowDegraded: Bool
+  let outputWindow: Int?
   /// The policy for frames whose stage failed.
-  var failurePolicy: FailurePolicy
+  let failurePolicy: FailurePolicy
   /// The form of the results.
-  var output: OutputShape
+  let output: OutputShape
   /// The interval at which counts are sent. `nil` sends them only at the end.
-  var statsInterval: Duration?
+  let statsInterval: Duration?
   /// The shared memory requested by the client, if any.
-  var sharedMemory: RingLayout?
+  let sharedMemory: RingLayout?
   /// The only filters that pipelines may use; `nil` permits all.
-  var allowedFilters: FilterNameList?
+  let allowedFilters: FilterNameList?
   /// The first pipeline.
-  var pipeline: RequestedPipeline
+  let pipeline: RequestedPipeline
   /// Restores the state of an earlier session instead of `pipeline`.
-  var resumeToken: Data?
+  let resumeToken: Data?
 
   /// - Parameters:
   ///   - framesInFlight: The grant, which also limits the mailbox: a deeper one would only use more
@@ -52,7 +47,6 @@ struct SessionOptions: Sendable {
   ) throws(FieldViolation) {
     try ContractLimits.check(
       open.label, atMost: ContractLimits.maxLabelBytes, field: "open.label")
-    self.label = open.label
     self.dropPolicy =
       switch open.dropPolicy {
       case .unspecified, .newestWins: .newestWins
@@ -94,9 +88,6 @@ struct SessionOptions: Sendable {
       ? try Duration(
         open.statsInterval, field: "open.stats_interval", in: .milliseconds(100) ... .seconds(3600))
       : nil
-    self.allowUnmodified = open.allowUnmodified
-    self.analysisOnly = open.analysisOnly
-    self.allowDegraded = open.allowDegraded
     do throws(FieldViolation) {
       self.failurePolicy = try FailurePolicy.stated(by: open.failurePolicy) ?? .passThrough
     } catch {
@@ -126,6 +117,12 @@ struct SessionOptions: Sendable {
     } catch {
       throw error.within("open")
     }
+    var open = open
+    // They are large, and not needed any more.
+    open.pipelineSource = nil
+    open.resumeToken = Data()
+    open.unknownFields = UnknownStorage()
+    self.open = open
   }
 }
 

@@ -265,7 +265,7 @@ struct SessionReader: ~Copyable {
     self.logIdleStages(of: compiled.plan, active.revision)
     // An override and a pipeline that protects apply to frames that a pause would let pass.
     let passesThrough =
-      self.session.options.analysisOnly
+      self.session.options.open.analysisOnly
       || (pause == .passing && !active.isOverride && !active.pipeline.protects)
     var frame = IncomingFrame(
       arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
@@ -274,7 +274,7 @@ struct SessionReader: ~Copyable {
       deadline: deadline, span: span)
     // The worker runs the analyses that are scene stages of the plan.
     let analyses = compiled.plan.analyses.filter {
-      !$0.isInScene || self.session.options.analysisOnly
+      !$0.isInScene || self.session.options.open.analysisOnly
     }
     let due = self.analyses.due(among: analyses, isReduced: self.session.quality.isReduced)
     if !due.isEmpty {
@@ -356,7 +356,7 @@ struct SessionReader: ~Copyable {
       self.session.mailbox.isConsumerWaiting,
       options.dropPolicy == .newestWins || self.outcomes.hasPictureCapacity
     else { return false }
-    return options.allowUnmodified || options.analysisOnly || frame.message.image.isInSlot
+    return options.open.allowUnmodified || options.open.analysisOnly || frame.message.image.isInSlot
       || frame.picture.bytes.isTransportable
       || frame.picture.bytes.byteCount <= Self.smallPictureBytes
   }

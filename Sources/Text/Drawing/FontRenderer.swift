@@ -35,11 +35,11 @@ public struct FontRenderer: TextRenderer, FontReader {
   /// - Returns: `nil` if the text is outside the frame.
   /// - Throws: ``TextError`` for a text with more than 2048 glyphs or 16 million pixels of glyphs,
   ///   and for damaged fonts.
-  public func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
+  public func render(_ text: TextRequest) throws(TextError) -> TextCaption? {
     guard text.text.contains(where: { !$0.isWhitespace }) else { return nil }
     let primary = try self.file(of: text)
     var faces = FaceSet()
-    return try PlateRenderer(
+    return try CaptionRenderer(
       request: text,
       fonts: FontChoice(primary: primary, collection: self.fonts, isBold: text.isBold)
     ).render(&faces)

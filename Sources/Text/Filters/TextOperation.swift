@@ -34,7 +34,7 @@ package struct TextOperation: DrawingOperation {
   package let geometry: FrameGeometry
   package let tools: TextTools
   /// The text that never changes, or the reason why it cannot be drawn; `nil` if it changes.
-  private let fixed: Result<PlateSamples?, TextError>?
+  private let fixed: Result<CaptionSamples?, TextError>?
 
   package init(
     _ source: TextSource, _ request: TextRequest, opacity: Double, in geometry: FrameGeometry,
@@ -77,11 +77,11 @@ package struct TextOperation: DrawingOperation {
   }
 
   package func makePass(_ setting: PassSetting) -> any Pass {
-    PlatePass(setting: setting, operation: self)
+    CaptionPass(setting: setting, operation: self)
   }
 
   /// Returns the text of a frame; `nil` if it doesn't cover pixels.
-  package func samples(of details: FrameDetails) throws(TextError) -> PlateSamples? {
+  package func samples(of details: FrameDetails) throws(TextError) -> CaptionSamples? {
     if let fixed = self.fixed { return try fixed.get() }
     return try self.tools.samples(
       self.complete(details), opacity: self.opacity, for: self.geometry,

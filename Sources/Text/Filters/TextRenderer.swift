@@ -11,7 +11,7 @@ public protocol TextRenderer: Sendable {
   ///
   /// - Returns: `nil` if the text is outside the frame.
   /// - Throws: ``TextError`` for a text that takes too much time or memory, or a damaged font.
-  func render(_ text: TextRequest) throws(TextError) -> TextPlate?
+  func render(_ text: TextRequest) throws(TextError) -> TextCaption?
 }
 
 /// A free font that a renderer finds by its name.
@@ -181,7 +181,7 @@ public struct TextPlacement: Sendable, Hashable {
 }
 
 /// A drawn text: the pixels of the rectangle that it covers.
-public struct TextPlate: Sendable {
+public struct TextCaption: Sendable {
   /// The left edge in the frame, at least 0.
   public let x: Int
   /// The upper edge in the frame, at least 0.
@@ -191,7 +191,7 @@ public struct TextPlate: Sendable {
   /// Red, green, blue and alpha of every pixel, premultiplied, row by row.
   public let pixels: [UInt8]
 
-  /// Creates a plate.
+  /// Creates a caption.
   ///
   /// - Precondition: There are four bytes per pixel.
   public init(x: Int, y: Int, size: FrameSize, pixels: [UInt8]) {

@@ -1,4 +1,5 @@
 package import NIOCore
+package import SidelightWire
 import Synchronization
 
 /// A quantity that peers share, in total and by address: connections, or bytes. A server's
@@ -53,29 +54,24 @@ package final class AddressBudget: Sendable {
   }
 }
 
-/// A limit on how often a connection may do something: a token bucket with a burst and a rate.
-package struct RateBudget: Sendable {
-  private let perSecond: Double
-  private let burst: Double
-  private var tokens: Double
-  private var last: NIODeadline
+/// A limit on how often a connection may do something.
+package typealias RateBudget = TokenBucket
 
+extension TokenBucket {
   package init(perSecond: Double, burst: Int, at now: NIODeadline) {
-    self.perSecond = perSecond
-    self.burst = Double(burst)
-    self.tokens = Double(burst)
-    self.last = now
+    self.init(perSecond: perSecond, burst: Double(burst), at: now.sinceStart)
   }
 
-  /// Takes a token.
+  /// Takes 1 if it may be taken now.
   ///
-  /// - Returns: Whether one was available.
+  /// - Returns: Whether it was taken.
   package mutating func take(at now: NIODeadline) -> Bool {
-    let elapsed = Double((now - self.last).nanoseconds) / 1e9
-    self.last = now
-    self.tokens = min(self.burst, self.tokens + elapsed * self.perSecond)
-    guard self.tokens >= 1 else { return false }
-    self.tokens -= 1
+    guard self.delay(for: 1, at: now.sinceStart) == .zero else { return false }
+    self.take(1)
     return true
   }
+}
+
+extension NIODeadline {
+  fileprivate var sinceStart: Duration { .nanoseconds(Int64(clamping: self.uptimeNanoseconds)) }
 }

@@ -104,8 +104,8 @@ package final class Guards: Sendable {
     if self.isActive(.connectionStall) {
       handlers.append(ConnectionStallGuard(timeout: self.configuration.writeStallTimeout))
     }
-    if self.isActive(.drain) {
-      handlers.append(DrainGuard(timeout: self.configuration.drainTimeout))
+    if self.isActive(.drain), let timeout = self.configuration.drainTimeout {
+      handlers.append(DrainGuard(timeout: timeout))
     }
     if self.isActive(.connectionCap) {
       handlers.append(ConnectionCap(budget: self.connections))

@@ -46,24 +46,24 @@
     private static let rollTolerance = 0.35
 
     /// The minimum side of a face, as a part of the picture's height, in searches without a range.
-    public var leastSize: Double
+    public var minSize: Double
 
     private let model: Model
-    private let pool: InstancePool<Cascade>
+    private let pool: InstancePool<Cascade, any Error>
 
     /// Creates a finder, and loads the cascade unless another finder has loaded it.
     ///
     /// - Parameters:
     ///   - model: The cascade.
     ///   - folder: The folder of OpenCV's data.
-    ///   - leastSize: The minimum side of a face, as a part of the picture's height.
+    ///   - minSize: The minimum side of a face, as a part of the picture's height.
     /// - Throws: ``VisionError`` if the file cannot be read.
     public init(
       _ model: Model = .alt2, folder: String = CascadeFaceFinder.debianFolder,
-      leastSize: Double = 0.125
+      minSize: Double = 0.125
     ) throws {
       self.model = model
-      self.leastSize = leastSize
+      self.minSize = minSize
       self.pool = try Cascade.pool(path: "\(folder)/\(model.file)")
     }
 
@@ -78,7 +78,7 @@
     ) throws -> [DetectedFace] {
       let window = Window(search, in: picture)
       let largest = Double(Cascade.largestSide)
-      let least = min(largest, max(0, self.leastSize * Double(picture.height)))
+      let least = min(largest, max(0, self.minSize * Double(picture.height)))
       let sizes = search.sizes ?? least ... largest
       let found = try self.pool.withInstance { cascade in
         try cascade.boxes(
@@ -141,13 +141,14 @@
     /// Windows with a lower mean are equalized: the cascades miss faces in the dark.
     private static let darkMean = 40.0
 
-    private static let pools = Mutex<[String: InstancePool<Cascade>]>([:])
+    private static let pools = Mutex<[String: InstancePool<Cascade, any Error>]>([:])
 
     /// Returns the pool of all finders with the same file. Loading a cascade takes up to 12 ms.
-    static func pool(path: String) throws -> InstancePool<Cascade> {
+    static func pool(path: String) throws -> InstancePool<Cascade, any Error> {
       try self.pools.withLock { pools in
         if let pool = pools[path] { return pool }
-        let pool = try InstancePool { try Cascade(path: path) }
+        let pool = InstancePool<Cascade, any Error> { try Cascade(path: path) }
+        try pool.prepare()
         pools[path] = pool
         return pool
       }

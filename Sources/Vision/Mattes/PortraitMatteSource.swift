@@ -14,12 +14,12 @@
     /// The pixels of the picture along every side of a pixel of the matte.
     private static let factor = 2
     /// The shares of the picture below which regions are dropped and holes filled.
-    private static let leastRegion = 0.02
-    private static let leastHole = 0.02
+    private static let minRegion = 0.02
+    private static let minHole = 0.02
     /// The part of the guessed outline that the result must cover, and the part of the picture that
     /// must remain background.
-    private static let leastCover = 0.3
-    private static let leastBackground = 0.05
+    private static let minCover = 0.3
+    private static let minBackground = 0.05
 
     /// The last matte, and the position of the largest face in it.
     private var last: (matte: MatteEstimate, face: DetectedFace)?
@@ -65,12 +65,12 @@
       }
       var values = labels.map { Float($0 & 1) }
       MatteRegions.clean(
-        &values, width: width, height: height, leastRegion: Self.leastRegion,
-        leastHole: Self.leastHole)
+        &values, width: width, height: height, minRegion: Self.minRegion,
+        minHole: Self.minHole)
       let covered = values.count { $0 >= 0.5 }
       let isSure =
-        Double(covered) >= Self.leastCover * Double(guessed)
-        && Double(values.count - covered) >= Self.leastBackground * Double(values.count)
+        Double(covered) >= Self.minCover * Double(guessed)
+        && Double(values.count - covered) >= Self.minBackground * Double(values.count)
       let matte = MatteEstimate(width: width, height: height, values: values, isSure: isSure)
       self.last = isSure ? (matte, face) : nil
       return matte

@@ -1,3 +1,5 @@
+import SidelightKernels
+
 /// A model that is loaded, checked, and known how to use.
 ///
 /// Sessions share a model. It holds as many instances as run at the same time.
@@ -9,7 +11,7 @@ public struct VisionModel: Sendable {
   let description: ModelDescription
   package let inputs: [TensorShape]
   let outputs: [TensorShape]
-  private let pool: InstancePool<any LoadedModel>
+  private let pool: InstancePool<any LoadedModel, any Error>
   private let file: ModelFile
 
   /// Loads a model and runs it once.
@@ -20,7 +22,7 @@ public struct VisionModel: Sendable {
   ) throws {
     let stated = try ModelDescriptionFile.read(nextTo: file)
     let sizes = Self.sizes(file.graph, stated)
-    self.pool = try InstancePool { try runtime.load(file, inputs: sizes) }
+    self.pool = InstancePool { try runtime.load(file, inputs: sizes) }
     let (inputs, outputs) = try self.pool.withInstance { ($0.inputs, $0.outputs) }
     do {
       self.description = try ModelDescription.resolve(

@@ -180,3 +180,63 @@ extension FieldViolation {
       info: .init(value: value, limit: kinds))
   }
 }
+
+/// The reason why a transition from one pipeline to another is over.
+public enum TransitionEnd: String, Sendable, Hashable, CaseIterable {
+  /// Its duration has passed.
+  case completed
+  /// The work of both pipelines would have made a frame late.
+  case noTime
+  /// One of the pipelines hides faces or backgrounds, and a mix would show a part of them.
+  case protection
+  /// The results of the pipelines differ in size or format.
+  case outputDiffers
+  /// A stage of the earlier pipeline failed.
+  case stageFailed
+  /// Both pipelines together would hold more memory than one pipeline may.
+  case memory
+  /// The capture times went back, or did not advance.
+  case captureTime
+  /// A stage separates people from the background, which two pipelines at a time cannot do.
+  case scene
+}
+
+// MARK: Messages
+
+extension TransitionEnd {
+  /// - Returns: `nil` for a reason that is unknown to this version.
+  package init?(_ end: Sidelight_V1_TransitionEnd) {
+    guard let known = Self.allCases.first(where: { Sidelight_V1_TransitionEnd($0) == end }) else {
+      return nil
+    }
+    self = known
+  }
+}
+
+extension Sidelight_V1_TransitionEnd {
+  package init(_ end: TransitionEnd) {
+    self =
+      switch end {
+      case .completed: .completed
+      case .noTime: .noTime
+      case .protection: .protection
+      case .outputDiffers: .outputDiffers
+      case .stageFailed: .stageFailed
+      case .memory: .memory
+      case .captureTime: .captureTime
+      case .scene: .scene
+      }
+  }
+}
+
+extension Duration {
+  /// The duration in whole microseconds, the unit of the contract, or 0 for negative durations, and
+  /// the greatest value for longer ones than it can state.
+  package var wireMicroseconds: UInt32 {
+    let (seconds, attoseconds) = self.components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (microseconds, isOverflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    guard !isOverflow else { return .max }
+    return UInt32(clamping: microseconds &+ attoseconds / 1_000_000_000_000)
+  }
+}

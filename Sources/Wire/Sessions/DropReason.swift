@@ -81,21 +81,7 @@ public enum DropStage: String, Sendable, Hashable {
 
 extension DropReason {
   package init(_ reason: Sidelight_V1_DropReason) {
-    switch reason {
-    case .superseded: self = .superseded
-    case .queueFull: self = .queueFull
-    case .lateOnArrival: self = .lateOnArrival
-    case .lateInPipeline: self = .lateInPipeline
-    case .lateOnOutput: self = .lateOnOutput
-    case .noCredit: self = .noCredit
-    case .rateLimited: self = .rateLimited
-    case .paused: self = .paused
-    case .invalidFrame: self = .invalidFrame
-    case .stageFailed: self = .stageFailed
-    case .draining: self = .draining
-    case .outputSuperseded: self = .outputSuperseded
-    case .unspecified, .UNRECOGNIZED: self = .other
-    }
+    self = Self.serverReasons.first { Sidelight_V1_DropReason($0) == reason } ?? .other
   }
 }
 
@@ -143,6 +129,70 @@ extension Sidelight_V1_DropStage {
       case .pipeline: .pipeline
       case .outbox: .outbox
       case .client, .unknown: .unspecified
+      }
+  }
+}
+
+/// The frame to drop when frames arrive faster than they are filtered.
+public enum DropPolicy: Sendable, Hashable {
+  /// The oldest waiting frame, on the client and at the server. For live video.
+  case newestWins
+  /// The newest frame, at the server; on the client `send` waits.
+  case keepOldest
+  /// Frames are never dropped; `send` waits. For offline jobs.
+  case neverDrop
+}
+
+extension Sidelight_V1_DropPolicy {
+  package init(_ policy: DropPolicy) {
+    self =
+      switch policy {
+      case .newestWins: .newestWins
+      case .keepOldest: .keepOldest
+      case .neverDrop: .neverDrop
+      }
+  }
+}
+
+/// The kind of result of a frame that comes back.
+public enum FrameDisposition: String, Sendable, Hashable, CaseIterable {
+  /// The pipeline filtered it in full.
+  case filtered
+  /// It is the input: all stages were inactive, the session is paused, or a stage failed.
+  case passedThrough
+  /// A cheaper variant of the pipeline filtered it, or a blur replaces it because a stage failed.
+  case degraded
+
+  /// The name in metrics and traces.
+  package var name: String {
+    switch self {
+    case .filtered: "filtered"
+    case .passedThrough: "passed_through"
+    case .degraded: "degraded"
+    }
+  }
+}
+
+// MARK: Messages
+
+extension FrameDisposition {
+  /// Creates a disposition. Unknown values, which newer servers may use, count as filtered.
+  package init(_ disposition: Sidelight_V1_Disposition) {
+    switch disposition {
+    case .degraded: self = .degraded
+    case .passedThrough: self = .passedThrough
+    case .filtered, .unspecified, .UNRECOGNIZED: self = .filtered
+    }
+  }
+}
+
+extension Sidelight_V1_Disposition {
+  package init(_ disposition: FrameDisposition) {
+    self =
+      switch disposition {
+      case .filtered: .filtered
+      case .passedThrough: .passedThrough
+      case .degraded: .degraded
       }
   }
 }

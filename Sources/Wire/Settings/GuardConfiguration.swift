@@ -20,9 +20,6 @@ public struct GuardConfiguration: Sendable, Hashable {
   /// - `lingerTimeout` (duration, default: 4 s): the time that a client has to close its side of a
   ///   call after the status.
   public var lingerTimeout = Duration.seconds(4)
-  /// - `drainTimeout` (duration, default: 8 s): the time after the beginning of a shutdown at which
-  ///   connections are closed.
-  public var drainTimeout = Duration.seconds(8)
   /// - `pingsPerSecond` (count, default: 250): the rate of PINGs that a connection may send.
   ///   grpc-go sends one per burst of data that it receives.
   public var pingsPerSecond = 250
@@ -43,6 +40,9 @@ public struct GuardConfiguration: Sendable, Hashable {
   ///   pipeline of 64 stages may have 128 fields per stage.
   public var maxMessageFields = 8192
 
+  /// The time after the beginning of a shutdown at which connections are closed. `nil` is the
+  /// server's `closeTimeout`.
+  package var drainTimeout: Duration?
   /// The active guards. Tests disable some.
   package var active = Set(Guard.allCases)
 

@@ -31,13 +31,13 @@ class Layout(TypedDict):
     strip: float
     rows: tuple[tuple[float, float], ...]
     centre: float
-    leastContrast: int
+    minContrast: int
 
 
 def layout() -> Layout:
     """Returns the layout for a reader in the page."""
     return Layout(
-        bits=BITS, strip=STRIP, rows=ROWS, centre=CENTRE, leastContrast=LEAST_CONTRAST
+        bits=BITS, strip=STRIP, rows=ROWS, centre=CENTRE, minContrast=LEAST_CONTRAST
     )
 
 

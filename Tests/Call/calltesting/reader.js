@@ -72,7 +72,7 @@ window.sidelightReader = (() => {
     }
 
     number(width, height) {
-      const { bits, strip, rows, centre, leastContrast } = this.layout;
+      const { bits, strip, rows, centre, minContrast } = this.layout;
       const stripHeight = Math.round(height * strip);
       if (!this.strip || this.strip.canvas.width !== width) this.strip = canvas(width, stripHeight);
       this.strip.drawImage(this.video, 0, 0, width, stripHeight, 0, 0, width, stripHeight);
@@ -84,7 +84,7 @@ window.sidelightReader = (() => {
           const [top, bottom] = middle(begin * strip * height, end * strip * height, centre);
           return mean(image, left, top, right, bottom)[1];
         });
-        if (Math.abs(data - opposite) < leastContrast) return null;
+        if (Math.abs(data - opposite) < minContrast) return null;
         number = number * 2 + (data > opposite ? 1 : 0);
       }
       return number;

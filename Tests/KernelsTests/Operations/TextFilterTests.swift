@@ -27,7 +27,7 @@ final class PatternRenderer: TextRenderer {
     font == .notoSerif ? "which is not here" : nil
   }
 
-  func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
+  func render(_ text: TextRequest) throws(TextError) -> TextCaption? {
     self.texts.withLock { $0.append(text.text) }
     if text.text == "impossible" { throw TextError("it is impossible") }
     let frame = text.placement.frame
@@ -42,7 +42,7 @@ final class PatternRenderer: TextRenderer {
         pixels += (color + [alpha]).map { UInt8($0) }
       }
     }
-    return TextPlate(x: x, y: frame.height - size.height, size: size, pixels: pixels)
+    return TextCaption(x: x, y: frame.height - size.height, size: size, pixels: pixels)
   }
 }
 

@@ -120,6 +120,27 @@ import Testing
     #expect(try Self.regions(coverage).map(\.center.x) == [80, 140])
   }
 
+  @Test(arguments: [true, false])
+  func `an unsure candidate covers the whole frame only if optical flow lost it`(
+    _ isFollowed: Bool
+  ) throws {
+    var driver = Driver()
+    driver.know()
+    let found = driver.face(2, x: 140)
+    _ = driver.step([driver.face()]) { $0.candidates = [found] }
+    // The square at its place vanishes: the content changed since the candidate was detected.
+    driver.hidesFaces = true
+    let candidate = driver.face(2, x: 140, age: 1, missedLooks: 4, isFollowed: isFollowed)
+    let coverage = driver.step([driver.face()]) { $0.candidates = [candidate] }
+    guard isFollowed else {
+      #expect(coverage == .whole(.faceUncertain))
+      return
+    }
+    let cover = try #require(
+      try Self.regions(coverage).first { $0.shape == .ellipse && $0.center.x == 140 })
+    #expect(abs(cover.radiusX - FacePrivacy.heldGrowth * 1.4 * (0.5 + 0.12) * 30) < 1e-9)
+  }
+
   /// Every doubt, and the same frame without it.
   @Test(arguments: [
     ("failing search", FaceCoverage.WholeFrameReason.searchFailed),

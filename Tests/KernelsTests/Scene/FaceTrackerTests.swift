@@ -29,7 +29,7 @@ import Testing
     /// Runs a frame in which every search that is due has this result.
     mutating func step(_ outcome: SearchOutcome) -> FaceReport {
       let plan = self.advance()
-      for look in plan.looks { self.tracker.record(FaceTracker.LookResult(look, outcome)) }
+      for look in plan.looks { self.tracker.record(FaceTracker.LocalSearchResult(look, outcome)) }
       if let search = plan.fullSearch {
         self.tracker.record(FaceTracker.SearchResult(search, outcome))
       }
@@ -135,7 +135,7 @@ import Testing
         looks.append(frame)
         #expect(abs(look.windowSide - 2.2 * 60) < 1e-9)
         #expect(abs(look.sizes.lowerBound - 36) < 1e-9 && abs(look.sizes.upperBound - 90) < 1e-9)
-        driver.tracker.record(FaceTracker.LookResult(look, .found([face])))
+        driver.tracker.record(FaceTracker.LocalSearchResult(look, .found([face])))
       }
       _ = driver.tracker.finish()
     }
@@ -248,7 +248,7 @@ import Testing
     var driver = Self.losing(after: 6)
     // More than half a face from the last place.
     let look = LocalLook(face: FaceID(1), box: driver.tracker.followTargets[0].box)
-    driver.tracker.record(FaceTracker.LookResult(look, .found([Self.detected(140, 90)])))
+    driver.tracker.record(FaceTracker.LocalSearchResult(look, .found([Self.detected(140, 90)])))
     let found = try #require(driver.tracker.finish().faces.first)
     #expect(found.rawBox.center.x == 140)
     #expect(found.locatedSince.index == 7)

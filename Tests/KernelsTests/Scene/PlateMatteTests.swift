@@ -94,11 +94,11 @@ import Testing
 /// Small regions of mattes, and their smoothing over time.
 @Suite struct `Regions of a matte` {
   /// A matte from rows of characters: `#` is foreground.
-  static func clean(_ rows: [String], leastRegion: Double, leastHole: Double) -> [String] {
+  static func clean(_ rows: [String], minRegion: Double, minHole: Double) -> [String] {
     var values = rows.flatMap { $0.map { $0 == "#" ? Float(1) : 0 } }
     let width = rows[0].count
     MatteRegions.clean(
-      &values, width: width, height: rows.count, leastRegion: leastRegion, leastHole: leastHole)
+      &values, width: width, height: rows.count, minRegion: minRegion, minHole: minHole)
     return rows.indices.map { row in
       String(values[row * width ..< (row + 1) * width].map { $0 >= 0.5 ? "#" : "." })
     }
@@ -113,7 +113,7 @@ import Testing
         ".#.#.#...#",
         ".#####..#.",
         "........#.",
-      ], leastRegion: 4 / 60.0, leastHole: 9 / 60.0)
+      ], minRegion: 4 / 60.0, minHole: 9 / 60.0)
     #expect(
       found == [
         "..........",
@@ -133,10 +133,10 @@ import Testing
       "..##.",
       ".....",
     ]
-    let found = Self.clean(rows, leastRegion: 8 / 25.0, leastHole: 2 / 25.0)
+    let found = Self.clean(rows, minRegion: 8 / 25.0, minHole: 2 / 25.0)
     #expect(found == ["#....", ".###.", ".###.", "..##.", "....."])
     // The background at the edge is not a hole, however small.
-    #expect(Self.clean(["#.", "##"], leastRegion: 0, leastHole: 1) == ["#.", "##"])
+    #expect(Self.clean(["#.", "##"], minRegion: 0, minHole: 1) == ["#.", "##"])
   }
 
   @Test func `a still matte is smoothed, and a moving edge is not`() {

@@ -71,7 +71,7 @@ struct SimulatedScene {
     for target in self.tracker.followTargets { flow[target.face] = self.flow(target, to: frame) }
     let plan = self.tracker.advance(to: Self.time(frame), flow: flow)
     for look in plan.looks {
-      self.tracker.record(FaceTracker.LookResult(look, self.look(look, in: frame)))
+      self.tracker.record(FaceTracker.LocalSearchResult(look, self.look(look, in: frame)))
     }
     if let search = plan.fullSearch, let outcome = self.search(search, in: frame) {
       let result = FaceTracker.SearchResult(search, outcome)

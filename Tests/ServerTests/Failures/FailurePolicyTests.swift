@@ -125,7 +125,7 @@ import Testing
   struct StrictRenderer: TextRenderer {
     func unavailability(of font: BundledFont) -> String? { nil }
 
-    func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
+    func render(_ text: TextRequest) throws(TextError) -> TextCaption? {
       throw TextError("the text is too large; shorten it", limit: 7)
     }
   }

@@ -97,19 +97,24 @@ import X509
     }
   }
 
+  /// Whether a server and a client with these settings come to speak HTTP/2.
+  private static func speaks(_ security: TestSecurity) async throws -> Bool {
+    try await TestSecurity.$current.withValue(security) {
+      try await withServer { _, address in
+        try await withRawPeer(address) { peer in
+          peer.send(RawPeer.preface)
+          return await peer.next { _ in true } != nil
+        }
+      }
+    }
+  }
+
   @Test func `without HTTP/2 in ALPN the handshake fails`() async throws {
     defer { self.files.remove() }
     try await TestSecurity.withTLS {
       var security = try #require(TestSecurity.current)
       security.peer = try .trustingAll(protocols: ["http/1.1"])
-      try await TestSecurity.$current.withValue(security) {
-        try await withServer { _, address in
-          try await withRawPeer(address) { peer in
-            peer.send(RawPeer.preface)
-            #expect(await peer.next { _ in true } == nil)
-          }
-        }
-      }
+      #expect(try await !Self.speaks(security))
     }
   }
 
@@ -122,14 +127,7 @@ import X509
       ] {
         security.server.minimumVersion = server
         security.peer = try .trustingAll(maximumMinorVersion: client)
-        try await TestSecurity.$current.withValue(security) {
-          try await withServer { _, address in
-            try await withRawPeer(address) { peer in
-              peer.send(RawPeer.preface)
-              #expect(await (peer.next { _ in true } != nil) == isSpoken)
-            }
-          }
-        }
+        #expect(try await Self.speaks(security) == isSpoken)
       }
     }
   }
@@ -143,14 +141,7 @@ import X509
     try await TestSecurity.withTLS {
       var security = try #require(TestSecurity.current)
       security.peer = try .trustingAll(maximumMinorVersion: 2, ciphers: ciphers)
-      try await TestSecurity.$current.withValue(security) {
-        try await withServer { _, address in
-          try await withRawPeer(address) { peer in
-            peer.send(RawPeer.preface)
-            #expect(await (peer.next { _ in true } != nil) == isSpoken)
-          }
-        }
-      }
+      #expect(try await Self.speaks(security) == isSpoken)
     }
   }
 

@@ -135,29 +135,23 @@ import Testing
   @Test func `a frame that waited too long in the mailbox is not filtered`() async throws {
     let clock = ManualClock()
     let gate = Gate()
-    let answers = Answers()
-    try await withServer(catalogue: gate.catalogue, clock: clock.sessionClock) { _, address in
+    let answers = try await withServer(catalogue: gate.catalogue, clock: clock.sessionClock) {
+      _, address in
       try await withStub(address) { stub in
-        let read = AsyncStream<Never>.makeStream()
-        try await stub.process { writer in
+        try await stub.converse { writer, pongs in
           try await writer.write(.open([.filter("gate")], policy: .newestWins))
           try await writer.write(.frame(1, Self.image))
           for await _ in gate.entered { break }
           try await writer.write(.frame(2, Self.image) { $0.budgetUs = 20_000 })
           try await writer.write(.with { $0.ping.id = 1 })
-          for await _ in read.stream {}
+          for await _ in pongs { break }
           clock.advance(by: .milliseconds(50))
           gate.open(for: 2)
-        } onResponse: { response in
-          for try await message in response.messages {
-            answers.add(message)
-            if case .pong? = message.kind { read.continuation.finish() }
-          }
         }
       }
     }
-    #expect(answers.messages.frames.map(\.sequence) == [1])
-    let drop = try #require(answers.messages.drops.first)
+    #expect(answers.frames.map(\.sequence) == [1])
+    let drop = try #require(answers.drops.first)
     #expect(drop.firstSequence == 2)
     #expect(drop.reason == .lateInPipeline)
     #expect(drop.stage == .mailbox)
@@ -215,30 +209,23 @@ import Testing
 
   @Test func `frames beyond the granted credits are dropped with NO_CREDIT`() async throws {
     let gate = Gate()
-    let answers = Answers()
     var configuration = ServerConfiguration()
     configuration.framesInFlight = 3
-    try await withServer(configuration, catalogue: gate.catalogue) { _, address in
+    let answers = try await withServer(configuration, catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
-        let read = AsyncStream<Never>.makeStream()
-        try await stub.process { writer in
+        try await stub.converse { writer, pongs in
           try await writer.write(.open([.filter("gate")], policy: .newestWins))
           try await writer.write(.frame(1, Self.image))
           for await _ in gate.entered { break }
           for sequence: UInt64 in 2 ... 5 { try await writer.write(.frame(sequence, Self.image)) }
           try await writer.write(.with { $0.ping.id = 1 })
-          for await _ in read.stream {}
+          for await _ in pongs { break }
           gate.open(for: 5)
-        } onResponse: { response in
-          for try await message in response.messages {
-            answers.add(message)
-            if case .pong? = message.kind { read.continuation.finish() }
-          }
         }
       }
     }
-    #expect(answers.messages.frames.map(\.sequence) == [1, 3])
-    #expect(answers.messages.drops.map(\.reason) == [.superseded, .noCredit])
-    #expect(answers.messages.drops.last?.count == 2)
+    #expect(answers.frames.map(\.sequence) == [1, 3])
+    #expect(answers.drops.map(\.reason) == [.superseded, .noCredit])
+    #expect(answers.drops.last?.count == 2)
   }
 }

@@ -140,7 +140,7 @@ import Testing
 
     func unavailability(of font: BundledFont) -> String? { nil }
 
-    func render(_ text: TextRequest) throws(TextError) -> TextPlate? {
+    func render(_ text: TextRequest) throws(TextError) -> TextCaption? {
       self.gate.hold()
       return nil
     }

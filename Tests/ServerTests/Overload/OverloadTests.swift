@@ -17,32 +17,23 @@ import Testing
     _ policy: Sidelight_V1_DropPolicy, mailboxDepth: UInt32 = 0
   ) async throws -> [Sidelight_V1_ServerMessage] {
     let gate = Gate()
-    let answers = Answers()
-    let read = AsyncStream<Never>.makeStream()
     var configuration = ServerConfiguration()
     configuration.framesInFlight = 16
-    try await withServer(configuration, catalogue: gate.catalogue) { _, address in
+    return try await withServer(configuration, catalogue: gate.catalogue) { _, address in
       try await withStub(address) { stub in
-        try await stub.process { writer in
+        try await stub.converse { writer, pongs in
           try await writer.write(
             .open([.filter("gate")], policy: policy) { $0.mailboxDepth = mailboxDepth })
           try await writer.write(.frame(1, Self.image))
           for await _ in gate.entered { break }
           for sequence: UInt64 in 2 ... 10 { try await writer.write(.frame(sequence, Self.image)) }
-          // Messages are read in order: the answer to a ping shows that the frames have been read.
           try await writer.write(.with { $0.ping.id = 1 })
           if policy == .neverDrop { gate.open(for: 10) }
-          for await _ in read.stream {}
+          for await _ in pongs { break }
           gate.open(for: 10)
-        } onResponse: { response in
-          for try await message in response.messages {
-            answers.add(message)
-            if case .pong? = message.kind { read.continuation.finish() }
-          }
         }
       }
     }
-    return answers.messages
   }
 
   @Test()

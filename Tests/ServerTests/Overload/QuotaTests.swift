@@ -148,24 +148,16 @@ import Testing
       Self.configuration { $0.sessions = 1 }, authenticator: TokenTable.three
     ) { server, address in
       try await withStub(address) { stub in
-        let (end, ended) = AsyncStream<Never>.makeStream()
-        try await stub.process(metadata: AuthenticationTests.bearer("alice")) { writer in
-          try await writer.write(.open())
-          for await _ in end {}
-        } onResponse: { response in
-          for try await message in response.messages {
-            guard case .opened? = message.kind else { continue }
-            let process = AuthenticationTests.methods[0]
-            for (token, code) in [("alice", .resourceExhausted), ("bob", nil)]
-              as [(String, RPCError.Code?)]
-            {
-              let refusal = try await withConnection(address) {
-                try await AuthenticationTests.refusal(
-                  process, $0, AuthenticationTests.bearer(token))
-              }
-              #expect(refusal?.code == code)
+        try await stub.whileOpen(metadata: AuthenticationTests.bearer("alice")) { _ in
+          let process = AuthenticationTests.methods[0]
+          for (token, code) in [("alice", .resourceExhausted), ("bob", nil)]
+            as [(String, RPCError.Code?)]
+          {
+            let refusal = try await withConnection(address) {
+              try await AuthenticationTests.refusal(
+                process, $0, AuthenticationTests.bearer(token))
             }
-            ended.finish()
+            #expect(refusal?.code == code)
           }
         }
       }

@@ -214,29 +214,21 @@ import Tracing
     try await withServer(authenticator: table) { _, address in
       try await withConnection(address) { connection in
         let operators = Sidelight_V1_Sessions.Client(wrapping: connection)
-        let (end, ended) = AsyncStream<Never>.makeStream()
-        try await Stub(wrapping: connection).process(metadata: metadata) { writer in
-          try await writer.write(Self.open(name, long, label: name))
-          for await _ in end {}
-        } onResponse: { response in
-          defer { ended.finish() }
-          for try await message in response.messages {
-            guard case .opened(let opened)? = message.kind else { continue }
-            _ = try await operators.overrideSession(
-              .with {
-                $0.sessionID = opened.sessionID
-                $0.pipeline = Sidelight_V1_Pipeline(long)
-                $0.timeToLive.seconds = 60
-                $0.reason = String(repeating: "é", count: 128)
-              }, metadata: metadata)
-            let listed = try await operators.listSessions(.init(), metadata: metadata)
-            let info = try #require(listed.sessions.first)
-            #expect(info.caller.utf8.count == 512 && info.caller.hasSuffix("..."))
-            #expect(info.overrideReason.utf8.count == 256)
-            // Counts, size and times may increase the size of a new session's description.
-            #expect(info.byteCount + 400 < 4096)
-            return
-          }
+        let open = Self.open(name, long, label: name)
+        try await Stub(wrapping: connection).whileOpen(open, metadata: metadata) { opened in
+          _ = try await operators.overrideSession(
+            .with {
+              $0.sessionID = opened.sessionID
+              $0.pipeline = Sidelight_V1_Pipeline(long)
+              $0.timeToLive.seconds = 60
+              $0.reason = String(repeating: "é", count: 128)
+            }, metadata: metadata)
+          let listed = try await operators.listSessions(.init(), metadata: metadata)
+          let info = try #require(listed.sessions.first)
+          #expect(info.caller.utf8.count == 512 && info.caller.hasSuffix("..."))
+          #expect(info.overrideReason.utf8.count == 256)
+          // Counts, size and times may increase the size of a new session's description.
+          #expect(info.byteCount + 400 < 4096)
         }
       }
     }

@@ -37,8 +37,7 @@ import Testing
     let image = try Sidelight_V1_Image.jpeg(64, 48)
     let answers = try await withServer(catalogue: catalogue) { _, address in
       try await withStub(address) { stub in
-        let (pongs, pong) = AsyncStream<Void>.makeStream()
-        return try await stub.process { writer in
+        try await stub.converse { writer, pongs in
           try await writer.write(
             .open([.filter("gate"), .filter("witness")], policy: .newestWins))
           try await writer.write(.frame(1, image))
@@ -49,13 +48,6 @@ import Testing
           try await writer.write(.with { $0.ping.id = 1 })
           for await _ in pongs { break }
           gate.open(for: 2)
-        } onResponse: { response in
-          var answers: [Sidelight_V1_ServerMessage] = []
-          for try await message in response.messages {
-            answers.append(message)
-            if case .pong? = message.kind { pong.yield() }
-          }
-          return answers
         }
       }
     }

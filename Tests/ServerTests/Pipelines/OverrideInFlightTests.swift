@@ -45,8 +45,7 @@ import Testing
     _ stub: Stub, _ clock: ManualClock, _ gate: Gate,
     override: @escaping @Sendable () async throws -> Void
   ) async throws -> [Sidelight_V1_ServerMessage] {
-    let (pongs, pong) = AsyncStream<Void>.makeStream()
-    return try await stub.process { writer in
+    try await stub.converse { writer, pongs in
       var pongs = pongs.makeAsyncIterator()
       var entered = gate.entered.makeAsyncIterator()
       try await writer.write(
@@ -71,13 +70,6 @@ import Testing
       }
       gate.open(for: 3)
       try await writer.write(.with { $0.ack.sequence = 1 })
-    } onResponse: { response in
-      var answers: [Sidelight_V1_ServerMessage] = []
-      for try await message in response.messages {
-        answers.append(message)
-        if case .pong? = message.kind { pong.yield() }
-      }
-      return answers
     }
   }
 

@@ -122,6 +122,27 @@ import Testing
 
   static let blur: Pipeline = [.filter("gaussianBlur")]
 
+  @Test func `an override and its end reach the open sessions of the label at once`() async throws {
+    try await withServer { _, address in
+      _ = try await Self.visit(address, Self.open(label: "ana")) { first in
+        for (label, pipeline) in [("ana", "gaussianBlur"), ("ben", "sepiaTone"), ("", "sepiaTone")]
+        {
+          let other = try await Self.visit(address, Self.open(label: label)) { _ in
+            try await Self.override(first, at: address, with: Self.blur)
+          }
+          #expect(other.pipeline == pipeline, "\(label)")
+          try await Self.override(first, at: address, with: nil)
+        }
+        let second = try await Self.visit(address, Self.open(label: "ana")) { _ in
+          try await Self.override(first, at: address, with: Self.blur)
+          try await Self.override(first, at: address, with: nil)
+        }
+        #expect(second.pipeline == "sepiaTone")
+        #expect(second.states.last?.state == .running)
+      }
+    }
+  }
+
   @Test func `the token of an earlier session of the label does not end an override`() async throws
   {
     try await withServer { _, address in

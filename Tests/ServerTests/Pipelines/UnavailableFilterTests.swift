@@ -63,15 +63,10 @@ import Testing
   @Test func `a selection that names it is refused, and the session continues`() async throws {
     let answers = try await withServer(catalogue: Self.catalogue) { _, address in
       try await withStub(address) { stub in
-        try await stub.process { writer in
-          try await writer.write(.open([.filter("colorInvert")]))
-          try await writer.write(.select([.filter("aura")], requestID: 7))
-          try await writer.write(.frame(1, .noise(.gray8, 8, 8)))
-        } onResponse: { response in
-          var answers: [Sidelight_V1_ServerMessage] = []
-          for try await message in response.messages { answers.append(message) }
-          return answers
-        }
+        try await stub.converse([
+          .open([.filter("colorInvert")]), .select([.filter("aura")], requestID: 7),
+          .frame(1, .noise(.gray8, 8, 8)),
+        ])
       }
     }
     let error = try #require(answers.errors.first)

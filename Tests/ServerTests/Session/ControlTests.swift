@@ -210,12 +210,10 @@ import Testing
     `a client that does not acknowledge gets the pictures of its window, and the newest afterwards`()
     async throws
   {
-    let answers = Answers()
-    try await withServer { _, address in
+    let answers = try await withServer { _, address in
       try await withStub(address) { stub in
-        let (turns, turn) = AsyncStream<Void>.makeStream()
-        try await stub.process { writer in
-          var iterator = turns.makeAsyncIterator()
+        try await stub.converse { writer, pongs in
+          var pongs = pongs.makeAsyncIterator()
           try await writer.write(.open(policy: .newestWins) { $0.outputWindow = 2 })
           for sequence: UInt64 in 1 ... 6 {
             try await writer.write(.frame(sequence, Self.image))
@@ -223,25 +221,20 @@ import Testing
             // worker has delivered it: the answer to the second ping is the gate of both.
             for _ in 0 ..< 2 {
               try await writer.write(.with { $0.ping.id = sequence })
-              await iterator.next()
+              await pongs.next()
             }
           }
           try await writer.write(.with { $0.ack.sequence = 2 })
-        } onResponse: { response in
-          for try await message in response.messages {
-            answers.add(message)
-            if case .pong? = message.kind { turn.yield() }
-          }
         }
       }
     }
-    let sequences = answers.messages.frames.map(\.sequence)
+    let sequences = answers.frames.map(\.sequence)
     #expect(sequences.prefix(2) == [1, 2])
     #expect(sequences.last == 6)
     #expect(
-      answers.messages.drops.allSatisfy {
+      answers.drops.allSatisfy {
         $0.reason == .outputSuperseded || $0.reason == .noCredit || $0.reason == .superseded
       })
-    #expect(answers.messages.finalStats?.outcomes == 6)
+    #expect(answers.finalStats?.outcomes == 6)
   }
 }

@@ -16,18 +16,8 @@ import Testing
     _ body: @escaping @Sendable ([String]) async throws -> Void
   ) async throws {
     guard let open = opens.first else { return try await body(ids) }
-    let (end, ended) = AsyncStream<Never>.makeStream()
-    try await stub.process { writer in
-      try await writer.write(open)
-      for await _ in end {}
-    } onResponse: { response in
-      defer { ended.finish() }
-      for try await message in response.messages {
-        guard case .opened(let opened)? = message.kind else { continue }
-        try await Self.withSessions(
-          opens.dropFirst(), stub, ids: ids + [opened.sessionID], body)
-        ended.finish()
-      }
+    try await stub.whileOpen(open) { opened in
+      try await Self.withSessions(opens.dropFirst(), stub, ids: ids + [opened.sessionID], body)
     }
   }
 

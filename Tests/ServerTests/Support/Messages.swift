@@ -3,6 +3,7 @@ import SidelightKernels
 import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
+import Testing
 
 /// Options that let frames of any size that the server accepts pass.
 var largeMessages: CallOptions {
@@ -55,6 +56,48 @@ extension Stub {
       var answers: [Sidelight_V1_ServerMessage] = []
       for try await message in response.messages { answers.append(message) }
       return answers
+    }
+  }
+
+  /// Sends messages through a writer, with the arrivals of pongs: messages are read in order, so the
+  /// answer to a ping shows that all messages before it have been read. Returns the server's
+  /// messages.
+  func converse(
+    _ send:
+      @escaping @Sendable (RPCWriter<Sidelight_V1_ClientMessage>, AsyncStream<Void>) async throws
+      -> Void
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    let (pongs, pong) = AsyncStream<Void>.makeStream()
+    return try await self.process(options: largeMessages) { writer in
+      try await send(writer, pongs)
+    } onResponse: { response in
+      var answers: [Sidelight_V1_ServerMessage] = []
+      for try await message in response.messages {
+        answers.append(message)
+        if case .pong? = message.kind { pong.yield() }
+      }
+      return answers
+    }
+  }
+
+  /// Opens a session, and keeps it open until `body` has returned.
+  func whileOpen<Result: Sendable>(
+    _ open: Sidelight_V1_ClientMessage = .open(), metadata: Metadata = [:],
+    _ body: @escaping @Sendable (Sidelight_V1_Opened) async throws -> Result
+  ) async throws -> Result {
+    let (end, ended) = AsyncStream<Never>.makeStream()
+    return try await self.process(metadata: metadata, options: largeMessages) { writer in
+      try await writer.write(open)
+      for await _ in end {}
+    } onResponse: { response in
+      defer { ended.finish() }
+      var result: Result?
+      for try await message in response.messages {
+        guard case .opened(let opened)? = message.kind else { continue }
+        result = try await body(opened)
+        ended.finish()
+      }
+      return try #require(result)
     }
   }
 

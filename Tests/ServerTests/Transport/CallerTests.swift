@@ -11,21 +11,11 @@ import Testing
   /// Opens a session, and returns as whose operators see it.
   static func peer(_ address: Address, metadata: Metadata = [:]) async throws -> String {
     try await withStub(address) { stub in
-      let (end, ended) = AsyncStream<Never>.makeStream()
-      return try await stub.process(metadata: metadata) { writer in
-        try await writer.write(.open())
-        for await _ in end {}
-      } onResponse: { response in
-        var peer = ""
-        for try await message in response.messages {
-          guard case .opened(let opened)? = message.kind else { continue }
-          peer = try await withOperators(address) { operators in
-            try await operators.listSessions(.init()).sessions
-              .first { $0.sessionID == opened.sessionID }?.peer ?? "unknown"
-          }
-          ended.finish()
+      try await stub.whileOpen(metadata: metadata) { opened in
+        try await withOperators(address) { operators in
+          try await operators.listSessions(.init()).sessions
+            .first { $0.sessionID == opened.sessionID }?.peer ?? "unknown"
         }
-        return peer
       }
     }
   }
@@ -59,20 +49,12 @@ import Testing
     let addresses = ["a", "b"].map { Address.unix(path: folder.file($0)) }
     try await withServer(configuration, listeningOn: addresses) { _, first in
       try await withStub(first) { stub in
-        let (end, ended) = AsyncStream<Never>.makeStream()
-        try await stub.process { writer in
-          try await writer.write(.open())
-          for await _ in end {}
-        } onResponse: { response in
-          for try await message in response.messages {
-            guard case .opened? = message.kind else { continue }
-            let error = await #expect(throws: RPCError.self) {
-              try await withStub(addresses[1]) { _ = try await $0.converse([.open()]) }
-            }
-            #expect(error?.code == .resourceExhausted)
-            #expect(error?.message.contains("unix:uid=\(geteuid())") == true)
-            ended.finish()
+        try await stub.whileOpen { _ in
+          let error = await #expect(throws: RPCError.self) {
+            try await withStub(addresses[1]) { _ = try await $0.converse([.open()]) }
           }
+          #expect(error?.code == .resourceExhausted)
+          #expect(error?.message.contains("unix:uid=\(geteuid())") == true)
         }
       }
     }

@@ -20,23 +20,6 @@ import Testing
     return configuration
   }
 
-  /// Opens a session, and keeps it until `body` has come to its end.
-  static func whileOpen(
-    _ stub: Stub, _ body: @escaping @Sendable (Sidelight_V1_Opened) async throws -> Void
-  ) async throws {
-    let (end, ended) = AsyncStream<Never>.makeStream()
-    try await stub.process { writer in
-      try await writer.write(.open([.filter("colorInvert")]))
-      for await _ in end {}
-    } onResponse: { response in
-      defer { ended.finish() }
-      for try await message in response.messages {
-        guard case .opened(let opened)? = message.kind else { continue }
-        return try await body(opened)
-      }
-    }
-  }
-
   /// The status with which `body` fails, if it does.
   static func code(_ body: () async throws -> Void) async -> RPCError.Code? {
     do {
@@ -79,7 +62,7 @@ import Testing
   @Test func `new sessions are admitted by the current limit`() async throws {
     try await withServer(Self.configuration { $0.maxSessions = 1 }) { server, address in
       try await withStub(address) { stub in
-        try await Self.whileOpen(stub) { opened in
+        try await stub.whileOpen { opened in
           #expect(opened.limits.maxSessions == 1)
           let refused = await Self.code { _ = try await stub.converse([.open()]) }
           #expect(refused == .resourceExhausted)
@@ -102,10 +85,10 @@ import Testing
   @Test func `new sessions get the current grant, others keep theirs`() async throws {
     try await withServer(Self.configuration { $0.framesInFlight = 3 }) { server, address in
       try await withStub(address) { stub in
-        try await Self.whileOpen(stub) { opened in
+        try await stub.whileOpen { opened in
           #expect(opened.framesInFlight == 3)
           server.reconfigure(Self.configuration { $0.framesInFlight = 7 })
-          try await Self.whileOpen(stub) { opened in #expect(opened.framesInFlight == 7) }
+          try await stub.whileOpen { opened in #expect(opened.framesInFlight == 7) }
         }
       }
     }

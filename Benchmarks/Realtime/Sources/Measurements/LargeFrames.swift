@@ -21,7 +21,7 @@ struct LargeFrames: Measurement {
     var outcome: Trial.Outcome
 
     /// The frames of the session with the fewest, as a fraction of the mean.
-    var leastServed: Double {
+    var minServed: Double {
       let delivered = self.outcome.tallies.map(\.delivered)
       return Double(delivered.min() ?? 0) * Double(delivered.count)
         / Double(max(1, delivered.reduce(0, +)))
@@ -47,7 +47,7 @@ struct LargeFrames: Measurement {
           test.name, "\(row.factor.text(1))x",
           (Double(total.frames) / (outcome.duration / .seconds(1))).text(0),
           outcome.goodput.text(0), fraction.percent, total.ages.percentile(50).milliseconds,
-          total.ages.percentile(95).milliseconds, row.leastServed.percent, total.reasons,
+          total.ages.percentile(95).milliseconds, row.minServed.percent, total.reasons,
           outcome.server.processors.percent(0), outcome.sender.processors.percent(0),
           "\(outcome.server.peakMemory >> 20)",
         ])
@@ -59,8 +59,8 @@ struct LargeFrames: Measurement {
         checks.append(
           Check(
             "the session with the fewest frames at \(row.factor.text(0))x, \(test.name)",
-            measured: "\(row.leastServed.percent) of the mean", limit: ">= 75 %",
-            holds: row.leastServed >= 0.75))
+            measured: "\(row.minServed.percent) of the mean", limit: ">= 75 %",
+            holds: row.minServed >= 0.75))
       }
     }
     return Section(title: "Large frames", text: Self.text, table: table, checks: checks)

@@ -17,7 +17,7 @@ struct OverloadCurve: Measurement {
     }
 
     /// The frames of the session with the fewest, as a fraction of the mean.
-    var leastServed: Double {
+    var minServed: Double {
       let delivered = self.outcome.tallies.map(\.delivered)
       return Double(delivered.min() ?? 0) * Double(delivered.count)
         / Double(max(1, delivered.reduce(0, +)))
@@ -111,7 +111,7 @@ struct OverloadCurve: Measurement {
         row.outcome.goodput.text(0), Self.fractionOfPeak(row, rows).percent,
         (row.outcome.goodput / row.outcome.server.processors).text(1),
         total.ages.percentile(50).milliseconds, total.ages.percentile(99).milliseconds,
-        row.leastServed.percent, total.droppedFraction.percent, total.reasons,
+        row.minServed.percent, total.droppedFraction.percent, total.reasons,
         row.outcome.server.processors.percent(0),
         row.outcome.sender.processors.percent(0), "\(row.outcome.server.peakMemory >> 20)",
       ])
@@ -135,7 +135,7 @@ struct OverloadCurve: Measurement {
         Check(
           "goodput at \(name)", measured: "\(part.percent) of the peak", limit: ">= 90 %",
           holds: part >= 0.9))
-      let least = row.leastServed
+      let least = row.minServed
       checks.append(
         Check(
           "the session with the fewest frames, at \(name)",

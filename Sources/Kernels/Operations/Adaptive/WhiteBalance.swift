@@ -90,7 +90,7 @@ private struct LightColor {
   /// The levels of a sample's greatest channel that count.
   private static let levels: ClosedRange<Int32> = 16 ... 249
   /// The minimum share of the samples that must count.
-  private static let leastShare = 0.02
+  private static let minShare = 0.02
   /// The chroma from which a sample does not count.
   private static let greatestChroma = 0.3
   /// The weight of a grey sample. Sums of weighted fifth powers fit 64 bits.
@@ -103,7 +103,7 @@ private struct LightColor {
     let samples = grid.samples.filter { sample in
       sample.w == 1 && Self.levels.contains(max(sample.x, sample.y, sample.z))
     }
-    let least = Self.leastShare * Double(grid.samples.count)
+    let least = Self.minShare * Double(grid.samples.count)
     guard !samples.isEmpty, Double(samples.count) >= least else { return nil }
     self.color = Self.norm(samples) { _ in UInt64(Self.unit) }
     for _ in 0 ..< Self.rounds {

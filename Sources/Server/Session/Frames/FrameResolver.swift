@@ -101,7 +101,7 @@ struct FrameResolver: Sendable {
     _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
   ) {
     var outcome = frame.outcome(.passedThrough, failure: failure)
-    guard !self.options.allowUnmodified, !self.options.analysisOnly else {
+    guard !self.options.open.allowUnmodified, !self.options.open.analysisOnly else {
       outcome.image.pixels = nil
       outcome.unmodified = true
       return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)

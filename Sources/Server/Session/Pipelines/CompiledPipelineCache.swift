@@ -41,7 +41,7 @@ struct CompiledPipelineCache: ~Copyable {
     self.clock = engine.clock
     self.session = session
     self.output = options.output
-    self.allowsReduced = options.allowDegraded
+    self.allowsReduced = options.open.allowDegraded
   }
 
   /// Returns the compiled pipeline for pictures of a form. Compiles a missing one when the

@@ -49,6 +49,12 @@ package final class OverrideStore: Sendable {
     }
 
     fileprivate var track: Track? { Track(identity: self.identity, label: self.label) }
+
+    /// Returns whether a decision about another session applies to this one: they have the same
+    /// lineage, or belong to the same track.
+    package func follows(_ other: Session) -> Bool {
+      self.lineage == other.lineage || self.track.map { $0 == other.track } ?? false
+    }
   }
 
   /// A track of a caller or participant, identified by its label.

@@ -24,8 +24,8 @@ namespace sidelight {
 /// The options of a connection.
 struct ClientOptions {
   std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
-  /// The token that the server requires, sent as `authorization: Bearer`. Empty: none. Without TLS
-  /// `credentials` anyone on the network path can read it: use it on this host only.
+  /// The token for `authorization: Bearer`; empty if the server requires none. Without TLS
+  /// `credentials` anyone on the network path can read it: use it only on this host.
   std::string bearer_token;
   /// The time limit of calls without a session.
   std::chrono::milliseconds call_timeout{10'000};
@@ -47,7 +47,7 @@ class Client {
     // Video cannot wait for gRPC's pause of up to two minutes before it connects again.
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
-    // This one is the time limit of an attempt.
+    // The time limit of an attempt.
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
     // Sessions of one connection share its flow control, so each client has its own connection.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -55,7 +55,7 @@ class Client {
     stub_ = v1::FrameFilter::NewStub(channel_);
   }
 
-  /// Waits until the server is connected, for a time. Returns whether it is.
+  /// Waits up to a time for a connection to the server. Returns whether there is one.
   ///
   /// Use it between attempts to open a session. gRPC reads from a new connection only while a call
   /// waits, or every five seconds, and calls to an unreachable server do not wait.

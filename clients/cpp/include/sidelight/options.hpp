@@ -27,10 +27,10 @@ struct SessionOptions {
   std::string pipeline;
   /// The name of the track, for logs and operators.
   std::string label;
-  /// The participant whose video it is; empty: the caller itself.
+  /// The participant in the video. Empty: the caller itself.
   std::string participant;
-  /// The filters that the session may use: names, or prefixes that end in `*`. Without a list: all;
-  /// an empty list: none.
+  /// The filters that the session may use: names, or prefixes that end in `*`. Without a list the
+  /// session may use all filters; an empty list permits none.
   std::optional<std::vector<std::string>> allowed_filters;
   DropPolicy drop_policy = DropPolicy::newest_wins;
   /// The time from receipt of a frame until its result is useless, less than 71 minutes. 0 disables

@@ -35,13 +35,13 @@ struct Filtered : ReturnedFrame {};
 /// The frame came back unchanged: the pipeline has no effect, the session is paused, or a stage
 /// failed.
 struct PassedThrough : ReturnedFrame {
-  /// The failure because of which it is unchanged, if a stage failed.
+  /// The failure of a stage, if that is why the frame is unchanged.
   std::optional<Error> failure;
 };
 
 /// A cheaper variant of the pipeline filtered the frame, or a blur replaces it.
 struct Degraded : ReturnedFrame {
-  /// The failure because of which the picture is a blur, if a stage failed.
+  /// The failure of a stage, if that is why the picture is a blur.
   std::optional<Error> failure;
 };
 
@@ -85,7 +85,7 @@ struct Dropped {
 /// The outcome of a frame, or of a run of dropped frames.
 using Outcome = std::variant<Filtered, PassedThrough, Degraded, Dropped>;
 
-/// Combines lambdas to a visitor: `std::visit(overloaded{...}, outcome)`.
+/// Combines lambdas into a visitor: `std::visit(overloaded{...}, outcome)`.
 template <class... Lambdas>
 struct overloaded : Lambdas... {
   using Lambdas::operator()...;

@@ -47,17 +47,19 @@ class Session {
   /// Offers a frame with capture time, RTP timestamp, priority or tags. Its number is replaced.
   std::uint64_t offer(v1::Frame frame) { return core_->offer(std::move(frame)); }
 
-  /// Waits for the next outcome. `std::nullopt`: the session has ended, and all were taken.
+  /// Waits for the next outcome. Returns `std::nullopt` if the session has ended and all were
+  /// taken.
   std::optional<Outcome> next() {
     return core_->take(std::optional<std::chrono::steady_clock::time_point>());
   }
 
-  /// Waits for the next outcome for a time. `std::nullopt`: none came, or the session has ended.
+  /// Waits up to a time for the next outcome. Returns `std::nullopt` if there was none, or the
+  /// session has ended.
   std::optional<Outcome> next_for(std::chrono::nanoseconds time) {
     return core_->take(std::make_optional(std::chrono::steady_clock::now() + time));
   }
 
-  /// Replaces the pipeline, and returns its revision. Frames that are sent afterwards have it.
+  /// Replaces the pipeline for the frames that are sent afterwards, and returns its revision.
   ///
   /// Throws `Error` with the position and a suggestion if the text is invalid; the pipeline in
   /// force then stays. Without a transition the pipeline changes from one frame to the next.

@@ -1,13 +1,13 @@
-"""The events of a session other than the outcomes of frames."""
+"""The events of a session other than the outcomes of frames, and their messages."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
-from .errors import SidelightError
-from .outcomes import DropReason
+from .errors import SidelightError, error_of_status
+from .outcomes import REASONS, DropReason
 
 __all__ = [
     "Accepted",
@@ -56,6 +56,11 @@ class Rejected(NamedTuple):
     error: SidelightError
 
 
+def rejected_of(message: Any) -> Rejected:
+    """Returns a refused change."""
+    return Rejected(message.request_id, error_of_status(message.status))
+
+
 class TransitionEnd(enum.Enum):
     """The reason why a transition is over. All but `COMPLETED` are cuts to the new pipeline."""
 
@@ -92,6 +97,15 @@ class TransitionEnded(NamedTuple):
     end: TransitionEnd
 
 
+def transition_ended_of(message: Any) -> TransitionEnded:
+    """Returns the end of a transition."""
+    try:
+        end = TransitionEnd(message.end)
+    except ValueError:
+        end = TransitionEnd.UNKNOWN
+    return TransitionEnded(message.revision, message.request_id, message.first_sequence, end)
+
+
 class Detection(NamedTuple):
     """An object that an analysis detected, in pixels of the frame."""
 
@@ -126,6 +140,31 @@ class Analysis(NamedTuple):
     words: Mapping[str, str]
 
 
+def analysis_of(message: Any) -> Analysis:
+    """Returns the result of an analysis stage."""
+    return Analysis(
+        message.sequence,
+        message.stage,
+        message.filter,
+        message.age_us / 1e6,
+        dict(message.figures),
+        tuple(
+            Detection(
+                each.kind,
+                each.tracking_id,
+                each.confidence,
+                each.x,
+                each.y,
+                each.width,
+                each.height,
+            )
+            for each in message.detections
+        ),
+        {name: tuple(vector.values) for name, vector in message.rows.items()},
+        dict(message.words),
+    )
+
+
 class Advice(NamedTuple):
     """A recommendation of the server at which no frames would be lost."""
 
@@ -135,6 +174,13 @@ class Advice(NamedTuple):
     suggested_fps: Optional[float]
     #: The scale of width and height; `None` without a recommendation.
     suggested_scale: Optional[float]
+
+
+def advice_of(message: Any) -> Advice:
+    """Returns a recommendation."""
+    return Advice(
+        message.bottleneck, message.suggested_fps or None, message.suggested_scale or None
+    )
 
 
 class SessionState(enum.Enum):
@@ -162,6 +208,16 @@ class StateChanged(NamedTuple):
     revision: int
 
 
+_STATES: dict[int, SessionState] = {each.value: each for each in SessionState}
+
+
+def state_of(message: Any) -> StateChanged:
+    """Returns a change of the session's state."""
+    return StateChanged(
+        _STATES.get(message.state, SessionState.UNKNOWN), message.message, message.revision
+    )
+
+
 class Stats(NamedTuple):
     """The server's counts of a session; since the last connection was opened."""
 
@@ -175,6 +231,25 @@ class Stats(NamedTuple):
     bytes_out: int
     #: Whether these are the last counts.
     final: bool
+
+
+def stats_of(message: Any) -> Stats:
+    """Returns counts."""
+    dropped: dict[DropReason, int] = {}
+    for each in message.dropped:
+        reason = REASONS.get(each.reason, DropReason.UNKNOWN)
+        dropped[reason] = dropped.get(reason, 0) + each.count
+    return Stats(
+        message.received,
+        message.filtered,
+        message.passed_through,
+        message.degraded,
+        dropped,
+        message.in_flight,
+        message.bytes_in,
+        message.bytes_out,
+        message.final,
+    )
 
 
 class ConnectionLost(NamedTuple):

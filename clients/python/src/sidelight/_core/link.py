@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from ..errors import DeadlineExceeded, InvalidArgument, SidelightError, Unavailable, error_of_status
-from ..events import Accepted, Applied, ConnectionLost, Reconnected, SessionState
-from ..images import FormatLike, Frame, Image, PixelFormat
-from ..outcomes import DropReason, DropStage
-from ..v1 import session_pb2
-from .changes import Entry
-from .delivery import Pending
-from .frames import DescriptionCache, metadata_of
-from .machine import SessionMachine
-from .messages import (
+from ..events import (
+    Accepted,
+    Applied,
+    ConnectionLost,
+    Reconnected,
+    SessionState,
     advice_of,
     analysis_of,
     rejected_of,
@@ -21,6 +18,13 @@ from .messages import (
     stats_of,
     transition_ended_of,
 )
+from ..images import FormatLike, Frame, Image, PixelFormat
+from ..outcomes import DropReason, DropStage
+from ..v1 import session_pb2
+from .changes import Entry
+from .delivery import Pending
+from .frames import DescriptionCache, metadata_of
+from .machine import SessionMachine
 from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
@@ -68,7 +72,7 @@ class Link:
         token = machine.changes.token if machine.reconnector.uses_token else b""
         self._presented_token = bool(token)
         self._open_message = machine.options.open_message(
-            machine.changes.selection(), token, is_local and machine.options.wants_shared_memory
+            machine.changes.selection(), token, is_local
         )
         self._opened = None
         self._started = self._last_activity = now
@@ -213,7 +217,7 @@ class Link:
             self.slots.settle(sequence, sequence)
         view = pixels
         if view is None:
-            view = pixels_of(message, self.slots, self.ring, machine.options.analysis_only)
+            view = pixels_of(message, self.slots, self.ring, machine.options.open.analysis_only)
         pending = machine.take_sent(sequence)
         if pending is None:
             return

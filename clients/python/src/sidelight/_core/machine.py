@@ -15,6 +15,7 @@ from ..errors import SidelightError, Unavailable, make_error
 from ..events import Rejected, SessionState, Stats
 from ..images import Frame, Image
 from ..outcomes import Dropped, DropReason, DropStage
+from ..v1 import session_pb2
 from .changes import ChangeLog, ChangeRecord, Entry
 from .delivery import ABANDONED, Delivery, Pending
 from .fallback import Fallback, FallbackPolicy
@@ -34,7 +35,9 @@ class SessionMachine:
 
     def __init__(self, options: SessionOptions, has_credentials: bool = False) -> None:
         self.options = options
-        self.window = Window(options.newest_wins, options.frames_in_flight)
+        self.window = Window(
+            options.open.drop_policy == session_pb2.DROP_POLICY_NEWEST_WINS, options.frames_in_flight
+        )
         self.delivery = Delivery()
         self.changes = ChangeLog(options.select, options.resume_token)
         self.fallback = Fallback(options.fallback)

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, Optional
 from .._formats import PixelFormat
 from .._image_messages import format_of
 from .._validation import finite, invalid
-from ..events import SessionState, Stats
+from ..events import SessionState, Stats, stats_of
 from ..v1 import sessions_pb2
-from .messages import stats_of
 from .options import select_message, set_source
 from .requests import Operation
 

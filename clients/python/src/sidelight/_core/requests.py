@@ -9,13 +9,12 @@ from .._formats import FormatLike, PixelFormat
 from .._image_messages import format_number, image_of, message_of
 from .._validation import integer, invalid
 from ..catalogue import Filter
-from ..events import Stats
+from ..events import Stats, stats_of
 from ..images import Image
 from ..outcomes import Degraded, Filtered, FrameInfo, PassedThrough
 from ..output import Output
 from ..pipelines import Pipeline, PipelineLike
 from ..v1 import frame_filter_pb2
-from .messages import stats_of
 from .options import select_message, set_source
 
 #: The seconds after which a call without a session fails, unless the caller sets another limit.

@@ -6,12 +6,26 @@ from collections.abc import Iterable
 from typing import Generic, Literal, Optional, TypeVar, Union
 
 from .._channel import Endpoint
+from .._validation import budget_seconds, finite, integer, invalid, one_of
 from ..errors import FailedPrecondition
 from ..output import Output
-from ..pipelines import FailurePolicyLike, PipelineLike
+from ..pipelines import FAILURE_POLICIES, FailurePolicyLike, PipelineLike, failure_policy_of
+from ..v1 import session_pb2
 from .face import SessionBase
-from .fallback import FallbackPolicy
-from .options import DropPolicy, SessionOptions
+from .fallback import POLICIES, FallbackPolicy
+from .options import SessionOptions, select_message
+
+#: The name of the handling of frames that are not filtered in time.
+DropPolicy = Literal["newest_wins", "keep_oldest", "never_drop"]
+_DROP_POLICIES = {
+    "newest_wins": session_pb2.DROP_POLICY_NEWEST_WINS,
+    "keep_oldest": session_pb2.DROP_POLICY_KEEP_OLDEST,
+    "never_drop": session_pb2.DROP_POLICY_NEVER_DROP,
+}
+#: The list that permits no filter: on the wire an empty one permits all. No filter has this name.
+_NO_FILTER = "-"
+#: The size of a slot in bytes: 1080p BGRA fits.
+SLOT_BYTES = 8 << 20
 
 SessionType = TypeVar("SessionType", bound=SessionBase)  # type: ignore[type-arg]
 
@@ -88,27 +102,57 @@ class ServerBase(Generic[SessionType]):
           the end.
         - `resume_token`: A token of an earlier session, which this one continues.
         """
-        options = SessionOptions(
-            pipeline,
+        if isinstance(allowed_filters, str):
+            raise invalid("allowed_filters", allowed_filters, "a list of names")
+        if allowed_filters is not None:
+            allowed_filters = list(allowed_filters) or [_NO_FILTER]
+        if drop_policy not in _DROP_POLICIES:
+            raise one_of("drop_policy", drop_policy, _DROP_POLICIES)
+        message = session_pb2.Open(
             label=label,
             participant=participant,
             allowed_filters=allowed_filters,
-            budget=budget,
-            drop_policy=drop_policy,
-            failure_policy=failure_policy,
-            max_fps=max_fps,
-            output=output,
-            analysis_only=analysis_only,
-            allow_degraded=allow_degraded,
-            shared_memory=shared_memory,
-            slot_bytes=slot_bytes,
-            slots=slots,
+            drop_policy=_DROP_POLICIES[drop_policy],
+            failure_policy=FAILURE_POLICIES[failure_policy_of("failure_policy", failure_policy)],
+            allow_unmodified=True,
+            analysis_only=bool(analysis_only),
+            allow_degraded=bool(allow_degraded),
+        )
+        if budget is not None:
+            message.budget_us = max(1, round(budget_seconds(budget) * 1e6))
+        if max_fps is not None:
+            message.max_fps = finite("max_fps", max_fps, 0.01, 1000)
+        if output is not None:
+            message.output.CopyFrom(output.message())
+        if mailbox_depth is not None:
+            message.mailbox_depth = integer("mailbox_depth", mailbox_depth, 1, 64)
+        if stats_interval is not None:
+            interval = round(finite("stats_interval", stats_interval, 0.1, 3600) * 1e9)
+            message.stats_interval.FromNanoseconds(interval)
+        if fallback not in POLICIES:
+            raise one_of("fallback", fallback, POLICIES)
+        if shared_memory not in ("auto", True, False):
+            raise invalid("shared_memory", shared_memory, '"auto" or False')
+        ring = session_pb2.SharedMemoryRequest(
+            slot_bytes=SLOT_BYTES
+            if slot_bytes is None
+            else integer("slot_bytes", slot_bytes, 1, 1 << 30),
+            input_slots=integer("slots", slots, 1, 64),
+            output_slots=integer("slots", slots, 1, 64),
+        )
+        if frames_in_flight is not None:
+            frames_in_flight = integer("frames_in_flight", frames_in_flight, 1, 4096)
+        options = SessionOptions(
+            open=message,
+            select=select_message(pipeline),
+            resume_token=resume_token or b"",
+            shared_memory=ring if shared_memory else None,
             frames_in_flight=frames_in_flight,
-            mailbox_depth=mailbox_depth,
-            reconnect=reconnect,
             fallback=fallback,
-            stats_interval=stats_interval,
-            resume_token=resume_token,
+            reconnects=reconnect is not False,
+            give_up_after=None
+            if isinstance(reconnect, bool)
+            else finite("reconnect", reconnect, 0, 1e9),
         )
         return self._make_session(options)
 

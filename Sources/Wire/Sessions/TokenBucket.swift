@@ -1,8 +1,8 @@
-/// A token bucket with a rate per second and a burst of one second. An amount larger than the burst
-/// passes when the bucket is full, and leaves a debt that is filled first.
+/// A token bucket with a rate per second and a burst. An amount larger than the burst passes when
+/// the bucket is full, and leaves a debt that is filled first.
 ///
-/// In any period the amounts are at most the rate over that period and one more second, or over
-/// that period plus the largest single amount.
+/// In any period the amounts are at most the rate over that period plus the burst or the largest
+/// single amount.
 package struct TokenBucket: Sendable {
   private let perSecond: Double
   private let capacity: Double
@@ -11,10 +11,11 @@ package struct TokenBucket: Sendable {
 
   /// - Parameters:
   ///   - perSecond: Finite and greater than 0.
+  ///   - burst: The amount of a full bucket. `nil` is the amount of one second.
   ///   - now: The time; the bucket is full then.
-  package init(perSecond: Double, at now: Duration) {
+  package init(perSecond: Double, burst: Double? = nil, at now: Duration) {
     self.perSecond = perSecond
-    self.capacity = max(1, perSecond)
+    self.capacity = max(1, burst ?? perSecond)
     self.level = self.capacity
     self.last = now
   }

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// It holds at most ``maxBytes``; the texts that have not been used for the longest time are
 /// removed first. It does not retain uploaded fonts, and removes the texts of fonts that are gone.
-final class PlateCache: Sendable {
+final class CaptionCache: Sendable {
   /// Everything on which the samples of a text depend.
   struct Key: Sendable, Hashable {
     /// The text; its font is a placeholder if ``asset`` is not `nil`.
@@ -30,7 +30,7 @@ final class PlateCache: Sendable {
   }
 
   private struct Entry {
-    let samples: PlateSamples?
+    let samples: CaptionSamples?
     var lastUse: UInt64
   }
 
@@ -50,7 +50,7 @@ final class PlateCache: Sendable {
     /// Removes an entry.
     mutating func remove(_ key: Key) {
       guard let entry = self.entries.removeValue(forKey: key) else { return }
-      self.byteCount -= PlateCache.byteCount(entry.samples)
+      self.byteCount -= CaptionCache.byteCount(entry.samples)
     }
 
     /// Removes the entries of fonts that are gone.
@@ -85,8 +85,8 @@ final class PlateCache: Sendable {
   ///   - make: Draws the text, outside the lock.
   func samples(
     _ key: Key, of font: FontAsset?, isKept: Bool,
-    make: () throws(TextError) -> PlateSamples?
-  ) throws(TextError) -> PlateSamples? {
+    make: () throws(TextError) -> CaptionSamples?
+  ) throws(TextError) -> CaptionSamples? {
     let found = self.state.withLock { state -> Entry? in
       state.removeDeadFonts()
       guard var entry = state.entries[key] else { return nil }
@@ -114,7 +114,7 @@ final class PlateCache: Sendable {
     return samples
   }
 
-  private static func byteCount(_ samples: PlateSamples?) -> Int {
+  private static func byteCount(_ samples: CaptionSamples?) -> Int {
     Self.entryBytes + (samples?.byteCount ?? 0)
   }
 }
@@ -122,12 +122,12 @@ final class PlateCache: Sendable {
 /// A renderer of texts with a cache of drawn texts.
 package final class TextTools: Sendable {
   package let renderer: any TextRenderer
-  private let cache: PlateCache
+  private let cache: CaptionCache
 
   /// - Parameter maxCacheBytes: The maximum memory of drawn texts that are kept.
   package init(_ renderer: any TextRenderer, maxCacheBytes: Int) {
     self.renderer = renderer
-    self.cache = PlateCache(maxBytes: maxCacheBytes)
+    self.cache = CaptionCache(maxBytes: maxCacheBytes)
   }
 
   /// How often a text was drawn.
@@ -142,15 +142,15 @@ package final class TextTools: Sendable {
   /// - Throws: ``TextError`` of the renderer.
   package func samples(
     _ request: TextRequest, opacity: Double, for geometry: FrameGeometry, isKept: Bool
-  ) throws(TextError) -> PlateSamples? {
-    let key = PlateCache.Key(request: request, opacity: opacity, geometry: geometry)
+  ) throws(TextError) -> CaptionSamples? {
+    let key = CaptionCache.Key(request: request, opacity: opacity, geometry: geometry)
     var font: FontAsset?
     if case .asset(let asset) = request.font { font = asset }
     return try self.cache.samples(
       key, of: font, isKept: isKept
-    ) { () throws(TextError) -> PlateSamples? in
-      guard let plate = try self.renderer.render(request) else { return nil }
-      return PlateSamples(plate, opacity: opacity, for: geometry)
+    ) { () throws(TextError) -> CaptionSamples? in
+      guard let caption = try self.renderer.render(request) else { return nil }
+      return CaptionSamples(caption, opacity: opacity, for: geometry)
     }
   }
 }

@@ -3,14 +3,14 @@ import SidelightKernels
 
 /// The pixels of a text, and their place in the frame.
 @safe
-struct PlateCanvas {
+struct CaptionCanvas {
   let picture: ctext_picture
   let left: Int
   let top: Int
 
   /// The rectangle of the frame.
-  var bounds: PlateBounds {
-    unsafe PlateBounds(
+  var bounds: CaptionBounds {
+    unsafe CaptionBounds(
       left: self.left, top: self.top, right: self.left + Int(self.picture.width),
       bottom: self.top + Int(self.picture.height))
   }
@@ -18,7 +18,7 @@ struct PlateCanvas {
 
 /// The coverage of some glyphs.
 @safe
-final class PlateMask {
+final class CaptionMask {
   let picture: ctext_picture
   /// The position of the top left pixel in the frame.
   private let left: Int
@@ -26,7 +26,7 @@ final class PlateMask {
   private let pixels: UnsafeMutableBufferPointer<UInt8>
 
   /// Creates an empty mask of a rectangle, which is not empty.
-  init(_ bounds: PlateBounds) {
+  init(_ bounds: CaptionBounds) {
     let (width, height) = (bounds.right - bounds.left, bounds.bottom - bounds.top)
     let pixels = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: width * height)
     unsafe pixels.initialize(repeating: 0)
@@ -42,7 +42,7 @@ final class PlateMask {
   }
 
   /// Adds the coverage of a glyph.
-  func add(_ glyph: PlateGlyph) {
+  func add(_ glyph: CaptionGlyph) {
     var bitmap = unsafe glyph.image.bitmap
     let (column, row) = (glyph.x - self.left, glyph.y - self.top)
     guard unsafe bitmap.is_color != 0 else {
@@ -56,9 +56,9 @@ final class PlateMask {
   }
 
   /// Draws a colour where the mask covers, displaced.
-  func draw(_ color: RGBAColor, on canvas: PlateCanvas, x: Int, y: Int) {
+  func draw(_ color: RGBAColor, on canvas: CaptionCanvas, x: Int, y: Int) {
     unsafe ctext_draw_mask(
       canvas.picture, self.picture, Int32(self.left + x - canvas.left),
-      Int32(self.top + y - canvas.top), PlateRenderer.premultiplied(color))
+      Int32(self.top + y - canvas.top), CaptionRenderer.premultiplied(color))
   }
 }

@@ -2,7 +2,7 @@ import CText
 import SidelightKernels
 
 /// The shadow of a text: the blurred coverage of its glyphs, displaced, in one colour.
-struct PlateShadow {
+struct CaptionShadow {
   private let color: RGBAColor
   /// The standard deviation of the blur in pixels.
   private let blur: Double
@@ -18,13 +18,13 @@ struct PlateShadow {
   }
 
   /// Returns the pixels that the shadow of some glyphs covers.
-  func bounds(of glyphs: [PlateGlyph]) -> PlateBounds {
+  func bounds(of glyphs: [CaptionGlyph]) -> CaptionBounds {
     let bounds = self.blurredBounds(of: glyphs)
     return bounds.isEmpty ? bounds : bounds.shifted(self.offset.x, self.offset.y)
   }
 
   /// Returns the pixels on which the shadow on a canvas depends.
-  func source(of canvas: PlateBounds) -> PlateBounds {
+  func source(of canvas: CaptionBounds) -> CaptionBounds {
     canvas.shifted(-self.offset.x, -self.offset.y).expanded(by: self.reach)
   }
 
@@ -33,7 +33,7 @@ struct PlateShadow {
   ///
   /// - Throws: ``TextError`` if the mask has more than ``TextLimits/maxShadowPixels`` in addition
   ///   to the canvas.
-  func draw(of glyphs: [PlateGlyph], on canvas: PlateCanvas) throws(TextError) {
+  func draw(of glyphs: [CaptionGlyph], on canvas: CaptionCanvas) throws(TextError) {
     let bounds = self.blurredBounds(of: glyphs).intersection(self.source(of: canvas.bounds))
     guard !bounds.isEmpty else { return }
     guard bounds.pixelCount <= canvas.bounds.pixelCount + TextLimits.maxShadowPixels else {
@@ -42,7 +42,7 @@ struct PlateShadow {
           + "\(TextLimits.maxShadowPixels) beyond those that it covers; reduce the size or the "
           + "shadow's blur", limit: TextLimits.maxShadowPixels)
     }
-    let mask = PlateMask(bounds)
+    let mask = CaptionMask(bounds)
     for glyph in glyphs { mask.add(glyph) }
     guard unsafe ctext_mask_blur(mask.picture, self.blur) == CTEXT_OK else {
       throw TextError("there is not enough memory for the text")
@@ -54,8 +54,8 @@ struct PlateShadow {
   private var reach: Int { Int((3 * self.blur).rounded(.up)) + 2 }
 
   /// The bounds of the blurred glyphs before they are displaced.
-  private func blurredBounds(of glyphs: [PlateGlyph]) -> PlateBounds {
-    var bounds = PlateBounds.empty
+  private func blurredBounds(of glyphs: [CaptionGlyph]) -> CaptionBounds {
+    var bounds = CaptionBounds.empty
     for glyph in glyphs { bounds.formUnion(glyph.bounds) }
     return bounds.isEmpty ? bounds : bounds.expanded(by: self.reach)
   }

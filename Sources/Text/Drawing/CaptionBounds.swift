@@ -1,24 +1,24 @@
 import SidelightKernels
 
 /// A rectangle of pixels, which may be empty.
-struct PlateBounds {
+struct CaptionBounds {
   var left: Int
   var top: Int
   var right: Int
   var bottom: Int
 
-  static let empty = PlateBounds(left: 0, top: 0, right: 0, bottom: 0)
+  static let empty = CaptionBounds(left: 0, top: 0, right: 0, bottom: 0)
 
   var isEmpty: Bool { self.left >= self.right || self.top >= self.bottom }
 
   /// Extends the rectangle to one that contains both.
-  mutating func formUnion(_ other: PlateBounds) {
+  mutating func formUnion(_ other: CaptionBounds) {
     if other.isEmpty { return }
     if self.isEmpty {
       self = other
       return
     }
-    self = PlateBounds(
+    self = CaptionBounds(
       left: min(self.left, other.left), top: min(self.top, other.top),
       right: max(self.right, other.right), bottom: max(self.bottom, other.bottom))
   }
@@ -27,21 +27,21 @@ struct PlateBounds {
     self.isEmpty ? 0 : (self.right - self.left) * (self.bottom - self.top)
   }
 
-  func intersection(_ other: PlateBounds) -> PlateBounds {
-    let bounds = PlateBounds(
+  func intersection(_ other: CaptionBounds) -> CaptionBounds {
+    let bounds = CaptionBounds(
       left: max(self.left, other.left), top: max(self.top, other.top),
       right: min(self.right, other.right), bottom: min(self.bottom, other.bottom))
     return bounds.isEmpty ? .empty : bounds
   }
 
-  func expanded(by margin: Int) -> PlateBounds {
-    PlateBounds(
+  func expanded(by margin: Int) -> CaptionBounds {
+    CaptionBounds(
       left: self.left - margin, top: self.top - margin, right: self.right + margin,
       bottom: self.bottom + margin)
   }
 
-  func shifted(_ x: Int, _ y: Int) -> PlateBounds {
-    PlateBounds(
+  func shifted(_ x: Int, _ y: Int) -> CaptionBounds {
+    CaptionBounds(
       left: self.left + x, top: self.top + y, right: self.right + x, bottom: self.bottom + y)
   }
 

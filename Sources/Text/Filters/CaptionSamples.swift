@@ -6,7 +6,7 @@ package import SidelightKernels
 /// A sample of chroma has the means of the pixels that share it. Frames with straight alpha need
 /// divisions, and keep the premultiplied pixels instead.
 @safe
-package final class PlateSamples: @unchecked Sendable {  // written by its initialiser only
+package final class CaptionSamples: @unchecked Sendable {  // written by its initialiser only
   /// The samples of one plane.
   package struct Plane: Sendable {
     /// The rows of the plane.
@@ -33,21 +33,22 @@ package final class PlateSamples: @unchecked Sendable {  // written by its initi
   /// Converts a text for frames of a geometry.
   ///
   /// - Parameter opacity: A factor of the text's alpha, 0 to 1.
-  package init(_ plate: TextPlate, opacity: Double, for geometry: FrameGeometry) {
+  package init(_ caption: TextCaption, opacity: Double, for geometry: FrameGeometry) {
     self.rect = PixelRect(
-      x: plate.x ..< plate.x + plate.size.width, y: plate.y ..< plate.y + plate.size.height)
+      x: caption.x ..< caption.x + caption.size.width,
+      y: caption.y ..< caption.y + caption.size.height)
     self.opacity = Float(opacity)
     guard geometry.alpha != .straight else {
       self.planes = []
-      self.pixels = plate.pixels
+      self.pixels = caption.pixels
       unsafe self.factors = .allocate(capacity: 1)
       unsafe self.summands = .allocate(capacity: 1)
       return
     }
     self.pixels = []
-    let picture = PlatePicture(
-      pixels: plate.pixels, rect: self.rect, opacity: self.opacity)
-    let channels = PlateChannels(geometry)
+    let picture = CaptionPicture(
+      pixels: caption.pixels, rect: self.rect, opacity: self.opacity)
+    let channels = CaptionChannels(geometry)
     var planes: [Plane] = []
     var total = 0
     for shape in PlaneShape.planes(geometry.format, geometry.size) {
@@ -102,7 +103,7 @@ package final class PlateSamples: @unchecked Sendable {  // written by its initi
 }
 
 /// The premultiplied pixels of a text in its rectangle.
-private struct PlatePicture {
+private struct CaptionPicture {
   let pixels: [UInt8]
   let rect: PixelRect
   let opacity: Float
@@ -128,7 +129,7 @@ private struct PlatePicture {
 }
 
 /// The samples of a premultiplied colour in a format.
-private struct PlateChannels {
+private struct CaptionChannels {
   /// The weights of red, green, blue and alpha by plane and channel.
   private let weights: [[SIMD4<Float>]]
   /// Whether the channel is the fourth of an opaque format, which keeps its bytes.

@@ -2,13 +2,13 @@ import CText
 import SidelightKernels
 
 /// Draws one text: lays it out, renders its glyphs, and combines box, shadow, outline and letters.
-struct PlateRenderer {
+struct CaptionRenderer {
   let request: TextRequest
   let fonts: FontChoice
 
   private var style: TextStyle { self.request.style }
   private var hasBox: Bool { self.style.boxColor.alpha > 0 }
-  private var shadow: PlateShadow? { PlateShadow(self.style) }
+  private var shadow: CaptionShadow? { CaptionShadow(self.style) }
   private var hasOutline: Bool {
     self.style.outlineWidth > 0 && self.style.outlineColor.alpha > 0
   }
@@ -16,7 +16,7 @@ struct PlateRenderer {
   /// Draws the text.
   ///
   /// - Returns: `nil` if the text is outside the frame.
-  func render(_ faces: inout FaceSet) throws(TextError) -> TextPlate? {
+  func render(_ faces: inout FaceSet) throws(TextError) -> TextCaption? {
     let (paddingX, paddingY) =
       self.hasBox ? (self.style.boxPaddingX, self.style.boxPaddingY) : (0, 0)
     let layout = try TextLayout(
@@ -35,9 +35,9 @@ struct PlateRenderer {
     let drawing = try self.glyphs(
       of: layout, left: left + (width - content) / 2, top: top + paddingY, content: content,
       &faces)
-    let box = PlateBounds(
+    let box = CaptionBounds(
       left: Int(left), top: Int(top), right: Int(left + width), bottom: Int(top + height))
-    var bounds = self.hasBox ? box : PlateBounds.empty
+    var bounds = self.hasBox ? box : CaptionBounds.empty
     let glyphs = drawing.letters + drawing.outlines
     for glyph in glyphs { bounds.formUnion(glyph.bounds) }
     if let shadow { bounds.formUnion(shadow.bounds(of: glyphs)) }
@@ -53,9 +53,9 @@ struct PlateRenderer {
   /// Renders the glyphs of the lines: letters, and the lines around them.
   private func glyphs(
     of layout: TextLayout, left: Double, top: Double, content: Double, _ faces: inout FaceSet
-  ) throws(TextError) -> (letters: [PlateGlyph], outlines: [PlateGlyph]) {
-    var letters: [PlateGlyph] = []
-    var outlines: [PlateGlyph] = []
+  ) throws(TextError) -> (letters: [CaptionGlyph], outlines: [CaptionGlyph]) {
+    var letters: [CaptionGlyph] = []
+    var outlines: [CaptionGlyph] = []
     var pixels = TextLimits.maxGlyphPixels
     let stroke = self.hasOutline ? Int32((self.style.outlineWidth * 64).rounded()) : 0
     for line in layout.lines {
@@ -92,7 +92,7 @@ struct PlateRenderer {
   private func draw(
     _ glyph: TextLayout.PlacedGlyph, _ left: Int, _ baseline: Int, stroke: Int32,
     _ pixels: inout Int, _ faces: inout FaceSet
-  ) throws(TextError) -> PlateGlyph? {
+  ) throws(TextError) -> CaptionGlyph? {
     // Positions in quarters of a pixel look as good as exact ones, and glyphs recur.
     let x = (left + glyph.x + 8) & ~15
     let y = (glyph.y + 8) & ~15
@@ -111,15 +111,15 @@ struct PlateRenderer {
     guard unsafe bitmap.pixels != nil else { return nil }
     try Self.charge(image.cost, to: &pixels)
     guard unsafe bitmap.is_color != 0, glyph.font.properties.hasColor, !face.isScalable else {
-      return unsafe PlateGlyph(
+      return unsafe CaptionGlyph(
         image: image, x: column + Int(bitmap.left), y: baseline - row - Int(bitmap.top), scale: 1)
     }
     let scale = self.style.size / face.strikeSize(for: self.style.size)
-    let drawn = unsafe PlateGlyph(
+    let drawn = unsafe CaptionGlyph(
       image: image, x: column + Int((Double(bitmap.left) * scale).rounded()),
       y: baseline - row - Int((Double(bitmap.top) * scale).rounded()), scale: scale)
     // Computes every pixel of the frame, and of the shadow's mask, that the picture covers.
-    let canvas = PlateBounds(left: 0, top: 0, right: frame.width, bottom: frame.height)
+    let canvas = CaptionBounds(left: 0, top: 0, right: frame.width, bottom: frame.height)
     let covered = drawn.bounds
     try Self.charge(covered.intersection(canvas).pixelCount, to: &pixels)
     if let shadow {
@@ -141,15 +141,15 @@ struct PlateRenderer {
   // MARK: Pixels
 
   private func compose(
-    _ letters: [PlateGlyph], _ outlines: [PlateGlyph], _ bounds: PlateBounds,
+    _ letters: [CaptionGlyph], _ outlines: [CaptionGlyph], _ bounds: CaptionBounds,
     box: (left: Double, top: Double, right: Double, bottom: Double)
-  ) throws(TextError) -> TextPlate {
+  ) throws(TextError) -> TextCaption {
     let size = FrameSize(width: bounds.right - bounds.left, height: bounds.bottom - bounds.top)
     var pixels = [UInt8](repeating: 0, count: 4 * size.pixelCount)
     var failure: TextError?
     unsafe pixels.withUnsafeMutableBufferPointer { pixels in
       guard let start = pixels.baseAddress else { return }
-      let canvas = unsafe PlateCanvas(
+      let canvas = unsafe CaptionCanvas(
         picture: ctext_picture(
           width: Int32(size.width), height: Int32(size.height), pixels: start),
         left: bounds.left, top: bounds.top)
@@ -162,12 +162,12 @@ struct PlateRenderer {
       }
     }
     if let failure { throw failure }
-    return TextPlate(x: bounds.left, y: bounds.top, size: size, pixels: pixels)
+    return TextCaption(x: bounds.left, y: bounds.top, size: size, pixels: pixels)
   }
 
   private func draw(
-    _ letters: [PlateGlyph], _ outlines: [PlateGlyph],
-    _ box: (left: Double, top: Double, right: Double, bottom: Double), _ canvas: PlateCanvas
+    _ letters: [CaptionGlyph], _ outlines: [CaptionGlyph],
+    _ box: (left: Double, top: Double, right: Double, bottom: Double), _ canvas: CaptionCanvas
   ) throws(TextError) {
     if self.hasBox {
       let (x, y) = (Double(canvas.left), Double(canvas.top))
@@ -177,11 +177,11 @@ struct PlateRenderer {
     }
     if let shadow { try shadow.draw(of: letters + outlines, on: canvas) }
     if self.hasOutline {
-      let mask = PlateMask(canvas.bounds)
+      let mask = CaptionMask(canvas.bounds)
       for glyph in outlines { mask.add(glyph) }
       mask.draw(self.style.outlineColor, on: canvas, x: 0, y: 0)
     }
-    let mask = PlateMask(canvas.bounds)
+    let mask = CaptionMask(canvas.bounds)
     for glyph in letters where unsafe glyph.image.bitmap.is_color == 0 {
       mask.add(glyph)
     }
@@ -205,7 +205,7 @@ struct PlateRenderer {
 }
 
 /// A rendered glyph at its place in the frame.
-struct PlateGlyph {
+struct CaptionGlyph {
   let image: Face.Glyph
   /// The top left pixel.
   let x: Int
@@ -214,9 +214,9 @@ struct PlateGlyph {
   let scale: Double
 
   /// The pixels of the frame that the glyph covers.
-  var bounds: PlateBounds {
+  var bounds: CaptionBounds {
     let bitmap = unsafe self.image.bitmap
-    return unsafe PlateBounds(
+    return unsafe CaptionBounds(
       left: self.x, top: self.y,
       right: self.x + Int((Double(bitmap.width) * self.scale).rounded(.up)),
       bottom: self.y + Int((Double(bitmap.height) * self.scale).rounded(.up)))
