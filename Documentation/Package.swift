@@ -9,6 +9,7 @@ import PackageDescription
 let modules: [Target.Dependency] = [
   .product(name: "SidelightClient", package: "sidelight"),
   .product(name: "SidelightKernels", package: "sidelight"),
+  .product(name: "SidelightScene", package: "sidelight"),
   .product(name: "SidelightServer", package: "sidelight"),
   .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
   .product(name: "Logging", package: "swift-log"),

@@ -149,7 +149,7 @@ extension KernelCompiler {
     func number(_ node: KernelGraph.Index) -> Value { Value(type: .number, nodes: [node]) }
     switch name {
     case "luma":
-      let weights = [Grayscale.luma.x, Grayscale.luma.y, Grayscale.luma.z]
+      let weights = [ColorMatrix.luma.x, ColorMatrix.luma.y, ColorMatrix.luma.z]
       return number(
         self.dot(Array(values[0].nodes.prefix(3)), weights.map { self.graph.constant($0) }))
     case "dot":

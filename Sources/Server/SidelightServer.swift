@@ -66,7 +66,9 @@ public final class SidelightServer: Service {
       configuration: configuration, catalogue: catalogue,
       tracing: FrameTracing(tracer: tracer, metrics: metrics, clock: clock), metrics: metrics,
       clock: clock, logger: logger)
-    let authorizer = Authorizer(authenticator: authenticator, configuration: configuration)
+    let authorizer = Authorizer(
+      authenticator: authenticator, rules: configuration.identity,
+      requestsCertificates: (configuration.tls?.clientCertificates ?? .none) != .none)
     self.authorizer = authorizer
     let certificates = configuration.tls.map {
       CertificateStore($0, now: { clock.sinceEpoch }, logger: logger)

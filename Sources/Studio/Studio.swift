@@ -1,6 +1,9 @@
+import CStudioPage
+import Foundation
 import ServiceLifecycle
 package import SidelightServer
 import SidelightTransport
+import Synchronization
 
 /// A web page that filters the camera, a video or a still using a server's filters, and WebSockets
 /// that carry calls (`docs/reference/websocket.md`).
@@ -82,5 +85,106 @@ package final class Studio: Sendable {
       case .tcp, .unix: "\(address)"
       }
     return "http://\(authority)/?token=\(self.token)"
+  }
+}
+
+/// The access to a studio: a one-time token, which a browser exchanges for a session.
+///
+/// Tokens and sessions are 128 random bits. They are compared in constant time.
+final class StudioAccess: Sendable {
+  /// The maximum number of open sessions. A further session ends the oldest one.
+  private static let maxSessions = 64
+
+  private struct State {
+    var token = StudioAccess.makeSecret()
+    /// In the order in which they began.
+    var sessions: [String] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// The current token, which has not been used.
+  var token: String { self.state.withLock(\.token) }
+
+  /// Exchanges a token for a session, and replaces the token.
+  ///
+  /// - Returns: The secret of the session; `nil` if the token is not the current one.
+  func redeem(_ token: String) -> String? {
+    self.state.withLock { state in
+      guard Self.areEqual(token, state.token) else { return nil }
+      state.token = Self.makeSecret()
+      let session = Self.makeSecret()
+      if state.sessions.count >= Self.maxSessions { state.sessions.removeFirst() }
+      state.sessions.append(session)
+      return session
+    }
+  }
+
+  /// Whether a session with that secret is open.
+  func isOpen(_ session: String) -> Bool {
+    self.state.withLock { state in
+      state.sessions.reduce(false) { Self.areEqual($1, session) || $0 }
+    }
+  }
+
+  private static func makeSecret() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return (0 ..< 2).map { _ in
+      let digits = String(UInt64.random(in: 0 ... .max, using: &generator), radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+
+  /// Compares two texts in a time that depends only on their lengths.
+  static func areEqual(_ one: String, _ other: String) -> Bool {
+    let (one, other) = (Array(one.utf8), Array(other.utf8))
+    guard one.count == other.count else { return false }
+    return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}
+
+/// The files of the studio's page by path.
+enum StudioFiles {
+  /// The files in the binary: `Sources/Studio/Page`, and `clients/web/sidelight` below `sidelight`.
+  static let embedded: [String: [UInt8]] = {
+    var files: [String: [UInt8]] = [:]
+    for file in UnsafeBufferPointer(start: studio_files(), count: studio_file_count()) {
+      files[String(cString: file.path)] = Array(
+        UnsafeBufferPointer(start: file.bytes, count: file.count))
+    }
+    return files
+  }()
+
+  /// Reads a file from a folder, for developers of the page. Links in the folder are followed, such
+  /// as the page's link to `clients/web/sidelight`.
+  ///
+  /// - Parameters:
+  ///   - path: The path below the folder.
+  ///   - folder: The path of the folder.
+  /// - Returns: `nil` if the file doesn't exist below the folder.
+  static func read(_ path: String, in folder: String) -> [UInt8]? {
+    let root = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL
+    let file = root.appending(path: path).standardizedFileURL
+    guard file.path.hasPrefix(root.path + "/"), let content = try? Data(contentsOf: file) else {
+      return nil
+    }
+    return Array(content)
+  }
+
+  /// Returns the media type of a file by the end of its name.
+  static func mediaType(of path: String) -> String {
+    switch path.split(separator: ".").last {
+    case "html": "text/html; charset=utf-8"
+    case "css": "text/css; charset=utf-8"
+    case "js": "text/javascript; charset=utf-8"
+    case "json": "application/json"
+    case "svg": "image/svg+xml"
+    case "png": "image/png"
+    case "jpg": "image/jpeg"
+    case "webp": "image/webp"
+    case "woff2": "font/woff2"
+    case "cube", "txt": "text/plain; charset=utf-8"
+    default: "application/octet-stream"
+    }
   }
 }

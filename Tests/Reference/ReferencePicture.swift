@@ -92,7 +92,7 @@ package struct ReferencePicture: Sendable {
         switch self.geometry.format {
         case .bgra8: pixel(x, y)[[2, 1, 0, 3][channel]] * 255
         case .rgba8, .rgb24: pixel(x, y)[channel] * 255
-        case .gray8: (pixel(x, y) * SIMD4(Grayscale.luma, 0)).sum() * 255
+        case .gray8: (pixel(x, y) * SIMD4(ColorMatrix.luma, 0)).sum() * 255
         case .i420 where shape.plane == 0, .nv12 where shape.plane == 0:
           coding.luma(pixel(x, y))
         case .i420, .nv12:

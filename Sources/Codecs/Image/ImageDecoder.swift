@@ -94,39 +94,60 @@ extension ImageDecoder {
   }
 }
 
-/// The maximum size of a picture. The header of a file is checked before memory is allocated for
-/// pixels, since a file of a few hundred bytes can announce a gigabyte of them.
-public struct ImageLimits: Sendable, Hashable {
-  /// - `maxPixels` (count, default: 67,108,864, at least 1): the maximum width times height. The
-  ///   default is 64 Mi pixels, 256 MB as RGBA.
-  public var maxPixels: Int
-  /// - `maxDimension` (pixels, default and maximum: ``FrameLayout/maxDimension``, at least 1): the
-  ///   maximum width and height. A larger value counts as the maximum.
-  public var maxDimension: Int
+/// A supported file format of still images.
+public enum ImageFileFormat: String, Sendable, Hashable, CaseIterable {
+  /// Portable Network Graphics: lossless.
+  case png
+  /// JPEG: lossy, without alpha.
+  case jpeg
 
-  /// Creates limits; the defaults admit any photograph.
-  public init(maxPixels: Int = 64 << 20, maxDimension: Int = FrameLayout.maxDimension) {
-    self.maxPixels = maxPixels
-    self.maxDimension = maxDimension
+  /// Detects the format by the signature of a file. `nil` if the file has neither signature.
+  ///
+  /// - Parameter bytes: The file or its beginning, at least 8 bytes.
+  public init?(sniffing bytes: RawSpan) {
+    if PNGHeader.hasSignature(bytes) {
+      self = .png
+    } else if JPEGHeader.hasSignature(bytes) {
+      self = .jpeg
+    } else {
+      return nil
+    }
   }
 
-  /// Checks a size.
+  /// Selects the format by the extension of a file, in any case: `png`, `jpg` or `jpeg`. `nil` for
+  /// other names.
   ///
-  /// - Throws: ``CodecError`` with code ``CodecError/Code/limitExceeded``, or with
-  ///   ``CodecError/Code/corrupt`` if a side is zero.
-  func check(_ size: FrameSize) throws(CodecError) {
-    guard size.width > 0, size.height > 0 else {
-      throw CodecError(.corrupt, "the header states a picture of \(size) pixels")
+  /// - Parameter fileName: A name or a path.
+  public init?(fileName: String) {
+    guard let dot = fileName.lastIndex(of: ".") else { return nil }
+    switch fileName[fileName.index(after: dot)...].lowercased() {
+    case "png": self = .png
+    case "jpg", "jpeg": self = .jpeg
+    default: return nil
     }
-    let dimension = min(self.maxDimension, FrameLayout.maxDimension)
-    guard max(size.width, size.height) <= dimension else {
-      throw CodecError(
-        .limitExceeded, "the picture is \(size), the limit is \(dimension) pixels a side")
+  }
+}
+
+extension RawSpan {
+  /// Returns the byte at an offset.
+  ///
+  /// - Precondition: The offset is within the span.
+  func byte(at offset: Int) -> UInt8 {
+    precondition((0 ..< self.byteCount).contains(offset), "the offset lies outside the span")
+    return unsafe self.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+  }
+
+  /// Returns the 16-bit number at an offset, most significant byte first. `nil` past the end.
+  func bigEndian16(at offset: Int) -> Int? {
+    guard offset >= 0, offset <= self.byteCount - 2 else { return nil }
+    return Int(self.byte(at: offset)) << 8 | Int(self.byte(at: offset + 1))
+  }
+
+  /// Returns the 32-bit number at an offset, most significant byte first. `nil` past the end.
+  func bigEndian32(at offset: Int) -> Int? {
+    guard let high = self.bigEndian16(at: offset), let low = self.bigEndian16(at: offset + 2) else {
+      return nil
     }
-    guard size.pixelCount <= self.maxPixels else {
-      throw CodecError(
-        .limitExceeded,
-        "the picture is \(size), \(size.pixelCount) pixels; the limit is \(self.maxPixels)")
-    }
+    return high << 16 | low
   }
 }

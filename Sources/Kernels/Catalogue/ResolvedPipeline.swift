@@ -29,22 +29,6 @@ public struct ResolvedPipeline: Sendable, Hashable {
   /// The names of the filters that are active, in order, nested ones included.
   public var activeFilters: [String] { Self.activeFilters(of: self.stages) }
 
-  /// Compiles the pipeline to passes for frames of one geometry. Keep the result, or use a
-  /// ``PlanCache``.
-  ///
-  /// - Parameters:
-  ///   - geometry: The geometry of input frames.
-  ///   - encoding: The encoding of results; by default the input's encoding. A conversion to a
-  ///     format without alpha composites the picture on black; a conversion to a format with alpha
-  ///     sets alpha to 255.
-  ///   - maxBytes: The maximum memory of the plan (``Plan/byteCost``); by default unlimited. A
-  ///     larger plan is refused (``Plan/refusal``) soon after the limit is exceeded.
-  public func plan(
-    for geometry: FrameGeometry, as encoding: FrameEncoding? = nil, maxBytes: Int = .max
-  ) -> Plan {
-    Planner(geometry: geometry, budget: PlanBudget(limit: maxBytes)).plan(self, as: encoding)
-  }
-
   /// The outcome of a frame if a pass fails: the strictest policy of the stages of the pass's
   /// filters; `nil` if they don't state a policy.
   ///

@@ -64,3 +64,16 @@ public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
     self.isYUV && plane > 0 ? (height + 1) / 2 : height
   }
 }
+
+/// The order of a format's interleaved channels in memory.
+package enum PixelOrder {
+  /// Whether a byte of a pixel is red (0), green (1) or blue (2), for all of its bytes; `nil` for
+  /// formats without interleaved colours.
+  package static func colors(of format: PixelFormat) -> [Int]? {
+    switch format {
+    case .bgra8: [2, 1, 0]
+    case .rgba8, .rgb24: [0, 1, 2]
+    case .gray8, .i420, .nv12: nil
+    }
+  }
+}

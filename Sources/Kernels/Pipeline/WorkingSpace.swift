@@ -1,5 +1,3 @@
-import CKernels
-
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -57,30 +55,5 @@ package enum ToneCurve: Sendable, Hashable {
         magnitude <= 0.0031308 ? magnitude * 12.92 : 1.055 * pow(magnitude, 1 / 2.4) - 0.055
       }
     return x < 0 ? -result : result
-  }
-
-  /// The curve as a kernel on strips.
-  package var kernel: StripKernel {
-    StripKernel(
-      isCurve: true,
-      reference: { pixel, _, _, _ in [self(pixel.x), self(pixel.y), self(pixel.z), pixel.w] },
-      apply: { strip in
-        let rows = unsafe sl_rows_current()
-        unsafe strip.forEachColor { plane in
-          switch self {
-          case .power(let exponent):
-            unsafe rows.pointee.power(plane, strip.count, Float(exponent))
-          case .linearized: unsafe rows.pointee.srgb_to_linear(plane, strip.count)
-          case .encoded: unsafe rows.pointee.linear_to_srgb(plane, strip.count)
-          }
-        }
-      })
-  }
-}
-
-extension FilterNode {
-  /// A function of colour channels.
-  package static func curve(_ curve: ToneCurve) -> FilterNode {
-    FilterNode(.kernel(curve.kernel))
   }
 }

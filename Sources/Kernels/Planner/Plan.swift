@@ -140,51 +140,6 @@ public struct PlanRefusal: Sendable, Hashable {
   public let isShared: Bool
 }
 
-/// The description of one pass over a frame, for traces, metrics and `sidelight check`.
-public struct PassDescription: Sendable, Hashable {
-  /// The kind of work.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// Pixels depend on themselves only.
-    case pointwise
-    /// Pixels depend on a neighbourhood.
-    case neighborhood
-    /// Pixels are read from other positions.
-    case warp
-    /// Two pictures are combined.
-    case composite
-    /// A custom function of the whole frame.
-    case frame
-    /// Conversion between a file and a frame.
-    case codec
-    /// Work on a small copy of the frame that determines the drawings of later passes.
-    case scene
-  }
-
-  /// The names of the pass's filters, joined by `+`, or the name of work on the scene. A pass that
-  /// computes a part of a filter has the filter's name.
-  public let name: String
-  /// The filters that the pass computes, in order.
-  public let filters: [String]
-  /// The kind of work.
-  public let kind: Kind
-  /// The work in one line: `Gaussian of sigma 2.0, down and then across each plane`.
-  public let summary: String
-
-  /// Creates a description; its name joins the names of the filters.
-  public init(filters: [String], kind: Kind, summary: String) {
-    self.init(
-      name: filters.joined(separator: "+"), filters: filters, kind: kind, summary: summary)
-  }
-
-  /// Creates a description of work that does not have the name of its filters.
-  package init(name: String, filters: [String], kind: Kind, summary: String) {
-    self.name = name
-    self.filters = filters
-    self.kind = kind
-    self.summary = summary
-  }
-}
-
 /// A pass in a plan, with its inputs and the layout of its result.
 package struct PlannedPass: Sendable {
   package let pass: any Pass
@@ -194,4 +149,84 @@ package struct PlannedPass: Sendable {
   package let layout: FrameLayout
   /// The depth of its result's samples.
   package var depth: SampleDepth
+}
+
+/// A scene stage of a plan.
+package struct PlannedSceneStage: Sendable {
+  /// The id of the stage, or its path.
+  package let stage: String
+  /// The filter's name.
+  package let filter: String
+  package let request: any SceneRequest
+  /// Whether the filter hides a part of the frame.
+  package var protects = false
+}
+
+extension PlannedSceneStage {
+  /// The description of the stage's step, for traces; `nil` if the step is too short for one.
+  package var stepDescription: PassDescription? {
+    self.request.stepName.map {
+      PassDescription(
+        name: $0, filters: [self.filter], kind: .scene, summary: self.request.stepSummary)
+    }
+  }
+}
+
+extension Plan {
+  /// The description of face tracking; `nil` if the stages don't need faces.
+  package var faceTracking: PassDescription? {
+    let filters = self.sceneStages.filter { $0.request.faceUse != .unused }.map(\.filter)
+    guard !filters.isEmpty else { return nil }
+    return PassDescription(
+      name: "faceTrack", filters: filters, kind: .scene,
+      summary: "faces followed by optical flow in a copy of at most 320x180 pixels")
+  }
+
+  /// Whether the plan can be mixed with another: the states of all its scene stages can be copied.
+  package var allowsMixing: Bool { self.sceneStages.allSatisfy(\.request.isCopyable) }
+
+  /// Whether a session that is short of time leaves out some of the work on the scene.
+  package var hasReducedScene: Bool {
+    self.sceneStages.contains {
+      $0.request.readsPicture && $0.request.faceUse != .protected
+    }
+  }
+
+  /// Whether the work on the scene runs custom code, which may not return.
+  package var hasCustomScene: Bool { self.sceneStages.contains { $0.request.isCustom } }
+
+  /// The descriptions of the work on the scene, which precedes the passes.
+  var scenePasses: [PassDescription] {
+    (self.faceTracking.map { [$0] } ?? []) + self.sceneStages.compactMap(\.stepDescription)
+  }
+}
+
+/// An analysis and its stage in a pipeline.
+public struct PlannedAnalysis: Sendable {
+  /// The filter and its arguments. An analyzer is reused only for the same identity.
+  package struct Identity: Sendable, Hashable {
+    var filter: String
+    var arguments: Arguments
+  }
+
+  /// The id of the analysis's stage, or its path: `stages[1]`, `stages[1].pipeline.stages[0]`.
+  public let stage: String
+  /// The filter's name.
+  public let filter: String
+  /// The interval between analysed frames, at least 1: 1 is every frame.
+  public let everyNth: Int
+  /// The analysis.
+  public let analysis: any FrameAnalysis
+  package let identity: Identity
+  /// Whether the plan has the analysis as a scene stage too. Frames that the plan runs on are then
+  /// not analysed again.
+  package internal(set) var isInScene = false
+
+  package init(stage: String, identity: Identity, analysis: any FrameAnalysis) {
+    self.stage = stage
+    self.filter = identity.filter
+    self.identity = identity
+    self.everyNth = max(1, analysis.everyNth)
+    self.analysis = analysis
+  }
 }

@@ -139,3 +139,71 @@ struct Planner {
     return [.convert(to: inner)] + items + [.convert(to: outer)]
   }
 }
+
+/// An item between a pipeline's stages and its passes: a node with its filter's name, or a group.
+indirect enum PlanItem {
+  case node(FilterNode, filter: String)
+  /// An operation that depends on the frame's contents, with its number among the scene stages.
+  case scene(any SceneOperation, index: Int, filter: String)
+  /// A conversion of colour from the other working space into this one.
+  case convert(to: WorkingSpace)
+  /// Items with a result that is mixed with their input, within a rectangle.
+  case group([PlanItem], amount: Double, rect: PixelRect?)
+
+  /// The filter name of conversions between working spaces.
+  static let conversionName = "workingSpace"
+
+  /// The item as a pointwise operation, with its filters; `nil` if the item is not pointwise.
+  var pointwise: (operation: PointOperation, filters: [String])? {
+    switch self {
+    case .node(let node, let filter):
+      switch node.kind {
+      case .matrix(let matrix): return (.matrix(matrix), [filter])
+      case .field(let field): return (.field(field), [filter])
+      case .kernel(let kernel): return (.kernel(kernel), [filter])
+      case .neighborhood, .window, .frame, .scene, .drawing, .analysis, .source: return nil
+      case .mixed(let nodes, let amount):
+        let items = nodes.map { PlanItem.node($0, filter: filter) }
+        return PlanItem.group(items, amount: amount, rect: nil).pointwise
+      }
+    case .scene(let operation, let index, let filter):
+      guard let adaptive = operation as? any AdaptiveOperation, adaptive.isColorMatrix else {
+        return nil
+      }
+      return (.adaptive(adaptive, index: index), [filter])
+    case .convert(let space): return (.transfer(to: space), [Self.conversionName])
+    case .group(let items, let amount, let rect):
+      var operations: [PointOperation] = []
+      var filters: [String] = []
+      for item in items {
+        guard let inner = item.pointwise else { return nil }
+        PointOperation.append(inner.operation, to: &operations)
+        filters += inner.filters
+      }
+      if operations.isEmpty { return (.matrix(.identity), []) }
+      // A mix of one matrix is a matrix.
+      if rect == nil, operations.count == 1, case .matrix(let matrix) = operations[0] {
+        return (.matrix(matrix.mixed(amount)), filters)
+      }
+      return (.group(operations, amount: amount, rect: rect), filters)
+    }
+  }
+}
+
+extension ResolvedPipeline {
+  /// Compiles the pipeline to passes for frames of one geometry. Keep the result, or use a
+  /// ``PlanCache``.
+  ///
+  /// - Parameters:
+  ///   - geometry: The geometry of input frames.
+  ///   - encoding: The encoding of results; by default the input's encoding. A conversion to a
+  ///     format without alpha composites the picture on black; a conversion to a format with alpha
+  ///     sets alpha to 255.
+  ///   - maxBytes: The maximum memory of the plan (``Plan/byteCost``); by default unlimited. A
+  ///     larger plan is refused (``Plan/refusal``) soon after the limit is exceeded.
+  public func plan(
+    for geometry: FrameGeometry, as encoding: FrameEncoding? = nil, maxBytes: Int = .max
+  ) -> Plan {
+    Planner(geometry: geometry, budget: PlanBudget(limit: maxBytes)).plan(self, as: encoding)
+  }
+}

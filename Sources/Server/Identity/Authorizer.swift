@@ -15,15 +15,17 @@ final class Authorizer: Sendable {
 
   /// - Parameters:
   ///   - authenticator: The authenticator of bearer tokens. `nil` ignores the header.
-  ///   - configuration: The configuration of the server.
-  init(authenticator: (any Authenticator)?, configuration: ServerConfiguration) {
+  ///   - rules: The scopes of callers that their connection identifies.
+  ///   - requestsCertificates: Whether connections ask for certificates of clients.
+  init(
+    authenticator: (any Authenticator)?, rules: IdentityConfiguration, requestsCertificates: Bool
+  ) {
     self.authenticator = authenticator
-    let requestsCertificates = (configuration.tls?.clientCertificates ?? .none) != .none
     self.state = Mutex(
       State(
-        rules: configuration.identity,
+        rules: rules,
         requiresAuthentication: authenticator != nil || requestsCertificates
-          || configuration.identity.usesUnixCredentials))
+          || rules.usesUnixCredentials))
   }
 
   /// The scopes of callers that their connection identifies, for new calls.

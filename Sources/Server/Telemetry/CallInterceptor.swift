@@ -179,3 +179,16 @@ struct CallStatus: Sendable {
     .unknown, .deadlineExceeded, .unimplemented, .internalError, .unavailable, .dataLoss,
   ]
 }
+
+/// Extracts trace context from a call's metadata.
+struct MetadataExtractor: Extractor {
+  /// - Returns: The value, the joined values of a list such as `tracestate`, or `nil` for more than
+  ///   one `traceparent`.
+  func extract(key: String, from carrier: Metadata) -> String? {
+    let values = Array(carrier[stringValues: key])
+    switch key {
+    case "traceparent": return values.count == 1 ? values[0] : nil
+    default: return values.isEmpty ? nil : values.joined(separator: ",")
+    }
+  }
+}

@@ -250,3 +250,63 @@ extension SidelightServer {
       "Threads that are occupied by filters whose turn is over, and that have replacement threads.",
   ]
 }
+
+/// A limit for which new sessions are refused.
+package enum AdmissionLimit: String, Sendable, Hashable, CaseIterable {
+  /// The sessions of all callers.
+  case sessions = "max_sessions"
+  /// The sessions of one caller.
+  case sessionsPerCaller = "max_sessions_per_caller"
+  /// The sessions of one participant.
+  case sessionsPerParticipant = "max_sessions_per_participant"
+  /// The load of the open sessions.
+  case load = "max_load"
+}
+
+/// A histogram of durations in bounded memory. It divides each octave of nanoseconds into 32 equal
+/// parts, so the error of a percentile is 1.6 % at most.
+package struct DurationHistogram: Sendable {
+  private static let partBits = 5
+  private static let partCount = 1 << partBits
+
+  /// The parts per power of two from 1 ns on. Durations below 32 ns are counted exactly.
+  private var counts = [Int](repeating: 0, count: 64 * partCount)
+  /// The number of durations.
+  package private(set) var count = 0
+
+  package init() {}
+
+  /// Adds a duration; a negative one counts as zero.
+  package mutating func add(_ duration: Duration) {
+    let nanoseconds = UInt64(min(max(duration / .nanoseconds(1), 0), 0x1p62))
+    self.counts[Self.index(nanoseconds)] += 1
+    self.count += 1
+  }
+
+  /// Returns the duration that `percent` hundredths of all durations do not exceed, if any.
+  package func percentile(_ percent: Int) -> Duration? {
+    guard self.count > 0 else { return nil }
+    let rank = (self.count - 1) * percent / 100
+    var before = 0
+    for (index, count) in self.counts.enumerated() {
+      before += count
+      if before > rank { return .nanoseconds(Int64(Self.middle(index))) }
+    }
+    return nil
+  }
+
+  /// Returns the index of a duration: exact below 32 ns; above, the octave and the five bits that
+  /// follow the leading one.
+  private static func index(_ nanoseconds: UInt64) -> Int {
+    guard nanoseconds >= UInt64(self.partCount) else { return Int(nanoseconds) }
+    let shift = nanoseconds.bitWidth - 1 - nanoseconds.leadingZeroBitCount - self.partBits
+    return (shift + 1) * self.partCount + Int(nanoseconds >> shift) - self.partCount
+  }
+
+  private static func middle(_ index: Int) -> UInt64 {
+    let shift = index / self.partCount - 1
+    guard shift >= 0 else { return UInt64(index) }
+    let low = UInt64(self.partCount + index % self.partCount) << shift
+    return low + (1 << shift) / 2
+  }
+}

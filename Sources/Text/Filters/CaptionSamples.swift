@@ -152,7 +152,7 @@ private struct CaptionChannels {
         [[weights { coding.luma($0) }]]
         + (geometry.format == .nv12 ? [chroma] : chroma.map { [$0] })
     case .gray8:
-      self.weights = [[weights { 255 * ($0 * SIMD4(Grayscale.luma, 0)).sum() }]]
+      self.weights = [[weights { 255 * ($0 * SIMD4(ColorMatrix.luma, 0)).sum() }]]
     case .bgra8, .rgba8, .rgb24:
       let colors: [SIMD4<Float>] = [
         [255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255],

@@ -3,10 +3,6 @@ public import SidelightScene
 
 /// Locates the eyes and the mouth of a known face with a model that the operator configured.
 public struct FaceLandmarkModel: Sendable {
-  /// The number of points of the mesh, with three values per point.
-  private static let pointCount = 468
-  static let valueCount = 3 * FaceLandmarkModel.pointCount
-
   // Points of MediaPipe's mesh: the corners of both eyes, and the middle of both lips.
   private static let leftEye = [33, 133]
   private static let rightEye = [362, 263]

@@ -140,7 +140,7 @@ struct ModelConvention {
 
   private func landmarks(_ picture: ModelDescription.Input) -> ModelDescription? {
     guard self.inputs.count == 1,
-      let points = self.outputs.first(where: { $0.count == FaceLandmarkModel.valueCount }),
+      let points = self.outputs.first(where: { $0.count == ModelDescription.Landmarks.valueCount }),
       let presence = self.outputs.first(where: { $0.count == 1 })
     else { return nil }
     return ModelDescription(

@@ -110,6 +110,9 @@ package struct ModelDescription: Sendable, Hashable {
     package var points: String
     /// The output with the logit of the confidence that the input shows a face.
     package var presence: String
+
+    /// The values of the 468 points of the mesh.
+    static let valueCount = 3 * 468
   }
 
   /// The meaning of the outputs.

@@ -79,7 +79,7 @@ struct WhiteBalance: CatalogueFilter {
       let kept = exp(self.warmth * max(0, value.x - value.y) / 2)
       let tint = SIMD3(kept, 1, 1 / kept)
       let target =
-        tint * ((light * Grayscale.luma).sum() / (tint * Grayscale.luma).sum())
+        tint * ((light * ColorMatrix.luma).sum() / (tint * ColorMatrix.luma).sum())
       let exponents = SIMD3(log(target.x / light.x), log(target.y), log(target.z / light.z))
       let scaled = exponents * self.amount
       let changes = (0 ..< 3).contains { abs(scaled[$0]) > Self.threshold }

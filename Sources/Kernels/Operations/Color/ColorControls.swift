@@ -40,7 +40,7 @@ struct ColorControls: CatalogueFilter {
     let saturated =
       self.saturation == 1
       ? ColorMatrix.identity
-      : ColorMatrix.monochrome(Grayscale.luma).mixed(1 - self.saturation)
+      : ColorMatrix.monochrome(ColorMatrix.luma).mixed(1 - self.saturation)
     let slope = self.contrast
     let bias = self.brightness * slope + 0.5 - 0.5 * slope
     let toned = ColorMatrix(

@@ -7,13 +7,10 @@ package struct Grayscale: CatalogueFilter {
     keywords: "black white monochrome",
     formula: "r' = g' = b' = .2126 r + .7152 g + .0722 b (ITU-R BT.709 luma); alpha is kept")
 
-  /// The weights of red, green and blue in luma (ITU-R BT.709).
-  package static let luma = SIMD3(0.2126, 0.7152, 0.0722)
-
   package init(_ arguments: Arguments) {}
 
   package func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [.matrix(.monochrome(Self.luma))]
+    [.matrix(.monochrome(ColorMatrix.luma))]
   }
 }
 
@@ -26,7 +23,7 @@ package struct LumaWeights {
   ///
   /// - Parameter format: A format with colour channels.
   package init(_ format: PixelFormat) {
-    let luma = Grayscale.luma
+    let luma = ColorMatrix.luma
     self.exact = format == .bgra8 ? [luma.z, luma.y, luma.x] : [luma.x, luma.y, luma.z]
   }
 

@@ -62,13 +62,3 @@ struct Scale: CatalogueFilter {
     Int(min(max(length.rounded(), 1), 8192))
   }
 }
-
-/// The fit of a picture into a rectangle of another aspect ratio.
-public enum PictureFit: String, Sendable, Hashable, CaseIterable {
-  /// The whole picture, as large as fits. It may not fill the rectangle.
-  case fit
-  /// The picture fills the rectangle; both sides are cropped.
-  case fill
-  /// The picture takes the rectangle's aspect ratio.
-  case stretch
-}

@@ -45,19 +45,6 @@ struct PixelStaging: ~Copyable {
   }
 }
 
-/// The order of a format's interleaved channels in memory.
-package enum PixelOrder {
-  /// Whether a byte of a pixel is red (0), green (1) or blue (2), for all of its bytes; `nil` for
-  /// formats without interleaved colours.
-  package static func colors(of format: PixelFormat) -> [Int]? {
-    switch format {
-    case .bgra8: [2, 1, 0]
-    case .rgba8, .rgb24: [0, 1, 2]
-    case .gray8, .i420, .nv12: nil
-    }
-  }
-}
-
 /// The rows of a 4:2:0 raster of bytes.
 @safe
 struct FoldedChroma {

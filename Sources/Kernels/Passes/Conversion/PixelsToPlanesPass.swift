@@ -31,7 +31,7 @@ final class PixelsToPlanesPass: Pass {
       let result = matrix(color)
       return target.format.isYUV
         ? [coding.luma(result)] + coding.chroma(result)
-        : [(result * SIMD4(Grayscale.luma, 0)).sum() * 255]
+        : [(result * SIMD4(ColorMatrix.luma, 0)).sum() * 255]
     }
     guard let weights = map.fixedWeights else { return nil }
     self.weights = weights

@@ -191,7 +191,7 @@ struct PlaneCoding {
     case .bgra8, .rgba8, .rgb24: return nil
     case .gray8:
       self.offsets = [0]
-      self.encode = [SIMD4(Grayscale.luma * 255, 0)]
+      self.encode = [SIMD4(ColorMatrix.luma * 255, 0)]
       self.decode = [[1 / 255.0, 1 / 255.0, 1 / 255.0, 0]]
     case .i420, .nv12:
       let coding = YUVCoding(geometry.color)

@@ -1,17 +1,5 @@
 import CKernels
 
-/// A function of four-byte pixels that keeps the fourth byte.
-@safe
-package struct PixelFunction: Sendable {
-  /// Computes `count` pixels; `input` and `output` may be the same memory. `red` is the index of
-  /// red in a pixel: 0 or 2.
-  let apply:
-    @Sendable (
-      _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int,
-      _ output: UnsafeMutablePointer<UInt8>
-    ) -> Void
-}
-
 /// A function of BGRA, RGBA or RGB bytes with straight or ignored alpha, without strips of floats.
 ///
 /// The results are the bytes that a ``StripPass`` gives.

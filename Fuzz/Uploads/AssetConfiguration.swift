@@ -1,1 +1,0 @@
-../../Sources/Server/Assets/AssetConfiguration.swift

@@ -1,0 +1,184 @@
+import GRPCCore
+import GRPCProtobuf
+import Synchronization
+
+/// The open sessions, and the limits on new ones.
+final class SessionRegistry: Sendable {
+  /// The limits on new sessions.
+  struct Limits: Sendable {
+    /// The sessions of all callers.
+    var total: Int
+    /// The sessions of one caller.
+    var perCaller: Int
+    /// The sessions of one participant. `nil` disables the limit.
+    var perParticipant: Int?
+    /// The load (``AdmissionLoad``) at which sessions are refused. `nil` disables the limit.
+    var load: Double?
+  }
+
+  private struct State {
+    var limits: Limits
+    /// The open and opening sessions, by caller.
+    var callers: [String: Int] = [:]
+    /// The open and opening sessions of participants.
+    var participants: [CallerIdentity: Int] = [:]
+    var handles: [UInt64: SessionHandle] = [:]
+    var nextNumber: UInt64 = 0
+    var closedSessionCounts = FrameCounts()
+    /// The refused sessions.
+    var refused: [AdmissionLimit: UInt64] = [:]
+  }
+
+  private let scheduler: FrameScheduler
+  private let state: Mutex<State>
+
+  init(limits: Limits, scheduler: FrameScheduler) {
+    self.state = Mutex(State(limits: limits))
+    self.scheduler = scheduler
+  }
+
+  /// Changes the limits on new sessions. Open sessions continue.
+  func setLimits(_ limits: Limits) { self.state.withLock { $0.limits = limits } }
+
+  /// The number of open sessions.
+  var count: Int { self.state.withLock { $0.callers.values.reduce(0, +) } }
+
+  /// The open sessions, the oldest first.
+  var handles: [SessionHandle] {
+    self.state.withLock { $0.handles.values.sorted { $0.number < $1.number } }
+  }
+
+  /// Returns a page of the open sessions, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the last session of the page before, or `nil` for the first page.
+  ///   - label: The sessions' label, or empty for all sessions.
+  ///   - participant: The sessions' participant, or empty for all sessions.
+  ///   - count: The maximum number of sessions of the page.
+  /// - Returns: The page, and whether it is the last one.
+  func page(
+    after number: UInt64?, label: String, participant: String, count: Int
+  ) -> (handles: [SessionHandle], isLast: Bool) {
+    let handles = self.handles.filter { handle in
+      (label.isEmpty || handle.label == label)
+        && (participant.isEmpty || handle.identity.participant == participant)
+        && number.map { handle.number > $0 } ?? true
+    }
+    return (Array(handles.prefix(count)), handles.count <= count)
+  }
+
+  /// Returns the open session with an ID.
+  func handle(_ id: String) -> SessionHandle? {
+    self.state.withLock { $0.handles.values.first { $0.id == id } }
+  }
+
+  /// The frames of all sessions. Frames of a closed session only count with an outcome: a cancelled
+  /// call does not report further outcomes.
+  var totals: FrameCounts {
+    let (closedSessionCounts, handles) = self.state.withLock {
+      ($0.closedSessionCounts, Array($0.handles.values))
+    }
+    return handles.reduce(into: closedSessionCounts) { $0.add($1.outcomes.counts) }
+  }
+
+  /// The number of sessions accepted and refused since the server started.
+  var admissions: (opened: UInt64, refused: [AdmissionLimit: UInt64]) {
+    self.state.withLock { ($0.nextNumber, $0.refused) }
+  }
+
+  /// Admits a session for as long as `body` serves it.
+  ///
+  /// - Parameters:
+  ///   - identity: The caller, or the participant for which it acts.
+  ///   - body: Receives the session's number for the scheduler.
+  /// - Throws: RESOURCE_EXHAUSTED with `RetryInfo` if a limit is reached.
+  func withAdmission<Result>(
+    for identity: CallerIdentity, _ body: (_ number: UInt64) async throws -> Result
+  ) async throws -> Result {
+    let demands = self.scheduler.demands
+    let admission: Swift.Result<UInt64, GRPCProtobuf.GoogleRPCStatus> = self.state.withLock {
+      state in
+      if let (limit, refusal) = Self.refusal(of: identity, demands, state) {
+        state.refused[limit, default: 0] += 1
+        return .failure(refusal)
+      }
+      state.callers[identity.caller, default: 0] += 1
+      if identity.isParticipant { state.participants[identity, default: 0] += 1 }
+      defer { state.nextNumber += 1 }
+      return .success(state.nextNumber)
+    }
+    let number = try admission.get()
+    defer {
+      self.state.withLock { state in
+        state.callers[identity.caller] =
+          state.callers[identity.caller].flatMap { $0 > 1 ? $0 - 1 : nil }
+        state.participants[identity] =
+          state.participants[identity].flatMap { $0 > 1 ? $0 - 1 : nil }
+        if let handle = state.handles.removeValue(forKey: number) {
+          state.closedSessionCounts.add(handle.outcomes.counts.decided)
+        }
+      }
+    }
+    return try await body(number)
+  }
+
+  /// Adds an open session.
+  func add(_ handle: SessionHandle) {
+    self.state.withLock { $0.handles[handle.number] = handle }
+  }
+
+  private static func refusal(
+    of identity: CallerIdentity, _ demands: [UInt64: Double], _ state: borrowing State
+  ) -> (AdmissionLimit, GoogleRPCStatus)? {
+    let limits = state.limits
+    let total = state.callers.values.reduce(0, +)
+    if total >= limits.total {
+      return Self.refusal(
+        .sessions, subject: "server", limit: "max_sessions is \(limits.total)",
+        message: "The server has \(total) sessions; the limit (max_sessions) is \(limits.total).")
+    }
+    let caller = identity.caller
+    let open = state.callers[caller] ?? 0
+    if open >= limits.perCaller {
+      return Self.refusal(
+        .sessionsPerCaller, subject: caller,
+        limit: "max_sessions_per_caller is \(limits.perCaller)",
+        message: "\(caller) has \(open) sessions; the limit (max_sessions_per_caller) is "
+          + "\(limits.perCaller).")
+    }
+    let openOfParticipant = state.participants[identity] ?? 0
+    if identity.isParticipant, let limit = limits.perParticipant, openOfParticipant >= limit {
+      return Self.refusal(
+        .sessionsPerParticipant, subject: "\(identity)",
+        limit: "max_sessions_per_participant is \(limit)",
+        message: "The \(identity) has \(openOfParticipant) sessions; the limit "
+          + "(max_sessions_per_participant) is \(limit).")
+    }
+    if let limit = limits.load {
+      var known: [AdmissionLoad.Demand] = []
+      for (number, work) in demands {
+        known.append(.init(caller: state.handles[number]?.identity.caller, work: work))
+      }
+      let load = AdmissionLoad(known, for: caller).value
+      guard load < limit else {
+        return Self.refusal(
+          .load, subject: "server", limit: "max_load is \(limit)",
+          message: "The open sessions demand \(Int(load * 100)) % of the server's capacity; "
+            + "from \(Int(limit * 100)) % (max_load) on new sessions are refused.")
+      }
+    }
+    return nil
+  }
+
+  private static func refusal(
+    _ kind: AdmissionLimit, subject: String, limit: String, message: String
+  ) -> (AdmissionLimit, GoogleRPCStatus) {
+    (
+      kind,
+      GoogleRPCStatus(
+        code: .resourceExhausted, message: message,
+        details: .quotaFailure(violations: [.init(subject: subject, description: limit)]),
+        .retryInfo(delay: .seconds(1)))
+    )
+  }
+}
