@@ -1,8 +1,8 @@
 import Foundation
 import GRPCCore
-public import SidelightKernels
+@_exported public import SidelightKernels
 import SidelightTransport
-public import SidelightWire
+@_exported public import SidelightWire
 import SwiftProtobuf
 public import Tracing
 

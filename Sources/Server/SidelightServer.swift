@@ -4,9 +4,9 @@ public import Logging
 public import Metrics
 public import ServiceLifecycle
 public import SidelightKernelLanguage
-public import SidelightKernels
+@_exported public import SidelightKernels
 package import SidelightTransport
-public import SidelightWire
+@_exported public import SidelightWire
 import Synchronization
 public import Tracing
 
@@ -353,4 +353,10 @@ package struct WebEndpoint: Sendable {
     self.address = address
     self.site = site
   }
+}
+
+/// The version of this build.
+public enum SidelightVersion {
+  /// The version in the form of semver.org.
+  public static let current = "0.1.0"
 }
