@@ -93,9 +93,13 @@ import Testing
       Self.configuration, catalogue: catalogue, clock: clock.sessionClock
     ) { server, address in
       try await withStub(address) { stub in
-        async let ending = stub.converse([.open([.filter("stuck")]), .frame(1, Self.image)])
-        for await _ in gate.entered { break }
-        let answers = try await clock.ticking(by: .seconds(3)) { try await ending }
+        let answers = try await withThrowingTaskGroup { group in
+          group.addTask {
+            try await stub.converse([.open([.filter("stuck")]), .frame(1, Self.image)])
+          }
+          for await _ in gate.entered { break }
+          return try await clock.ticking(by: .seconds(3)) { try #require(await group.next()) }
+        }
         #expect(answers.finalStats?.passedThrough == 1)
         #expect(answers.errors.count == 1)
         #expect(gate.entryCount == 1)
