@@ -24,7 +24,10 @@ extension ParameterDescription {
     case .number: self.numbers.map { .number($0) }
     // Far larger than the frames of the tests.
     case .length: self.numbers.map { .number(min($0, 200)) }
-    case .vector(let count): self.numbers.map { .vector(Array(repeating: $0, count: count)) }
+    case .vector(let count) where self.unit == .none:
+      self.numbers.map { .vector(Array(repeating: $0, count: count)) }
+    // A white point: a temperature and a tint, whose limits differ.
+    case .vector: [2000.0, 4400, 7600, 10_000].map { .vector([$0, 0]) }
     case .color: self.numbers.map { .vector([$0, 0.5, 1 - $0]) }
     case .point: [.vector([-40, 3.3]), .vector([5, 7.5]), .point(.center), .vector([9, 400])]
     case .flag: [.flag(false), .flag(true)]
