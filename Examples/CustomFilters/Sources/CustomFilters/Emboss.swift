@@ -7,8 +7,8 @@ struct Emboss: NeighborhoodKernel {
 
   func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
     let slope = window[1, 1].luma - window[-1, -1].luma
-    // Colour is premultiplied here, so middle grey is too.
-    let gray = slope + 0.5 * window[0, 0].alpha
+    // Middle grey; in pictures with alpha, colour is premultiplied, and grey is 0.5 * alpha.
+    let gray = slope + 0.5
     return Pixel(red: gray, green: gray, blue: gray, alpha: window[0, 0].alpha)
   }
 }
