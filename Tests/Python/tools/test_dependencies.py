@@ -66,7 +66,7 @@ def test_folders_that_depend_on_each_other_are_an_error(package):
     (package / "Sources/Top/Parts/Part.swift").write_text(PART + "extension Part { var whole: Whole? { nil } }\n")
     status, output = dependencies(package)
     assert status == 1
-    assert "Parts and Wholes depend on each other (Whole, Part)\n" in output
+    assert "error: folders of Top depend on each other: Parts -> Wholes (Whole) -> Parts (Part)\n" in output
 
 
 @pytest.mark.parametrize("text", [
