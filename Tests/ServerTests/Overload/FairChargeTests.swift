@@ -20,7 +20,7 @@ import Testing
         clock.advance(by: .milliseconds(time))
       }
     }
-    let (ends, end) = AsyncStream<Never>.makeStream()
+    let (ends, end) = AsyncStream<Void>.makeStream()
     let (order, next) = AsyncStream<UInt64>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
       let (begins, begin) = AsyncStream<Void>.makeStream()
@@ -29,7 +29,7 @@ import Testing
         group.addTask {
           try await scheduler.withTurn(session: session, deadline: .zero) { _, _ in
             begin.yield()
-            for await _ in ends {}
+            for await _ in ends { break }
           }
         }
         await started.next()
@@ -45,10 +45,11 @@ import Testing
         }
       }
       try await expectEventually("both wait") { scheduler.waitingCount == 2 }
+      // One of the threads becomes free.
+      end.yield()
+      #expect(await order.first { _ in true } == 1)
       end.finish()
       while try await group.next() != nil {}
     }
-    next.finish()
-    #expect(await order.first { _ in true } == 1)
   }
 }
