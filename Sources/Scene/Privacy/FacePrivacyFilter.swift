@@ -37,10 +37,12 @@ package struct FacePrivacyFilter: SceneFilter {
         Faces are found and followed as by faceDetection, in a copy of at most 320x180 pixels. \
         Each is covered by an ellipse with the half axes (1/2 + grow/2) s and (1/2 + grow) s for \
         the face width s, larger for a face that moves or was missed; what changed since the last \
-        searches, other than by motion, is covered until it was searched. Square cells of the side \
-        strength s/6, fixed to the face, have the mean of the frame's samples whose centres they \
-        contain, plane by plane; \(look). The whole frame is blurred (about a Gaussian of sigma = strength height/18) until a face is found, \
-        after a cut or an error, and while a face is lost or a search fails or is overdue. Means \
+        searches, other than by motion, is covered until it was searched, and what came in through \
+        the upper or a side edge until it was searched away from the edges. Square cells of the \
+        side strength s/6, fixed to the face, have the mean of the frame's samples whose centres \
+        they contain, plane by plane; \(look). The whole frame is blurred (about a Gaussian of \
+        sigma = strength height/18) until a face is found, after a cut or an error, and while a \
+        face is lost or a search fails or is overdue. Means \
         are of the frame on black, and covered pixels become opaque. Covers grow by the reach of \
         the blurs before them. Results, when the cover of the whole frame changes \
         and every second while it lasts: wholeFrame, the reason (\(Self.reasons)) or nothing; \
