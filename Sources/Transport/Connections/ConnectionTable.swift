@@ -1,4 +1,3 @@
-import GRPCCore
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -52,31 +51,10 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Serves. If the task is cancelled, all connections are closed before the gRPC server is
-  /// cancelled.
-  ///
-  /// A cancelled transport drops connections that it has accepted and not handled, and NIO ends the
-  /// process when an open one is dropped (`docs/design/upstream.md`, 12).
-  ///
-  /// - Parameter onCancel: Called before the connections are closed.
-  func serve(
-    _ server: GRPCServer<some ServerTransport>, onCancel: @escaping @Sendable () -> Void = {}
-  ) async throws {
-    // Not a child task, which would be cancelled together with this one and before the connections
-    // are closed. `onCancel` cancels it, and this function returns only after it.
-    let serving = Task { try await server.serve() }
-    try await withTaskCancellationHandler {
-      try await serving.value
-    } onCancel: {
-      onCancel()
-      self.closeAll { serving.cancel() }
-    }
-  }
-
   /// Closes all connections immediately, and later connections when they are accepted.
   ///
   /// - Parameter done: Called when all connections are closed.
-  private func closeAll(_ done: @escaping @Sendable () -> Void) {
+  func closeAll(_ done: @escaping @Sendable () -> Void) {
     let channels = self.state.withLock { state in
       state.isClosed = true
       return Array(state.channels.values)

@@ -139,7 +139,7 @@ package final class Listener: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await withGracefulShutdownHandler {
-          try await self.connections.serve(server)
+          try await self.serve(server)
         } onGracefulShutdown: {
           server.beginGracefulShutdown()
         }
@@ -156,6 +156,22 @@ package final class Listener: Sendable {
         }
       }
       while try await group.next() != nil {}
+    }
+  }
+
+  /// Serves. If the task is cancelled, all connections are closed before the gRPC server is
+  /// cancelled.
+  ///
+  /// A cancelled transport drops connections that it has accepted and not handled, and NIO ends the
+  /// process when an open one is dropped (`docs/design/upstream.md`, 12).
+  private func serve(_ server: GRPCServer<some ServerTransport>) async throws {
+    // Not a child task, which would be cancelled together with this one and before the connections
+    // are closed. `onCancel` cancels it, and this function returns only after it.
+    let serving = Task { try await server.serve() }
+    try await withTaskCancellationHandler {
+      try await serving.value
+    } onCancel: {
+      self.connections.closeAll { serving.cancel() }
     }
   }
 

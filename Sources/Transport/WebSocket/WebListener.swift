@@ -73,13 +73,21 @@ package final class WebListener: Sendable {
   private func serve(
     _ server: GRPCServer<WebSocketTransport>, on channel: any Channel, address: Address
   ) async throws {
-    try await withGracefulShutdownHandler {
-      self.bound.succeed(address)
-      try await self.connections.serve(server) { channel.close(promise: nil) }
-    } onGracefulShutdown: {
+    // Not a child task, which would be cancelled together with this one and before the connections
+    // are closed. `onCancel` cancels it, and this function returns only after it.
+    let serving = Task { try await server.serve() }
+    try await withTaskCancellationHandler {
+      try await withGracefulShutdownHandler {
+        self.bound.succeed(address)
+        try await serving.value
+      } onGracefulShutdown: {
+        channel.close(promise: nil)
+        self.connections.quiesceAll()
+        server.beginGracefulShutdown()
+      }
+    } onCancel: {
       channel.close(promise: nil)
-      self.connections.quiesceAll()
-      server.beginGracefulShutdown()
+      self.connections.closeAll { serving.cancel() }
     }
   }
 
