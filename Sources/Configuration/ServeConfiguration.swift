@@ -62,7 +62,7 @@ public struct ServeConfiguration: Sendable {
     if let keys = self.resumeKeys ?? self.resumeKeyFile?.keys {
       server.resumeKeys = keys
     }
-    // Sessions have 60 % of the grace period, and connections 72 %.
+    // Sessions have 60 % of the grace period, and connections 72 %; at most 5 and 6 s.
     server.drainTimeout = min(server.drainTimeout, self.shutdownGrace * 0.6)
     server.tls = self.tls.configuration
     server.identity = self.identity

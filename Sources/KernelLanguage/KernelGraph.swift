@@ -20,8 +20,8 @@ struct KernelGraph {
     case time
     /// The number of the frame.
     case frame
-    /// An unknown number, the same for all pixels: a parameter's component or the frame's size, when
-    /// a text is checked.
+    /// An unknown number, the same for all pixels: a parameter's component or the frame's size,
+    /// when a text is checked.
     case unknown(Int)
   }
 

@@ -29,16 +29,26 @@ import Testing
   @Test func `every filter of the catalogue has a typed function`() throws {
     let names = try TypedCalls.stages.map { try Self.call($0).name }
     let listed = try Self.catalogue().descriptions.map(\.name)
-    #expect(Set(names).isSuperset(of: listed) && Set(names).count == names.count)
+    #expect(names.sorted() == (listed + Self.visionFilters).sorted())
   }
 
-  /// Filters of other modules, which the catalogue lacks, do not resolve here.
+  /// The filters of SidelightVision, which the catalogue lacks.
+  private static let visionFilters = ["barcode", "faceBlur", "faceDetection", "facePixellate"]
+
   @Test(arguments: TypedCalls.stages)
   func `a typed function passes all its arguments on, and the stage resolves`(stage: Stage) throws {
     let call = try Self.call(stage)
     let catalogue = try Self.catalogue()
-    guard let description = catalogue.description(named: call.name) else { return }
+    guard !Self.visionFilters.contains(call.name) else { return }
+    let description = try #require(catalogue.description(named: call.name))
     #expect(call.parameters.keys.sorted() == description.parameters.map(\.name).sorted())
+    for parameter in description.parameters {
+      switch parameter.kind {
+      case .number, .length, .vector, .flag:
+        #expect(call.parameters[parameter.name] != parameter.defaultValue, "\(parameter.name)")
+      case .point, .color, .choice, .asset, .text: break
+      }
+    }
     _ = try catalogue.resolve([stage])
   }
 

@@ -27,7 +27,7 @@ extension SettingTable {
     RemovedSetting(
       "assets.max-pixels", flag: "max-asset-pixels", inSwift: "AssetConfiguration.maxPixels"),
     RemovedSetting("compute.niceness", inSwift: "ServerConfiguration.computeNiceness"),
-    RemovedSetting("guards.drain-timeout", "set shutdown.grace, of which it is 80 %"),
+    RemovedSetting("guards.drain-timeout", "set shutdown.grace, of which it is 72 %, at most 6 s"),
     RemovedSetting("guards.linger-timeout", inSwift: "GuardConfiguration.lingerTimeout"),
     RemovedSetting(
       "guards.max-control-message-bytes", inSwift: "GuardConfiguration.maxControlMessageBytes"),

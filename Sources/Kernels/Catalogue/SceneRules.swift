@@ -5,8 +5,9 @@
 package protocol SceneFilter: Filter {
   /// Whether the filter, with its arguments, depends on the scene.
   var usesScene: Bool { get }
-  /// The reason why this program cannot run the filter with its arguments, as a clause: "this server
-  /// is built without Vision"; `nil` if the filter can run. A pipeline with such a stage does not resolve.
+  /// The reason why this program cannot run the filter with its arguments, as a clause: "this
+  /// server is built without Vision"; `nil` if the filter can run. A pipeline with such a stage
+  /// does not resolve.
   var unavailability: String? { get }
   /// Whether the filter hides a part of the frame. A frame that it was not applied to is never
   /// sent, and stages may not show the hidden part again.

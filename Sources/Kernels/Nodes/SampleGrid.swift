@@ -12,8 +12,8 @@ package struct SampleGrid: Sendable, Hashable {
 
   /// The number of samples along the width.
   package let columns: Int
-  /// The samples, row by row: red, green and blue in 0 ... 255, straight; and 1, or 0 where alpha is
-  /// less than a half.
+  /// The samples, row by row: red, green and blue in 0 ... 255, straight; and 1, or 0 where alpha
+  /// is less than a half.
   package let samples: [SIMD4<Int32>]
 
   /// Reads the samples of a frame.
@@ -98,8 +98,8 @@ private struct SampleDecoder {
   private let alpha: AlphaMode
   /// The bytes of red, green and blue in a pixel.
   private let places: [Int]
-  /// For red, green and blue: the weights of luma, Cb and Cr, and the bias with the rounding's half,
-  /// in 1/8192.
+  /// For red, green and blue: the weights of luma, Cb and Cr, and the bias with the rounding's
+  /// half, in 1/8192.
   private let rows: [SIMD4<Int32>]
 
   init(_ geometry: FrameGeometry) {

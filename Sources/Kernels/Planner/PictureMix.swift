@@ -66,7 +66,8 @@ extension PlanExecutor {
   ///   - earlier: The picture that the transition leads from.
   ///   - later: The picture that it leads to, which becomes the mix.
   ///   - mix: The moment of the transition.
-  ///   - bands: The maximum number of threads; `nil` divides the threads among the frames in flight.
+  ///   - bands: The maximum number of threads; `nil` divides the threads among the frames in
+  ///     flight.
   ///   - observer: Encloses the pass `transition`.
   ///   - meter: Receives the time of the bands.
   /// - Returns: The mix, with the later picture's description.

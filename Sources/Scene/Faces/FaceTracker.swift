@@ -8,8 +8,8 @@ package import SidelightKernels
 /// 1. passes the results of full searches of earlier frames to ``record(_:)-(SearchResult)``,
 /// 2. follows all of ``followTargets`` into the frame by using optical flow,
 /// 3. calls ``advance(to:flow:)``, and runs the searches of the plan that it returns,
-/// 4. passes the results of the looks to ``record(_:)-(LocalSearchResult)``, and the result of a full
-///    search that ran at once,
+/// 4. passes the results of the looks to ``record(_:)-(LocalSearchResult)``, and the result of a
+///    full search that ran at once,
 /// 5. calls ``finish()``.
 ///
 /// A new session, and a picture of another size, need a new tracker or ``reset(width:height:)``.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The mean colours of the cells of a grid on one plane of a frame.
 ///
-/// A colour has up to three channels, in levels, of the frame on black. The fourth number is 1, and 0
-/// for a cell without samples.
+/// A colour has up to three channels, in levels, of the frame on black. The fourth number is 1, and
+/// 0 for a cell without samples.
 struct CellColors: Sendable {
   let columns: Int
   let rows: Int

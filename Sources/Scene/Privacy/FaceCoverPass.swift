@@ -1,8 +1,8 @@
 import SidelightKernels
 
-/// Draws a ``FaceCoverage`` on frames. Without one it covers the whole frame, as after steps that may
-/// have moved faces out of their regions. Regions grow by the distance to which earlier steps may have
-/// spread them.
+/// Draws a ``FaceCoverage`` on frames. Without one it covers the whole frame, as after steps that
+/// may have moved faces out of their regions. Regions grow by the distance to which earlier steps
+/// may have spread them.
 struct FaceCoverPass: OperationPass {
   let setting: PassSetting
   private let style: FacePrivacyFilter.Style

@@ -78,13 +78,14 @@ enum OverrideTarget: Sendable {
     case .participants(let participants): try overrides.record(decision, for: participants, at: now)
     }
     return try self.handles(in: engine.admission.sessions).map { handle in
-      handle.listed(try handle.applyDecision(at: now))
+      handle.listed(try handle.applyDecision(at: now).revision)
     }
   }
 
-  /// Ends the override of the sessions.
+  /// Ends the override of the sessions. Another session of the track keeps an override that was
+  /// not this session's.
   ///
-  /// - Returns: The overridden sessions, and their revisions.
+  /// - Returns: The sessions whose override ended or changed, and their revisions.
   /// - Throws: RESOURCE_EXHAUSTED if too many overrides are in effect to record the end of this
   ///   one; ``PipelineError`` if another operator forces an invalid pipeline at the same time.
   func end(
@@ -92,15 +93,23 @@ enum OverrideTarget: Sendable {
   ) throws -> [Sidelight_V1_OverrideSessionResponse.SessionRevision] {
     let (overrides, sessions) = (engine.resumption.overrides, engine.admission.sessions)
     let end = self.handles(in: sessions).compactMap(\.overrideEnd).max()
+    let isEnding: (SessionHandle) -> Bool
     // Recorded first, to apply to a session that opens at this moment.
     switch self {
     case .session(let handle):
+      let override = handle.override
+      isEnding = { other in
+        other.lineage == handle.lineage || other.override.map { $0.isSame(as: override) } ?? false
+      }
       try overrides.lift(handle.overrideSession, until: end, at: now)
     case .participants(let participants):
+      isEnding = { _ in true }
       try overrides.lift(participants, until: end, at: now)
     }
-    return try self.handles(in: sessions).filter(\.isOverridden).map { handle in
-      handle.listed(try handle.applyDecision(at: now, default: .lifted(until: now)))
+    return try self.handles(in: sessions).filter(\.isOverridden).compactMap { handle in
+      let (revision, isChanged) = try handle.applyDecision(
+        at: now, default: isEnding(handle) ? .lifted(until: now) : nil)
+      return isChanged ? handle.listed(revision) : nil
     }
   }
 }

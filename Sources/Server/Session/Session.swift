@@ -304,7 +304,7 @@ struct Session: Sendable {
   ///   run unfiltered against an operator's decision.
   private func applyStoredOverride() throws {
     do throws(PipelineError) {
-      _ = try self.handle.applyDecision(at: self.engine.clock.now())
+      try self.handle.applyDecision(at: self.engine.clock.now())
     } catch {
       throw GoogleRPCStatus(
         code: .failedPrecondition,

@@ -135,7 +135,9 @@ final class SessionHandle: Sendable {
   var isOverridden: Bool { self.overrideEnd != nil }
 
   /// The end time of the operator's override, if one is active.
-  var overrideEnd: Duration? { self.state.withLock { $0.pipelineState.override?.end } }
+  var overrideEnd: Duration? { self.override?.end }
+  /// The active override, if any.
+  var override: PipelineState.Override? { self.state.withLock { $0.pipelineState.override } }
 
   /// Whether frames that arrive now are filtered, dropped or passed through.
   var pause: PipelineState.Pause { self.state.withLock { $0.pipelineState.pause } }
@@ -259,18 +261,19 @@ final class SessionHandle: Sendable {
   /// same time, or while the session opens.
   ///
   /// - Parameter other: The decision to use if the store lacks one. `nil` keeps the pipeline.
-  /// - Returns: The revision.
+  /// - Returns: The revision, and whether the override began, changed or ended.
   /// - Throws: ``PipelineError`` if the forced pipeline does not resolve, for example because it
   ///   names a deleted asset. A session must not open without the override then.
+  @discardableResult
   func applyDecision(
     at now: Duration, default other: OverrideStore.Decision? = nil
-  ) throws(PipelineError) -> UInt64 {
+  ) throws(PipelineError) -> (revision: UInt64, isChanged: Bool) {
     let (isForced, isChanged, revision) = try self.update { pipelineState throws(PipelineError) in
       switch self.overrides.decision(for: self.overrideSession, at: now) ?? other {
       case .forced(let pipeline, let reason, let end)?:
         // The end of another override changes nothing for this session.
-        if let active = pipelineState.override, active.end == end, active.reason == reason,
-          active.pipeline == pipeline
+        if let active = pipelineState.override,
+          active.isSame(as: pipeline, reason: reason, until: end)
         {
           return (false, false, pipelineState.revision)
         }
@@ -282,7 +285,7 @@ final class SessionHandle: Sendable {
     }
     if isForced { self.outcomes.discardPictures(before: revision) }
     if isChanged { self.queueState() }
-    return revision
+    return (revision, isChanged)
   }
 
   /// Returns the description of the session for operators.

@@ -4,7 +4,8 @@ import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
-/// The valid options of a session: the client's `open`, and the fields that are checked or converted.
+/// The valid options of a session: the client's `open`, and the fields that are checked or
+/// converted.
 struct SessionOptions: Sendable {
   /// The message, without pipeline and resume token. Fields of which every value is valid are read
   /// from it.

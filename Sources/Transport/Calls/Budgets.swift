@@ -66,7 +66,7 @@ extension TokenBucket {
   ///
   /// - Returns: Whether it was taken.
   package mutating func take(at now: NIODeadline) -> Bool {
-    guard self.delay(for: 1, at: now.sinceStart) == .zero else { return false }
+    guard self.permits(1, at: now.sinceStart) else { return false }
     self.take(1)
     return true
   }

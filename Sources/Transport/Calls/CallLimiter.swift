@@ -143,6 +143,7 @@ final class CallLimiter {
   func reserve(_ messageBytes: Int) -> CallRefusal? {
     let needed = messageBytes >= Self.minCountedBytes ? messageBytes : 0
     guard self.isActive(.unfinishedMessages), needed != self.reserved else { return nil }
+    guard !self.isOver || needed == 0 else { return nil }
     if self.reserved > 0 { self.unfinished.release(self.reserved, for: self.address) }
     self.reserved = 0
     guard needed > 0 else { return nil }
@@ -243,7 +244,9 @@ final class CallLimiter {
     guard self.isActive(.linger), !self.isOver else { return }
     self.linger.start(in: self.configuration.lingerTimeout, on: eventLoop) {
       // `checkProgress` handles a peer that still takes bytes from before the status.
-      guard !self.isWaiting else { return self.awaitEnd(on: eventLoop, close: close) }
+      guard !self.isWaiting || !self.isActive(.callStall) else {
+        return self.awaitEnd(on: eventLoop, close: close)
+      }
       self.record(.linger)
       close()
     }

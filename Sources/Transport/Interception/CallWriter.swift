@@ -29,7 +29,8 @@ final class CallWriter: ChannelDuplexHandler {
 
   /// - Parameters:
   ///   - limiter: The limits of a server's call; `nil` disables them.
-  ///   - frames: The connection's guard, which is notified when the whole response has been written.
+  ///   - frames: The connection's guard, which is notified when the whole response has been
+  ///     written.
   init(_ limiter: CallLimiter? = nil, frames: HTTP2FrameGuard? = nil) {
     self.limiter = limiter
     self.frames = frames

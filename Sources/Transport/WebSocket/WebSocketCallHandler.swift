@@ -7,8 +7,8 @@ import SidelightWire
 /// call, the text message `end` ends the client's side, and the status becomes a text message and a
 /// close frame (`docs/reference/websocket.md`).
 ///
-/// It applies the limits of a ``CallLimiter``. While messages wait it stops reading, and the kernel's
-/// buffer fills.
+/// It applies the limits of a ``CallLimiter``. While messages wait it stops reading, and the
+/// kernel's buffer fills.
 final class WebSocketCallHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = RPCRequestPart<CallBytes>

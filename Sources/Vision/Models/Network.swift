@@ -152,8 +152,8 @@
 
     /// Runs the network once with zeros.
     ///
-    /// - Throws: ``VisionError`` if the run fails or exceeds the limits, or if its outputs differ from
-    ///   the outputs in the file.
+    /// - Throws: ``VisionError`` if the run fails or exceeds the limits, or if its outputs differ
+    ///   from the outputs in the file.
     init(_ network: Network, _ model: ModelFile) throws(VisionError) {
       if let cost = try network.cost() {
         guard cost.bytes <= model.limits.workingBytes else {

@@ -10,7 +10,7 @@ package struct TokenBucket: Sendable {
   private var last: Duration
 
   /// - Parameters:
-  ///   - perSecond: Finite and greater than 0.
+  ///   - perSecond: Finite, at least 0.
   ///   - burst: The amount of a full bucket. `nil` is the amount of one second.
   ///   - now: The time; the bucket is full then.
   package init(perSecond: Double, burst: Double? = nil, at now: Duration) {
@@ -21,11 +21,23 @@ package struct TokenBucket: Sendable {
   }
 
   /// Returns the time until an amount may be taken, or zero if it may now.
+  ///
+  /// - Precondition: The rate is greater than 0.
   package mutating func delay(for amount: Double, at now: Duration) -> Duration {
+    let missing = self.missing(for: amount, at: now)
+    return missing > 0 ? .seconds(missing / self.perSecond) : .zero
+  }
+
+  /// Returns whether an amount may be taken.
+  package mutating func permits(_ amount: Double, at now: Duration) -> Bool {
+    self.missing(for: amount, at: now) == 0
+  }
+
+  private mutating func missing(for amount: Double, at now: Duration) -> Double {
     self.fill(at: now)
     let missing = min(amount, self.capacity) - self.level
     // A rounding error must not make a caller wait repeatedly.
-    return missing <= 1e-6 * self.capacity ? .zero : .seconds(missing / self.perSecond)
+    return missing <= 1e-6 * self.capacity ? 0 : missing
   }
 
   package mutating func take(_ amount: Double) {

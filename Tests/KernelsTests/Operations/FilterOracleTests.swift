@@ -4,6 +4,8 @@ import Testing
 /// All filters on all formats against the naive reference in double precision.
 @Suite("Filters and the reference") struct FilterOracleTests {
   static let pipelines: [Pipeline] = [
+    [.filter("sepiaTone", ["intensity": .number(0.8)])],
+    [.filter("hueAdjust", ["angle": .number(3.14)])],
     [.filter("colorControls", ["saturation": .number(1.6), "contrast": .number(1.3)])],
     [.filter("colorControls", ["brightness": .number(-0.2), "contrast": .number(3)])],
     [.filter("vignette", ["intensity": .number(1.2), "radius": .number(2)])],

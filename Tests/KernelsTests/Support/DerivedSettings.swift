@@ -4,16 +4,26 @@ extension FilterDescription {
   /// Pipelines of the filter with the settings that follow from its description: the defaults, and
   /// each parameter at both limits and at two values between, with the others at their defaults.
   /// Settings that contradict the defaults of others, which the catalogue refuses, are left out.
-  func derivedSettings(in catalogue: FilterCatalogue) -> [Pipeline] {
+  ///
+  /// - Throws: `PipelineError` if the catalogue refuses the defaults.
+  func derivedSettings(
+    in catalogue: FilterCatalogue
+  ) throws -> [(pipeline: Pipeline, isAtLimit: Bool)] {
     var required: [String: ParameterValue] = [:]
     for parameter in self.parameters where parameter.defaultValue == nil {
       required[parameter.name] = parameter.derivedValues.first
     }
+    let defaults: Pipeline = [.filter(self.name, required)]
+    _ = try catalogue.resolve(defaults)
     let settings = self.parameters.flatMap { parameter in
-      parameter.derivedValues.map { required.merging([parameter.name: $0]) { $1 } }
+      let values = parameter.derivedValues
+      return values.enumerated().map { index, value in
+        let stage = Stage.filter(self.name, required.merging([parameter.name: value]) { $1 })
+        let isAtLimit = parameter.hasLimits && [0, values.count - 1].contains(index)
+        return (pipeline: [stage] as Pipeline, isAtLimit: isAtLimit)
+      }
     }
-    return ([required] + settings).map { [.filter(self.name, $0)] }
-      .filter { (try? catalogue.resolve($0)) != nil }
+    return [(defaults, false)] + settings.filter { (try? catalogue.resolve($0.pipeline)) != nil }
   }
 }
 
@@ -24,8 +34,11 @@ extension ParameterDescription {
     case .number: self.numbers.map { .number($0) }
     // Far larger than the frames of the tests.
     case .length: self.numbers.map { .number(min($0, 200)) }
+    // The components differ: equal ones cancel each other in some filters.
     case .vector(let count) where self.unit == .none:
-      self.numbers.map { .vector(Array(repeating: $0, count: count)) }
+      self.numbers.indices.map { first in
+        .vector((0 ..< count).map { self.numbers[(first + $0) % self.numbers.count] })
+      }
     // A white point: a temperature and a tint, whose limits differ.
     case .vector: [2000.0, 4400, 7600, 10_000].map { .vector([$0, 0]) }
     case .color: self.numbers.map { .vector([$0, 0.5, 1 - $0]) }
@@ -39,6 +52,15 @@ extension ParameterDescription {
       default: []
       }
     case .text: []
+    }
+  }
+
+  /// Whether the first and the last derived value are limits.
+  fileprivate var hasLimits: Bool {
+    switch self.kind {
+    case .number, .length, .color: true
+    // Each vector has components at limits.
+    case .vector, .point, .flag, .choice, .asset, .text: false
     }
   }
 

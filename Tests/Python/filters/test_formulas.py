@@ -4,6 +4,8 @@ Within one level of 255; where an oracle says two, its Gaussian is so wide that 
 reduced picture.
 """
 
+import inspect
+
 import grpc
 import numpy as np
 import pytest
@@ -53,6 +55,33 @@ def test_every_formula_has_an_oracle(filters):
     scenes = {"faceBlur", "facePixellate"}
     assert formulas - known - scenes == set(), "no oracle in sidelight_testing/oracle.py"
     assert known - {each.name for each in filters} == set(), "oracles of filters that are no more"
+
+
+# The parameters without a formula here, which other tests vary.
+UNVARIED = {"colorMatrix.aVector", "lowLight.denoise", "lowLight.smoothing"}
+
+
+@pytest.mark.parametrize("name", oracle.FORMULAS)
+def test_every_number_of_a_filter_is_varied(name):
+    formula = oracle.FORMULAS[name]
+    varied = {*inspect.signature(formula.make).parameters, *map(oracle.snake_case, formula.fixed)}
+    numbers = {
+        each["name"]
+        for each in oracle.PARAMETERS[name]
+        if each["kind"].endswith(("NUMBER", "LENGTH", "VECTOR"))
+    }
+    left_out = {f"{name}.{each}" for each in numbers if oracle.snake_case(each) not in varied}
+    assert left_out - UNVARIED == set(), "no argument of the formula, and not fixed"
+
+
+@pytest.mark.parametrize("name", oracle.FORMULAS)
+def test_a_setting_of_every_formula_has_an_effect(name):
+    def has_effect(wanted) -> bool:
+        colors = images.rgb(under(wanted.light, opaque("RGB24"))).astype(np.float64)
+        result = wanted.color(colors) if wanted.color else wanted.plane(colors, 1)
+        return result.shape != colors.shape or formulas.difference(result, colors) > wanted.tolerance
+
+    assert any(has_effect(each) for each in oracle.ORACLES if each.filter == name)
 
 
 def opaque(name: str):

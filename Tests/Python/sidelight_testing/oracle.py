@@ -97,7 +97,11 @@ def values_of(parameter: dict) -> list:
     numbers = [limits[0], low + 0.3 * (high - low), low + 0.7 * (high - low), limits[1]]
     if kind == "LENGTH":
         numbers = [min(each, LONGEST) for each in numbers]
-    return [[each] * parameter["vectorLength"] for each in numbers] if kind == "VECTOR" else numbers
+    if kind != "VECTOR":
+        return numbers
+    # The components differ: equal ones cancel each other in some filters.
+    components = range(parameter["vectorLength"])
+    return [[numbers[(first + each) % 4] for each in components] for first in range(4)]
 
 
 def derived(name: str) -> list[Oracle]:

@@ -31,8 +31,7 @@ def test_every_target_is_measured(quick):
     found = checks(results_of(quick))
     assert all(check.holds is not None for check in found)
     # Frames over TCP in every size, two rates and two figures; Unix socket; small frames; shared
-    # memory in every size, compared with inline and with the kernel; JPEG; many sessions; no losses
-    # .
+    # memory in every size, compared with inline and with the kernel; JPEG; many sessions; no losses.
     sizes, slots = (2, 3) if quick else (3, 7)
     assert len(found) == 4 * sizes + 2 + 2 + 2 * slots + 2 + 1 + 1 + 1 + 1
 

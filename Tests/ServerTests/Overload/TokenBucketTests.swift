@@ -131,4 +131,14 @@ import Testing
     clock.advance(by: .milliseconds(334))
     #expect(await accepted(ben))
   }
+
+  @Test func `a bucket without a rate permits its burst once`() {
+    var bucket = TokenBucket(perSecond: 0, burst: 2, at: .zero)
+    let permitted = (0 ..< 4).map { second in
+      let isPermitted = bucket.permits(1, at: .seconds(second))
+      if isPermitted { bucket.take(1) }
+      return isPermitted
+    }
+    #expect(permitted == [true, true, false, false])
+  }
 }

@@ -70,17 +70,20 @@ import Testing
     }
   }
 
+  /// - Returns: The changed sessions.
+  @discardableResult
   static func override(
     _ id: String, at address: Address, with pipeline: Pipeline?, seconds: Int64 = 60
-  ) async throws {
+  ) async throws -> [String] {
     try await withOperators(address) { operators in
-      _ = try await operators.overrideSession(
+      try await operators.overrideSession(
         .with {
           $0.sessionID = id
           if let pipeline { $0.pipeline = Sidelight_V1_Pipeline(pipeline) }
           $0.timeToLive.seconds = seconds
           $0.reason = "privacy"
-        })
+        }
+      ).sessions.map(\.sessionID)
     }
   }
 
@@ -139,6 +142,42 @@ import Testing
         }
         #expect(second.pipeline == "sepiaTone")
         #expect(second.states.last?.state == .running)
+      }
+    }
+  }
+
+  @Test func `the end of an override through another session of the label leaves it there`()
+    async throws
+  {
+    try await withServer { _, address in
+      let first = try await Self.visit(address, Self.open(label: "ana")) { first in
+        try await Self.override(first, at: address, with: Self.blur)
+        let second = try await Self.visit(address, Self.open(label: "ana")) { second in
+          #expect(try await Self.override(second, at: address, with: nil) == [second])
+        }
+        #expect(second.pipeline == "sepiaTone")
+      }
+      #expect(first.pipeline == "gaussianBlur")
+    }
+  }
+
+  @Test func `the end of a session's override leaves the one of another session's token`()
+    async throws
+  {
+    var configuration = ServerConfiguration()
+    configuration.resumeKeys = [ResumeTests.key("a", 1)]
+    let token = try await withServer(configuration) { _, address in
+      try await Self.visit(address, Self.open(label: "ana")) { id in
+        try await Self.override(id, at: address, with: Self.blur)
+      }.states.last?.resumeToken
+    }
+    try await withServer(configuration) { _, address in
+      _ = try await Self.visit(address, Self.open(label: "ana")) { first in
+        let open = Self.open(resuming: token ?? Data(), label: "ana")
+        let second = try await Self.visit(address, open) { _ in
+          #expect(try await Self.override(first, at: address, with: nil).isEmpty)
+        }
+        #expect(second.pipeline == "gaussianBlur")
       }
     }
   }

@@ -26,9 +26,12 @@ DESCRIPTION = re.compile(r"^  (?:package )?static (?:let|var) description\b", re
 def types():
     """The types of filters with a description."""
     for path in (ROOT / "Sources/Kernels/Operations").rglob("*.swift"):
-        for name, body in TYPE.findall(path.read_text()):
-            if DESCRIPTION.search(body):
-                yield name
+        source = path.read_text()
+        found = [name for name, body in TYPE.findall(source) if DESCRIPTION.search(body)]
+        for name in re.findall(r"struct (\w+): CatalogueFilter\b", source):
+            if name not in found:
+                raise ValueError(f"{path}: {name} needs a static description in its declaration")
+        yield from found
 
 
 def write(path, text):

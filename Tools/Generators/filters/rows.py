@@ -11,6 +11,8 @@ def members(header):
             yield function[1]
         elif names := re.fullmatch(r"\s*\w+ ([\w\s,]+)", declaration):
             yield from re.split(r",\s*", names[1])
+        elif declaration.split() not in ([], ["const", "char", "*name"]):
+            raise ValueError(f"a member of sl_rows that this script does not know: {declaration}")
 
 
 def entries(header):

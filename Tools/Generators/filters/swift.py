@@ -28,7 +28,6 @@ KEYWORDS = set(
 VALUES = {
     "POINT": "FramePoint(x: .width(0.25), y: .height(0.5))",
     "COLOR": "RGBAColor(red: 1, green: 0.5, blue: 0)",
-    "FLAG": "true",
     "TEXT": '"color"',
 }
 
@@ -175,13 +174,17 @@ def source(filters):
 
 
 def argument(parameter):
-    """A value other than the default, within the limits."""
+    """A value within the limits; of numbers, vectors and flags another one than the default."""
     match text.kind(parameter):
         case "NUMBER" | "LENGTH" as kind:
             bounds = parameter.get("slider") or parameter["limits"]
             low, high = bounds.get("minimum", 0), bounds["maximum"]
-            middle = text.number((low + high) / 2)
-            return f"Length({middle})" if kind == "LENGTH" else middle
+            default = parameter.get("defaultValue", {}).get(kind.lower(), 0)
+            if kind == "LENGTH" and default:
+                default = default.get("value", 0)
+            share = 0.25 if default == (low + high) / 2 else 0.5
+            number = text.number(low + share * (high - low))
+            return f"Length({number})" if kind == "LENGTH" else number
         case "VECTOR":
             default = parameter["defaultValue"]["vector"]["values"]
             return f"[{', '.join(text.number(each * 0.75 + 0.125) for each in default)}]"
@@ -191,6 +194,8 @@ def argument(parameter):
             # No test of the kernels has a font.
             name = parameter["assetKind"]
             return '""' if name == "font" else f'"{name}"'
+        case "FLAG":
+            return "false" if parameter.get("defaultValue", {}).get("flag") else "true"
         case kind:
             return VALUES[kind]
 

@@ -118,8 +118,8 @@ package struct FrameReduction: Sendable {
 }
 
 extension FrameReduction {
-  /// The two cells with centres around a pixel, along one axis, and the weight of the second. 1.5 is
-  /// between the pixels 1 and 2.
+  /// The two cells with centres around a pixel, along one axis, and the weight of the second. 1.5
+  /// is between the pixels 1 and 2.
   package static func place(
     _ pixel: Double, _ factor: Int, _ count: Int
   ) -> (cell: Int, next: Int, fraction: Double) {

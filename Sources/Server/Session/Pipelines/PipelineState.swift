@@ -26,6 +26,16 @@ package struct PipelineState: Sendable {
     package var reason: String
     /// The end time, on the session's clock.
     package var end: Duration
+
+    /// Returns whether an operator's decision has led to this override.
+    func isSame(as pipeline: Pipeline, reason: String, until end: Duration) -> Bool {
+      self.end == end && self.reason == reason && self.pipeline == pipeline
+    }
+
+    /// Returns whether one decision has led to both overrides.
+    func isSame(as other: Override?) -> Bool {
+      other.map { self.isSame(as: $0.pipeline, reason: $0.reason, until: $0.end) } ?? false
+    }
   }
 
   /// The participant's own pipeline.

@@ -16,11 +16,17 @@ const ORDER = [
   "analysis",
 ];
 
-/** The filters that need a library or files, and their categories. A server without them lists no
- * such filter. */
+/** The filters that need a library or files, with their categories and words for searches. A
+ * server without them lists no such filter. */
 const OPTIONAL = {
-  barcode: "analysis", faceBlur: "blur", faceDetection: "analysis", facePixellate: "stylize",
-  text: "compositing", timecode: "compositing",
+  barcode: { category: "analysis", keywords: "scan code" },
+  faceBlur: { category: "blur", keywords: "anonymous censor hide privacy person people" },
+  faceDetection: { category: "analysis", keywords: "attendance count people presence find" },
+  facePixellate: {
+    category: "stylize", keywords: "anonymous censor hide privacy person people blur mosaic",
+  },
+  text: { category: "compositing", keywords: "title caption subtitle label name watermark write" },
+  timecode: { category: "compositing", keywords: "clock time date timestamp" },
 };
 
 /**
@@ -42,10 +48,10 @@ export class Catalogue {
     const listed = new Set(filters.map(({ name }) => name));
     const missing = await Promise.all(Object.entries(OPTIONAL)
       .filter(([name]) => !listed.has(name))
-      .map(async ([name, category]) => ({ name, category, summary: await reasonOf(name) })));
+      .map(async ([name, known]) => ({ name, ...known, summary: await reasonOf(name) })));
     return new Catalogue(
       filters, missing.filter(({ summary }) => summary)
-        .map((each) => ({ ...each, keywords: "", parameters: [] })));
+        .map((each) => ({ ...each, parameters: [] })));
   }
 
   /** @returns {[string, KnownFilter[]][]} All filters by category, those that are missing last. */

@@ -347,7 +347,7 @@ class Session(SessionBase[Change]):
 
     async def outcomes(self) -> AsyncIterator[Outcome]:
         """Yields the outcomes of frames that `send` sent, in order, until the last one
-        : after `finish()`, or when it ends. Raises the error that ended the session.
+        after `finish()`, or until the session ends. Raises the error that ended the session.
 
         If the sender may fail, call `finish()` in a `finally` clause. In asyncio, the error of the
         only task that sends is also raised here, after the outcomes that are due."""
