@@ -5,7 +5,7 @@ import SidelightKernels
 /// A call of each typed function, with all parameters.
 enum TypedCalls {
   static let stages: [Stage] = [
-    .affineTransform(transform: [0.875, 0.125, 0.125, 0.875, 0.125, 0.125], border: .transparent),
+    .affineTransform(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1], border: .transparent),
     .backgroundBlur(
       sigma: Length(30), matte: .plate, plate: "image",
       color: RGBAColor(red: 1, green: 0.5, blue: 0), edge: 0.25, smoothing: 0.475, protect: false),
@@ -16,30 +16,28 @@ enum TypedCalls {
     .boxBlur(radius: Length(50.5), border: .clamp),
     .brightnessStatistics(everyNth: 15.5),
     .bumpDistortion(
-      center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(300), scale: 0),
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(150), scale: 0),
     .cartoon(tones: 7, lines: 0.5),
     .chromaKey(
       color: RGBAColor(red: 1, green: 0.5, blue: 0), near: 0.2, far: 0.25, spill: 0.5,
       backgroundImage: "image", backgroundColor: RGBAColor(red: 1, green: 0.5, blue: 0), fit: .fit),
     .colorBalance(
-      shadows: [0.125, 0.125, 0.125], midtones: [0.125, 0.125, 0.125],
-      highlights: [0.125, 0.125, 0.125], keepsLuma: false),
+      shadows: [0.1, 0.1, 0.1], midtones: [0.1, 0.1, 0.1], highlights: [0.1, 0.1, 0.1],
+      keepsLuma: false),
     .colorControls(saturation: 0.5, brightness: -0.5, contrast: 2.125),
     .colorCube(asset: "cube", intensity: 0.5),
     .colorInvert(),
     .colorMatrix(
-      rVector: [0.875, 0.125, 0.125, 0.125], gVector: [0.125, 0.875, 0.125, 0.125],
-      bVector: [0.125, 0.125, 0.875, 0.125], aVector: [0.125, 0.125, 0.125, 0.875],
-      biasVector: [0.125, 0.125, 0.125, 0.125]),
+      rVector: [0.85, 0.1, 0.1, 0.1], gVector: [0.1, 0.85, 0.1, 0.1],
+      bVector: [0.1, 0.1, 0.85, 0.1], aVector: [0.1, 0.1, 0.1, 0.85],
+      biasVector: [0.1, 0.1, 0.1, 0.1]),
     .convolution3X3(
-      weights: [0.125, 0.125, 0.125, 0.125, 0.875, 0.125, 0.125, 0.125, 0.125], bias: -0.5,
-      border: .clamp),
+      weights: [0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1], bias: -0.5, border: .clamp),
     .convolution5X5(
-      weights: [0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.875, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125],
+      weights: [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
       bias: -0.5, border: .clamp),
     .convolutionRGB3X3(
-      weights: [0.125, 0.125, 0.125, 0.125, 0.875, 0.125, 0.125, 0.125, 0.125], bias: -0.5,
-      border: .clamp),
+      weights: [0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1], bias: -0.5, border: .clamp),
     .crop(
       origin: FramePoint(x: .width(0.25), y: .height(0.5)), width: Length(2048.5),
       height: Length(2048.5)),
@@ -79,7 +77,7 @@ enum TypedCalls {
       asset: "image", anchor: .frame, origin: FramePoint(x: .width(0.25), y: .height(0.5)),
       width: Length(2048), height: Length(2048),
       offset: FramePoint(x: .width(0.25), y: .height(0.5)), scale: 2, opacity: 0.5, fit: .fit,
-      faceOffset: [0.125, 0.125], which: .largest, id: 50, rotate: false, fade: 1),
+      faceOffset: [0.1, 0.1], which: .largest, id: 50, rotate: false, fade: 1),
     .photoEffectChrome(),
     .photoEffectFade(),
     .photoEffectInstant(),
@@ -100,29 +98,29 @@ enum TypedCalls {
     .sharpenLuminance(sharpness: 1, radius: Length(10)),
     .sketch(radius: Length(10.5), strength: 5, shade: 0.525),
     .sourceOverCompositing(backgroundImage: "image", fit: .fit),
-    .temperatureAndTint(neutral: [4875.125, 0.125], targetNeutral: [4875.125, 0.125]),
+    .temperatureAndTint(neutral: [4875.1, 0.1], targetNeutral: [4875.1, 0.1]),
     .text(
       text: "color", font: .inter, bold: true, fontAsset: "", size: Length(132),
       color: RGBAColor(red: 1, green: 0.5, blue: 0), outlineWidth: 0.1,
       outlineColor: RGBAColor(red: 1, green: 0.5, blue: 0),
       shadowColor: RGBAColor(red: 1, green: 0.5, blue: 0),
-      shadowOffset: [0.155, 0.16999999999999998], shadowBlur: 0.25,
-      boxColor: RGBAColor(red: 1, green: 0.5, blue: 0), boxPadding: [0.5, 0.35], boxRadius: 0.5,
-      boxSpan: .text, width: Length(2048), lines: 8.5, lineSpacing: 1.4, align: .auto,
-      position: .topLeft, margin: FramePoint(x: .width(0.25), y: .height(0.5)), opacity: 0.5,
-      utcOffset: 1),
+      shadowOffset: [0.13, 0.14500000000000002], shadowBlur: 0.25,
+      boxColor: RGBAColor(red: 1, green: 0.5, blue: 0), boxPadding: [0.475, 0.32499999999999996],
+      boxRadius: 0.5, boxSpan: .text, width: Length(2048), lines: 8.5, lineSpacing: 1.4,
+      align: .auto, position: .topLeft, margin: FramePoint(x: .width(0.25), y: .height(0.5)),
+      opacity: 0.5, utcOffset: 1),
     .timecode(
       format: .frames, source: .captureTime, rate: 60.5, font: .inter, bold: false, fontAsset: "",
       size: Length(132), color: RGBAColor(red: 1, green: 0.5, blue: 0), outlineWidth: 0.1,
       outlineColor: RGBAColor(red: 1, green: 0.5, blue: 0),
       shadowColor: RGBAColor(red: 1, green: 0.5, blue: 0),
-      shadowOffset: [0.155, 0.16999999999999998], shadowBlur: 0.25,
-      boxColor: RGBAColor(red: 1, green: 0.5, blue: 0), boxPadding: [0.5, 0.35], boxRadius: 0.5,
-      position: .topLeft, margin: FramePoint(x: .width(0.25), y: .height(0.5)), opacity: 0.5,
-      utcOffset: 1),
+      shadowOffset: [0.13, 0.14500000000000002], shadowBlur: 0.25,
+      boxColor: RGBAColor(red: 1, green: 0.5, blue: 0), boxPadding: [0.475, 0.32499999999999996],
+      boxRadius: 0.5, position: .topLeft, margin: FramePoint(x: .width(0.25), y: .height(0.5)),
+      opacity: 0.5, utcOffset: 1),
     .toneCurve(
-      point0: [0.125, 0.125], point1: [0.3125, 0.3125], point2: [0.5, 0.5],
-      point3: [0.6875, 0.6875], point4: [0.875, 0.875]),
+      point0: [0.1, 0.1], point1: [0.2875, 0.2875], point2: [0.475, 0.475],
+      point3: [0.6625, 0.6625], point4: [0.85, 0.85]),
     .twirlDistortion(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(250), angle: 0),
     .unsharpMask(radius: Length(50), intensity: 0.25, border: .clamp),

@@ -19,7 +19,9 @@ extension FilterDescription {
       let values = parameter.derivedValues
       return values.enumerated().map { index, value in
         let stage = Stage.filter(self.name, required.merging([parameter.name: value]) { $1 })
-        let isAtLimit = parameter.hasLimits && [0, values.count - 1].contains(index)
+        let isAtLimit =
+          parameter.hasLimits && [0, values.count - 1].contains(index)
+          || parameter.isVector
         return (pipeline: [stage] as Pipeline, isAtLimit: isAtLimit)
       }
     }
@@ -59,10 +61,12 @@ extension ParameterDescription {
   fileprivate var hasLimits: Bool {
     switch self.kind {
     case .number, .length, .color: true
-    // Each vector has components at limits.
     case .vector, .point, .flag, .choice, .asset, .text: false
     }
   }
+
+  /// Whether each derived value has components at limits.
+  fileprivate var isVector: Bool { if case .vector = self.kind { true } else { false } }
 
   private var numbers: [Double] {
     let range = self.slider ?? self.limits ?? 0 ... 1

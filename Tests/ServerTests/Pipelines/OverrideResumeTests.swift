@@ -151,8 +151,8 @@ import Testing
   {
     try await withServer { _, address in
       let first = try await Self.visit(address, Self.open(label: "ana")) { first in
-        try await Self.override(first, at: address, with: Self.blur)
         let second = try await Self.visit(address, Self.open(label: "ana")) { second in
+          try await Self.override(first, at: address, with: Self.blur)
           let changed = try await Self.override(second, at: address, with: nil)
           #expect(changed == [second])
         }

@@ -179,15 +179,13 @@ def argument(parameter):
         case "NUMBER" | "LENGTH" as kind:
             bounds = parameter.get("slider") or parameter["limits"]
             low, high = bounds.get("minimum", 0), bounds["maximum"]
-            default = parameter.get("defaultValue", {}).get(kind.lower(), 0)
-            if kind == "LENGTH" and default:
-                default = default.get("value", 0)
+            default = parameter.get("defaultValue", {}).get("number")
             share = 0.25 if default == (low + high) / 2 else 0.5
             number = text.number(low + share * (high - low))
             return f"Length({number})" if kind == "LENGTH" else number
         case "VECTOR":
             default = parameter["defaultValue"]["vector"]["values"]
-            return f"[{', '.join(text.number(each * 0.75 + 0.125) for each in default)}]"
+            return f"[{', '.join(text.number(each * 0.75 + 0.1) for each in default)}]"
         case "CHOICE":
             return f".{escaped(parameter['choices'][0])}"
         case "ASSET":
