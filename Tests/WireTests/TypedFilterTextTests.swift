@@ -1,3 +1,4 @@
+import SidelightKernelLanguage
 import SidelightKernels
 import SidelightWire
 import Testing
@@ -35,5 +36,21 @@ import Testing
   func `state equal pipelines`(pipeline: Pipeline, text: String) throws {
     #expect(try Pipeline(text: text) == pipeline)
     #expect(pipeline.text == text)
+  }
+
+  /// Examples that do not parse are left out of `ListFilters`.
+  @Test func `every example of a description is a pipeline that ends with its filter`() throws {
+    let examples = FilterCatalogue.builtIn.allDescriptions.flatMap { filter in
+      filter.examples.map { (name: filter.name, text: $0) }
+    }
+    #expect(examples.count > 40)
+    for example in examples {
+      let last = try #require(try Pipeline(text: example.text).stages.last)
+      guard case .filter(let call) = last.content else {
+        Issue.record("\(example.text) is not a filter")
+        continue
+      }
+      #expect(call.name == example.name)
+    }
   }
 }
