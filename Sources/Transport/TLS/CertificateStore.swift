@@ -144,7 +144,7 @@ package enum BoundedFile {
     }
     // A pipe or a device may never end.
     guard attributes[.type] as? FileAttributeType == .typeRegular else {
-      throw BoundedFileError(reason: "is no regular file")
+      throw BoundedFileError(reason: "is not a regular file")
     }
     guard let handle = FileHandle(forReadingAtPath: path),
       let data = try? handle.read(upToCount: Self.limit + 1)

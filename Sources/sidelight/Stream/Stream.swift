@@ -206,7 +206,7 @@ extension PipelineTransition {
       seconds <= PipelineTransition.maxDuration / .seconds(1)
     else {
       throw ValidationError(
-        "'\(parts[parts.count - 1])' is no duration; it must be more than 0 and at most "
+        "'\(parts[parts.count - 1])' is not a duration; it must be more than 0 and at most "
           + "\(PipelineTransition.maxDuration)")
     }
     let style: Style? =
@@ -217,7 +217,7 @@ extension PipelineTransition {
       default: nil
       }
     guard let style else {
-      throw ValidationError("'\(kind)' is no transition; it must be fade, wipe or dissolve")
+      throw ValidationError("'\(kind)' is not a transition; it must be fade, wipe or dissolve")
     }
     self.init(.seconds(seconds), style: style)
   }

@@ -42,7 +42,7 @@ struct OverloadCurve: Measurement {
         let capacity = try await Trial.capacity(
           Self.load(0), sessions: Self.sessions, settings, server)
         capacities.append(capacity)
-        // Enough frames per session that one more or less is no longer unfair.
+        // With fewer frames per session, chance alone would look unfair.
         let duration = settings.duration(
           for: Double(Self.sessions * (settings.isQuick ? 24 : 40)), perSecond: capacity)
         for (index, kind) in Self.kinds(factors).enumerated() {
