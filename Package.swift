@@ -31,6 +31,16 @@ let asyncAlgorithms: Target.Dependency =
 let admin: TargetDependencyCondition? = .when(traits: ["Admin", "Command"])
 let identity: TargetDependencyCondition? = .when(traits: ["Identity", "Command"])
 
+/// A target of C that wraps a library of the trait Codecs.
+func videoLibrary(_ name: String, links library: String) -> Target {
+  .target(
+    name: name,
+    path: "Sources/\(name)",
+    cSettings: [.define("SIDELIGHT_CODECS", .when(traits: ["Codecs"]))],
+    linkerSettings: [.linkedLibrary(library, .when(traits: ["Codecs"]))]
+  )
+}
+
 let package = Package(
   name: "sidelight",
   platforms: [.macOS(.v15)],
@@ -54,6 +64,9 @@ let package = Package(
     .trait(
       name: "Vision",
       description: "SidelightVision, faces and models (needs Debian's packages of OpenCV 4)"),
+    .trait(
+      name: "Codecs",
+      description: "H.264, VP8, VP9 and AV1 (needs OpenH264, libvpx and dav1d)"),
     // It includes the packages of Admin and Identity, and does not enable their traits: every trait
     // is an option of the compiler, and an equal and short list lets `dev/build` reuse modules.
     .trait(
@@ -130,9 +143,13 @@ let package = Package(
       pkgConfig: "libpng",
       providers: [.apt(["libpng-dev"]), .brew(["libpng"])]
     ),
+    // Video, through OpenH264, libvpx and dav1d. Without the trait Codecs, these targets are empty.
+    videoLibrary("COpenH264", links: "openh264"),
+    videoLibrary("CVPX", links: "vpx"),
+    videoLibrary("CDav1d", links: "dav1d"),
     .target(
       name: "SidelightCodecs",
-      dependencies: ["SidelightKernels", "CTurboJPEG", "CPNG"],
+      dependencies: ["SidelightKernels", "CTurboJPEG", "CPNG", "COpenH264", "CVPX", "CDav1d"],
       path: "Sources/Codecs",
       swiftSettings: strictMemory
     ),

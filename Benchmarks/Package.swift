@@ -27,11 +27,17 @@ let package = Package(
   name: "benchmarks",
   platforms: [.macOS(.v15)],
   products: ["kernels", "realtime", "vision", "wire"].map { .executable(name: $0, targets: [$0]) },
-  traits: [.trait(name: "Vision", description: "Builds Sidelight with Vision")],
+  traits: [
+    .trait(name: "Vision", description: "Builds Sidelight with Vision"),
+    .trait(name: "Codecs", description: "Builds Sidelight with Codecs"),
+  ],
   dependencies: [
     .package(
       name: "sidelight", path: "..",
-      traits: [.trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
+      traits: [
+        .trait(name: "Vision", condition: .when(traits: ["Vision"])),
+        .trait(name: "Codecs", condition: .when(traits: ["Codecs"])),
+      ]),
     .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
     .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
     .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),

@@ -22,12 +22,16 @@ let package = Package(
   name: "Sidelight",
   platforms: [.macOS(.v15)],
   traits: [
-    .trait(name: "Vision", description: "Sidelight with faces and models (needs OpenCV)")
+    .trait(name: "Vision", description: "Sidelight with faces and models (needs OpenCV)"),
+    .trait(name: "Codecs", description: "Sidelight with encoded video (needs its libraries)"),
   ],
   dependencies: [
     .package(
       name: "sidelight", path: "..",
-      traits: ["Command", .trait(name: "Vision", condition: .when(traits: ["Vision"]))]),
+      traits: [
+        "Command", .trait(name: "Vision", condition: .when(traits: ["Vision"])),
+        .trait(name: "Codecs", condition: .when(traits: ["Codecs"])),
+      ]),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),

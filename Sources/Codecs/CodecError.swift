@@ -4,6 +4,7 @@ public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     private enum Value: String, Sendable {
       case unknownFormat, truncated, corrupt, unsupported, limitExceeded, invalidOption, failed
+      case missingReference
     }
     private let value: Value
 
@@ -21,6 +22,8 @@ public struct CodecError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let invalidOption = Code(value: .invalidOption)
     /// The underlying library failed; the message has its reason, usually a lack of memory.
     public static let failed = Code(value: .failed)
+    /// The picture is predicted from a picture that is missing or damaged. A key frame helps.
+    package static let missingReference = Code(value: .missingReference)
 
     /// The name of the code.
     public var description: String { self.value.rawValue }

@@ -3,19 +3,22 @@ import PackageDescription
 
 /// The packages inside this repository, for `dev/build`. They are built together with the traits
 /// of the main package's own builds, so its modules are compiled once for all of them.
-let vision: Package.Dependency.Trait =
-  .trait(name: "Vision", condition: .when(traits: ["Vision"]))
+let traits: Set<Package.Dependency.Trait> = Set(
+  ["Vision", "Codecs"].map { .trait(name: $0, condition: .when(traits: [$0])) })
 
 let package = Package(
   name: "nested",
   platforms: [.macOS(.v15)],
-  traits: [.trait(name: "Vision", description: "Builds Sidelight with Vision")],
+  traits: [
+    .trait(name: "Vision", description: "Builds Sidelight with Vision"),
+    .trait(name: "Codecs", description: "Builds Sidelight with Codecs"),
+  ],
   dependencies: [
-    .package(name: "sidelight", path: "../..", traits: ["Command", vision]),
-    .package(path: "../../Benchmarks", traits: [vision]),
-    .package(path: "../../Examples/CallServer", traits: [vision]),
-    .package(path: "../../Examples/CustomFilters", traits: [vision]),
-    .package(path: "../../Examples/CustomVision", traits: [vision]),
+    .package(name: "sidelight", path: "../..", traits: traits.union(["Command"])),
+    .package(path: "../../Benchmarks", traits: traits),
+    .package(path: "../../Examples/CallServer", traits: traits),
+    .package(path: "../../Examples/CustomFilters", traits: traits),
+    .package(path: "../../Examples/CustomVision", traits: traits),
   ],
   targets: []
 )

@@ -1,0 +1,59 @@
+#if Codecs
+  import CDav1d
+  import COpenH264
+  import CVPX
+#endif
+
+/// A codec of video whose pictures are predicted from earlier ones.
+package enum VideoCodec: String, Sendable, Hashable, CaseIterable {
+  /// ITU-T H.264 in the byte stream format of annex B: Constrained Baseline, Main and High profile,
+  /// progressive and without B-frames.
+  case h264
+  /// VP8 (RFC 6386).
+  case vp8
+  /// VP9, profile 0.
+  case vp9
+  /// AV1, Main profile with 8 bits and 4:2:0, in the low-overhead format of its section 5. Only
+  /// decoded.
+  case av1
+
+  /// The name for people.
+  package var name: String {
+    switch self {
+    case .h264: "H.264"
+    case .vp8: "VP8"
+    case .vp9: "VP9"
+    case .av1: "AV1"
+    }
+  }
+
+  /// Whether this build decodes the codec.
+  package var canDecode: Bool { self.library != nil }
+
+  /// Whether this build encodes the codec.
+  package var canEncode: Bool { self != .av1 && self.library != nil }
+
+  /// The name and version of the library, such as `OpenH264 2.3.1`. `nil` if this build lacks it.
+  package var library: String? {
+    #if Codecs
+      switch self {
+      case .h264:
+        var (major, minor, revision): (Int32, Int32, Int32) = (0, 0, 0)
+        unsafe copenh264_version(&major, &minor, &revision)
+        return "OpenH264 \(major).\(minor).\(revision)"
+      case .vp8, .vp9: return unsafe "libvpx \(String(cString: cvpx_version()).drop { $0 == "v" })"
+      case .av1: return unsafe "dav1d \(String(cString: cdav1d_version()))"
+      }
+    #else
+      return nil
+    #endif
+  }
+
+  /// The error of a build without the library.
+  var missingLibrary: CodecError {
+    CodecError(
+      .unsupported,
+      "this build lacks \(self.name): build Sidelight with the trait Codecs, which dev/build "
+        + "selects where dev/setup installed the libraries")
+  }
+}
