@@ -52,21 +52,28 @@ public struct VideoFrame: Sendable {
   }
 }
 
-/// A picture as it travels: samples, or a file.
+/// A picture as it travels: samples, a file, or a part of a stream.
 public enum VideoPicture: Sendable {
   /// Samples, in one of the raw formats.
   case frame(Frame)
   /// A whole JPEG file, and the orientation in which it is shown.
   case jpeg([UInt8], orientation: Orientation = .upright)
+  /// A picture of a stream of encoded video.
+  case encoded(EncodedFrame)
 
-  /// The samples, or `nil` if the picture is a file. ``OutputOptions/format`` requests samples.
+  /// The samples, or `nil` if the picture is compressed. ``OutputOptions/format`` requests samples.
   public var frame: Frame? {
     if case .frame(let frame) = self { frame } else { nil }
   }
 
-  /// The file, or `nil` if the picture is samples.
+  /// The JPEG file, or `nil` if the picture is none.
   public var jpeg: [UInt8]? {
     if case .jpeg(let file, _) = self { file } else { nil }
+  }
+
+  /// The picture of a stream, or `nil` if the picture is complete in itself.
+  public var encoded: EncodedFrame? {
+    if case .encoded(let frame) = self { frame } else { nil }
   }
 
   /// The orientation in which the picture is shown.
@@ -74,6 +81,7 @@ public enum VideoPicture: Sendable {
     switch self {
     case .frame(let frame): frame.orientation
     case .jpeg(_, let orientation): orientation
+    case .encoded(let frame): frame.orientation
     }
   }
 }
@@ -85,11 +93,15 @@ extension VideoPicture {
   init(
     _ image: Sidelight_V1_Image, over pixels: PixelBuffer?
   ) throws(FieldViolation) {
-    guard image.format == .jpeg, let pixels else {
+    guard image.format.isCompressed, let pixels else {
       self = .frame(try image.frame(over: pixels, limits: .unlimited))
       return
     }
-    let file = withExtendedLifetime(pixels) { [UInt8](UnsafeRawBufferPointer(pixels.bytes)) }
-    self = .jpeg(file, orientation: try Orientation(image.orientation))
+    let bytes = withExtendedLifetime(pixels) { [UInt8](UnsafeRawBufferPointer(pixels.bytes)) }
+    if let format = EncodedFormat(image.format) {
+      self = .encoded(try EncodedFrame(format, image, bytes))
+    } else {
+      self = .jpeg(bytes, orientation: try Orientation(image.orientation))
+    }
   }
 }

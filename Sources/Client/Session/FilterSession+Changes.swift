@@ -138,6 +138,33 @@ extension FilterSession {
     self.flow.setPause(.running)
   }
 
+  /// Changes the settings of the encoder of the results. A call server passes its estimate of the
+  /// receivers' rate on. A refused change is reported as ``SessionEvent/rejected(_:)``.
+  ///
+  /// - Parameters:
+  ///   - bitRate: The bit rate in bits per second, or `nil` to keep it.
+  ///   - frameRate: The frame rate that the bit rate is for, or `nil` to keep it.
+  ///   - size: The size of the results, or `nil` to keep it. The next frame is a key frame if it
+  ///     changes.
+  public func setEncoder(
+    bitRate: Int? = nil, frameRate: Double? = nil, size: FrameSize? = nil
+  ) {
+    self.flow.setEncoder { change in
+      if let bitRate { change.bitRate = UInt32(clamping: bitRate) }
+      if let frameRate { change.frameRate = frameRate }
+      if let size {
+        change.width = UInt32(clamping: size.width)
+        change.height = UInt32(clamping: size.height)
+      }
+    }
+  }
+
+  /// Requests a key frame of the results, for a viewer that joins or has lost a frame. While
+  /// disconnected it has no effect: a connection begins with a key frame.
+  public func requestKeyFrame() {
+    self.flow.requestKeyFrame()
+  }
+
   /// Measures the round trip to the server and the offset of its clock.
   ///
   /// A ping overtakes a frame that waits for credit, but not messages that are already being

@@ -51,6 +51,8 @@ extension FilterSession {
       case .opened(let message)?: await opened(message)
       case .frame(let frame)?: try self.receive(frame, received.pixels)
       case .dropped(let dropped)?: self.receive(dropped)
+      // Changes of the encoder have no number.
+      case .accepted(let accepted)? where accepted.requestID == 0: break
       case .accepted(let accepted)?: self.flow.accept(AcceptedChange(accepted))
       case .applied(let applied)?:
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
@@ -63,6 +65,8 @@ extension FilterSession {
         self.flow.push(.finalCounts(SessionCounts(stats)))
       case .stats(let stats)?: self.flow.push(.stats(SessionCounts(stats)), topic: "stats")
       case .advice(let advice)?: self.flow.push(.advice(Advice(advice)), topic: "advice")
+      case .keyFrameNeeded(let needed)?:
+        self.flow.push(.keyFrameNeeded(KeyFrameRequest(needed)), topic: "keyFrameNeeded")
       case .analysis(let analysis)?:
         self.flow.push(.analysis(Analysis(analysis)), topic: "analysis \(analysis.stage)")
       case .pong(let pong)?:
@@ -107,6 +111,8 @@ enum Control: Sendable {
   case change(Sidelight_V1_ClientMessage, requestID: UInt64)
   case pause(PipelineChangeLog.Pause)
   case ping(id: UInt64)
+  case setEncoder(Sidelight_V1_SetEncoder)
+  case requestKeyFrame
 
   /// Creates a message that selects a pipeline again.
   static func select(_ replay: PipelineChangeLog.Replay) -> Control {
@@ -132,6 +138,8 @@ enum Control: Sendable {
       case .ping(let id):
         $0.ping.id = id
         $0.ping.clientTimeNs = Int64(clamping: time)
+      case .setEncoder(let change): $0.setEncoder = change
+      case .requestKeyFrame: $0.requestKeyFrame = Sidelight_V1_RequestKeyFrame()
       }
     }
   }

@@ -22,7 +22,7 @@ struct OutgoingFrame: Sendable {
   func message(
     ring: ClientRing?, storedIn callMessages: OutboundMessageStore.CallMessages
   ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
-    // Files are small and travel inline.
+    // Compressed pictures are small and travel inline.
     if case .frame(let frame) = self.frame.picture,
       let image = ring?.place(frame, for: self.sequence)
     {
@@ -43,11 +43,17 @@ struct OutgoingFrame: Sendable {
       let envelope = try PixelEnvelope(message, pixelByteCount: frame.packedByteCount)
       frame.copyPacked(into: envelope.pixels)
       return envelope
-    case .jpeg(let file, _):
-      let envelope = try PixelEnvelope(message, pixelByteCount: file.count)
-      envelope.pixels.copy(file)
-      return envelope
+    case .jpeg(let bytes, _): return try Self.envelope(message, bytes)
+    case .encoded(let frame): return try Self.envelope(message, frame.bytes)
     }
+  }
+
+  private static func envelope(
+    _ message: Sidelight_V1_ClientMessage, _ bytes: [UInt8]
+  ) throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
+    let envelope = try PixelEnvelope(message, pixelByteCount: bytes.count)
+    envelope.pixels.copy(bytes)
+    return envelope
   }
 
   private var message: Sidelight_V1_Frame {
@@ -56,7 +62,8 @@ struct OutgoingFrame: Sendable {
       switch self.frame.picture {
       case .frame(let frame):
         $0.image.describe(input: frame.geometry, orientation: frame.orientation)
-      case .jpeg(_, let orientation): $0.image.describe(jpegOf: nil, orientation: orientation)
+      case .jpeg(_, let orientation): $0.image.describe(of: nil, orientation: orientation)
+      case .encoded(let frame): $0.image.describe(frame)
       }
       // Replaced by a slot, or by the envelope's pixels.
       $0.image.inline = Data()

@@ -20,6 +20,8 @@ public enum SessionEvent: Sendable {
   case state(SessionState)
   /// A recommendation to the sender.
   case advice(Advice)
+  /// The server cannot decode the sender's frames until a key frame arrives.
+  case keyFrameNeeded(KeyFrameRequest)
   /// A result of an analysis stage.
   case analysis(Analysis)
   /// The server's counts so far, at the interval ``SessionOptions/statsInterval``.
@@ -199,6 +201,40 @@ public struct Advice: Sendable, Hashable {
     self.bottleneck = message.bottleneck
     self.suggestedFPS = message.suggestedFps > 0 ? message.suggestedFps : nil
     self.suggestedScale = message.suggestedScale > 0 ? message.suggestedScale : nil
+  }
+}
+
+/// The server's request for a key frame. Repeated every half second while none arrives.
+public struct KeyFrameRequest: Sendable, Hashable {
+  /// The reason why a key frame is needed.
+  public enum Reason: Sendable, Hashable {
+    /// The stream began without one.
+    case start
+    /// A frame is missing.
+    case loss
+    /// A frame is damaged.
+    case damage
+    /// Decoding takes more time than the budgets of the frames leave.
+    case tooSlow
+    /// A reason that is unknown to this library.
+    case other
+  }
+
+  /// The first frame that cannot be decoded.
+  public var sequence: UInt64
+  /// The reason.
+  public var reason: Reason
+
+  init(_ message: Sidelight_V1_KeyFrameNeeded) {
+    self.sequence = message.sequence
+    self.reason =
+      switch message.reason {
+      case .start: .start
+      case .loss: .loss
+      case .damage: .damage
+      case .tooSlow: .tooSlow
+      case .unspecified, .UNRECOGNIZED: .other
+      }
   }
 }
 

@@ -47,6 +47,7 @@ extension SessionFlow {
       var controls: [Control] = []
       if let replay = state.changes.takeReplay() { controls.append(.select(replay)) }
       if let pause = state.changes.pause { controls.append(.pause(pause)) }
+      if let encoder = state.encoder { controls.append(.setEncoder(encoder)) }
       state.window.open(capacity: framesInFlight, first: controls)
       state.opening = state.opening ?? .success(())
     }

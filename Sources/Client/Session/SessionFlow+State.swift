@@ -39,6 +39,8 @@ extension SessionFlow {
     /// Whether an iterator has claimed the events.
     var isIterated = false
     var changes: PipelineChangeLog
+    /// The changed settings of the encoder, if any.
+    var encoder: Sidelight_V1_SetEncoder?
     var fallbacks: FallbackPictureSource
     var lastState = SessionState.running
     var id = ""
@@ -111,6 +113,7 @@ extension SessionFlow {
       case .change(_, let requestID): self.changes.send(requestID)
       case .pause(let pause): self.changes.pause = pause
       case .ping(let id): self.pings[id]?.sent = (now, wall)
+      case .setEncoder, .requestKeyFrame: break
       }
     }
 

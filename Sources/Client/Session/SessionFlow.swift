@@ -132,6 +132,20 @@ extension SessionFlow {
     }
   }
 
+  /// Changes the settings of the encoder, on this connection and on later ones.
+  func setEncoder(_ describe: (inout Sidelight_V1_SetEncoder) -> Void) {
+    self.update { state in
+      var change = state.encoder ?? Sidelight_V1_SetEncoder()
+      describe(&change)
+      state.encoder = change
+      if state.window.isOpen { state.window.push(.setEncoder(change)) }
+    }
+  }
+
+  func requestKeyFrame() {
+    self.update { if $0.window.isOpen { $0.window.pushUrgent(.requestKeyFrame) } }
+  }
+
   /// Measures the round trip to the server and the offset of its clock.
   ///
   /// - Throws: `RPCError` with UNAVAILABLE while disconnected; `CancellationError`.

@@ -101,6 +101,8 @@ public struct OutputOptions: Sendable, Hashable {
     case raw(PixelFormat)
     /// As JPEG files.
     case jpeg
+    /// As encoded video.
+    case encoded(EncodedFormat)
   }
 
   /// - `format` (default: as the picture was sent): the format of the result.
@@ -117,11 +119,14 @@ public struct OutputOptions: Sendable, Hashable {
   public var isUpright: Bool
   /// - `jpegQuality` (percent, optional, range: 1-100, default: 80): the quality of JPEG files.
   public var jpegQuality: Int?
+  /// - `encoder` (optional): the settings of the encoder of video. With settings, unchanged frames
+  ///   are encoded again too.
+  public var encoder: EncoderOptions?
 
   /// Creates options; the defaults keep the format and size of the input.
   public init(
     format: Format? = nil, width: Int? = nil, height: Int? = nil, fit: PictureFit = .fit,
-    isUpright: Bool = false, jpegQuality: Int? = nil
+    isUpright: Bool = false, jpegQuality: Int? = nil, encoder: EncoderOptions? = nil
   ) {
     self.format = format
     self.width = width
@@ -129,6 +134,46 @@ public struct OutputOptions: Sendable, Hashable {
     self.fit = fit
     self.isUpright = isUpright
     self.jpegQuality = jpegQuality
+    self.encoder = encoder
+  }
+}
+
+/// The settings of a video encoder; see `EncoderSpec` of the contract.
+public struct EncoderOptions: Sendable, Hashable {
+  /// The relation of processor time to quality.
+  public enum Effort: Sendable, Hashable {
+    /// The least processor time.
+    case fast
+    /// More processor time for better quality.
+    case balanced
+    /// The most processor time that suits live video.
+    case best
+  }
+
+  /// - `bitRate` (bits a second, optional, range: 20000-100000000, default: by size and frame rate).
+  public var bitRate: Int?
+  /// - `frameRate` (frames a second, optional, range: 1-240, default: `SessionOptions.maxFPS`, or
+  ///   30): the frame rate that the bit rate is for.
+  public var frameRate: Double?
+  /// - `keyFrameInterval` (frames, optional, default: only where one is needed): the maximum number
+  ///   of frames from a key frame to the next.
+  public var keyFrameInterval: Int?
+  /// - `temporalLayers` (range: 1-3, default: 1): the layers, of which the upper ones can be dropped
+  ///   on the way to a receiver.
+  public var temporalLayers: Int
+  /// - `effort` (default: fast): the relation of processor time to quality.
+  public var effort: Effort
+
+  /// Creates settings.
+  public init(
+    bitRate: Int? = nil, frameRate: Double? = nil, keyFrameInterval: Int? = nil,
+    temporalLayers: Int = 1, effort: Effort = .fast
+  ) {
+    self.bitRate = bitRate
+    self.frameRate = frameRate
+    self.keyFrameInterval = keyFrameInterval
+    self.temporalLayers = temporalLayers
+    self.effort = effort
   }
 }
 
@@ -166,8 +211,10 @@ extension Sidelight_V1_OutputSpec {
     switch options.format {
     case .raw(let format)?: self.format = Sidelight_V1_PixelFormat(format)
     case .jpeg?: self.format = .jpeg
+    case .encoded(let format)?: self.format = Sidelight_V1_PixelFormat(format)
     case nil: break
     }
+    if let encoder = options.encoder { self.encoder = Sidelight_V1_EncoderSpec(encoder) }
     self.width = UInt32(clamping: options.width ?? 0)
     self.height = UInt32(clamping: options.height ?? 0)
     self.fit =
@@ -178,5 +225,21 @@ extension Sidelight_V1_OutputSpec {
       }
     self.upright = options.isUpright
     self.jpegQuality = UInt32(clamping: options.jpegQuality ?? 0)
+  }
+}
+
+extension Sidelight_V1_EncoderSpec {
+  fileprivate init(_ options: EncoderOptions) {
+    self.init()
+    self.bitRate = UInt32(clamping: options.bitRate ?? 0)
+    self.frameRate = options.frameRate ?? 0
+    self.keyFrameInterval = UInt32(clamping: options.keyFrameInterval ?? 0)
+    self.temporalLayers = UInt32(clamping: options.temporalLayers)
+    self.effort =
+      switch options.effort {
+      case .fast: .fast
+      case .balanced: .balanced
+      case .best: .best
+      }
   }
 }

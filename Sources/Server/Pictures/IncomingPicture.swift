@@ -8,12 +8,15 @@ package enum IncomingPicture: Sendable {
   case frame(Frame)
   /// A file, in the transport's memory.
   case file(PixelBuffer, PictureForm)
+  /// A picture of a stream of encoded video.
+  case video(EncodedPicture)
 
   /// The picture's form, as the message or the file's header states it.
   package var form: PictureForm {
     switch self {
     case .frame(let frame): PictureForm(frame)
     case .file(_, let form): form
+    case .video(let picture): picture.form
     }
   }
 
@@ -22,6 +25,7 @@ package enum IncomingPicture: Sendable {
     switch self {
     case .frame(let frame): frame.buffer
     case .file(let bytes, _): bytes
+    case .video(let picture): picture.bytes
     }
   }
 
@@ -29,8 +33,8 @@ package enum IncomingPicture: Sendable {
   /// Fast enough for the threads of the transport.
   ///
   /// - Parameters:
-  ///   - pixels: The bytes of the image, if any. A file must be in memory that the client cannot
-  ///     write to: copy it out of shared memory first.
+  ///   - pixels: The bytes of the image, if any. Compressed pictures must be in memory that the
+  ///     client cannot write to: copy them out of shared memory first.
   ///   - limits: The limits of a picture's size.
   ///   - jpeg: Reads the header.
   /// - Throws: ``FieldViolation`` whose field is relative to the image.
@@ -41,12 +45,7 @@ package enum IncomingPicture: Sendable {
       self = .frame(try image.frame(over: pixels, limits: limits))
       return
     }
-    guard let pixels else {
-      throw FieldViolation(field: "pixels", reason: "no inline pixels were sent")
-    }
-    guard image.planes.isEmpty else {
-      throw FieldViolation(field: "planes", reason: "has \(image.planes.count), a JPEG has none")
-    }
+    let pixels = try image.checkCompressed(pixels)
     let header: JPEGHeader
     do throws(CodecError) {
       header = try pixels.withFile { file throws(CodecError) in try jpeg.header(of: file) }
@@ -62,12 +61,24 @@ package enum IncomingPicture: Sendable {
 }
 
 extension Sidelight_V1_Image {
+  /// Returns the bytes of a compressed picture, which has no planes.
+  func checkCompressed(_ bytes: PixelBuffer?) throws(FieldViolation) -> PixelBuffer {
+    guard let bytes else {
+      throw FieldViolation(field: "pixels", reason: "no inline pixels were sent")
+    }
+    guard self.planes.isEmpty else {
+      throw FieldViolation(
+        field: "planes", reason: "has \(self.planes.count), a compressed picture has none")
+    }
+    return bytes
+  }
+
   /// Checks the size that the message states, if any, against the size of the file.
   func check(stated size: FrameSize) throws(FieldViolation) {
     for (name, stated, actual) in [
       ("width", self.width, size.width), ("height", self.height, size.height),
     ] where stated != 0 && Int(stated) != actual {
-      throw FieldViolation(field: name, reason: "is \(stated), the file says \(actual)")
+      throw FieldViolation(field: name, reason: "is \(stated), the picture says \(actual)")
     }
   }
 }

@@ -1,3 +1,4 @@
+import GRPCCore
 package import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire
@@ -15,12 +16,15 @@ package struct OutputShape: Sendable, Hashable {
     /// The orientation in which to show them.
     package var orientation: Orientation
 
+    /// Whether unchanged pictures are encoded again.
+    var reencodes: Bool
+
     /// Returns whether pictures of a form come back unchanged, byte for byte. A file of the
     /// requested kind is not encoded again, whatever the format of its samples.
     ///
     /// - Parameter plan: Returns the plan that keeps the encoding of samples.
     func changesNothing(in form: PictureForm, _ plan: () -> Plan) -> Bool {
-      self.coding == form.coding && plan().isIdentity
+      self.coding == form.coding && !self.reencodes && plan().isIdentity
     }
   }
 
@@ -32,6 +36,9 @@ package struct OutputShape: Sendable, Hashable {
   package private(set) var isUpright = false
   /// The settings of JPEG files.
   package private(set) var jpeg = JPEGSettings()
+  /// Whether the encoder of video has settings of its own, for which unchanged pictures are encoded
+  /// again.
+  package private(set) var hasEncoderSettings = false
 
   /// Keeps the form of the pictures.
   package init() {}
@@ -59,10 +66,52 @@ package struct OutputShape: Sendable, Hashable {
         throw FieldViolation(
           field: "format", reason: "is PNG, which is only for still images, not for streams")
       }
+      if let codec = coding.codec {
+        guard !allowsPNG else {
+          throw FieldViolation(
+            field: "format", reason: "is \(codec.name), which is for streams, not for still images")
+        }
+        guard codec.canEncode else {
+          throw FieldViolation(lacking: codec, field: "format", to: "encode")
+        }
+      }
       self.coding = coding
     }
+    try self.setSize(width: wire.width, height: wire.height, limits)
+    self.size.fit = try PictureFit(wire.fit)
+    self.isUpright = wire.upright
+    guard wire.jpegQuality <= 100 else {
+      throw FieldViolation(
+        field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100",
+        info: .outOfRange(wire.jpegQuality, limit: 100))
+    }
+    if wire.jpegQuality > 0 { self.jpeg.quality = Int(wire.jpegQuality) }
+    self.jpeg.subsampling = try JPEGSubsampling(wire.jpegSubsampling)
+    self.hasEncoderSettings = wire.hasEncoder
+  }
+
+  /// Changes the size of encoded results for later frames.
+  ///
+  /// - Throws: ``FieldViolation`` for a value outside its range. The field is relative to the
+  ///   message.
+  package mutating func apply(
+    _ change: Sidelight_V1_SetEncoder, limits: FrameLimits
+  ) throws(FieldViolation) {
+    if let coding = self.coding, coding.codec == nil {
+      throw FieldViolation(
+        code: .failedPrecondition, field: "", reason: "needs an output that is encoded video")
+    }
+    if change.width != 0 || change.height != 0 {
+      try self.setSize(width: change.width, height: change.height, limits)
+    }
+    self.hasEncoderSettings = true
+  }
+
+  private mutating func setSize(
+    width: UInt32, height: UInt32, _ limits: FrameLimits
+  ) throws(FieldViolation) {
     // An unspecified side has at least one pixel.
-    let size = FrameSize(width: max(1, Int(wire.width)), height: max(1, Int(wire.height)))
+    let size = FrameSize(width: max(1, Int(width)), height: max(1, Int(height)))
     for (name, side) in [("width", size.width), ("height", size.height)]
     where side > limits.maxDimension {
       throw FieldViolation(
@@ -75,30 +124,22 @@ package struct OutputShape: Sendable, Hashable {
         reason: "\(size) is \(size.pixelCount) pixels, the limit is \(limits.maxPixels)",
         info: .outOfRange(size.pixelCount, limit: limits.maxPixels))
     }
-    self.size.width = wire.width == 0 ? nil : size.width
-    self.size.height = wire.height == 0 ? nil : size.height
-    self.size.fit = try PictureFit(wire.fit)
-    self.isUpright = wire.upright
-    guard wire.jpegQuality <= 100 else {
-      throw FieldViolation(
-        field: "jpeg_quality", reason: "is \(wire.jpegQuality), the limit is 100",
-        info: .outOfRange(wire.jpegQuality, limit: 100))
-    }
-    if wire.jpegQuality > 0 { self.jpeg.quality = Int(wire.jpegQuality) }
-    self.jpeg.subsampling = try JPEGSubsampling(wire.jpegSubsampling)
+    self.size.width = width == 0 ? nil : size.width
+    self.size.height = height == 0 ? nil : size.height
   }
 
   /// Returns the conversion for pictures of a form.
   ///
   /// Samples that become a file are rotated upright, because files don't state an orientation.
   package func delivery(of form: PictureForm) -> Delivery {
-    let coding = self.coding ?? form.coding
+    let coding = self.coding ?? form.coding.answer
     let isUpright = self.isUpright || (coding.isFile && !form.coding.isFile)
     var shape = self.size
     if isUpright { shape.orientation = form.orientation }
     return Delivery(
       shape: shape, encoding: self.encoding(of: form, as: coding), coding: coding,
-      orientation: isUpright ? .upright : form.orientation)
+      orientation: isUpright ? .upright : form.orientation,
+      reencodes: coding.codec != nil && self.hasEncoderSettings)
   }
 
   /// Returns the best encoding of samples for a coding.
@@ -106,7 +147,7 @@ package struct OutputShape: Sendable, Hashable {
     let geometry = form.geometry
     switch coding {
     case .raw(let format):
-      guard self.coding != nil || form.coding.isFile else { return nil }
+      guard self.coding != nil || form.coding.isCompressed else { return nil }
       return FrameEncoding(format: format, color: geometry.color)
     case .jpeg:
       // A grey picture stays grey. For others, the encoding is the one that the file stores.
@@ -115,6 +156,11 @@ package struct OutputShape: Sendable, Hashable {
         ? FrameEncoding(format: .i420, color: .jpeg) : FrameEncoding(format: .rgb24)
     case .png:
       return geometry.format.isYUV ? FrameEncoding(format: .rgb24) : nil
+    case .video(let codec):
+      // VP8 does not state a matrix; decoders assume BT.601.
+      var color = ColorDescription()
+      if codec != .vp8 { color.matrix = geometry.color.matrix }
+      return FrameEncoding(format: .i420, color: color)
     }
   }
 }

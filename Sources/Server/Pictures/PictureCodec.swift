@@ -35,6 +35,12 @@ struct PictureCodec: Sendable {
   ) async throws -> Frame {
     switch picture {
     case .frame(let frame): return frame
+    case .video(let picture):
+      // Sessions decode in front of the mailbox.
+      guard let frame = picture.frame else {
+        preconditionFailure("a picture of a stream is decoded in the order of arrival")
+      }
+      return frame
     case .file(let bytes, let form):
       let frame = try await observer.pass(.jpegDecode) {
         do throws(CodecError) {

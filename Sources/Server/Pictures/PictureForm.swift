@@ -1,3 +1,4 @@
+package import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire
 
@@ -9,12 +10,18 @@ package enum PictureCoding: Sendable, Hashable {
   case jpeg
   /// A PNG file.
   case png
+  /// A picture of a stream of encoded video.
+  case video(VideoCodec)
 
   /// - Returns: `nil` for an unknown format.
   package init?(_ wire: Sidelight_V1_PixelFormat) {
     switch wire {
     case .jpeg: self = .jpeg
     case .png: self = .png
+    case .h264: self = .video(.h264)
+    case .vp8: self = .video(.vp8)
+    case .vp9: self = .video(.vp9)
+    case .av1: self = .video(.av1)
     default:
       guard let format = PixelFormat(wire) else { return nil }
       self = .raw(format)
@@ -24,10 +31,23 @@ package enum PictureCoding: Sendable, Hashable {
   /// Whether the picture is a file: complete in itself, and without an orientation.
   var isFile: Bool {
     switch self {
-    case .raw: false
+    case .raw, .video: false
     case .jpeg, .png: true
     }
   }
+
+  /// The codec, if the picture is part of a stream of encoded video.
+  var codec: VideoCodec? {
+    if case .video(let codec) = self { codec } else { nil }
+  }
+
+  /// The coding of results that follows from the coding of the pictures.
+  var answer: PictureCoding {
+    self.codec.map { .video($0.canEncode ? $0 : .vp8) } ?? self
+  }
+
+  /// Whether the length of a picture is known only once it is encoded.
+  var isCompressed: Bool { self.isFile || self.codec != nil }
 }
 
 extension Sidelight_V1_PixelFormat {
@@ -36,7 +56,19 @@ extension Sidelight_V1_PixelFormat {
     case .raw(let format): self.init(format)
     case .jpeg: self = .jpeg
     case .png: self = .png
+    case .video(let codec): self.init(codec)
     }
+  }
+
+  /// The format of a codec's pictures.
+  package init(_ codec: VideoCodec) {
+    self =
+      switch codec {
+      case .h264: .h264
+      case .vp8: .vp8
+      case .vp9: .vp9
+      case .av1: .av1
+      }
   }
 }
 

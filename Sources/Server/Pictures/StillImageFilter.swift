@@ -128,6 +128,9 @@ package struct StillImageFilter: Sendable {
           frame,
           PictureForm(coding: .png, geometry: frame.geometry, orientation: frame.orientation)
         )
+      case .h264, .vp8, .vp9, .av1:
+        throw FieldViolation(
+          field: "format", reason: "is a picture of a stream, which only sessions decode")
       default:
         let picture = try IncomingPicture(
           image, over: image.pixels == nil ? nil : .copy(of: image.inline), limits: self.limits,
@@ -162,7 +165,7 @@ package struct StillImageFilter: Sendable {
   ) async throws -> Sidelight_V1_Image {
     guard coding.isFile else { return Sidelight_V1_Image(frame) }
     var image = Sidelight_V1_Image()
-    image.describe(jpegOf: frame.size, orientation: frame.orientation)
+    image.describe(of: frame.size, orientation: frame.orientation)
     image.format = Sidelight_V1_PixelFormat(coding)
     if coding == .png {
       image.inline = Data(try ImageEncoder(.png()).encode(frame))

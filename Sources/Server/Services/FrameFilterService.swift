@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCProtobuf
 import Logging
 import ServiceLifecycle
+import SidelightCodecs
 import SidelightKernels
 import SidelightTransport
 import SidelightWire
@@ -170,6 +171,7 @@ struct FrameFilterService: RegistrableRPCService {
       $0.limits = self.engine.admission.limits
       $0.assetLimits = Sidelight_V1_AssetLimits(self.configuration.assets)
       $0.features = Self.features + (self.engine.rings == nil ? [] : ["shared_memory"])
+      $0.codecs = VideoCodec.allCases.map(Sidelight_V1_VideoCodec.init)
       $0.instructionSet = InstructionSet.current.rawValue
       $0.transport = Sidelight_V1_TransportSettings(self.configuration)
       $0.load.sessions = UInt32(clamping: sessions.count)
@@ -197,6 +199,16 @@ struct FrameFilterService: RegistrableRPCService {
     "process.transitions", "process.unmodified", "process.update", "sessions",
     "sessions.participant",
   ]
+}
+
+extension Sidelight_V1_VideoCodec {
+  fileprivate init(_ codec: VideoCodec) {
+    self.init()
+    self.format = Sidelight_V1_PixelFormat(codec)
+    self.library = codec.library ?? ""
+    self.decodes = codec.canDecode
+    self.encodes = codec.canEncode
+  }
 }
 
 extension RPCRouter {

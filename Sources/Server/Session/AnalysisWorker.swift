@@ -73,6 +73,8 @@ struct AnalysisWorker {
     case .unreadable?: return nil
     case .abandoned?, nil: break
     }
+    // A picture of a stream cannot be decoded again.
+    if case .video = job.picture { return nil }
     return try await self.engine.processing.scheduler.withTurn(
       session: self.session.handle.number, deadline: job.frame.received + Self.defaultBudget
     ) { _, _ in

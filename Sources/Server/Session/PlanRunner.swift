@@ -65,7 +65,7 @@ struct PlanRunner: Sendable {
       }
     }
 
-    guard compiled.delivery.coding.isFile else {
+    guard compiled.delivery.coding.isCompressed else {
       // The last pass writes into the outgoing message, or into the client's slot.
       let picture = try OutgoingPicture(
         shapedAs: compiled.plan.output, orientation: compiled.delivery.orientation,
@@ -86,12 +86,23 @@ struct PlanRunner: Sendable {
       result = Frame(layout: layout, color: compiled.plan.output.color, buffer: buffer)
     }
     do {
+      var outcome = outcome
+      if let codec = compiled.delivery.coding.codec {
+        // It is encoded when it is written; the slot belongs to the client again then.
+        let isInSlot = frame.isInSharedMemory && result.buffer === input.buffer
+        let shown = (isInSlot ? result.copy(in: self.processing.pool) : result)
+          .shown(compiled.delivery.orientation)
+        return (
+          OutgoingPicture(
+            unencoded: UnencodedPicture(shown, as: codec, of: frame), outcome: outcome), report
+        )
+      }
+      outcome.image = Sidelight_V1_Image()
+      outcome.image.describe(of: result.size, orientation: compiled.delivery.orientation)
       let picture = try await codec.withJPEG(
-        of: result, compiled.jpeg, observer: observer
-      ) { file in
-        try OutgoingPicture(
-          jpeg: file, of: result.size, orientation: compiled.delivery.orientation,
-          outcome: outcome, limits: self.limits)
+        of: result, compiled.output.jpeg, observer: observer
+      ) { [outcome] file in
+        try OutgoingPicture(compressed: file, outcome: outcome, limits: self.limits)
       }
       return (picture, report)
     } catch var expired as WorkerPassObserver.Expired {

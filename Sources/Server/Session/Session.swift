@@ -13,6 +13,7 @@ import Tracing
 ///
 /// Child tasks of the RPC handler share the work:
 /// - The reader reads all messages, checks them and offers frames to the mailbox.
+/// - The decoding worker decodes frames of encoded video in front of the mailbox.
 /// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute
 ///   threads. It requests turns on the thread of its connection.
 /// - The analysis worker analyzes some of the frames at the same time.
@@ -30,6 +31,12 @@ struct Session: Sendable {
   let engine: Engine
   let mailbox: FrameMailbox
   let outcomes: FrameOutcomeQueue
+  /// The requested form of the results.
+  let output: EncodedOutput
+  /// The frames in front of the mailbox, of a session with encoded video.
+  let decodingJobs: Mailbox<DecodingJob>
+  /// Whether frames have taken the way through the decoding worker.
+  let decodesFrames = LockedValue(false)
   /// Gives frames their outcomes.
   let resolver: FrameResolver
   /// The rate limiter shared by all calls of the caller or participant.
@@ -64,6 +71,9 @@ struct Session: Sendable {
     self.callContext = callContext
     self.mailbox = Mailbox(
       depth: options.mailboxDepth, policy: options.dropPolicy, evictionPriority: \.evictionPriority)
+    self.output = EncodedOutput(options)
+    // Credits bound the frames that wait, so this only delays clients that never drop.
+    self.decodingJobs = Mailbox(depth: options.framesInFlight, policy: .neverDrop)
     self.scene = SessionScene(session: number)
     let quality = SessionQuality(mayReduce: options.open.allowDegraded, clock: engine.clock)
     self.quality = quality
@@ -93,7 +103,8 @@ struct Session: Sendable {
     // `opened` reports a refusal; pixels then travel inline.
     self.ring = try? self.ringGrant?.get().ring
     self.resolver = FrameResolver(
-      outcomes: self.outcomes, handle: self.handle, options: options, ring: self.ring,
+      outcomes: self.outcomes, handle: self.handle, options: options, output: self.output,
+      ring: self.ring,
       quality: quality, clock: engine.clock)
   }
 
@@ -166,6 +177,11 @@ struct Session: Sendable {
         return .reader
       }
       group.addTask {
+        var worker = DecodingWorker(session: self)
+        await worker.run()
+        return .helper
+      }
+      group.addTask {
         await SessionWorker(session: self).run()
         return .worker
       }
@@ -220,7 +236,9 @@ struct Session: Sendable {
   /// acknowledgements.
   private func closeInputs() {
     self.outcomes.openWindow()
-    self.mailbox.finish()
+    // The decoding worker finishes the mailbox once it has decoded the frames that wait.
+    self.decodingJobs.finish()
+    if !self.decodesFrames.value { self.mailbox.finish() }
     self.analysisJobs.finish()
   }
 

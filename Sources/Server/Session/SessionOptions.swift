@@ -26,6 +26,8 @@ struct SessionOptions: Sendable {
   let failurePolicy: FailurePolicy
   /// The form of the results.
   let output: OutputShape
+  /// The settings of the encoder, if the results are encoded video.
+  let encoder: EncoderRequest
   /// The interval at which counts are sent. `nil` sends them only at the end.
   let statsInterval: Duration?
   /// The shared memory requested by the client, if any.
@@ -96,6 +98,7 @@ struct SessionOptions: Sendable {
     }
     do throws(FieldViolation) {
       self.output = try OutputShape(open.output, limits: limits, allowsPNG: false)
+      self.encoder = try EncoderRequest(open.output.encoder)
     } catch {
       throw error.within("open.output")
     }

@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCProtobuf
 import Logging
 import ServiceLifecycle
+import SidelightCodecs
 import SidelightKernels
 import SidelightTransport
 import SidelightWire
@@ -11,7 +12,7 @@ import SwiftProtobuf
 /// and answers errors.
 struct SessionReader: ~Copyable {
   private let session: Session
-  private let pictures: FramePictureReader
+  private var pictures: FramePictureReader
   private var admission: FrameAdmission
   private var compiledPipelines: CompiledPipelineCache
   private var analyses = AnalysisSchedule()
@@ -34,7 +35,8 @@ struct SessionReader: ~Copyable {
       processing: engine.processing, limits: engine.admission.frameLimits, ring: session.ring)
     self.admission = FrameAdmission(session: session)
     self.compiledPipelines = CompiledPipelineCache(
-      engine: engine, session: session.handle.number, options: session.options)
+      engine: engine, session: session.handle.number, options: session.options,
+      output: session.output)
     self.rate = ControlRate(at: engine.clock.now())
     self.excess = ExcessFrames(at: engine.clock.now())
   }
@@ -96,6 +98,8 @@ struct SessionReader: ~Copyable {
       self.handle.setPause(.running)
       cost += self.handle.stageCount
     case .ping(let ping)?: self.answer(ping)
+    case .setEncoder(let change)?: try self.apply(change)
+    case .requestKeyFrame?: self.session.output.requestKeyFrame()
     case .open?:
       throw FieldViolation(code: .failedPrecondition, field: "open", reason: "was sent twice")
     case .frame?, nil:
@@ -142,23 +146,42 @@ struct SessionReader: ~Copyable {
     do throws(FieldViolation) {
       let revision = try self.handle.apply(change)
       // Queued before this task reserves places for frames of the revision, so before `applied`.
-      self.outcomes.push(
-        .message(
-          .with {
-            $0.accepted.requestID = change.requestID
-            $0.accepted.revision = revision
-          }))
-      self.consecutiveErrors = 0
+      self.accept(requestID: change.requestID, revision: revision)
     } catch {
-      let violation = error.within(change.field)
-      self.outcomes.push(
-        .message(
-          .with {
-            $0.error.requestID = change.requestID
-            $0.error.status = Google_Rpc_Status(violation.status)
-          }))
-      try self.countError(violation)
+      try self.refuse(requestID: change.requestID, error.within(change.field))
     }
+  }
+
+  /// Changes the settings of the output's encoder.
+  private mutating func apply(_ change: Sidelight_V1_SetEncoder) throws {
+    do throws(FieldViolation) {
+      try self.session.output.apply(change, limits: self.engine.admission.frameLimits)
+      self.accept(requestID: change.requestID, revision: self.handle.revision)
+    } catch {
+      try self.refuse(requestID: change.requestID, error.within("set_encoder"))
+    }
+  }
+
+  /// Answers an accepted change.
+  private mutating func accept(requestID: UInt64, revision: UInt64) {
+    self.outcomes.push(
+      .message(
+        .with {
+          $0.accepted.requestID = requestID
+          $0.accepted.revision = revision
+        }))
+    self.consecutiveErrors = 0
+  }
+
+  /// Answers a refused change.
+  private mutating func refuse(requestID: UInt64, _ violation: FieldViolation) throws {
+    self.outcomes.push(
+      .message(
+        .with {
+          $0.error.requestID = requestID
+          $0.error.status = Google_Rpc_Status(violation.status)
+        }))
+    try self.countError(violation)
   }
 
   private mutating func receive(_ ack: Sidelight_V1_Ack) throws {
@@ -216,14 +239,15 @@ struct SessionReader: ~Copyable {
       message, byteCount: byteCount, in: self.session)
     let reservation = self.outcomes.reserve(sequence: message.sequence, byteCount: byteCount)
     let pause = self.handle.pause
-    let isFileInSlot = pixels == nil && message.image.format.isFile
+    let isVideo = PictureCoding(message.image.format)?.codec != nil
+    // A file is copied out of its slot only if the frame is accepted.
+    let isFileInSlot = pixels == nil && message.image.format.isCompressed && !isVideo
     let picture: IncomingPicture
     do throws(FieldViolation) {
       try self.admission.checkSequence(of: message)
       let slot =
         pixels == nil
         ? try self.pictures.takeSlot(of: message.image, for: reservation.arrival) : nil
-      // A file is copied out of its slot only if the frame is accepted.
       if let slot, isFileInSlot,
         let reason = await self.admission.refusal(
           of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
@@ -234,7 +258,12 @@ struct SessionReader: ~Copyable {
       }
       let contents = await self.pictures.contents(of: slot, message.image)
       try self.admission.checkTags(of: message)
-      picture = try self.pictures.picture(of: message, pixels ?? contents)
+      guard let checked = try self.pictures.picture(of: message, pixels ?? contents) else {
+        self.session.resolver.drop(
+          reservation, span, Drop(reason: .notDecodable, stage: .arrival))
+        return await self.leaveOut(message.sequence, .start)
+      }
+      picture = checked
       self.consecutiveErrors = 0
       // Whether a file is valid shows only when the worker decodes it.
       if case .frame = picture { self.session.resolver.decodingErrors.reset() }
@@ -242,17 +271,25 @@ struct SessionReader: ~Copyable {
       self.session.resolver.drop(
         reservation, span,
         Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
+      if isVideo { await self.leaveOut(message.sequence, .damage) }
       return try self.countError(error)
     }
+    let video: EncodedPicture? = if case .video(let picture) = picture { picture } else { nil }
     self.handle.recordGeometry(picture.form.geometry)
     var active = self.handle.activePipeline(for: message, received: received)
     if !isFileInSlot,
       let reason = await self.admission.refusal(
-        of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
-        at: received)
+        of: message, byteCount: video?.decodedByteCount ?? byteCount,
+        hasCredit: reservation.hasCredit, pause: pause, isDecodedFirst: isVideo, at: received)
     {
-      return self.drop(reservation, span, reason, byteCount)
+      self.drop(reservation, span, reason, byteCount)
+      if let video {
+        await self.leaveOut(
+          message.sequence, video.header.isDisposable ? nil : reason == .paused ? .start : .loss)
+      }
+      return
     }
+    let isBeyondRate = isVideo && self.admission.isBeyondFrameRate(message, at: received)
     let deadline = self.admission.deadline(of: message, received: received)
     let selected = try await self.compiledPipelines.framePipeline(
       for: active, picture.form, budget: deadline.map { $0 - received },
@@ -280,9 +317,12 @@ struct SessionReader: ~Copyable {
     if !due.isEmpty {
       try await self.analyze(&frame, due, stages: analyses.map(\.stage))
     }
-    guard self.admission.hasTime(for: frame) else {
-      return self.drop(reservation, span, .lateOnArrival, byteCount)
+    let refusal: DropReason? =
+      isBeyondRate ? .rateLimited : self.admission.hasTime(for: frame) ? nil : .lateOnArrival
+    if video != nil || self.session.decodesFrames.value {
+      return await self.decode(frame, refusal)
     }
+    if let refusal { return self.drop(reservation, span, refusal, byteCount) }
     guard !self.canPassThroughNow(frame) else {
       return self.session.resolver.passThrough(frame, started: received)
     }
@@ -296,6 +336,30 @@ struct SessionReader: ~Copyable {
       self.session.resolver.drop(
         displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
     }
+  }
+
+  /// Offers a frame of a session with encoded video to the decoding worker. Later frames depend on
+  /// a refused one too, unless it is disposable.
+  private func decode(_ frame: IncomingFrame, _ refusal: DropReason?) async {
+    let drop = refusal.map { Drop(reason: $0, stage: .arrival) }
+    if let drop {
+      guard case .video(let picture) = frame.picture, !picture.header.isDisposable else {
+        self.session.resolver.drop(frame, drop)
+        return await self.leaveOut(frame.message.sequence, nil)
+      }
+    }
+    self.session.decodesFrames.value = true
+    for displaced in await self.session.decodingJobs.offer(.frame(frame, drop)) {
+      self.session.resolver.drop(frame, Drop(reason: displaced.reason, stage: .mailbox))
+    }
+  }
+
+  /// Tells the decoding worker of a frame that it will not get.
+  ///
+  /// - Parameter reason: Why later frames cannot be decoded; `nil` if they can.
+  private func leaveOut(_ sequence: UInt64, _ reason: KeyFrameReason?) async {
+    self.session.decodesFrames.value = true
+    _ = await self.session.decodingJobs.offer(.dropped(sequence: sequence, reason))
   }
 
   /// Logs the stages of a new revision that have no effect.
@@ -338,7 +402,10 @@ struct SessionReader: ~Copyable {
     let picture = try await self.pictures.retainablePicture(of: frame)
     // The owner of the source must decode: the worker's frame owns it, the analyses' frame doesn't.
     let analyzed = frame
-    if case .file = picture, frame.needsFiltering { frame.samples = SharedSamples.Source() }
+    switch picture {
+    case .file where frame.needsFiltering, .video: frame.samples = SharedSamples.Source()
+    case .file, .frame: break
+    }
     analyzers.begin(frame.arrival)
     let displaced = await self.session.analysisJobs.offer(
       AnalysisJob(

@@ -22,7 +22,7 @@ struct SessionWorker {
   private var clock: SessionClock { self.session.engine.clock }
 
   /// The deadline assumed by the scheduler for a frame without a budget.
-  private static let defaultBudget = Duration.milliseconds(200)
+  static let defaultBudget = Duration.milliseconds(200)
 
   init(session: Session) {
     self.session = session
@@ -322,7 +322,8 @@ struct SessionWorker {
       session: self.session.handle.number, deadline: self.turnDeadline(of: frame)
     ) { bands, meter in
       let blur = try self.engine.compiler.compileBlur(
-        for: frame.picture.form, as: self.session.options.output)
+        for: frame.picture.form,
+        as: frame.compiledPipeline?.output ?? self.session.output.shape)
       try blur.check(self.runner.limits)
       return try await self.runner.run(
         blur, on: frame, outcome: frame.outcome(.degraded, failure: status), hides: true,

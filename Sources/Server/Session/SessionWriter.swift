@@ -7,12 +7,14 @@ import SwiftProtobuf
 struct SessionWriter {
   private let session: Session
   private let callMessages: OutboundMessageStore.CallMessages?
+  private let video: VideoWriter
 
   /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
   ///   them.
   init(session: Session, callMessages: OutboundMessageStore.CallMessages?) {
     self.session = session
     self.callMessages = callMessages
+    self.video = VideoWriter(session: session)
   }
 
   /// Runs until the outcome queue is finished and empty, or writing fails because the client has
@@ -34,8 +36,7 @@ struct SessionWriter {
               $0.applied.resumeToken = self.session.handle.resumeToken()
             }))
       case .frame(let finished):
-        try await writer.write(self.message(of: finished))
-        finished.payload.span.end(finished: finished.disposition)
+        try await self.write(finished, to: writer)
       case .dropped(let run):
         try await writer.write(.message(.with { $0.dropped = Sidelight_V1_Dropped(run) }))
       case .finalCounts(let counts):
@@ -43,6 +44,30 @@ struct SessionWriter {
           .message(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: true) }))
       }
     }
+  }
+
+  /// Writes a finished frame, encoded if the output is video; or its drop, if it cannot be encoded.
+  private func write(
+    _ finished: FinishedFrame<OutgoingFrame>,
+    to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>
+  ) async throws {
+    var finished = finished
+    if case .unencoded(let picture, let outcome) = finished.payload.content {
+      do {
+        let encoded = try await self.video.picture(picture, of: finished, outcome)
+        finished.payload.content = encoded.content
+        self.session.outcomes.countEncoded(byteCount: encoded.byteCount)
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        let drop = Drop(videoFailure: error)
+        finished.payload.span.end(dropped: drop)
+        let run = self.session.outcomes.withdraw(finished, as: drop)
+        return try await writer.write(.message(.with { $0.dropped = Sidelight_V1_Dropped(run) }))
+      }
+    }
+    try await writer.write(self.message(of: finished))
+    finished.payload.span.end(finished: finished.disposition)
   }
 
   /// Returns the message; a pong with the time at which it is sent.

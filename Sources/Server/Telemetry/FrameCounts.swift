@@ -47,6 +47,15 @@ package struct FrameCounts: Sendable, Hashable {
     }
   }
 
+  /// Adds frames with a disposition.
+  mutating func add(_ count: Int, to disposition: FrameDisposition) {
+    switch disposition {
+    case .filtered: self.filtered = UInt64(Int(self.filtered) + count)
+    case .passedThrough: self.passedThrough = UInt64(Int(self.passedThrough) + count)
+    case .degraded: self.degraded = UInt64(Int(self.degraded) + count)
+    }
+  }
+
   /// Adds the counts of another session.
   package mutating func add(_ other: FrameCounts) {
     self.received += other.received

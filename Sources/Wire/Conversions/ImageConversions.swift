@@ -74,13 +74,16 @@ extension Sidelight_V1_Image {
     self.inline = frame.packedBytes()
   }
 
-  /// Describes a JPEG file, without its bytes.
+  /// Describes a JPEG file or a part of a stream of video, without its bytes.
   ///
   /// - Parameters:
-  ///   - size: The size. `nil` omits it, since the file states it.
+  ///   - format: The compressed format.
+  ///   - size: The size. `nil` omits it, since the file or the stream states it.
   ///   - orientation: The orientation of the picture.
-  package mutating func describe(jpegOf size: FrameSize?, orientation: Orientation) {
-    self.format = .jpeg
+  package mutating func describe(
+    _ format: Sidelight_V1_PixelFormat = .jpeg, of size: FrameSize?, orientation: Orientation
+  ) {
+    self.format = format
     self.width = UInt32(size?.width ?? 0)
     self.height = UInt32(size?.height ?? 0)
     if orientation != .upright {
@@ -119,7 +122,7 @@ extension PixelFormat {
     case .gray8: self = .gray8
     case .i420: self = .i420
     case .nv12: self = .nv12
-    case .unspecified, .jpeg, .png, .UNRECOGNIZED: return nil
+    case .unspecified, .jpeg, .png, .h264, .vp8, .vp9, .av1, .UNRECOGNIZED: return nil
     }
   }
 }
@@ -139,10 +142,10 @@ extension Sidelight_V1_PixelFormat {
 }
 
 extension Sidelight_V1_PixelFormat {
-  /// Whether the format is a compressed file.
-  package var isFile: Bool {
+  /// Whether pictures of the format are compressed: a file, or a part of a stream.
+  package var isCompressed: Bool {
     switch self {
-    case .jpeg, .png: true
+    case .jpeg, .png, .h264, .vp8, .vp9, .av1: true
     case .unspecified, .bgra8, .rgba8, .rgb24, .gray8, .i420, .nv12, .UNRECOGNIZED: false
     }
   }

@@ -158,40 +158,42 @@ package nonisolated struct Sidelight_V1_ApplyRequest: @unchecked Sendable {
 }
 
 /// Response message for `FrameFilter.Apply`.
-package nonisolated struct Sidelight_V1_ApplyResponse: Sendable {
+package nonisolated struct Sidelight_V1_ApplyResponse: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The result, with inline pixel data.
   package var image: Sidelight_V1_Image {
-    get {_image ?? Sidelight_V1_Image()}
-    set {_image = newValue}
+    get {_storage._image ?? Sidelight_V1_Image()}
+    set {_uniqueStorage()._image = newValue}
   }
   /// Returns true if `image` has been explicitly set.
-  package var hasImage: Bool {self._image != nil}
+  package var hasImage: Bool {_storage._image != nil}
   /// Clears the value of `image`. Subsequent reads from it will return its default value.
-  package mutating func clearImage() {self._image = nil}
+  package mutating func clearImage() {_uniqueStorage()._image = nil}
 
   /// The result of the server for the image.
-  package var disposition: Sidelight_V1_Disposition = .unspecified
+  package var disposition: Sidelight_V1_Disposition {
+    get {_storage._disposition}
+    set {_uniqueStorage()._disposition = newValue}
+  }
 
   /// The time that the server spent. `queue_us` is always 0.
   package var timing: Sidelight_V1_FrameTiming {
-    get {_timing ?? Sidelight_V1_FrameTiming()}
-    set {_timing = newValue}
+    get {_storage._timing ?? Sidelight_V1_FrameTiming()}
+    set {_uniqueStorage()._timing = newValue}
   }
   /// Returns true if `timing` has been explicitly set.
-  package var hasTiming: Bool {self._timing != nil}
+  package var hasTiming: Bool {_storage._timing != nil}
   /// Clears the value of `timing`. Subsequent reads from it will return its default value.
-  package mutating func clearTiming() {self._timing = nil}
+  package mutating func clearTiming() {_uniqueStorage()._timing = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _image: Sidelight_V1_Image? = nil
-  fileprivate var _timing: Sidelight_V1_FrameTiming? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// Request message for `FrameFilter.ListFilters`.
@@ -498,11 +500,40 @@ package nonisolated struct Sidelight_V1_GetServerInfoResponse: @unchecked Sendab
   /// Clears the value of `assetLimits`. Subsequent reads from it will return its default value.
   package mutating func clearAssetLimits() {_uniqueStorage()._assetLimits = nil}
 
+  /// The codecs of video, including those that this server lacks.
+  package var codecs: [Sidelight_V1_VideoCodec] {
+    get {_storage._codecs}
+    set {_uniqueStorage()._codecs = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// A codec of video.
+package nonisolated struct Sidelight_V1_VideoCodec: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The format of its frames.
+  package var format: Sidelight_V1_PixelFormat = .unspecified
+
+  /// The library and its version, such as "libvpx 1.12.0". Empty if the server was built without it.
+  package var library: String = String()
+
+  /// Whether the server decodes it.
+  package var decodes: Bool = false
+
+  /// Whether the server encodes it.
+  package var encodes: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// The transport settings in force. Settings that `Limits` also contains have the same values there.
@@ -811,41 +842,81 @@ nonisolated extension Sidelight_V1_ApplyResponse: SwiftProtobuf.Message, SwiftPr
   package static let protoMessageName: String = _protobuf_package + ".ApplyResponse"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}image\0\u{1}disposition\0\u{1}timing\0")
 
+  fileprivate class _StorageClass {
+    var _image: Sidelight_V1_Image? = nil
+    var _disposition: Sidelight_V1_Disposition = .unspecified
+    var _timing: Sidelight_V1_FrameTiming? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _image = source._image
+      _disposition = source._disposition
+      _timing = source._timing
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._image) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.disposition) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._timing) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._image) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._disposition) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._timing) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._image {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    if self.disposition != .unspecified {
-      try visitor.visitSingularEnumField(value: self.disposition, fieldNumber: 2)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._image {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      if _storage._disposition != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._disposition, fieldNumber: 2)
+      }
+      try { if let v = _storage._timing {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
     }
-    try { if let v = self._timing {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_ApplyResponse, rhs: Sidelight_V1_ApplyResponse) -> Bool {
-    if lhs._image != rhs._image {return false}
-    if lhs.disposition != rhs.disposition {return false}
-    if lhs._timing != rhs._timing {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._image != rhs_storage._image {return false}
+        if _storage._disposition != rhs_storage._disposition {return false}
+        if _storage._timing != rhs_storage._timing {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1231,7 +1302,7 @@ nonisolated extension Sidelight_V1_GetServerInfoRequest: SwiftProtobuf.Message, 
 
 nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".GetServerInfoResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}limits\0\u{1}features\0\u{1}load\0\u{3}instruction_set\0\u{1}transport\0\u{3}asset_limits\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}limits\0\u{1}features\0\u{1}load\0\u{3}instruction_set\0\u{1}transport\0\u{3}asset_limits\0\u{1}codecs\0")
 
   fileprivate class _StorageClass {
     var _version: String = String()
@@ -1241,6 +1312,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
     var _instructionSet: String = String()
     var _transport: Sidelight_V1_TransportSettings? = nil
     var _assetLimits: Sidelight_V1_AssetLimits? = nil
+    var _codecs: [Sidelight_V1_VideoCodec] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1258,6 +1330,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
       _instructionSet = source._instructionSet
       _transport = source._transport
       _assetLimits = source._assetLimits
+      _codecs = source._codecs
     }
   }
 
@@ -1283,6 +1356,7 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
         case 5: try { try decoder.decodeSingularStringField(value: &_storage._instructionSet) }()
         case 6: try { try decoder.decodeSingularMessageField(value: &_storage._transport) }()
         case 7: try { try decoder.decodeSingularMessageField(value: &_storage._assetLimits) }()
+        case 8: try { try decoder.decodeRepeatedMessageField(value: &_storage._codecs) }()
         default: break
         }
       }
@@ -1316,6 +1390,9 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
       try { if let v = _storage._assetLimits {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
       } }()
+      if !_storage._codecs.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._codecs, fieldNumber: 8)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1332,10 +1409,56 @@ nonisolated extension Sidelight_V1_GetServerInfoResponse: SwiftProtobuf.Message,
         if _storage._instructionSet != rhs_storage._instructionSet {return false}
         if _storage._transport != rhs_storage._transport {return false}
         if _storage._assetLimits != rhs_storage._assetLimits {return false}
+        if _storage._codecs != rhs_storage._codecs {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_VideoCodec: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".VideoCodec"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}format\0\u{1}library\0\u{1}decodes\0\u{1}encodes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.format) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.library) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.decodes) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.encodes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.format != .unspecified {
+      try visitor.visitSingularEnumField(value: self.format, fieldNumber: 1)
+    }
+    if !self.library.isEmpty {
+      try visitor.visitSingularStringField(value: self.library, fieldNumber: 2)
+    }
+    if self.decodes != false {
+      try visitor.visitSingularBoolField(value: self.decodes, fieldNumber: 3)
+    }
+    if self.encodes != false {
+      try visitor.visitSingularBoolField(value: self.encodes, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_VideoCodec, rhs: Sidelight_V1_VideoCodec) -> Bool {
+    if lhs.format != rhs.format {return false}
+    if lhs.library != rhs.library {return false}
+    if lhs.decodes != rhs.decodes {return false}
+    if lhs.encodes != rhs.encodes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

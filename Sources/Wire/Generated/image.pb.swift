@@ -61,6 +61,21 @@ package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.Cas
 
   /// A complete PNG file; no planes. For still images and assets, not for sessions.
   case png // = 17
+
+  /// An access unit of an H.264 stream, as in Annex B; no planes. Filtered as I420. Parameter sets
+  /// precede every key frame. Baseline, Main or High profile without B-frames, interlacing and
+  /// several slice groups. For sessions; see `EncodedPicture`.
+  case h264 // = 18
+
+  /// A frame of a VP8 stream; no planes. Filtered as I420. For sessions.
+  case vp8 // = 19
+
+  /// A frame or superframe of a VP9 stream, profile 0; no planes. Filtered as I420. For sessions.
+  case vp9 // = 20
+
+  /// A temporal unit of an AV1 stream, 8 bits, 4:2:0; no planes. Filtered as I420. Only from the
+  /// client to the server.
+  case av1 // = 21
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -78,6 +93,10 @@ package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.Cas
     case 6: self = .nv12
     case 16: self = .jpeg
     case 17: self = .png
+    case 18: self = .h264
+    case 19: self = .vp8
+    case 20: self = .vp9
+    case 21: self = .av1
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -93,6 +112,10 @@ package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.Cas
     case .nv12: return 6
     case .jpeg: return 16
     case .png: return 17
+    case .h264: return 18
+    case .vp8: return 19
+    case .vp9: return 20
+    case .av1: return 21
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -108,6 +131,10 @@ package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.Cas
     .nv12,
     .jpeg,
     .png,
+    .h264,
+    .vp8,
+    .vp9,
+    .av1,
   ]
 
 }
@@ -377,6 +404,29 @@ package nonisolated struct Sidelight_V1_SharedMemorySlot: Sendable {
   package init() {}
 }
 
+/// The place of a picture in a stream of predicted video: H.264, VP8, VP9 or AV1.
+package nonisolated struct Sidelight_V1_EncodedPicture: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether the picture is a key frame, which depends on no other. In output always set; in input
+  /// optional, and checked against the bitstream.
+  package var keyFrame: Bool = false
+
+  /// The temporal layer, 0 for the lowest. In output only; input states it in the bitstream.
+  package var temporalLayer: UInt32 = 0
+
+  /// The sequences of the frames that the picture depends on. In input only. Default: the frames
+  /// before it in the stream, of which none may be missing: a gap in `Frame.sequence` is a loss.
+  /// A client that leaves out frames on purpose, such as those of a temporal layer, states it.
+  package var dependsOn: [UInt64] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// An image: its description and its pixel data.
 package nonisolated struct Sidelight_V1_Image: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -386,12 +436,12 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
   /// The format of the pixel data. Required.
   package var format: Sidelight_V1_PixelFormat = .unspecified
 
-  /// The width in pixels, 1-16384. Required for raw formats. For JPEG and PNG 0, or the width in the
-  /// file.
+  /// The width in pixels, 1-16384. Required for raw formats. For others 0, or the width in the file
+  /// or stream.
   package var width: UInt32 = 0
 
-  /// The height in pixels, 1-16384. Required for raw formats. For JPEG and PNG 0, or the height in
-  /// the file.
+  /// The height in pixels, 1-16384. Required for raw formats. For others 0, or the height in the
+  /// file or stream.
   package var height: UInt32 = 0
 
   /// The planes of a raw format, one entry per plane. Empty: planes are contiguous and without
@@ -418,7 +468,18 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
   /// Clears the value of `orientation`. Subsequent reads from it will return its default value.
   package mutating func clearOrientation() {self._orientation = nil}
 
-  /// The pixel data: samples for raw formats, a file for JPEG and PNG.
+  /// The place in a stream of predicted video. Only for its formats. Default: a frame that depends
+  /// on those before it, unless the bitstream says that it is a key frame.
+  package var encoded: Sidelight_V1_EncodedPicture {
+    get {_encoded ?? Sidelight_V1_EncodedPicture()}
+    set {_encoded = newValue}
+  }
+  /// Returns true if `encoded` has been explicitly set.
+  package var hasEncoded: Bool {self._encoded != nil}
+  /// Clears the value of `encoded`. Subsequent reads from it will return its default value.
+  package mutating func clearEncoded() {self._encoded = nil}
+
+  /// The pixel data: samples for raw formats, a file for JPEG and PNG, an access unit for video.
   package var pixels: Sidelight_V1_Image.OneOf_Pixels? = nil
 
   /// Pixel data in the message.
@@ -441,7 +502,7 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// The pixel data: samples for raw formats, a file for JPEG and PNG.
+  /// The pixel data: samples for raw formats, a file for JPEG and PNG, an access unit for video.
   package nonisolated enum OneOf_Pixels: Equatable, Sendable {
     /// Pixel data in the message.
     case inline(Data)
@@ -454,6 +515,7 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
 
   fileprivate var _color: Sidelight_V1_ColorDescription? = nil
   fileprivate var _orientation: Sidelight_V1_Orientation? = nil
+  fileprivate var _encoded: Sidelight_V1_EncodedPicture? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -461,7 +523,7 @@ package nonisolated struct Sidelight_V1_Image: Sendable {
 fileprivate nonisolated let _protobuf_package = "sidelight.v1"
 
 nonisolated extension Sidelight_V1_PixelFormat: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PIXEL_FORMAT_UNSPECIFIED\0\u{1}PIXEL_FORMAT_BGRA8\0\u{1}PIXEL_FORMAT_RGBA8\0\u{1}PIXEL_FORMAT_RGB24\0\u{1}PIXEL_FORMAT_GRAY8\0\u{1}PIXEL_FORMAT_I420\0\u{1}PIXEL_FORMAT_NV12\0\u{2}\u{a}PIXEL_FORMAT_JPEG\0\u{1}PIXEL_FORMAT_PNG\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PIXEL_FORMAT_UNSPECIFIED\0\u{1}PIXEL_FORMAT_BGRA8\0\u{1}PIXEL_FORMAT_RGBA8\0\u{1}PIXEL_FORMAT_RGB24\0\u{1}PIXEL_FORMAT_GRAY8\0\u{1}PIXEL_FORMAT_I420\0\u{1}PIXEL_FORMAT_NV12\0\u{2}\u{a}PIXEL_FORMAT_JPEG\0\u{1}PIXEL_FORMAT_PNG\0\u{1}PIXEL_FORMAT_H264\0\u{1}PIXEL_FORMAT_VP8\0\u{1}PIXEL_FORMAT_VP9\0\u{1}PIXEL_FORMAT_AV1\0")
 }
 
 nonisolated extension Sidelight_V1_ColorRange: SwiftProtobuf._ProtoNameProviding {
@@ -625,9 +687,49 @@ nonisolated extension Sidelight_V1_SharedMemorySlot: SwiftProtobuf.Message, Swif
   }
 }
 
+nonisolated extension Sidelight_V1_EncodedPicture: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EncodedPicture"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}key_frame\0\u{3}temporal_layer\0\u{3}depends_on\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.keyFrame) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.temporalLayer) }()
+      case 3: try { try decoder.decodeRepeatedUInt64Field(value: &self.dependsOn) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.keyFrame != false {
+      try visitor.visitSingularBoolField(value: self.keyFrame, fieldNumber: 1)
+    }
+    if self.temporalLayer != 0 {
+      try visitor.visitSingularUInt32Field(value: self.temporalLayer, fieldNumber: 2)
+    }
+    if !self.dependsOn.isEmpty {
+      try visitor.visitPackedUInt64Field(value: self.dependsOn, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_EncodedPicture, rhs: Sidelight_V1_EncodedPicture) -> Bool {
+    if lhs.keyFrame != rhs.keyFrame {return false}
+    if lhs.temporalLayer != rhs.temporalLayer {return false}
+    if lhs.dependsOn != rhs.dependsOn {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Sidelight_V1_Image: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Image"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}format\0\u{1}width\0\u{1}height\0\u{1}planes\0\u{1}color\0\u{1}orientation\0\u{4}\u{8}shared_memory\0\u{1}inline\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}format\0\u{1}width\0\u{1}height\0\u{1}planes\0\u{1}color\0\u{1}orientation\0\u{1}encoded\0\u{4}\u{7}shared_memory\0\u{1}inline\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -641,6 +743,7 @@ nonisolated extension Sidelight_V1_Image: SwiftProtobuf.Message, SwiftProtobuf._
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.planes) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._color) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._orientation) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._encoded) }()
       case 14: try {
         var v: Sidelight_V1_SharedMemorySlot?
         var hadOneofValue = false
@@ -690,6 +793,9 @@ nonisolated extension Sidelight_V1_Image: SwiftProtobuf.Message, SwiftProtobuf._
     try { if let v = self._orientation {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    try { if let v = self._encoded {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
     switch self.pixels {
     case .sharedMemory?: try {
       guard case .sharedMemory(let v)? = self.pixels else { preconditionFailure() }
@@ -711,6 +817,7 @@ nonisolated extension Sidelight_V1_Image: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.planes != rhs.planes {return false}
     if lhs._color != rhs._color {return false}
     if lhs._orientation != rhs._orientation {return false}
+    if lhs._encoded != rhs._encoded {return false}
     if lhs.pixels != rhs.pixels {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

@@ -175,6 +175,57 @@ package nonisolated enum Sidelight_V1_LengthUnit: SwiftProtobuf.Enum, Swift.Case
 
 }
 
+/// The relation of an encoder's processor time to its quality.
+package nonisolated enum Sidelight_V1_EncoderEffort: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// ENCODER_EFFORT_FAST.
+  case unspecified // = 0
+
+  /// The least processor time.
+  case fast // = 1
+
+  /// More processor time for better quality.
+  case balanced // = 2
+
+  /// The most processor time that suits live video.
+  case best // = 3
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .fast
+    case 2: self = .balanced
+    case 3: self = .best
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .fast: return 1
+    case .balanced: return 2
+    case .best: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Sidelight_V1_EncoderEffort] = [
+    .unspecified,
+    .fast,
+    .balanced,
+    .best,
+  ]
+
+}
+
 /// The scaling of an image to a size of another aspect ratio.
 package nonisolated enum Sidelight_V1_FitMode: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
@@ -651,9 +702,10 @@ package nonisolated struct Sidelight_V1_OutputSpec: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The pixel format or file format; PNG for still images only. Default: the format of the input,
-  /// so that a JPEG is answered with a JPEG. Range and matrix are kept if the format has them. If
-  /// alpha is lost, the image is composited over black.
+  /// The pixel format, file format or codec; PNG for still images only, codecs for sessions only.
+  /// Default: the format of the input, so that a JPEG is answered with a JPEG, and AV1 with VP8.
+  /// Range and matrix are kept if the format has them; encoded video has video range. If alpha is
+  /// lost, the image is composited over black.
   package var format: Sidelight_V1_PixelFormat = .unspecified
 
   /// The width in pixels, 1-16384. Default (0): derived from `height` by the aspect ratio, or, if
@@ -679,6 +731,49 @@ package nonisolated struct Sidelight_V1_OutputSpec: Sendable {
   /// The chroma subsampling of JPEG encoding. Default: 4:2:0.
   package var jpegSubsampling: Sidelight_V1_ChromaSubsampling = .unspecified
 
+  /// The settings of video encoding. Default: the defaults of its fields.
+  package var encoder: Sidelight_V1_EncoderSpec {
+    get {_encoder ?? Sidelight_V1_EncoderSpec()}
+    set {_encoder = newValue}
+  }
+  /// Returns true if `encoder` has been explicitly set.
+  package var hasEncoder: Bool {self._encoder != nil}
+  /// Clears the value of `encoder`. Subsequent reads from it will return its default value.
+  package mutating func clearEncoder() {self._encoder = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _encoder: Sidelight_V1_EncoderSpec? = nil
+}
+
+/// The settings of a video encoder. A frame that is due to be sent is always encoded: the encoder
+/// holds its rate by the quality alone.
+package nonisolated struct Sidelight_V1_EncoderSpec: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The bit rate in bits per second, 20,000-100,000,000. Default (0): by size and frame rate; 2.5
+  /// Mbit/s for 1280x720 at 30 frames per second.
+  package var bitRate: UInt32 = 0
+
+  /// The frame rate that the bit rate is for, in frames per second, 1-240. Default (0):
+  /// `Open.max_fps`, or 30.
+  package var frameRate: Double = 0
+
+  /// The maximum number of frames from a key frame to the next. Default (0): key frames come only
+  /// where the protocol or a request needs one.
+  package var keyFrameInterval: UInt32 = 0
+
+  /// The number of temporal layers, 1-3. Frames of the top layer can be dropped on the way to a
+  /// receiver. Layers cost quality: 1.6 to 3 dB at the same rate for three. Default (0): 1.
+  package var temporalLayers: UInt32 = 0
+
+  /// The relation of processor time to quality. Default: fast.
+  package var effort: Sidelight_V1_EncoderEffort = .unspecified
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -698,6 +793,10 @@ nonisolated extension Sidelight_V1_FailurePolicy: SwiftProtobuf._ProtoNameProvid
 
 nonisolated extension Sidelight_V1_LengthUnit: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0LENGTH_UNIT_UNSPECIFIED\0\u{1}LENGTH_UNIT_PIXELS\0\u{1}LENGTH_UNIT_WIDTH\0\u{1}LENGTH_UNIT_HEIGHT\0\u{1}LENGTH_UNIT_SHORT_SIDE\0")
+}
+
+nonisolated extension Sidelight_V1_EncoderEffort: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ENCODER_EFFORT_UNSPECIFIED\0\u{1}ENCODER_EFFORT_FAST\0\u{1}ENCODER_EFFORT_BALANCED\0\u{1}ENCODER_EFFORT_BEST\0")
 }
 
 nonisolated extension Sidelight_V1_FitMode: SwiftProtobuf._ProtoNameProviding {
@@ -1206,7 +1305,7 @@ nonisolated extension Sidelight_V1_Vector: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_OutputSpec: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".OutputSpec"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}format\0\u{1}width\0\u{1}height\0\u{1}fit\0\u{1}upright\0\u{3}jpeg_quality\0\u{3}jpeg_subsampling\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}format\0\u{1}width\0\u{1}height\0\u{1}fit\0\u{1}upright\0\u{3}jpeg_quality\0\u{3}jpeg_subsampling\0\u{1}encoder\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1221,12 +1320,17 @@ nonisolated extension Sidelight_V1_OutputSpec: SwiftProtobuf.Message, SwiftProto
       case 5: try { try decoder.decodeSingularBoolField(value: &self.upright) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.jpegQuality) }()
       case 7: try { try decoder.decodeSingularEnumField(value: &self.jpegSubsampling) }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._encoder) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.format != .unspecified {
       try visitor.visitSingularEnumField(value: self.format, fieldNumber: 1)
     }
@@ -1248,6 +1352,9 @@ nonisolated extension Sidelight_V1_OutputSpec: SwiftProtobuf.Message, SwiftProto
     if self.jpegSubsampling != .unspecified {
       try visitor.visitSingularEnumField(value: self.jpegSubsampling, fieldNumber: 7)
     }
+    try { if let v = self._encoder {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1259,6 +1366,57 @@ nonisolated extension Sidelight_V1_OutputSpec: SwiftProtobuf.Message, SwiftProto
     if lhs.upright != rhs.upright {return false}
     if lhs.jpegQuality != rhs.jpegQuality {return false}
     if lhs.jpegSubsampling != rhs.jpegSubsampling {return false}
+    if lhs._encoder != rhs._encoder {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_EncoderSpec: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EncoderSpec"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}bit_rate\0\u{3}frame_rate\0\u{3}key_frame_interval\0\u{3}temporal_layers\0\u{1}effort\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.bitRate) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.frameRate) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.keyFrameInterval) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.temporalLayers) }()
+      case 5: try { try decoder.decodeSingularEnumField(value: &self.effort) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.bitRate != 0 {
+      try visitor.visitSingularUInt32Field(value: self.bitRate, fieldNumber: 1)
+    }
+    if self.frameRate.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.frameRate, fieldNumber: 2)
+    }
+    if self.keyFrameInterval != 0 {
+      try visitor.visitSingularUInt32Field(value: self.keyFrameInterval, fieldNumber: 3)
+    }
+    if self.temporalLayers != 0 {
+      try visitor.visitSingularUInt32Field(value: self.temporalLayers, fieldNumber: 4)
+    }
+    if self.effort != .unspecified {
+      try visitor.visitSingularEnumField(value: self.effort, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_EncoderSpec, rhs: Sidelight_V1_EncoderSpec) -> Bool {
+    if lhs.bitRate != rhs.bitRate {return false}
+    if lhs.frameRate != rhs.frameRate {return false}
+    if lhs.keyFrameInterval != rhs.keyFrameInterval {return false}
+    if lhs.temporalLayers != rhs.temporalLayers {return false}
+    if lhs.effort != rhs.effort {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -178,6 +178,10 @@ package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.Case
 
   /// A newer frame displaced it while it waited for the client to read or acknowledge.
   case outputSuperseded // = 12
+
+  /// It depends on a frame of encoded video that is missing or damaged, or that the server had no
+  /// time to decode. All frames up to the next key frame end so; see `KeyFrameNeeded`.
+  case notDecodable // = 13
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -199,6 +203,7 @@ package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.Case
     case 10: self = .stageFailed
     case 11: self = .draining
     case 12: self = .outputSuperseded
+    case 13: self = .notDecodable
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -218,6 +223,7 @@ package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.Case
     case .stageFailed: return 10
     case .draining: return 11
     case .outputSuperseded: return 12
+    case .notDecodable: return 13
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -237,6 +243,7 @@ package nonisolated enum Sidelight_V1_DropReason: SwiftProtobuf.Enum, Swift.Case
     .stageFailed,
     .draining,
     .outputSuperseded,
+    .notDecodable,
   ]
 
 }
@@ -459,6 +466,64 @@ package nonisolated enum Sidelight_V1_WipeDirection: SwiftProtobuf.Enum, Swift.C
     .left,
     .down,
     .up,
+  ]
+
+}
+
+/// The reason why the server needs a key frame.
+package nonisolated enum Sidelight_V1_KeyFrameReason: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// Not used.
+  case unspecified // = 0
+
+  /// The stream begins without one: a session was opened or resumed, or frames were not decoded
+  /// during a pause.
+  case start // = 1
+
+  /// A frame is missing.
+  case loss // = 2
+
+  /// A frame is damaged.
+  case damage // = 3
+
+  /// Decoding takes more time than the budgets of the frames leave.
+  case tooSlow // = 4
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .start
+    case 2: self = .loss
+    case 3: self = .damage
+    case 4: self = .tooSlow
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .start: return 1
+    case .loss: return 2
+    case .damage: return 3
+    case .tooSlow: return 4
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Sidelight_V1_KeyFrameReason] = [
+    .unspecified,
+    .start,
+    .loss,
+    .damage,
+    .tooSlow,
   ]
 
 }
@@ -700,6 +765,24 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     set {kind = .ping(newValue)}
   }
 
+  /// Changes the settings of the output's encoder.
+  package var setEncoder: Sidelight_V1_SetEncoder {
+    get {
+      if case .setEncoder(let v)? = kind {return v}
+      return Sidelight_V1_SetEncoder()
+    }
+    set {kind = .setEncoder(newValue)}
+  }
+
+  /// Requests a key frame of the output.
+  package var requestKeyFrame: Sidelight_V1_RequestKeyFrame {
+    get {
+      if case .requestKeyFrame(let v)? = kind {return v}
+      return Sidelight_V1_RequestKeyFrame()
+    }
+    set {kind = .requestKeyFrame(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The content of the message. Required.
@@ -722,6 +805,10 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     case resume(Sidelight_V1_Resume)
     /// Requests a `pong`.
     case ping(Sidelight_V1_Ping)
+    /// Changes the settings of the output's encoder.
+    case setEncoder(Sidelight_V1_SetEncoder)
+    /// Requests a key frame of the output.
+    case requestKeyFrame(Sidelight_V1_RequestKeyFrame)
 
   }
 
@@ -845,6 +932,15 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     set {kind = .transitionEnded(newValue)}
   }
 
+  /// The client should encode its next frame as a key frame.
+  package var keyFrameNeeded: Sidelight_V1_KeyFrameNeeded {
+    get {
+      if case .keyFrameNeeded(let v)? = kind {return v}
+      return Sidelight_V1_KeyFrameNeeded()
+    }
+    set {kind = .keyFrameNeeded(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The content of the message. Clients should ignore kinds that they do not know.
@@ -873,6 +969,8 @@ package nonisolated struct Sidelight_V1_ServerMessage: Sendable {
     case accepted(Sidelight_V1_Accepted)
     /// A transition is over.
     case transitionEnded(Sidelight_V1_TransitionEnded)
+    /// The client should encode its next frame as a key frame.
+    case keyFrameNeeded(Sidelight_V1_KeyFrameNeeded)
 
   }
 
@@ -1605,6 +1703,13 @@ package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
   package mutating func clearFailure() {_uniqueStorage()._failure = nil}
 
+  /// Whether a frame of encoded video that passes through was encoded again, because the receiver
+  /// may lack what it depends on.
+  package var reencoded: Bool {
+    get {_storage._reencoded}
+    set {_uniqueStorage()._reencoded = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2019,6 +2124,66 @@ package nonisolated struct Sidelight_V1_Ack: Sendable {
   package init() {}
 }
 
+/// Changes the settings of the output's encoder for all frames that are encoded after it. It is no
+/// change of the pipeline: it has no revision and is in no token. Answered with `accepted`, whose
+/// revision is the one in force, or with `error`.
+package nonisolated struct Sidelight_V1_SetEncoder: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The bit rate in bits per second, as `EncoderSpec.bit_rate`. Default (0): unchanged.
+  package var bitRate: UInt32 = 0
+
+  /// The frame rate that the bit rate is for, as `EncoderSpec.frame_rate`. Default (0): unchanged.
+  package var frameRate: Double = 0
+
+  /// The width and height of the output, as in `OutputSpec`. The next frame is a key frame if they
+  /// change the size. Default (both 0): unchanged.
+  package var width: UInt32 = 0
+
+  /// See `width`.
+  package var height: UInt32 = 0
+
+  /// As `Select.request_id`.
+  package var requestID: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Requests a key frame of the output, for a receiver that joins or has lost a frame. The next
+/// encoded frame is a key frame; requests within half a second of a key frame wait for the end of
+/// that time. It has no effect on outputs that are not encoded video. Not answered.
+package nonisolated struct Sidelight_V1_RequestKeyFrame: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Announces that the server cannot decode frames until the client sends a key frame. Repeated at
+/// most every half second while no key frame arrives.
+package nonisolated struct Sidelight_V1_KeyFrameNeeded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The sequence of the first frame that cannot be decoded.
+  package var sequence: UInt64 = 0
+
+  /// The reason.
+  package var reason: Sidelight_V1_KeyFrameReason = .unspecified
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// Requests a `pong`.
 package nonisolated struct Sidelight_V1_Ping: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2277,7 +2442,7 @@ nonisolated extension Sidelight_V1_Disposition: SwiftProtobuf._ProtoNameProvidin
 }
 
 nonisolated extension Sidelight_V1_DropReason: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DROP_REASON_UNSPECIFIED\0\u{1}DROP_REASON_SUPERSEDED\0\u{1}DROP_REASON_QUEUE_FULL\0\u{1}DROP_REASON_LATE_ON_ARRIVAL\0\u{1}DROP_REASON_LATE_IN_PIPELINE\0\u{1}DROP_REASON_LATE_ON_OUTPUT\0\u{1}DROP_REASON_NO_CREDIT\0\u{1}DROP_REASON_RATE_LIMITED\0\u{1}DROP_REASON_PAUSED\0\u{1}DROP_REASON_INVALID_FRAME\0\u{1}DROP_REASON_STAGE_FAILED\0\u{1}DROP_REASON_DRAINING\0\u{1}DROP_REASON_OUTPUT_SUPERSEDED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DROP_REASON_UNSPECIFIED\0\u{1}DROP_REASON_SUPERSEDED\0\u{1}DROP_REASON_QUEUE_FULL\0\u{1}DROP_REASON_LATE_ON_ARRIVAL\0\u{1}DROP_REASON_LATE_IN_PIPELINE\0\u{1}DROP_REASON_LATE_ON_OUTPUT\0\u{1}DROP_REASON_NO_CREDIT\0\u{1}DROP_REASON_RATE_LIMITED\0\u{1}DROP_REASON_PAUSED\0\u{1}DROP_REASON_INVALID_FRAME\0\u{1}DROP_REASON_STAGE_FAILED\0\u{1}DROP_REASON_DRAINING\0\u{1}DROP_REASON_OUTPUT_SUPERSEDED\0\u{1}DROP_REASON_NOT_DECODABLE\0")
 }
 
 nonisolated extension Sidelight_V1_DropStage: SwiftProtobuf._ProtoNameProviding {
@@ -2296,6 +2461,10 @@ nonisolated extension Sidelight_V1_WipeDirection: SwiftProtobuf._ProtoNameProvid
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WIPE_DIRECTION_UNSPECIFIED\0\u{1}WIPE_DIRECTION_RIGHT\0\u{1}WIPE_DIRECTION_LEFT\0\u{1}WIPE_DIRECTION_DOWN\0\u{1}WIPE_DIRECTION_UP\0")
 }
 
+nonisolated extension Sidelight_V1_KeyFrameReason: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KEY_FRAME_REASON_UNSPECIFIED\0\u{1}KEY_FRAME_REASON_START\0\u{1}KEY_FRAME_REASON_LOSS\0\u{1}KEY_FRAME_REASON_DAMAGE\0\u{1}KEY_FRAME_REASON_TOO_SLOW\0")
+}
+
 nonisolated extension Sidelight_V1_TransitionEnd: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRANSITION_END_UNSPECIFIED\0\u{1}TRANSITION_END_COMPLETED\0\u{1}TRANSITION_END_NO_TIME\0\u{1}TRANSITION_END_PROTECTION\0\u{1}TRANSITION_END_OUTPUT_DIFFERS\0\u{1}TRANSITION_END_STAGE_FAILED\0\u{1}TRANSITION_END_MEMORY\0\u{1}TRANSITION_END_CAPTURE_TIME\0\u{1}TRANSITION_END_SCENE\0")
 }
@@ -2306,7 +2475,7 @@ nonisolated extension Sidelight_V1_SessionState: SwiftProtobuf._ProtoNameProvidi
 
 nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}ack\0\u{2}\u{e}open\0\u{1}select\0\u{1}update\0\u{1}activate\0\u{1}pause\0\u{1}resume\0\u{1}ping\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}ack\0\u{2}\u{e}open\0\u{1}select\0\u{1}update\0\u{1}activate\0\u{1}pause\0\u{1}resume\0\u{1}ping\0\u{3}set_encoder\0\u{3}request_key_frame\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2431,6 +2600,32 @@ nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftPr
           self.kind = .ping(v)
         }
       }()
+      case 23: try {
+        var v: Sidelight_V1_SetEncoder?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .setEncoder(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .setEncoder(v)
+        }
+      }()
+      case 24: try {
+        var v: Sidelight_V1_RequestKeyFrame?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .requestKeyFrame(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .requestKeyFrame(v)
+        }
+      }()
       default: break
       }
     }
@@ -2478,6 +2673,14 @@ nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftPr
       guard case .ping(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
     }()
+    case .setEncoder?: try {
+      guard case .setEncoder(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .requestKeyFrame?: try {
+      guard case .requestKeyFrame(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -2492,7 +2695,7 @@ nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServerMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}dropped\0\u{1}analysis\0\u{2}\u{d}opened\0\u{1}applied\0\u{1}stats\0\u{1}advice\0\u{1}state\0\u{1}error\0\u{1}pong\0\u{1}accepted\0\u{3}transition_ended\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}dropped\0\u{1}analysis\0\u{2}\u{d}opened\0\u{1}applied\0\u{1}stats\0\u{1}advice\0\u{1}state\0\u{1}error\0\u{1}pong\0\u{1}accepted\0\u{3}transition_ended\0\u{3}key_frame_needed\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2656,6 +2859,19 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
           self.kind = .transitionEnded(v)
         }
       }()
+      case 25: try {
+        var v: Sidelight_V1_KeyFrameNeeded?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .keyFrameNeeded(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .keyFrameNeeded(v)
+        }
+      }()
       default: break
       }
     }
@@ -2714,6 +2930,10 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
     case .transitionEnded?: try {
       guard case .transitionEnded(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .keyFrameNeeded?: try {
+      guard case .keyFrameNeeded(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
     }()
     case nil: break
     }
@@ -3624,7 +3844,7 @@ nonisolated extension Sidelight_V1_FrameTiming: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FilteredFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}image\0\u{3}capture_time_ns\0\u{3}rtp_timestamp\0\u{1}revision\0\u{1}disposition\0\u{1}unmodified\0\u{1}timing\0\u{1}tags\0\u{1}failure\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}image\0\u{3}capture_time_ns\0\u{3}rtp_timestamp\0\u{1}revision\0\u{1}disposition\0\u{1}unmodified\0\u{1}timing\0\u{1}tags\0\u{1}failure\0\u{1}reencoded\0")
 
   fileprivate class _StorageClass {
     var _sequence: UInt64 = 0
@@ -3637,6 +3857,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
     var _timing: Sidelight_V1_FrameTiming? = nil
     var _tags: Dictionary<String,String> = [:]
     var _failure: Google_Rpc_Status? = nil
+    var _reencoded: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3657,6 +3878,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
       _timing = source._timing
       _tags = source._tags
       _failure = source._failure
+      _reencoded = source._reencoded
     }
   }
 
@@ -3685,6 +3907,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
         case 8: try { try decoder.decodeSingularMessageField(value: &_storage._timing) }()
         case 9: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &_storage._tags) }()
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
+        case 11: try { try decoder.decodeSingularBoolField(value: &_storage._reencoded) }()
         default: break
         }
       }
@@ -3727,6 +3950,9 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
       try { if let v = _storage._failure {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
       } }()
+      if _storage._reencoded != false {
+        try visitor.visitSingularBoolField(value: _storage._reencoded, fieldNumber: 11)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3746,6 +3972,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
         if _storage._timing != rhs_storage._timing {return false}
         if _storage._tags != rhs_storage._tags {return false}
         if _storage._failure != rhs_storage._failure {return false}
+        if _storage._reencoded != rhs_storage._reencoded {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -4326,6 +4553,110 @@ nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._Me
   package static func ==(lhs: Sidelight_V1_Ack, rhs: Sidelight_V1_Ack) -> Bool {
     if lhs.sequence != rhs.sequence {return false}
     if lhs.heldSlots != rhs.heldSlots {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_SetEncoder: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SetEncoder"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}bit_rate\0\u{3}frame_rate\0\u{1}width\0\u{1}height\0\u{3}request_id\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.bitRate) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.frameRate) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.width) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.height) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.bitRate != 0 {
+      try visitor.visitSingularUInt32Field(value: self.bitRate, fieldNumber: 1)
+    }
+    if self.frameRate.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.frameRate, fieldNumber: 2)
+    }
+    if self.width != 0 {
+      try visitor.visitSingularUInt32Field(value: self.width, fieldNumber: 3)
+    }
+    if self.height != 0 {
+      try visitor.visitSingularUInt32Field(value: self.height, fieldNumber: 4)
+    }
+    if self.requestID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_SetEncoder, rhs: Sidelight_V1_SetEncoder) -> Bool {
+    if lhs.bitRate != rhs.bitRate {return false}
+    if lhs.frameRate != rhs.frameRate {return false}
+    if lhs.width != rhs.width {return false}
+    if lhs.height != rhs.height {return false}
+    if lhs.requestID != rhs.requestID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_RequestKeyFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RequestKeyFrame"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_RequestKeyFrame, rhs: Sidelight_V1_RequestKeyFrame) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_KeyFrameNeeded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".KeyFrameNeeded"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}reason\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.reason) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.sequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 1)
+    }
+    if self.reason != .unspecified {
+      try visitor.visitSingularEnumField(value: self.reason, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_KeyFrameNeeded, rhs: Sidelight_V1_KeyFrameNeeded) -> Bool {
+    if lhs.sequence != rhs.sequence {return false}
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

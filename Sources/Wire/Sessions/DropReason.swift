@@ -30,6 +30,8 @@ public enum DropReason: String, Sendable, Hashable, CaseIterable {
   case draining
   /// A newer frame replaced it while it waited to be written.
   case outputSuperseded
+  /// It depends on a frame of encoded video that is missing, damaged or was not decoded.
+  case notDecodable
   /// A reason of a newer server, which is unknown to this version.
   case other
 
@@ -56,6 +58,7 @@ public enum DropReason: String, Sendable, Hashable, CaseIterable {
     case .stageFailed: "stage_failed"
     case .draining: "draining"
     case .outputSuperseded: "output_superseded"
+    case .notDecodable: "not_decodable"
     case .other: "other"
     }
   }
@@ -102,6 +105,7 @@ extension Sidelight_V1_DropReason {
       case .stageFailed: .stageFailed
       case .draining: .draining
       case .outputSuperseded: .outputSuperseded
+      case .notDecodable: .notDecodable
       case .supersededBeforeSending, .disconnected, .connectionLost, .other: .unspecified
       }
   }

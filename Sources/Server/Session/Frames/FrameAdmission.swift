@@ -42,18 +42,24 @@ struct FrameAdmission: ~Copyable {
   /// - Parameters:
   ///   - byteCount: The bytes of the frame's pixels.
   ///   - hasCredit: Whether the client had the credit to send it.
+  ///   - isDecodedFirst: Whether the session's frame rate applies only once the frame is decoded.
   mutating func refusal(
     of frame: Sidelight_V1_Frame, byteCount: Int, hasCredit: Bool, pause: PipelineState.Pause,
-    at now: Duration
+    isDecodedFirst: Bool = false, at now: Duration
   ) async -> DropReason? {
     let neverDrops = self.session.options.dropPolicy == .neverDrop
     if pause == .dropping { return .paused }
     // A client that may not lose a frame is delayed instead.
     if !hasCredit, !neverDrops { return .noCredit }
-    if !frame.mustProcess, self.decimator?.admits(at: now) == false { return .rateLimited }
+    if !isDecodedFirst, self.isBeyondFrameRate(frame, at: now) { return .rateLimited }
     // The caller's rate applies to all frames.
     let isAllowed = await self.session.rateLimiter.takeFrame(of: byteCount, waiting: neverDrops)
     return isAllowed ? nil : .rateLimited
+  }
+
+  /// Returns whether a frame exceeds the session's frame rate.
+  mutating func isBeyondFrameRate(_ frame: Sidelight_V1_Frame, at now: Duration) -> Bool {
+    !frame.mustProcess && self.decimator?.admits(at: now) == false
   }
 
   /// Returns the time after which a frame is useless, if any.

@@ -6,12 +6,14 @@ struct FramePictureReader: Sendable {
   private let processing: FrameProcessing
   private let limits: FrameLimits
   private let ring: SessionRing?
+  private var video: EncodedPictureReader
 
   /// - Parameter ring: The session's shared memory, or `nil` if pixels travel inline.
   init(processing: FrameProcessing, limits: FrameLimits, ring: SessionRing?) {
     self.processing = processing
     self.limits = limits
     self.ring = ring
+    self.video = EncodedPictureReader(limits: limits)
   }
 
   /// Returns the bytes of a frame's pixels.
@@ -38,7 +40,7 @@ struct FramePictureReader: Sendable {
     } catch {
       throw error.within("frame.image")
     }
-    guard image.format.isFile else { return pixels }
+    guard image.format.isCompressed else { return pixels }
     guard pixels.byteCount <= self.limits.maxBytes else {
       throw FieldViolation(
         field: "frame.image.shared_memory.length",
@@ -47,10 +49,10 @@ struct FramePictureReader: Sendable {
     return pixels
   }
 
-  /// Returns a slot's pixels. Copies a file, on a compute thread: the client can write to the slot
-  /// at any time, and a parser must see the same bytes whenever it reads them.
+  /// Returns a slot's pixels. Copies compressed pictures, on a compute thread: the client can write
+  /// to the slot at any time, and a parser must see the same bytes whenever it reads them.
   func contents(of slot: PixelBuffer?, _ image: Sidelight_V1_Image) async -> PixelBuffer? {
-    guard let slot, image.format.isFile else { return slot }
+    guard let slot, image.format.isCompressed else { return slot }
     let pool = self.processing.pool
     return await withTaskExecutorPreference(self.processing.compute) {
       await Self.copy(slot, pool)
@@ -64,11 +66,15 @@ struct FramePictureReader: Sendable {
 
   /// Checks a frame's picture.
   ///
+  /// - Returns: `nil` for a picture of a stream that has not begun with a key frame.
   /// - Throws: ``FieldViolation`` that names the field.
-  func picture(
+  mutating func picture(
     of frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
-  ) throws(FieldViolation) -> IncomingPicture {
+  ) throws(FieldViolation) -> IncomingPicture? {
     do throws(FieldViolation) {
+      if let codec = PictureCoding(frame.image.format)?.codec {
+        return try self.video.picture(frame.image, codec, over: pixels).map { .video($0) }
+      }
       return try IncomingPicture(
         frame.image, over: pixels, limits: self.limits, jpeg: self.processing.codec.jpeg)
     } catch {

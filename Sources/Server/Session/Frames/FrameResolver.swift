@@ -11,6 +11,7 @@ struct FrameResolver: Sendable {
   private let outcomes: Session.FrameOutcomeQueue
   private let handle: SessionHandle
   private let options: SessionOptions
+  private let output: EncodedOutput
   private let ring: SessionRing?
   private let quality: SessionQuality
   private let clock: SessionClock
@@ -20,11 +21,12 @@ struct FrameResolver: Sendable {
   /// - Parameter ring: The session's shared memory, or `nil` if pixels travel inline.
   init(
     outcomes: Session.FrameOutcomeQueue, handle: SessionHandle, options: SessionOptions,
-    ring: SessionRing?, quality: SessionQuality, clock: SessionClock
+    output: EncodedOutput, ring: SessionRing?, quality: SessionQuality, clock: SessionClock
   ) {
     self.outcomes = outcomes
     self.handle = handle
     self.options = options
+    self.output = output
     self.ring = ring
     self.quality = quality
     self.clock = clock
@@ -106,6 +108,9 @@ struct FrameResolver: Sendable {
       outcome.unmodified = true
       return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
     }
+    if case .video(let picture) = frame.picture {
+      return self.passThrough(frame, picture, outcome, started: started)
+    }
     // A frame in shared memory comes back in its own slot.
     guard !frame.message.image.isInSlot else {
       return self.finish(
@@ -116,11 +121,42 @@ struct FrameResolver: Sendable {
       let picture = try OutgoingPicture(passing: frame.picture.bytes, outcome: outcome)
       self.finish(frame, picture, .passedThrough, started: started)
     } catch {
-      frame.span.record(error)
-      let status = GoogleRPCStatus(
-        code: .internalError, message: "The frame cannot be sent back: \(error)")
-      self.drop(frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
+      self.drop(frame, unreturnable: error)
     }
+  }
+
+  /// Sends a picture of a stream back unchanged where the receiver can decode it, and its samples
+  /// where results are not encoded.
+  private func passThrough(
+    _ frame: IncomingFrame, _ picture: EncodedPicture, _ outcome: Sidelight_V1_FilteredFrame,
+    started: Duration
+  ) {
+    guard let samples = picture.frame else {
+      preconditionFailure("a picture of a stream is decoded in the order of arrival")
+    }
+    do {
+      let result: OutgoingPicture
+      if let codec = self.output.shape.delivery(of: picture.form).coding.codec {
+        result = OutgoingPicture(
+          unencoded: UnencodedPicture(samples, as: codec, of: frame, source: picture),
+          outcome: outcome)
+      } else {
+        result = try OutgoingPicture(
+          shapedAs: samples.geometry, orientation: samples.orientation, outcome: outcome)
+        samples.copyPacked(into: result.frame.buffer)
+      }
+      self.finish(frame, result, .passedThrough, started: started)
+    } catch {
+      self.drop(frame, unreturnable: error)
+    }
+  }
+
+  /// Drops a frame that cannot be sent back.
+  private func drop(_ frame: IncomingFrame, unreturnable error: any Error) {
+    frame.span.record(error)
+    let status = GoogleRPCStatus(
+      code: .internalError, message: "The frame cannot be sent back: \(error)")
+    self.drop(frame, Drop(reason: .stageFailed, stage: .pipeline, diagnostic: status))
   }
 
   /// Finishes a frame with a picture.

@@ -11,7 +11,7 @@ struct IncomingFrame: Sendable {
   /// The message without its pixels.
   let message: Sidelight_V1_Frame
   /// The picture, in the transport's memory.
-  let picture: IncomingPicture
+  var picture: IncomingPicture
   /// The pipeline that was active when the frame arrived.
   let activePipeline: ActivePipeline
   /// That pipeline, compiled for the frame's form, or `nil` if the frame comes back unfiltered.
@@ -56,7 +56,7 @@ struct IncomingFrame: Sendable {
   }
 
   /// Whether the picture is in a slot of shared memory, which belongs to the client again once the
-  /// outcome is sent. Files are copied out of their slots on arrival.
+  /// outcome is sent. Compressed pictures are copied out of their slots on arrival.
   var isInSharedMemory: Bool {
     if case .frame = self.picture { self.message.image.isInSlot } else { false }
   }

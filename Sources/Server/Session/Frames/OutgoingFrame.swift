@@ -14,10 +14,12 @@ struct OutgoingFrame: Sendable {
     case slot(Sidelight_V1_FilteredFrame, SessionRing.Output)
     /// A message without pixels.
     case bare(Sidelight_V1_FilteredFrame)
+    /// A picture that is encoded when it is written, and its message.
+    case unencoded(UnencodedPicture, Sidelight_V1_FilteredFrame)
   }
 
   /// The message without its timing.
-  let content: Content
+  var content: Content
   /// The timing without its total.
   var timing: Sidelight_V1_FrameTiming
   /// The time of the frame's arrival, on the session's clock.
@@ -39,6 +41,7 @@ struct OutgoingFrame: Sendable {
     case .bare(var frame), .slot(var frame, _):
       frame.timing = self.timing
       return .message(.with { $0.frame = frame })
+    case .unencoded: preconditionFailure("the picture has not been encoded")
     }
   }
 }
@@ -83,29 +86,35 @@ struct OutgoingPicture: Sendable {
     }
   }
 
-  /// Copies a JPEG file into a message. The length of a file is known only once it is encoded, so
-  /// it cannot be encoded in place; it is about a tenth of its samples.
+  /// Copies a compressed picture into a message. Its length is known only once it is encoded, so it
+  /// cannot be encoded in place; it is a tenth of its samples or less.
   ///
-  /// - Parameter outcome: The message without the picture.
-  /// - Throws: ``FieldViolation`` for a file that exceeds the limits.
+  /// - Parameter outcome: The message, which describes the picture.
+  /// - Throws: ``FieldViolation`` for a picture that exceeds the limits.
   init(
-    jpeg file: RawSpan, of size: FrameSize, orientation: Orientation,
-    outcome: Sidelight_V1_FilteredFrame, limits: FrameLimits
+    compressed bytes: RawSpan, outcome: Sidelight_V1_FilteredFrame, limits: FrameLimits
   ) throws {
-    guard file.byteCount <= limits.maxBytes else {
+    guard bytes.byteCount <= limits.maxBytes else {
       throw FieldViolation(
         code: .resourceExhausted, field: "output",
-        reason: "would be a frame of \(file.byteCount) bytes, the limit is \(limits.maxBytes)")
+        reason: "would be a frame of \(bytes.byteCount) bytes, the limit is \(limits.maxBytes)")
     }
-    var outcome = outcome
-    outcome.image = Sidelight_V1_Image()
-    outcome.image.describe(jpegOf: size, orientation: orientation)
     self.layout = nil
-    self.byteCount = file.byteCount
-    let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: file.byteCount)
+    self.byteCount = bytes.byteCount
+    let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: bytes.byteCount)
     self.content = .picture(envelope)
     self.memory = envelope.pixels
-    file.withUnsafeBytes { envelope.pixels.bytes.copyMemory(from: $0) }
+    bytes.withUnsafeBytes { envelope.pixels.bytes.copyMemory(from: $0) }
+  }
+
+  /// Keeps samples until they are encoded.
+  ///
+  /// - Parameter outcome: The message without the picture.
+  init(unencoded picture: UnencodedPicture, outcome: Sidelight_V1_FilteredFrame) {
+    self.layout = nil
+    self.byteCount = 0
+    self.content = .unencoded(picture, outcome)
+    self.memory = picture.frame.buffer
   }
 
   /// Sends a frame's own pixels back, without a copy if the transport can send them from their

@@ -1,5 +1,4 @@
 import GRPCCore
-import SidelightCodecs
 package import SidelightKernels
 import SidelightWire
 
@@ -9,8 +8,8 @@ final class CompiledPipeline: Sendable {
   let plan: Plan
   /// The form of the results.
   let delivery: OutputShape.Delivery
-  /// The settings of JPEG results.
-  let jpeg: JPEGSettings
+  /// The requested form of the results.
+  let output: OutputShape
   /// Whether pictures come back unchanged, byte for byte.
   let changesNothing: Bool
   /// The expected cost of a frame.
@@ -27,7 +26,7 @@ final class CompiledPipeline: Sendable {
     self.form = form
     self.plan = plan
     self.delivery = output.delivery(of: form)
-    self.jpeg = output.jpeg
+    self.output = output
     self.changesNothing = changesNothing
     self.cost = cost
     self.isCustom = isCustom
@@ -41,7 +40,7 @@ final class CompiledPipeline: Sendable {
     try self.plan.checkCost()
     var limits = limits
     // The length of a file is known only once it is encoded.
-    if self.delivery.coding.isFile { limits.maxBytes = .max }
+    if self.delivery.coding.isCompressed { limits.maxBytes = .max }
     try limits.check(
       output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
   }

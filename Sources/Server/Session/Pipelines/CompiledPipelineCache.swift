@@ -10,6 +10,8 @@ struct CompiledPipelineCache: ~Copyable {
     /// Whether it is the pipeline that a transition to the revision leads from.
     var isEarlier: Bool
     var form: PictureForm
+    /// The form of the results.
+    var output: OutputShape
   }
 
   private struct Entry {
@@ -29,18 +31,18 @@ struct CompiledPipelineCache: ~Copyable {
   private let processing: FrameProcessing
   private let clock: SessionClock
   private let session: UInt64
-  private let output: OutputShape
+  private let output: EncodedOutput
   private let allowsReduced: Bool
   /// The duration of the session's compilations.
   private let cost = CostEstimate(priorWork: .milliseconds(1))
   private var entries: [Entry] = []
 
-  init(engine: Engine, session: UInt64, options: SessionOptions) {
+  init(engine: Engine, session: UInt64, options: SessionOptions, output: EncodedOutput) {
     self.compiler = engine.compiler
     self.processing = engine.processing
     self.clock = engine.clock
     self.session = session
-    self.output = options.output
+    self.output = output
     self.allowsReduced = options.open.allowDegraded
   }
 
@@ -52,7 +54,7 @@ struct CompiledPipelineCache: ~Copyable {
     for active: ActivePipeline, _ form: PictureForm
   ) async throws -> CompiledPipeline {
     try await self.compiledPipeline(
-      active.pipeline, Key(revision: active.revision.number, isEarlier: false, form: form))
+      active.pipeline, self.key(of: active.revision, isEarlier: false, form))
   }
 
   /// Returns the pipeline that a transition leads from, compiled for pictures of a form.
@@ -63,7 +65,7 @@ struct CompiledPipelineCache: ~Copyable {
     earlier pipeline: ResolvedPipeline, than revision: Revision, _ form: PictureForm
   ) async throws -> CompiledPipeline {
     try await self.compiledPipeline(
-      pipeline, Key(revision: revision.number, isEarlier: true, form: form))
+      pipeline, self.key(of: revision, isEarlier: true, form))
   }
 
   /// Compiles the pipeline of one frame in a glide, which isn't used for other frames. It takes
@@ -77,9 +79,9 @@ struct CompiledPipelineCache: ~Copyable {
     _ pipeline: ResolvedPipeline, from earlier: CompiledPipeline, to later: CompiledPipeline,
     _ revision: Revision
   ) async -> CompiledPipeline {
-    let (compiler, output) = (self.compiler, self.output)
+    let (compiler, output) = (self.compiler, later.output)
     // Its frames may cost less or more than either pipeline's frames, which other sessions use.
-    let key = Key(revision: revision.number, isEarlier: false, form: later.form)
+    let key = self.key(of: revision, isEarlier: false, later.form)
     let index = self.entries.firstIndex { $0.key == key }
     let cost =
       index.flatMap { self.entries[$0].glideCost }
@@ -90,6 +92,11 @@ struct CompiledPipelineCache: ~Copyable {
     }
   }
 
+  private func key(of revision: Revision, isEarlier: Bool, _ form: PictureForm) -> Key {
+    Key(
+      revision: revision.number, isEarlier: isEarlier, form: form, output: self.output.shape)
+  }
+
   /// The maximum memory of one plan, in bytes.
   var maxPlanBytes: Int { self.compiler.maxPlanBytes }
 
@@ -97,7 +104,7 @@ struct CompiledPipelineCache: ~Copyable {
     _ pipeline: ResolvedPipeline, _ key: Key
   ) async throws -> CompiledPipeline {
     if let cached = self.entries.first(where: { $0.key == key }) { return cached.compiled }
-    let (compiler, output, allowsReduced) = (self.compiler, self.output, self.allowsReduced)
+    let (compiler, allowsReduced) = (self.compiler, self.allowsReduced)
     let (clock, cost) = (self.clock, self.cost)
     let compiled = try await self.processing.scheduler.withTurn(
       session: self.session, deadline: clock.now() + Self.budget, cost: cost.work
@@ -105,7 +112,7 @@ struct CompiledPipelineCache: ~Copyable {
       let start = clock.now()
       defer { cost.record(clock.now() - start) }
       return await compiler.compile(
-        pipeline, for: key.form, as: output, allowsReduced: allowsReduced)
+        pipeline, for: key.form, as: key.output, allowsReduced: allowsReduced)
     }
     while self.entries.count >= Self.capacity
       || (!self.entries.isEmpty && self.byteCost + compiled.byteCost > compiler.maxPlanBytes)

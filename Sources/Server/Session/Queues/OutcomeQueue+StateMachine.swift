@@ -249,12 +249,25 @@ extension OutcomeQueue {
       self.window.send(frame.sequence)
       self.pacer.recordFinished(at: now)
       self.counts.bytesOut += UInt64(frame.byteCount)
-      switch frame.disposition {
-      case .filtered: self.counts.filtered += 1
-      case .passedThrough: self.counts.passedThrough += 1
-      case .degraded: self.counts.degraded += 1
-      }
+      self.counts.add(1, to: frame.disposition)
       return .item(.frame(frame))
+    }
+
+    /// Drops a frame that was taken to be written: it could not be encoded, or must not be shown
+    /// any more.
+    ///
+    /// - Returns: The notice to write instead.
+    package mutating func withdraw(_ frame: FinishedFrame<Payload>, as drop: Drop) -> DropRun {
+      self.window.withdraw(frame.sequence)
+      self.counts.add(-1, to: frame.disposition)
+      self.counts.dropped[drop.reason, default: 0] += 1
+      return DropRun(
+        firstSequence: frame.sequence, lastSequence: frame.sequence, count: 1, drop: drop)
+    }
+
+    /// Counts the bytes of a picture that was encoded when it was written.
+    package mutating func countEncoded(byteCount: Int) {
+      self.counts.bytesOut += UInt64(byteCount)
     }
 
     /// Returns the index of a pending frame. Binary search: the entries are sorted by the arrival

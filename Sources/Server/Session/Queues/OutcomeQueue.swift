@@ -83,6 +83,18 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.change { $0.resolve(arrival, dropped: drop, lateness: lateness) }
   }
 
+  /// Drops a frame that was taken to be written.
+  ///
+  /// - Returns: The notice to write instead.
+  package func withdraw(_ frame: FinishedFrame<Payload>, as drop: Drop) -> DropRun {
+    self.change { $0.withdraw(frame, as: drop) }
+  }
+
+  /// Counts the bytes of a picture that was encoded when it was written.
+  package func countEncoded(byteCount: Int) {
+    self.state.withLock { $0.machine.countEncoded(byteCount: byteCount) }
+  }
+
   /// Queues a message that is not a frame's outcome.
   package func push(_ control: Control) {
     self.change { $0.push(control) }

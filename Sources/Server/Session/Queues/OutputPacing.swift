@@ -70,6 +70,11 @@ package struct OutputWindow: ~Copyable {
     if self.size != nil { self.unacknowledged.append(sequence) }
   }
 
+  /// Records that a picture will not be sent after all.
+  package mutating func withdraw(_ sequence: UInt64) {
+    if self.unacknowledged.last == sequence { self.unacknowledged.removeLast() }
+  }
+
   /// Records that the client has consumed a picture and all before it. Ignores numbers that were
   /// never sent.
   package mutating func acknowledge(_ sequence: UInt64) {

@@ -33,7 +33,7 @@ struct TransitionWork: Sendable {
     var expected =
       (self.transition.earlier.cost.expected ?? .zero)
       + (self.mixCost.expected ?? .zero)
-    if later.delivery.coding.isFile, let total = later.cost.expected {
+    if later.delivery.coding.isCompressed, let total = later.cost.expected {
       // The work that is left of the later pipeline's time.
       expected += max(.zero, total - (now - self.start - meter.paused))
     }

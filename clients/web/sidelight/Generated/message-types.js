@@ -12,17 +12,19 @@
  * @typedef {"UNSPECIFIED"|"NEWEST_WINS"|"KEEP_OLDEST"|"NEVER_DROP"|number} DropPolicy
  * @typedef {"UNSPECIFIED"|"SUPERSEDED"|"QUEUE_FULL"|"LATE_ON_ARRIVAL"|"LATE_IN_PIPELINE"|
  *   "LATE_ON_OUTPUT"|"NO_CREDIT"|"RATE_LIMITED"|"PAUSED"|"INVALID_FRAME"|"STAGE_FAILED"|"DRAINING"|
- *   "OUTPUT_SUPERSEDED"|number} DropReason
+ *   "OUTPUT_SUPERSEDED"|"NOT_DECODABLE"|number} DropReason
  * @typedef {"UNSPECIFIED"|"ARRIVAL"|"MAILBOX"|"PIPELINE"|"OUTBOX"|number} DropStage
+ * @typedef {"UNSPECIFIED"|"FAST"|"BALANCED"|"BEST"|number} EncoderEffort
  * @typedef {"UNSPECIFIED"|"PASS_THROUGH"|"DROP"|"BLUR"|number} FailurePolicy
  * @typedef {"UNSPECIFIED"|"FORMULA"|"MODELLED"|"APPROXIMATION"|"CUSTOM"|number} Fidelity
  * @typedef {"UNSPECIFIED"|"ASPECT_FIT"|"ASPECT_FILL"|"STRETCH"|number} FitMode
+ * @typedef {"UNSPECIFIED"|"START"|"LOSS"|"DAMAGE"|"TOO_SLOW"|number} KeyFrameReason
  * @typedef {"UNSPECIFIED"|"PIXELS"|"WIDTH"|"HEIGHT"|"SHORT_SIDE"|number} LengthUnit
  * @typedef {"UNSPECIFIED"|"NUMBER"|"LENGTH"|"POINT"|"COLOR"|"VECTOR"|"FLAG"|"CHOICE"|"ASSET"|
  *   "TEXT"|number} ParameterKind
  * @typedef {"UNSPECIFIED"|"PIXELS"|"RADIANS"|"KELVIN"|"STOPS"|number} ParameterUnit
- * @typedef {"UNSPECIFIED"|"BGRA8"|"RGBA8"|"RGB24"|"GRAY8"|"I420"|"NV12"|"JPEG"|"PNG"|
- *   number} PixelFormat
+ * @typedef {"UNSPECIFIED"|"BGRA8"|"RGBA8"|"RGB24"|"GRAY8"|"I420"|"NV12"|"JPEG"|"PNG"|"H264"|"VP8"|
+ *   "VP9"|"AV1"|number} PixelFormat
  * @typedef {"UNSPECIFIED"|"PIXEL"|"NEIGHBORHOOD"|"FRAME"|number} Reach
  * @typedef {"UNSPECIFIED"|"90"|"180"|"270"|number} Rotation
  * @typedef {"UNSPECIFIED"|"RUNNING"|"PAUSED"|"DRAINING"|"OVERRIDDEN"|number} SessionState
@@ -168,6 +170,8 @@
  * @property {Pause} [pause]
  * @property {Resume} [resume]
  * @property {Ping} [ping]
+ * @property {SetEncoder} [setEncoder]
+ * @property {RequestKeyFrame} [requestKeyFrame]
  *
  * @typedef {object} Color
  * @property {number} red
@@ -215,6 +219,18 @@
  * @property {number} lateUs
  * @property {Status} [diagnostic]
  *
+ * @typedef {object} EncodedPicture
+ * @property {boolean} keyFrame
+ * @property {number} temporalLayer
+ * @property {number|bigint[]} dependsOn
+ *
+ * @typedef {object} EncoderSpec
+ * @property {number} bitRate
+ * @property {number} frameRate
+ * @property {number} keyFrameInterval
+ * @property {number} temporalLayers
+ * @property {EncoderEffort} effort
+ *
  * @typedef {object} Error
  * @property {number|bigint} requestId
  * @property {Status} [status]
@@ -247,6 +263,7 @@
  * @property {FrameTiming} [timing]
  * @property {Map<string, string>} tags
  * @property {Status} [failure]
+ * @property {boolean} reencoded
  *
  * @typedef {object} Frame
  * @property {number|bigint} sequence
@@ -274,6 +291,7 @@
  * @property {string} instructionSet
  * @property {TransportSettings} [transport]
  * @property {AssetLimits} [assetLimits]
+ * @property {VideoCodec[]} codecs
  *
  * @typedef {object} Glide
  * @property {Duration} [duration]
@@ -286,6 +304,7 @@
  * @property {Plane[]} planes
  * @property {ColorDescription} [color]
  * @property {Orientation} [orientation]
+ * @property {EncodedPicture} [encoded]
  * @property {Uint8Array} [inline]
  * @property {SharedMemorySlot} [sharedMemory]
  *
@@ -293,6 +312,10 @@
  * @property {string} stage
  * @property {FilterDescription} [kernel]
  * @property {number} nanosecondsPerPixel
+ *
+ * @typedef {object} KeyFrameNeeded
+ * @property {number|bigint} sequence
+ * @property {KeyFrameReason} reason
  *
  * @typedef {object} Length
  * @property {number} value
@@ -412,6 +435,7 @@
  * @property {boolean} upright
  * @property {number} jpegQuality
  * @property {ChromaSubsampling} jpegSubsampling
+ * @property {EncoderSpec} [encoder]
  *
  * @typedef {object} OverrideSessionRequest
  * @property {string} sessionId
@@ -490,6 +514,8 @@
  * @property {Length} [width]
  * @property {Length} [height]
  *
+ * @typedef {object} RequestKeyFrame
+ *
  * @typedef {object} Resume
  *
  * @typedef {object} Select
@@ -512,6 +538,7 @@
  * @property {Pong} [pong]
  * @property {Accepted} [accepted]
  * @property {TransitionEnded} [transitionEnded]
+ * @property {KeyFrameNeeded} [keyFrameNeeded]
  *
  * @typedef {object} SessionInfo
  * @property {string} sessionId
@@ -529,6 +556,13 @@
  * @property {string} overrideReason
  * @property {string} participant
  * @property {string} caller
+ *
+ * @typedef {object} SetEncoder
+ * @property {number} bitRate
+ * @property {number} frameRate
+ * @property {number} width
+ * @property {number} height
+ * @property {number|bigint} requestId
  *
  * @typedef {object} SharedMemoryOffer
  * @property {string} socketPath
@@ -621,6 +655,12 @@
  *
  * @typedef {object} Vector
  * @property {number[]} values
+ *
+ * @typedef {object} VideoCodec
+ * @property {PixelFormat} format
+ * @property {string} library
+ * @property {boolean} decodes
+ * @property {boolean} encodes
  *
  * @typedef {object} WatchSessionsRequest
  * @property {Duration} [interval]

@@ -146,6 +146,8 @@ export const messages = {
     [20, "pause", "message", "sidelight.v1.Pause", "oneof kind"],
     [21, "resume", "message", "sidelight.v1.Resume", "oneof kind"],
     [22, "ping", "message", "sidelight.v1.Ping", "oneof kind"],
+    [23, "setEncoder", "message", "sidelight.v1.SetEncoder", "oneof kind"],
+    [24, "requestKeyFrame", "message", "sidelight.v1.RequestKeyFrame", "oneof kind"],
   ],
   "sidelight.v1.Color": [
     [1, "red", "double"],
@@ -192,6 +194,18 @@ export const messages = {
     [6, "lateUs", "uint32"],
     [7, "diagnostic", "message", "google.rpc.Status"],
   ],
+  "sidelight.v1.EncodedPicture": [
+    [1, "keyFrame", "bool"],
+    [2, "temporalLayer", "uint32"],
+    [3, "dependsOn", "uint64", "", "repeated"],
+  ],
+  "sidelight.v1.EncoderSpec": [
+    [1, "bitRate", "uint32"],
+    [2, "frameRate", "double"],
+    [3, "keyFrameInterval", "uint32"],
+    [4, "temporalLayers", "uint32"],
+    [5, "effort", "enum", "sidelight.v1.EncoderEffort"],
+  ],
   "sidelight.v1.Error": [
     [1, "requestId", "uint64"],
     [2, "status", "message", "google.rpc.Status"],
@@ -224,6 +238,7 @@ export const messages = {
     [8, "timing", "message", "sidelight.v1.FrameTiming"],
     [9, "tags", "string", "", "map"],
     [10, "failure", "message", "google.rpc.Status"],
+    [11, "reencoded", "bool"],
   ],
   "sidelight.v1.Frame": [
     [1, "sequence", "uint64"],
@@ -250,6 +265,7 @@ export const messages = {
     [5, "instructionSet", "string"],
     [6, "transport", "message", "sidelight.v1.TransportSettings"],
     [7, "assetLimits", "message", "sidelight.v1.AssetLimits"],
+    [8, "codecs", "message", "sidelight.v1.VideoCodec", "repeated"],
   ],
   "sidelight.v1.Glide": [
     [1, "duration", "message", "google.protobuf.Duration"],
@@ -262,6 +278,7 @@ export const messages = {
     [4, "planes", "message", "sidelight.v1.Plane", "repeated"],
     [5, "color", "message", "sidelight.v1.ColorDescription"],
     [6, "orientation", "message", "sidelight.v1.Orientation"],
+    [7, "encoded", "message", "sidelight.v1.EncodedPicture"],
     [15, "inline", "bytes", "", "oneof pixels"],
     [14, "sharedMemory", "message", "sidelight.v1.SharedMemorySlot", "oneof pixels"],
   ],
@@ -269,6 +286,10 @@ export const messages = {
     [1, "stage", "string"],
     [2, "kernel", "message", "sidelight.v1.FilterDescription"],
     [3, "nanosecondsPerPixel", "double"],
+  ],
+  "sidelight.v1.KeyFrameNeeded": [
+    [1, "sequence", "uint64"],
+    [2, "reason", "enum", "sidelight.v1.KeyFrameReason"],
   ],
   "sidelight.v1.Length": [
     [1, "value", "double"],
@@ -388,6 +409,7 @@ export const messages = {
     [5, "upright", "bool"],
     [6, "jpegQuality", "uint32"],
     [7, "jpegSubsampling", "enum", "sidelight.v1.ChromaSubsampling"],
+    [8, "encoder", "message", "sidelight.v1.EncoderSpec"],
   ],
   "sidelight.v1.OverrideSessionRequest": [
     [1, "sessionId", "string"],
@@ -466,6 +488,7 @@ export const messages = {
     [2, "width", "message", "sidelight.v1.Length"],
     [3, "height", "message", "sidelight.v1.Length"],
   ],
+  "sidelight.v1.RequestKeyFrame": [],
   "sidelight.v1.Resume": [],
   "sidelight.v1.Select": [
     [1, "pipeline", "message", "sidelight.v1.Pipeline", "oneof pipelineSource"],
@@ -487,6 +510,7 @@ export const messages = {
     [22, "pong", "message", "sidelight.v1.Pong", "oneof kind"],
     [23, "accepted", "message", "sidelight.v1.Accepted", "oneof kind"],
     [24, "transitionEnded", "message", "sidelight.v1.TransitionEnded", "oneof kind"],
+    [25, "keyFrameNeeded", "message", "sidelight.v1.KeyFrameNeeded", "oneof kind"],
   ],
   "sidelight.v1.SessionInfo": [
     [1, "sessionId", "string"],
@@ -504,6 +528,13 @@ export const messages = {
     [13, "overrideReason", "string"],
     [14, "participant", "string"],
     [15, "caller", "string"],
+  ],
+  "sidelight.v1.SetEncoder": [
+    [1, "bitRate", "uint32"],
+    [2, "frameRate", "double"],
+    [3, "width", "uint32"],
+    [4, "height", "uint32"],
+    [5, "requestId", "uint64"],
   ],
   "sidelight.v1.SharedMemoryOffer": [
     [1, "socketPath", "string"],
@@ -597,6 +628,12 @@ export const messages = {
   "sidelight.v1.Vector": [
     [1, "values", "double", "", "repeated"],
   ],
+  "sidelight.v1.VideoCodec": [
+    [1, "format", "enum", "sidelight.v1.PixelFormat"],
+    [2, "library", "string"],
+    [3, "decodes", "bool"],
+    [4, "encodes", "bool"],
+  ],
   "sidelight.v1.WatchSessionsRequest": [
     [1, "interval", "message", "google.protobuf.Duration"],
     [2, "sessionId", "string"],
@@ -674,6 +711,7 @@ export const enums = {
     10: "STAGE_FAILED",
     11: "DRAINING",
     12: "OUTPUT_SUPERSEDED",
+    13: "NOT_DECODABLE",
   },
   "sidelight.v1.DropStage": {
     0: "UNSPECIFIED",
@@ -681,6 +719,12 @@ export const enums = {
     2: "MAILBOX",
     3: "PIPELINE",
     4: "OUTBOX",
+  },
+  "sidelight.v1.EncoderEffort": {
+    0: "UNSPECIFIED",
+    1: "FAST",
+    2: "BALANCED",
+    3: "BEST",
   },
   "sidelight.v1.FailurePolicy": {
     0: "UNSPECIFIED",
@@ -700,6 +744,13 @@ export const enums = {
     1: "ASPECT_FIT",
     2: "ASPECT_FILL",
     3: "STRETCH",
+  },
+  "sidelight.v1.KeyFrameReason": {
+    0: "UNSPECIFIED",
+    1: "START",
+    2: "LOSS",
+    3: "DAMAGE",
+    4: "TOO_SLOW",
   },
   "sidelight.v1.LengthUnit": {
     0: "UNSPECIFIED",
@@ -737,6 +788,10 @@ export const enums = {
     6: "NV12",
     16: "JPEG",
     17: "PNG",
+    18: "H264",
+    19: "VP8",
+    20: "VP9",
+    21: "AV1",
   },
   "sidelight.v1.Reach": {
     0: "UNSPECIFIED",

@@ -117,8 +117,9 @@ class GetServerInfoRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetServerInfoResponse(_message.Message):
-    __slots__ = ["asset_limits", "features", "instruction_set", "limits", "load", "transport", "version"]
+    __slots__ = ["asset_limits", "codecs", "features", "instruction_set", "limits", "load", "transport", "version"]
     ASSET_LIMITS_FIELD_NUMBER: _ClassVar[int]
+    CODECS_FIELD_NUMBER: _ClassVar[int]
     FEATURES_FIELD_NUMBER: _ClassVar[int]
     INSTRUCTION_SET_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
@@ -126,13 +127,14 @@ class GetServerInfoResponse(_message.Message):
     TRANSPORT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     asset_limits: _assets_pb2.AssetLimits
+    codecs: _containers.RepeatedCompositeFieldContainer[VideoCodec]
     features: _containers.RepeatedScalarFieldContainer[str]
     instruction_set: str
     limits: _session_pb2.Limits
     load: Load
     transport: TransportSettings
     version: str
-    def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[_session_pb2.Limits, _Mapping[str, object]]] = ..., features: _Optional[_Iterable[str]] = ..., load: _Optional[_Union[Load, _Mapping[str, object]]] = ..., instruction_set: _Optional[str] = ..., transport: _Optional[_Union[TransportSettings, _Mapping[str, object]]] = ..., asset_limits: _Optional[_Union[_assets_pb2.AssetLimits, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, version: _Optional[str] = ..., limits: _Optional[_Union[_session_pb2.Limits, _Mapping[str, object]]] = ..., features: _Optional[_Iterable[str]] = ..., load: _Optional[_Union[Load, _Mapping[str, object]]] = ..., instruction_set: _Optional[str] = ..., transport: _Optional[_Union[TransportSettings, _Mapping[str, object]]] = ..., asset_limits: _Optional[_Union[_assets_pb2.AssetLimits, _Mapping[str, object]]] = ..., codecs: _Optional[_Iterable[_Union[VideoCodec, _Mapping[str, object]]]] = ...) -> None: ...
 
 class KernelStage(_message.Message):
     __slots__ = ["kernel", "nanoseconds_per_pixel", "stage"]
@@ -209,6 +211,18 @@ class TransportSettings(_message.Message):
     stream_window_bytes: int
     unix_socket_buffer_bytes: int
     def __init__(self, profile: _Optional[str] = ..., max_message_bytes: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., receive_buffer_bytes: _Optional[int] = ..., flush_delay_us: _Optional[int] = ..., flush_bytes: _Optional[int] = ..., executor: _Optional[_Union[TransportExecutor, str]] = ..., event_loops: _Optional[int] = ..., unix_socket_buffer_bytes: _Optional[int] = ..., allocator: _Optional[_Union[AllocatorSettings, _Mapping[str, object]]] = ...) -> None: ...
+
+class VideoCodec(_message.Message):
+    __slots__ = ["decodes", "encodes", "format", "library"]
+    DECODES_FIELD_NUMBER: _ClassVar[int]
+    ENCODES_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    LIBRARY_FIELD_NUMBER: _ClassVar[int]
+    decodes: bool
+    encodes: bool
+    format: _image_pb2.PixelFormat
+    library: str
+    def __init__(self, format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., library: _Optional[str] = ..., decodes: bool = ..., encodes: bool = ...) -> None: ...
 
 class TransportExecutor(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []

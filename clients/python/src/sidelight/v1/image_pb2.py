@@ -13,23 +13,23 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18sidelight/v1/image.proto\x12\x0csidelight.v1\"\x8e\x01\n\x10\x43olorDescription\x12\'\n\x05range\x18\x01 \x01(\x0e\x32\x18.sidelight.v1.ColorRange\x12)\n\x06matrix\x18\x02 \x01(\x0e\x32\x19.sidelight.v1.ColorMatrix\x12&\n\x05\x61lpha\x18\x03 \x01(\x0e\x32\x17.sidelight.v1.AlphaMode\"I\n\x0bOrientation\x12(\n\x08rotation\x18\x01 \x01(\x0e\x32\x16.sidelight.v1.Rotation\x12\x10\n\x08mirrored\x18\x02 \x01(\x08\"\'\n\x05Plane\x12\x0e\n\x06offset\x18\x01 \x01(\r\x12\x0e\n\x06stride\x18\x02 \x01(\r\"0\n\x10SharedMemorySlot\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\x0e\n\x06length\x18\x02 \x01(\x04\"\xaa\x02\n\x05Image\x12)\n\x06\x66ormat\x18\x01 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12\r\n\x05width\x18\x02 \x01(\r\x12\x0e\n\x06height\x18\x03 \x01(\r\x12#\n\x06planes\x18\x04 \x03(\x0b\x32\x13.sidelight.v1.Plane\x12-\n\x05\x63olor\x18\x05 \x01(\x0b\x32\x1e.sidelight.v1.ColorDescription\x12.\n\x0borientation\x18\x06 \x01(\x0b\x32\x19.sidelight.v1.Orientation\x12\x10\n\x06inline\x18\x0f \x01(\x0cH\x00\x12\x37\n\rshared_memory\x18\x0e \x01(\x0b\x32\x1e.sidelight.v1.SharedMemorySlotH\x00\x42\x08\n\x06pixels*\xe6\x01\n\x0bPixelFormat\x12\x1c\n\x18PIXEL_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n\x12PIXEL_FORMAT_BGRA8\x10\x01\x12\x16\n\x12PIXEL_FORMAT_RGBA8\x10\x02\x12\x16\n\x12PIXEL_FORMAT_RGB24\x10\x03\x12\x16\n\x12PIXEL_FORMAT_GRAY8\x10\x04\x12\x15\n\x11PIXEL_FORMAT_I420\x10\x05\x12\x15\n\x11PIXEL_FORMAT_NV12\x10\x06\x12\x15\n\x11PIXEL_FORMAT_JPEG\x10\x10\x12\x14\n\x10PIXEL_FORMAT_PNG\x10\x11*V\n\nColorRange\x12\x1b\n\x17\x43OLOR_RANGE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43OLOR_RANGE_VIDEO\x10\x01\x12\x14\n\x10\x43OLOR_RANGE_FULL\x10\x02*[\n\x0b\x43olorMatrix\x12\x1c\n\x18\x43OLOR_MATRIX_UNSPECIFIED\x10\x00\x12\x16\n\x12\x43OLOR_MATRIX_BT601\x10\x01\x12\x16\n\x12\x43OLOR_MATRIX_BT709\x10\x02*u\n\tAlphaMode\x12\x1a\n\x16\x41LPHA_MODE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x41LPHA_MODE_OPAQUE\x10\x01\x12\x1c\n\x18\x41LPHA_MODE_PREMULTIPLIED\x10\x02\x12\x17\n\x13\x41LPHA_MODE_STRAIGHT\x10\x03*Y\n\x08Rotation\x12\x18\n\x14ROTATION_UNSPECIFIED\x10\x00\x12\x0f\n\x0bROTATION_90\x10\x01\x12\x10\n\x0cROTATION_180\x10\x02\x12\x10\n\x0cROTATION_270\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18sidelight/v1/image.proto\x12\x0csidelight.v1\"\x8e\x01\n\x10\x43olorDescription\x12\'\n\x05range\x18\x01 \x01(\x0e\x32\x18.sidelight.v1.ColorRange\x12)\n\x06matrix\x18\x02 \x01(\x0e\x32\x19.sidelight.v1.ColorMatrix\x12&\n\x05\x61lpha\x18\x03 \x01(\x0e\x32\x17.sidelight.v1.AlphaMode\"I\n\x0bOrientation\x12(\n\x08rotation\x18\x01 \x01(\x0e\x32\x16.sidelight.v1.Rotation\x12\x10\n\x08mirrored\x18\x02 \x01(\x08\"\'\n\x05Plane\x12\x0e\n\x06offset\x18\x01 \x01(\r\x12\x0e\n\x06stride\x18\x02 \x01(\r\"0\n\x10SharedMemorySlot\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\x0e\n\x06length\x18\x02 \x01(\x04\"O\n\x0e\x45ncodedPicture\x12\x11\n\tkey_frame\x18\x01 \x01(\x08\x12\x16\n\x0etemporal_layer\x18\x02 \x01(\r\x12\x12\n\ndepends_on\x18\x03 \x03(\x04\"\xd9\x02\n\x05Image\x12)\n\x06\x66ormat\x18\x01 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12\r\n\x05width\x18\x02 \x01(\r\x12\x0e\n\x06height\x18\x03 \x01(\r\x12#\n\x06planes\x18\x04 \x03(\x0b\x32\x13.sidelight.v1.Plane\x12-\n\x05\x63olor\x18\x05 \x01(\x0b\x32\x1e.sidelight.v1.ColorDescription\x12.\n\x0borientation\x18\x06 \x01(\x0b\x32\x19.sidelight.v1.Orientation\x12-\n\x07\x65ncoded\x18\x07 \x01(\x0b\x32\x1c.sidelight.v1.EncodedPicture\x12\x10\n\x06inline\x18\x0f \x01(\x0cH\x00\x12\x37\n\rshared_memory\x18\x0e \x01(\x0b\x32\x1e.sidelight.v1.SharedMemorySlotH\x00\x42\x08\n\x06pixels*\xbf\x02\n\x0bPixelFormat\x12\x1c\n\x18PIXEL_FORMAT_UNSPECIFIED\x10\x00\x12\x16\n\x12PIXEL_FORMAT_BGRA8\x10\x01\x12\x16\n\x12PIXEL_FORMAT_RGBA8\x10\x02\x12\x16\n\x12PIXEL_FORMAT_RGB24\x10\x03\x12\x16\n\x12PIXEL_FORMAT_GRAY8\x10\x04\x12\x15\n\x11PIXEL_FORMAT_I420\x10\x05\x12\x15\n\x11PIXEL_FORMAT_NV12\x10\x06\x12\x15\n\x11PIXEL_FORMAT_JPEG\x10\x10\x12\x14\n\x10PIXEL_FORMAT_PNG\x10\x11\x12\x15\n\x11PIXEL_FORMAT_H264\x10\x12\x12\x14\n\x10PIXEL_FORMAT_VP8\x10\x13\x12\x14\n\x10PIXEL_FORMAT_VP9\x10\x14\x12\x14\n\x10PIXEL_FORMAT_AV1\x10\x15*V\n\nColorRange\x12\x1b\n\x17\x43OLOR_RANGE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43OLOR_RANGE_VIDEO\x10\x01\x12\x14\n\x10\x43OLOR_RANGE_FULL\x10\x02*[\n\x0b\x43olorMatrix\x12\x1c\n\x18\x43OLOR_MATRIX_UNSPECIFIED\x10\x00\x12\x16\n\x12\x43OLOR_MATRIX_BT601\x10\x01\x12\x16\n\x12\x43OLOR_MATRIX_BT709\x10\x02*u\n\tAlphaMode\x12\x1a\n\x16\x41LPHA_MODE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x41LPHA_MODE_OPAQUE\x10\x01\x12\x1c\n\x18\x41LPHA_MODE_PREMULTIPLIED\x10\x02\x12\x17\n\x13\x41LPHA_MODE_STRAIGHT\x10\x03*Y\n\x08Rotation\x12\x18\n\x14ROTATION_UNSPECIFIED\x10\x00\x12\x0f\n\x0bROTATION_90\x10\x01\x12\x10\n\x0cROTATION_180\x10\x02\x12\x10\n\x0cROTATION_270\x10\x03\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidelight.v1.image_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _PIXELFORMAT._serialized_start=655
-  _PIXELFORMAT._serialized_end=885
-  _COLORRANGE._serialized_start=887
-  _COLORRANGE._serialized_end=973
-  _COLORMATRIX._serialized_start=975
-  _COLORMATRIX._serialized_end=1066
-  _ALPHAMODE._serialized_start=1068
-  _ALPHAMODE._serialized_end=1185
-  _ROTATION._serialized_start=1187
-  _ROTATION._serialized_end=1276
+  _PIXELFORMAT._serialized_start=783
+  _PIXELFORMAT._serialized_end=1102
+  _COLORRANGE._serialized_start=1104
+  _COLORRANGE._serialized_end=1190
+  _COLORMATRIX._serialized_start=1192
+  _COLORMATRIX._serialized_end=1283
+  _ALPHAMODE._serialized_start=1285
+  _ALPHAMODE._serialized_end=1402
+  _ROTATION._serialized_start=1404
+  _ROTATION._serialized_end=1493
   _COLORDESCRIPTION._serialized_start=43
   _COLORDESCRIPTION._serialized_end=185
   _ORIENTATION._serialized_start=187
@@ -38,6 +38,8 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _PLANE._serialized_end=301
   _SHAREDMEMORYSLOT._serialized_start=303
   _SHAREDMEMORYSLOT._serialized_end=351
-  _IMAGE._serialized_start=354
-  _IMAGE._serialized_end=652
+  _ENCODEDPICTURE._serialized_start=353
+  _ENCODEDPICTURE._serialized_end=432
+  _IMAGE._serialized_start=435
+  _IMAGE._serialized_end=780
 # @@protoc_insertion_point(module_scope)

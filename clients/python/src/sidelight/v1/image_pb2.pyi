@@ -15,8 +15,10 @@ COLOR_RANGE_FULL: ColorRange
 COLOR_RANGE_UNSPECIFIED: ColorRange
 COLOR_RANGE_VIDEO: ColorRange
 DESCRIPTOR: _descriptor.FileDescriptor
+PIXEL_FORMAT_AV1: PixelFormat
 PIXEL_FORMAT_BGRA8: PixelFormat
 PIXEL_FORMAT_GRAY8: PixelFormat
+PIXEL_FORMAT_H264: PixelFormat
 PIXEL_FORMAT_I420: PixelFormat
 PIXEL_FORMAT_JPEG: PixelFormat
 PIXEL_FORMAT_NV12: PixelFormat
@@ -24,6 +26,8 @@ PIXEL_FORMAT_PNG: PixelFormat
 PIXEL_FORMAT_RGB24: PixelFormat
 PIXEL_FORMAT_RGBA8: PixelFormat
 PIXEL_FORMAT_UNSPECIFIED: PixelFormat
+PIXEL_FORMAT_VP8: PixelFormat
+PIXEL_FORMAT_VP9: PixelFormat
 ROTATION_180: Rotation
 ROTATION_270: Rotation
 ROTATION_90: Rotation
@@ -39,9 +43,20 @@ class ColorDescription(_message.Message):
     range: ColorRange
     def __init__(self, range: _Optional[_Union[ColorRange, str]] = ..., matrix: _Optional[_Union[ColorMatrix, str]] = ..., alpha: _Optional[_Union[AlphaMode, str]] = ...) -> None: ...
 
+class EncodedPicture(_message.Message):
+    __slots__ = ["depends_on", "key_frame", "temporal_layer"]
+    DEPENDS_ON_FIELD_NUMBER: _ClassVar[int]
+    KEY_FRAME_FIELD_NUMBER: _ClassVar[int]
+    TEMPORAL_LAYER_FIELD_NUMBER: _ClassVar[int]
+    depends_on: _containers.RepeatedScalarFieldContainer[int]
+    key_frame: bool
+    temporal_layer: int
+    def __init__(self, key_frame: bool = ..., temporal_layer: _Optional[int] = ..., depends_on: _Optional[_Iterable[int]] = ...) -> None: ...
+
 class Image(_message.Message):
-    __slots__ = ["color", "format", "height", "inline", "orientation", "planes", "shared_memory", "width"]
+    __slots__ = ["color", "encoded", "format", "height", "inline", "orientation", "planes", "shared_memory", "width"]
     COLOR_FIELD_NUMBER: _ClassVar[int]
+    ENCODED_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     HEIGHT_FIELD_NUMBER: _ClassVar[int]
     INLINE_FIELD_NUMBER: _ClassVar[int]
@@ -50,6 +65,7 @@ class Image(_message.Message):
     SHARED_MEMORY_FIELD_NUMBER: _ClassVar[int]
     WIDTH_FIELD_NUMBER: _ClassVar[int]
     color: ColorDescription
+    encoded: EncodedPicture
     format: PixelFormat
     height: int
     inline: bytes
@@ -57,7 +73,7 @@ class Image(_message.Message):
     planes: _containers.RepeatedCompositeFieldContainer[Plane]
     shared_memory: SharedMemorySlot
     width: int
-    def __init__(self, format: _Optional[_Union[PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., planes: _Optional[_Iterable[_Union[Plane, _Mapping[str, object]]]] = ..., color: _Optional[_Union[ColorDescription, _Mapping[str, object]]] = ..., orientation: _Optional[_Union[Orientation, _Mapping[str, object]]] = ..., inline: _Optional[bytes] = ..., shared_memory: _Optional[_Union[SharedMemorySlot, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, format: _Optional[_Union[PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., planes: _Optional[_Iterable[_Union[Plane, _Mapping[str, object]]]] = ..., color: _Optional[_Union[ColorDescription, _Mapping[str, object]]] = ..., orientation: _Optional[_Union[Orientation, _Mapping[str, object]]] = ..., encoded: _Optional[_Union[EncodedPicture, _Mapping[str, object]]] = ..., inline: _Optional[bytes] = ..., shared_memory: _Optional[_Union[SharedMemorySlot, _Mapping[str, object]]] = ...) -> None: ...
 
 class Orientation(_message.Message):
     __slots__ = ["mirrored", "rotation"]

@@ -10,6 +10,10 @@ CHROMA_SUBSAMPLING_422: ChromaSubsampling
 CHROMA_SUBSAMPLING_444: ChromaSubsampling
 CHROMA_SUBSAMPLING_UNSPECIFIED: ChromaSubsampling
 DESCRIPTOR: _descriptor.FileDescriptor
+ENCODER_EFFORT_BALANCED: EncoderEffort
+ENCODER_EFFORT_BEST: EncoderEffort
+ENCODER_EFFORT_FAST: EncoderEffort
+ENCODER_EFFORT_UNSPECIFIED: EncoderEffort
 FAILURE_POLICY_BLUR: FailurePolicy
 FAILURE_POLICY_DROP: FailurePolicy
 FAILURE_POLICY_PASS_THROUGH: FailurePolicy
@@ -39,6 +43,20 @@ class Color(_message.Message):
     red: float
     def __init__(self, red: _Optional[float] = ..., green: _Optional[float] = ..., blue: _Optional[float] = ..., alpha: _Optional[float] = ...) -> None: ...
 
+class EncoderSpec(_message.Message):
+    __slots__ = ["bit_rate", "effort", "frame_rate", "key_frame_interval", "temporal_layers"]
+    BIT_RATE_FIELD_NUMBER: _ClassVar[int]
+    EFFORT_FIELD_NUMBER: _ClassVar[int]
+    FRAME_RATE_FIELD_NUMBER: _ClassVar[int]
+    KEY_FRAME_INTERVAL_FIELD_NUMBER: _ClassVar[int]
+    TEMPORAL_LAYERS_FIELD_NUMBER: _ClassVar[int]
+    bit_rate: int
+    effort: EncoderEffort
+    frame_rate: float
+    key_frame_interval: int
+    temporal_layers: int
+    def __init__(self, bit_rate: _Optional[int] = ..., frame_rate: _Optional[float] = ..., key_frame_interval: _Optional[int] = ..., temporal_layers: _Optional[int] = ..., effort: _Optional[_Union[EncoderEffort, str]] = ...) -> None: ...
+
 class Filter(_message.Message):
     __slots__ = ["name", "parameters"]
     class ParametersEntry(_message.Message):
@@ -63,7 +81,8 @@ class Length(_message.Message):
     def __init__(self, value: _Optional[float] = ..., unit: _Optional[_Union[LengthUnit, str]] = ...) -> None: ...
 
 class OutputSpec(_message.Message):
-    __slots__ = ["fit", "format", "height", "jpeg_quality", "jpeg_subsampling", "upright", "width"]
+    __slots__ = ["encoder", "fit", "format", "height", "jpeg_quality", "jpeg_subsampling", "upright", "width"]
+    ENCODER_FIELD_NUMBER: _ClassVar[int]
     FIT_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     HEIGHT_FIELD_NUMBER: _ClassVar[int]
@@ -71,6 +90,7 @@ class OutputSpec(_message.Message):
     JPEG_SUBSAMPLING_FIELD_NUMBER: _ClassVar[int]
     UPRIGHT_FIELD_NUMBER: _ClassVar[int]
     WIDTH_FIELD_NUMBER: _ClassVar[int]
+    encoder: EncoderSpec
     fit: FitMode
     format: _image_pb2.PixelFormat
     height: int
@@ -78,7 +98,7 @@ class OutputSpec(_message.Message):
     jpeg_subsampling: ChromaSubsampling
     upright: bool
     width: int
-    def __init__(self, format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., fit: _Optional[_Union[FitMode, str]] = ..., upright: bool = ..., jpeg_quality: _Optional[int] = ..., jpeg_subsampling: _Optional[_Union[ChromaSubsampling, str]] = ...) -> None: ...
+    def __init__(self, format: _Optional[_Union[_image_pb2.PixelFormat, str]] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., fit: _Optional[_Union[FitMode, str]] = ..., upright: bool = ..., jpeg_quality: _Optional[int] = ..., jpeg_subsampling: _Optional[_Union[ChromaSubsampling, str]] = ..., encoder: _Optional[_Union[EncoderSpec, _Mapping[str, object]]] = ...) -> None: ...
 
 class ParameterValue(_message.Message):
     __slots__ = ["color", "flag", "length", "number", "point", "text", "vector"]
@@ -155,6 +175,9 @@ class FailurePolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []
 
 class LengthUnit(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__: list[str] = []
+
+class EncoderEffort(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []
 
 class FitMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):

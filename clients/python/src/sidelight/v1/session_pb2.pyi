@@ -22,6 +22,7 @@ DROP_REASON_INVALID_FRAME: DropReason
 DROP_REASON_LATE_IN_PIPELINE: DropReason
 DROP_REASON_LATE_ON_ARRIVAL: DropReason
 DROP_REASON_LATE_ON_OUTPUT: DropReason
+DROP_REASON_NOT_DECODABLE: DropReason
 DROP_REASON_NO_CREDIT: DropReason
 DROP_REASON_OUTPUT_SUPERSEDED: DropReason
 DROP_REASON_PAUSED: DropReason
@@ -35,6 +36,11 @@ DROP_STAGE_MAILBOX: DropStage
 DROP_STAGE_OUTBOX: DropStage
 DROP_STAGE_PIPELINE: DropStage
 DROP_STAGE_UNSPECIFIED: DropStage
+KEY_FRAME_REASON_DAMAGE: KeyFrameReason
+KEY_FRAME_REASON_LOSS: KeyFrameReason
+KEY_FRAME_REASON_START: KeyFrameReason
+KEY_FRAME_REASON_TOO_SLOW: KeyFrameReason
+KEY_FRAME_REASON_UNSPECIFIED: KeyFrameReason
 SESSION_STATE_DRAINING: SessionState
 SESSION_STATE_OVERRIDDEN: SessionState
 SESSION_STATE_PAUSED: SessionState
@@ -163,15 +169,17 @@ class Applied(_message.Message):
     def __init__(self, revision: _Optional[int] = ..., first_sequence: _Optional[int] = ..., request_id: _Optional[int] = ..., resume_token: _Optional[bytes] = ...) -> None: ...
 
 class ClientMessage(_message.Message):
-    __slots__ = ["ack", "activate", "frame", "open", "pause", "ping", "resume", "select", "update"]
+    __slots__ = ["ack", "activate", "frame", "open", "pause", "ping", "request_key_frame", "resume", "select", "set_encoder", "update"]
     ACK_FIELD_NUMBER: _ClassVar[int]
     ACTIVATE_FIELD_NUMBER: _ClassVar[int]
     FRAME_FIELD_NUMBER: _ClassVar[int]
     OPEN_FIELD_NUMBER: _ClassVar[int]
     PAUSE_FIELD_NUMBER: _ClassVar[int]
     PING_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_KEY_FRAME_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
     SELECT_FIELD_NUMBER: _ClassVar[int]
+    SET_ENCODER_FIELD_NUMBER: _ClassVar[int]
     UPDATE_FIELD_NUMBER: _ClassVar[int]
     ack: Ack
     activate: Activate
@@ -179,10 +187,12 @@ class ClientMessage(_message.Message):
     open: Open
     pause: Pause
     ping: Ping
+    request_key_frame: RequestKeyFrame
     resume: Resume
     select: Select
+    set_encoder: SetEncoder
     update: Update
-    def __init__(self, frame: _Optional[_Union[Frame, _Mapping[str, object]]] = ..., ack: _Optional[_Union[Ack, _Mapping[str, object]]] = ..., open: _Optional[_Union[Open, _Mapping[str, object]]] = ..., select: _Optional[_Union[Select, _Mapping[str, object]]] = ..., update: _Optional[_Union[Update, _Mapping[str, object]]] = ..., activate: _Optional[_Union[Activate, _Mapping[str, object]]] = ..., pause: _Optional[_Union[Pause, _Mapping[str, object]]] = ..., resume: _Optional[_Union[Resume, _Mapping[str, object]]] = ..., ping: _Optional[_Union[Ping, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, frame: _Optional[_Union[Frame, _Mapping[str, object]]] = ..., ack: _Optional[_Union[Ack, _Mapping[str, object]]] = ..., open: _Optional[_Union[Open, _Mapping[str, object]]] = ..., select: _Optional[_Union[Select, _Mapping[str, object]]] = ..., update: _Optional[_Union[Update, _Mapping[str, object]]] = ..., activate: _Optional[_Union[Activate, _Mapping[str, object]]] = ..., pause: _Optional[_Union[Pause, _Mapping[str, object]]] = ..., resume: _Optional[_Union[Resume, _Mapping[str, object]]] = ..., ping: _Optional[_Union[Ping, _Mapping[str, object]]] = ..., set_encoder: _Optional[_Union[SetEncoder, _Mapping[str, object]]] = ..., request_key_frame: _Optional[_Union[RequestKeyFrame, _Mapping[str, object]]] = ...) -> None: ...
 
 class Detection(_message.Message):
     __slots__ = ["confidence", "height", "kind", "tracking_id", "width", "x", "y"]
@@ -229,7 +239,7 @@ class Error(_message.Message):
     def __init__(self, request_id: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
 
 class FilteredFrame(_message.Message):
-    __slots__ = ["capture_time_ns", "disposition", "failure", "image", "revision", "rtp_timestamp", "sequence", "tags", "timing", "unmodified"]
+    __slots__ = ["capture_time_ns", "disposition", "failure", "image", "reencoded", "revision", "rtp_timestamp", "sequence", "tags", "timing", "unmodified"]
     class TagsEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -241,6 +251,7 @@ class FilteredFrame(_message.Message):
     DISPOSITION_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]
     IMAGE_FIELD_NUMBER: _ClassVar[int]
+    REENCODED_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     RTP_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
@@ -251,13 +262,14 @@ class FilteredFrame(_message.Message):
     disposition: Disposition
     failure: _status_pb2.Status
     image: _image_pb2.Image
+    reencoded: bool
     revision: int
     rtp_timestamp: int
     sequence: int
     tags: _containers.ScalarMap[str, str]
     timing: FrameTiming
     unmodified: bool
-    def __init__(self, sequence: _Optional[int] = ..., image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., capture_time_ns: _Optional[int] = ..., rtp_timestamp: _Optional[int] = ..., revision: _Optional[int] = ..., disposition: _Optional[_Union[Disposition, str]] = ..., unmodified: bool = ..., timing: _Optional[_Union[FrameTiming, _Mapping[str, object]]] = ..., tags: _Optional[_Mapping[str, str]] = ..., failure: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., capture_time_ns: _Optional[int] = ..., rtp_timestamp: _Optional[int] = ..., revision: _Optional[int] = ..., disposition: _Optional[_Union[Disposition, str]] = ..., unmodified: bool = ..., timing: _Optional[_Union[FrameTiming, _Mapping[str, object]]] = ..., tags: _Optional[_Mapping[str, str]] = ..., failure: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ..., reencoded: bool = ...) -> None: ...
 
 class Frame(_message.Message):
     __slots__ = ["budget_us", "capture_time_ns", "image", "must_process", "priority", "rtp_timestamp", "sequence", "tags", "trace"]
@@ -305,6 +317,14 @@ class Glide(_message.Message):
     curve: TransitionCurve
     duration: _duration_pb2.Duration
     def __init__(self, duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., curve: _Optional[_Union[TransitionCurve, str]] = ...) -> None: ...
+
+class KeyFrameNeeded(_message.Message):
+    __slots__ = ["reason", "sequence"]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    reason: KeyFrameReason
+    sequence: int
+    def __init__(self, sequence: _Optional[int] = ..., reason: _Optional[_Union[KeyFrameReason, str]] = ...) -> None: ...
 
 class Limits(_message.Message):
     __slots__ = ["control_bytes_per_second", "control_units_per_second", "http2_frame_bytes", "max_allowed_filters", "max_concurrent_streams", "max_consecutive_errors", "max_dimension", "max_label_bytes", "max_message_bytes", "max_name_bytes", "max_page_size", "max_parameters", "max_participant_bytes", "max_pipeline_bytes", "max_pipeline_depth", "max_pipeline_text_bytes", "max_pixels", "max_reason_bytes", "max_resume_token_bytes", "max_sessions", "max_stage_id_bytes", "max_stages", "max_tag_bytes", "max_tags", "max_text_bytes", "max_transition_duration", "max_vector_values", "stream_window_bytes"]
@@ -458,6 +478,10 @@ class Pong(_message.Message):
     server_sent_ns: int
     def __init__(self, id: _Optional[int] = ..., client_time_ns: _Optional[int] = ..., server_received_ns: _Optional[int] = ..., server_sent_ns: _Optional[int] = ...) -> None: ...
 
+class RequestKeyFrame(_message.Message):
+    __slots__: list[str] = []
+    def __init__(self) -> None: ...
+
 class Resume(_message.Message):
     __slots__: list[str] = []
     def __init__(self) -> None: ...
@@ -477,7 +501,7 @@ class Select(_message.Message):
     def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ..., transition: _Optional[_Union[Transition, _Mapping[str, object]]] = ...) -> None: ...
 
 class ServerMessage(_message.Message):
-    __slots__ = ["accepted", "advice", "analysis", "applied", "dropped", "error", "frame", "opened", "pong", "state", "stats", "transition_ended"]
+    __slots__ = ["accepted", "advice", "analysis", "applied", "dropped", "error", "frame", "key_frame_needed", "opened", "pong", "state", "stats", "transition_ended"]
     ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     ADVICE_FIELD_NUMBER: _ClassVar[int]
     ANALYSIS_FIELD_NUMBER: _ClassVar[int]
@@ -485,6 +509,7 @@ class ServerMessage(_message.Message):
     DROPPED_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     FRAME_FIELD_NUMBER: _ClassVar[int]
+    KEY_FRAME_NEEDED_FIELD_NUMBER: _ClassVar[int]
     OPENED_FIELD_NUMBER: _ClassVar[int]
     PONG_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -497,12 +522,27 @@ class ServerMessage(_message.Message):
     dropped: Dropped
     error: Error
     frame: FilteredFrame
+    key_frame_needed: KeyFrameNeeded
     opened: Opened
     pong: Pong
     state: State
     stats: Stats
     transition_ended: TransitionEnded
-    def __init__(self, frame: _Optional[_Union[FilteredFrame, _Mapping[str, object]]] = ..., dropped: _Optional[_Union[Dropped, _Mapping[str, object]]] = ..., analysis: _Optional[_Union[Analysis, _Mapping[str, object]]] = ..., opened: _Optional[_Union[Opened, _Mapping[str, object]]] = ..., applied: _Optional[_Union[Applied, _Mapping[str, object]]] = ..., stats: _Optional[_Union[Stats, _Mapping[str, object]]] = ..., advice: _Optional[_Union[Advice, _Mapping[str, object]]] = ..., state: _Optional[_Union[State, _Mapping[str, object]]] = ..., error: _Optional[_Union[Error, _Mapping[str, object]]] = ..., pong: _Optional[_Union[Pong, _Mapping[str, object]]] = ..., accepted: _Optional[_Union[Accepted, _Mapping[str, object]]] = ..., transition_ended: _Optional[_Union[TransitionEnded, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, frame: _Optional[_Union[FilteredFrame, _Mapping[str, object]]] = ..., dropped: _Optional[_Union[Dropped, _Mapping[str, object]]] = ..., analysis: _Optional[_Union[Analysis, _Mapping[str, object]]] = ..., opened: _Optional[_Union[Opened, _Mapping[str, object]]] = ..., applied: _Optional[_Union[Applied, _Mapping[str, object]]] = ..., stats: _Optional[_Union[Stats, _Mapping[str, object]]] = ..., advice: _Optional[_Union[Advice, _Mapping[str, object]]] = ..., state: _Optional[_Union[State, _Mapping[str, object]]] = ..., error: _Optional[_Union[Error, _Mapping[str, object]]] = ..., pong: _Optional[_Union[Pong, _Mapping[str, object]]] = ..., accepted: _Optional[_Union[Accepted, _Mapping[str, object]]] = ..., transition_ended: _Optional[_Union[TransitionEnded, _Mapping[str, object]]] = ..., key_frame_needed: _Optional[_Union[KeyFrameNeeded, _Mapping[str, object]]] = ...) -> None: ...
+
+class SetEncoder(_message.Message):
+    __slots__ = ["bit_rate", "frame_rate", "height", "request_id", "width"]
+    BIT_RATE_FIELD_NUMBER: _ClassVar[int]
+    FRAME_RATE_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    bit_rate: int
+    frame_rate: float
+    height: int
+    request_id: int
+    width: int
+    def __init__(self, bit_rate: _Optional[int] = ..., frame_rate: _Optional[float] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
 
 class SharedMemoryOffer(_message.Message):
     __slots__ = ["input_slots", "output_slots", "slot_bytes", "socket_path", "token"]
@@ -652,6 +692,9 @@ class TransitionCurve(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []
 
 class WipeDirection(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__: list[str] = []
+
+class KeyFrameReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []
 
 class TransitionEnd(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):

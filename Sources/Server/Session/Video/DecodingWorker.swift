@@ -1,0 +1,205 @@
+import GRPCCore
+import SidelightCodecs
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// A frame on its way to the mailbox in a session with encoded video.
+enum DecodingJob: Sendable {
+  /// A frame to decode, if it is encoded, and to offer to the mailbox. With a drop it ends after
+  /// decoding: later frames depend on it.
+  case frame(IncomingFrame, Drop?)
+  /// A frame that was dropped on arrival; the reason is `nil` if no other frame depends on it.
+  case dropped(sequence: UInt64, KeyFrameReason?)
+}
+
+/// Decodes the frames of a session in front of the mailbox, in the order of arrival.
+///
+/// Later frames depend on earlier ones, so a frame is decoded even if it is then dropped; only a
+/// disposable frame is dropped undecoded. If decoding alone exceeds the budgets, the worker skips
+/// to the next key frame, and asks for it.
+struct DecodingWorker: ~Copyable {
+  /// The shortest time between two announcements that a key frame is needed.
+  private static let announcementInterval = Duration.milliseconds(500)
+
+  private let session: Session
+  private var tracker = ReferenceTracker()
+  private var decoder: (codec: VideoCodec, decoder: VideoDecoder)?
+  private let cost = CostEstimate(priorWork: .milliseconds(5))
+  private var lastAnnouncement: Duration?
+  /// The time since when all frames have been late before they were decoded.
+  private var lateSince: Duration?
+
+  private var clock: SessionClock { self.session.engine.clock }
+  private var resolver: FrameResolver { self.session.resolver }
+
+  init(session: Session) {
+    self.session = session
+  }
+
+  /// Runs until the queue of jobs is finished and empty, or the task is cancelled. Then the mailbox
+  /// is finished.
+  mutating func run() async {
+    defer { self.session.mailbox.finish() }
+    while let job = await self.session.decodingJobs.next() {
+      switch job {
+      case .dropped(let sequence, nil): self.tracker.recordSkipped(sequence)
+      case .dropped(let sequence, let reason?):
+        self.tracker.recordMissing(reason)
+        self.announce(reason, at: sequence)
+      case .frame(let frame, let drop):
+        guard case .video(let picture) = frame.picture else {
+          await self.offer(frame)
+          continue
+        }
+        await self.process(frame, picture, drop)
+      }
+      if Task.isCancelled { return }
+    }
+  }
+
+  private mutating func process(
+    _ frame: IncomingFrame, _ picture: EncodedPicture, _ drop: Drop?
+  ) async {
+    let (sequence, header) = (frame.message.sequence, picture.header)
+    let reason = self.tracker.check(
+      sequence, isKeyFrame: header.isKeyFrame,
+      dependencies: frame.message.image.encoded.dependsOn)
+    if let reason {
+      self.announce(reason, at: sequence)
+      return self.resolver.drop(frame, Drop(reason: .notDecodable, stage: .arrival))
+    }
+    if let late = self.drop(forLateness: frame, header) {
+      return self.resolver.drop(frame, late)
+    }
+    do {
+      guard let decoded = try await self.decode(frame, picture) else { return }
+      self.tracker.recordDecoded(sequence, isKeyFrame: header.isKeyFrame)
+      self.resolver.decodingErrors.reset()
+      frame.samples?.resolve(.decoded(decoded))
+      guard drop == nil, !self.isLate(frame) else {
+        return self.resolver.drop(
+          frame, drop ?? Drop(reason: .lateInPipeline, stage: .mailbox))
+      }
+      var frame = frame
+      frame.picture = .video(picture.decoded(as: decoded))
+      await self.offer(frame)
+    } catch {
+      frame.span.record(error)
+      frame.samples?.resolve(.unreadable)
+      self.decoder = nil
+      self.tracker.recordMissing(.damage)
+      self.announce(.damage, at: sequence)
+      self.resolver.drop(frame, undecodable: error.violation(in: frame.message.image))
+    }
+  }
+
+  /// Decodes a frame on a compute thread.
+  ///
+  /// - Returns: `nil` if the task was cancelled.
+  private mutating func decode(
+    _ frame: IncomingFrame, _ picture: EncodedPicture
+  ) async throws(PictureCodec.Unreadable) -> Frame? {
+    let engine = self.session.engine
+    let codec = picture.codec
+    let cost = self.cost
+    let clock = self.clock
+    let number = self.session.handle.number
+    engine.processing.scheduler.recordArrival(work: cost.expected ?? .zero, session: number)
+    let result: Result<Frame, CodecError>
+    do {
+      let decoder = try self.decoder(for: codec)
+      result = try await engine.processing.scheduler.withTurn(
+        session: number, deadline: frame.deadline ?? frame.received + SessionWorker.defaultBudget,
+        cost: cost.work
+      ) { _, _ in
+        let start = clock.now()
+        defer { cost.record(clock.now() - start) }
+        return try await frame.span.passObserver.pass(.decode(codec)) {
+          Result { () throws(CodecError) in
+            try picture.bytes.withFile { unit throws(CodecError) in try decoder.decode(unit) }
+          }
+        }
+      }
+    } catch let error as CodecError {
+      result = .failure(error)
+    } catch {
+      // The task was cancelled, or the turn was not granted.
+      return nil
+    }
+    switch result {
+    case .success(let decoded): return decoded.shown(picture.form.orientation)
+    case .failure(let error): throw PictureCodec.Unreadable(error: error)
+    }
+  }
+
+  private mutating func decoder(for codec: VideoCodec) throws(CodecError) -> VideoDecoder {
+    if let current = self.decoder, current.codec == codec { return current.decoder }
+    let processing = self.session.engine.processing
+    let decoder = try VideoDecoder(
+      codec: codec, pool: processing.pool, limits: processing.codec.limits)
+    self.decoder = (codec, decoder)
+    return decoder
+  }
+
+  // MARK: Lateness
+
+  private func isLate(_ frame: IncomingFrame) -> Bool {
+    frame.deadline.map { self.clock.now() > $0 } ?? false
+  }
+
+  /// Returns the drop of a frame that need not be decoded because it is late, if it is.
+  private mutating func drop(forLateness frame: IncomingFrame, _ header: VideoHeader) -> Drop? {
+    guard let deadline = frame.deadline, self.isLate(frame), !header.isKeyFrame else {
+      self.lateSince = nil
+      return nil
+    }
+    let now = self.clock.now()
+    if header.isDisposable {
+      self.tracker.recordSkipped(frame.message.sequence)
+      return Drop(reason: .lateInPipeline, stage: .mailbox)
+    }
+    let lateSince = self.lateSince ?? now
+    self.lateSince = lateSince
+    guard now - lateSince > deadline - frame.received else { return nil }
+    self.lateSince = nil
+    self.tracker.recordMissing(.tooSlow)
+    self.announce(.tooSlow, at: frame.message.sequence)
+    return Drop(reason: .notDecodable, stage: .mailbox)
+  }
+
+  // MARK: Results
+
+  private func offer(_ frame: IncomingFrame) async {
+    for displaced in await self.session.mailbox.offer(frame) {
+      self.resolver.drop(
+        displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
+    }
+  }
+
+  private mutating func announce(_ reason: KeyFrameReason, at sequence: UInt64) {
+    let now = self.clock.now()
+    if let last = self.lastAnnouncement, now - last < Self.announcementInterval { return }
+    self.lastAnnouncement = now
+    self.session.outcomes.push(
+      .message(
+        .with {
+          $0.keyFrameNeeded.sequence = sequence
+          $0.keyFrameNeeded.reason = Sidelight_V1_KeyFrameReason(reason)
+        }))
+  }
+}
+
+extension PassDescription {
+  /// The decoding of an encoded picture.
+  static func decode(_ codec: VideoCodec) -> PassDescription {
+    PassDescription(
+      filters: ["\(codec.rawValue)Decode"], kind: .codec, summary: "\(codec.name) decoded")
+  }
+
+  /// The encoding of a picture.
+  static func encode(_ codec: VideoCodec) -> PassDescription {
+    PassDescription(
+      filters: ["\(codec.rawValue)Encode"], kind: .codec, summary: "encoded as \(codec.name)")
+  }
+}

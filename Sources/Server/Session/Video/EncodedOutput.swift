@@ -1,0 +1,52 @@
+import SidelightKernels
+import SidelightWire
+import Synchronization
+
+/// The requested form of a session's results, which the client may change: the reader changes it,
+/// and the writer encodes by it.
+final class EncodedOutput: Sendable {
+  private struct State {
+    var shape: OutputShape
+    var encoder: EncoderRequest
+    var isKeyFrameRequested = false
+  }
+
+  private let state: Mutex<State>
+
+  init(_ options: SessionOptions) {
+    self.state = Mutex(State(shape: options.output, encoder: options.encoder))
+  }
+
+  /// The form of the results of frames that arrive now.
+  var shape: OutputShape { self.state.withLock { $0.shape } }
+  /// The settings of the encoder.
+  var encoder: EncoderRequest { self.state.withLock { $0.encoder } }
+
+  /// Changes the settings of the encoder, and the size of the results.
+  ///
+  /// - Throws: ``FieldViolation`` for a value outside its range; the settings do not change then.
+  func apply(_ change: Sidelight_V1_SetEncoder, limits: FrameLimits) throws(FieldViolation) {
+    let result = self.state.withLock { state in
+      Result { () throws(FieldViolation) in
+        var changed = state
+        try changed.shape.apply(change, limits: limits)
+        try changed.encoder.apply(change)
+        state = changed
+      }
+    }
+    try result.get()
+  }
+
+  /// Whether the client has requested a key frame that was not encoded yet.
+  var isKeyFrameRequested: Bool { self.state.withLock { $0.isKeyFrameRequested } }
+
+  /// Requests a key frame.
+  func requestKeyFrame() {
+    self.state.withLock { $0.isKeyFrameRequested = true }
+  }
+
+  /// Records that a key frame was encoded.
+  func recordKeyFrame() {
+    self.state.withLock { $0.isKeyFrameRequested = false }
+  }
+}

@@ -1,0 +1,82 @@
+import DequeModule
+package import SidelightWire
+
+/// Decides which frames of a stream of encoded video can be decoded.
+///
+/// Decoders do not tell: after one lost frame libvpx decodes wrong pictures without any error. A
+/// frame whose reference is missing or damaged must not be shown, and no search for faces may trust
+/// it. So every frame up to the next key frame is refused here.
+package struct ReferenceTracker: Sendable {
+  /// The decoded frames that `depends_on` may name.
+  private static let maxDecoded = 64
+
+  /// The reason why frames cannot be decoded before the next key frame, if any.
+  package private(set) var missing: KeyFrameReason? = .start
+  private var last: UInt64?
+  private var decoded: Deque<UInt64> = []
+
+  package init() {}
+
+  /// Returns whether a frame can be decoded, in the order of arrival.
+  ///
+  /// - Parameter dependencies: The frames that it depends on; empty for the frame before it.
+  /// - Returns: `nil`, or the reason to need a key frame.
+  package mutating func check(
+    _ sequence: UInt64, isKeyFrame: Bool, dependencies: [UInt64]
+  ) -> KeyFrameReason? {
+    defer { self.last = sequence }
+    if isKeyFrame { return nil }
+    if let missing = self.missing { return missing }
+    guard dependencies.isEmpty else {
+      // Frames that do not depend on it can still be decoded.
+      return dependencies.allSatisfy(self.decoded.contains) ? nil : .loss
+    }
+    if let last = self.last, sequence == last &+ 1 { return nil }
+    self.missing = .loss
+    return .loss
+  }
+
+  /// Records that a frame was decoded.
+  package mutating func recordDecoded(_ sequence: UInt64, isKeyFrame: Bool) {
+    if isKeyFrame {
+      self.missing = nil
+      self.decoded.removeAll(keepingCapacity: true)
+    }
+    if self.decoded.count == Self.maxDecoded { self.decoded.removeFirst() }
+    self.decoded.append(sequence)
+  }
+
+  /// Records that a frame was not decoded although it had arrived, and that no other depends on it.
+  package mutating func recordSkipped(_ sequence: UInt64) {
+    self.last = sequence
+  }
+
+  /// Records that a frame that others depend on was not decoded.
+  package mutating func recordMissing(_ reason: KeyFrameReason) {
+    self.missing = self.missing ?? reason
+  }
+}
+
+/// The reason why the server needs a key frame.
+package enum KeyFrameReason: Sendable, Hashable {
+  /// The stream begins without one.
+  case start
+  /// A frame is missing.
+  case loss
+  /// A frame is damaged.
+  case damage
+  /// Decoding takes more time than the budgets leave.
+  case tooSlow
+}
+
+extension Sidelight_V1_KeyFrameReason {
+  init(_ reason: KeyFrameReason) {
+    self =
+      switch reason {
+      case .start: .start
+      case .loss: .loss
+      case .damage: .damage
+      case .tooSlow: .tooSlow
+      }
+  }
+}

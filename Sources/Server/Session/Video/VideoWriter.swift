@@ -1,0 +1,239 @@
+import GRPCCore
+import GRPCProtobuf
+import SidelightCodecs
+import SidelightKernels
+import SidelightWire
+import SwiftProtobuf
+
+/// A result that is encoded when it is written.
+struct UnencodedPicture: Sendable {
+  fileprivate(set) var frame: Frame
+  let codec: VideoCodec
+  /// The received picture, if the frame passes through.
+  let source: EncodedPicture?
+  /// Whether an operator forced the pipeline.
+  let isOverride: Bool
+  /// Whether the pipeline hides a part of the frame, or an operator forced it.
+  let isProtected: Bool
+
+  /// - Parameter source: The received picture, if the frame passes through.
+  init(_ frame: Frame, as codec: VideoCodec, of incoming: IncomingFrame, source: EncodedPicture? = nil) {
+    self.frame = codec == .h264 ? frame.croppedToEvenSize : frame
+    self.codec = codec
+    self.source = source
+    self.isOverride = incoming.activePipeline.isOverride
+    self.isProtected = self.isOverride || incoming.activePipeline.pipeline.protects
+  }
+}
+
+/// Encodes a session's results when the writer may send them. Waiting results are samples, of which
+/// a newer one can displace an older one without harm to the stream.
+final class VideoWriter: @unchecked Sendable {  // only the writer's task uses it
+  /// The shortest time between a key frame and one that was requested.
+  private static let requestInterval = Duration.milliseconds(500)
+
+  private let session: Session
+  private let cost = CostEstimate(priorWork: .milliseconds(8))
+  private var encoder: VideoEncoder?
+  /// The number of the last frame that was sent as it was received, or `nil` if the last one was
+  /// encoded here.
+  private var lastPassed: UInt64?
+  private var wasProtected = false
+  /// Whether the receiver lacks what the encoder's next frame would depend on.
+  private var needsKeyFrame = true
+  private var lastKeyFrame: Duration?
+
+  private var clock: SessionClock { self.session.engine.clock }
+
+  init(session: Session) {
+    self.session = session
+  }
+
+  /// An operator's override applies to the frame, which was encoded meanwhile.
+  struct Overridden: Error {}
+
+  /// Returns the message of a finished frame, encoded.
+  ///
+  /// - Throws: ``Overridden``; `CodecError`; `CancellationError`; the error of a message that cannot
+  ///   be built.
+  func picture(
+    _ picture: UnencodedPicture, of finished: FinishedFrame<OutgoingFrame>,
+    _ outcome: Sidelight_V1_FilteredFrame
+  ) async throws -> OutgoingPicture {
+    var outcome = outcome
+    if let source = picture.source, self.passes(source, finished.sequence, to: picture.codec) {
+      self.lastPassed = finished.sequence
+      self.needsKeyFrame = true
+      if source.header.isKeyFrame { self.recordKeyFrame() }
+      outcome.image.describe(source)
+      return try OutgoingPicture(passing: source.bytes, outcome: outcome)
+    }
+    outcome.reencoded = picture.source != nil
+    return try await self.encode(picture, of: finished, outcome)
+  }
+
+  /// Returns whether a picture can be sent as it was received: the receiver has all that it depends
+  /// on.
+  private func passes(_ source: EncodedPicture, _ sequence: UInt64, to codec: VideoCodec) -> Bool {
+    guard source.codec == codec, !self.session.output.shape.hasEncoderSettings else { return false }
+    if source.header.isKeyFrame { return true }
+    return self.lastPassed.map { sequence == $0 &+ 1 } ?? false
+  }
+
+  private func encode(
+    _ picture: UnencodedPicture, of finished: FinishedFrame<OutgoingFrame>,
+    _ outcome: Sidelight_V1_FilteredFrame
+  ) async throws -> OutgoingPicture {
+    let engine = self.session.engine
+    let (clock, cost) = (self.clock, self.cost)
+    let limits = engine.admission.frameLimits
+    let payload = finished.payload
+    let start = payload.received
+    do {
+      let picture = try await self.converted(picture)
+      let encoder = try self.encoder(for: picture)
+      let forcesKeyFrame = self.forcesKeyFrame(for: picture)
+      engine.processing.scheduler.recordArrival(
+        work: cost.expected ?? .zero, session: self.session.handle.number)
+      let (result, unit) = try await engine.processing.scheduler.withTurn(
+        session: self.session.handle.number,
+        deadline: finished.deadline ?? start + SessionWorker.defaultBudget, cost: cost.work
+      ) { _, _ in
+        let begin = clock.now()
+        defer { cost.record(clock.now() - begin) }
+        return try await payload.span.passObserver.pass(.encode(picture.codec)) {
+          try encoder.withEncoded(picture.frame, forcesKeyFrame: forcesKeyFrame, at: start) {
+            bytes, unit in
+            var outcome = outcome
+            outcome.image = Sidelight_V1_Image(picture, unit)
+            let result = Result {
+              try OutgoingPicture(compressed: bytes, outcome: outcome, limits: limits)
+            }
+            return (result, unit)
+          }
+        }
+      }
+      let encoded = try result.get()
+      // The receiver must not see what an operator has forbidden meanwhile.
+      if self.session.handle.isOverridden, !picture.isOverride { throw Overridden() }
+      self.lastPassed = nil
+      self.wasProtected = picture.isProtected
+      if unit.isKeyFrame { self.recordKeyFrame() }
+      self.needsKeyFrame = false
+      return encoded
+    } catch {
+      // The encoder may have a reference that the receiver will not get.
+      self.needsKeyFrame = true
+      if error is CodecError { self.encoder = nil }
+      throw error
+    }
+  }
+
+  /// Returns a picture with colours that the codec can state. Filters have them already; a picture
+  /// that passes through may come from a codec with others.
+  private func converted(_ picture: UnencodedPicture) async throws -> UnencodedPicture {
+    guard picture.codec == .vp8, picture.frame.color != ColorDescription() else { return picture }
+    let engine = self.session.engine
+    let plan = try engine.compiler.catalogue.resolve([]).plan(
+      for: picture.frame.geometry, as: FrameEncoding(format: .i420, color: ColorDescription()))
+    var converted = picture
+    converted.frame = try await engine.processing.executor.run(plan, on: picture.frame)
+      .shown(picture.frame.orientation)
+    return converted
+  }
+
+  private func recordKeyFrame() {
+    self.lastKeyFrame = self.clock.now()
+    self.session.output.recordKeyFrame()
+  }
+
+  /// Returns the encoder for a picture. Its size may change with any frame; the next frame is then
+  /// a key frame.
+  private func encoder(for picture: UnencodedPicture) throws(CodecError) -> VideoEncoder {
+    let settings = self.session.output.encoder.settings(
+      for: picture.frame, picture.codec, maxFPS: self.session.options.maxFPS)
+    if let encoder = self.encoder {
+      if encoder.settings == settings { return encoder }
+      if encoder.settings.hasRatesOnlyChanged(from: settings) {
+        try encoder.update(bitRate: settings.bitRate, frameRate: settings.frameRate)
+        return encoder
+      }
+    }
+    let encoder = try VideoEncoder(settings)
+    self.encoder = encoder
+    self.needsKeyFrame = true
+    return encoder
+  }
+
+  /// Returns whether the next frame must be a key frame: where the receiver lacks a reference, at
+  /// the start of protection, so that no part of an earlier picture shows through, and on request.
+  private func forcesKeyFrame(for picture: UnencodedPicture) -> Bool {
+    if self.needsKeyFrame || (picture.isProtected && !self.wasProtected) { return true }
+    guard self.session.output.isKeyFrameRequested else { return false }
+    return self.lastKeyFrame.map { self.clock.now() - $0 >= Self.requestInterval } ?? true
+  }
+}
+
+extension Frame {
+  /// The frame without its last column and row where their numbers are odd: H.264 with 4:2:0 has
+  /// even sizes only.
+  fileprivate var croppedToEvenSize: Frame {
+    let size = FrameSize(
+      width: max(2, self.size.width & ~1), height: max(2, self.size.height & ~1))
+    guard size != self.size,
+      let layout = try? FrameLayout(
+        format: self.format, size: size, planes: self.layout.planes,
+        available: self.buffer.byteCount)
+    else { return self }
+    return Frame(
+      layout: layout, color: self.color, orientation: self.orientation, buffer: self.buffer)
+  }
+}
+
+extension Drop {
+  /// The drop of a finished frame that could not be encoded.
+  init(videoFailure error: any Error) {
+    if error is VideoWriter.Overridden {
+      self.init(reason: .outputSuperseded, stage: .outbox)
+    } else {
+      self.init(
+        reason: .stageFailed, stage: .outbox,
+        diagnostic: (error as? FieldViolation)?.status
+          ?? GoogleRPCStatus(
+            code: .internalError, message: "The frame cannot be encoded: \(error)"))
+    }
+  }
+}
+
+extension Sidelight_V1_Image {
+  /// Describes an encoded picture, without its bytes.
+  fileprivate init(_ picture: UnencodedPicture, _ unit: EncodedUnit) {
+    self.init()
+    self.describe(
+      Sidelight_V1_PixelFormat(picture.codec), of: picture.frame.size,
+      orientation: picture.frame.orientation)
+    self.color = Sidelight_V1_ColorDescription(picture.frame.color, of: .i420)
+    self.encoded.keyFrame = unit.isKeyFrame
+    self.encoded.temporalLayer = UInt32(unit.temporalLayer)
+  }
+
+  /// Describes a picture that is sent as it was received. Its other fields are the client's own.
+  fileprivate mutating func describe(_ picture: EncodedPicture) {
+    self.width = UInt32(picture.header.size.width)
+    self.height = UInt32(picture.header.size.height)
+    self.encoded = .with {
+      $0.keyFrame = picture.header.isKeyFrame
+      $0.temporalLayer = UInt32(picture.header.temporalLayer ?? 0)
+    }
+  }
+}
+
+extension VideoEncoderSettings {
+  /// Returns whether only the bit rate and the frame rate differ.
+  fileprivate func hasRatesOnlyChanged(from other: VideoEncoderSettings) -> Bool {
+    var same = self
+    same.bitRate = other.bitRate
+    same.frameRate = other.frameRate
+    return same == other
+  }
+}

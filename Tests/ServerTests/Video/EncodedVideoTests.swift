@@ -1,0 +1,306 @@
+import Foundation
+import GRPCCore
+import SidelightCodecs
+import SidelightKernels
+import SidelightServer
+import SidelightTestSupport
+import SidelightWire
+import SwiftProtobuf
+import Testing
+
+/// Encoded video through a real server.
+@Suite(.enabled(if: VideoCodec.vp8.canEncode, "built without the codecs"), .timeLimit(.minutes(5)))
+struct EncodedVideoTests {
+  static let look: Pipeline = [
+    .filter("sepiaTone"), .filter("vignette", ["intensity": .number(1)]),
+  ]
+
+  /// Sends the frames of a stream with the numbers from 1 on, and returns the server's messages.
+  func converse(
+    _ stream: EncodedStream, _ open: Sidelight_V1_ClientMessage = .open(),
+    without missing: Set<Int> = [],
+    _ change: (Int, inout Sidelight_V1_ClientMessage) -> Void = { _, _ in }
+  ) async throws -> [Sidelight_V1_ServerMessage] {
+    var messages = [open]
+    for index in stream.units.indices where !missing.contains(index) {
+      var message = Sidelight_V1_ClientMessage.frame(UInt64(index + 1), stream.image(index))
+      change(index, &message)
+      messages.append(message)
+    }
+    let sent = messages
+    return try await withServer { _, address in
+      try await withStub(address) { try await $0.converse(sent) }
+    }
+  }
+
+  // MARK: Input
+
+  @Test(arguments: EncodedStream.encodable)
+  func `a filtered frame equals decoding and filtering in sequence`(codec: VideoCodec) async throws {
+    let stream = try EncodedStream(codec, 98, 66, count: 6)
+    let answers = try await self.converse(stream, .open(Self.look) { $0.output.format = .i420 })
+    let frames = answers.frames
+    #expect(frames.map(\.sequence) == Array(1 ... 6))
+    for (frame, decoded) in zip(frames, try stream.decoded()) {
+      #expect(frame.disposition == .filtered)
+      let expected = try await decoded.filtered(Self.look)
+      #expect(frame.image == Sidelight_V1_Image(expected))
+    }
+    #expect(answers.finalStats?.bytesIn == UInt64(stream.units.reduce(0) { $0 + $1.count }))
+  }
+
+  @Test(arguments: EncodedStream.encodable)
+  func `after a lost frame nothing is shown until the next key frame`(
+    codec: VideoCodec
+  ) async throws {
+    let stream = try EncodedStream(codec, count: 10, keyFrames: [7])
+    let answers = try await self.converse(
+      stream, .open(Self.look) { $0.output.format = .i420 }, without: [3])
+    #expect(answers.frames.map(\.sequence) == [1, 2, 3, 8, 9, 10])
+    #expect(answers.drops.map(\.reason) == [.notDecodable])
+    #expect(answers.drops.map(\.firstSequence) == [5])
+    #expect(answers.drops.map(\.count) == [3])
+    #expect(answers.keyFramesNeeded.map(\.reason) == [.loss])
+    #expect(answers.keyFramesNeeded.map(\.sequence) == [5])
+    // The frames after the key frame are those of an undamaged stream.
+    let decoded = try stream.decoded()
+    for frame in answers.frames {
+      let expected = try await decoded[Int(frame.sequence) - 1].filtered(Self.look)
+      #expect(frame.image == Sidelight_V1_Image(expected))
+    }
+  }
+
+  @Test(arguments: EncodedStream.encodable)
+  func `frames before the first key frame are not decodable`(codec: VideoCodec) async throws {
+    let stream = try EncodedStream(codec, count: 5, keyFrames: [3])
+    let answers = try await self.converse(stream, without: [0])
+    #expect(answers.frames.map(\.sequence) == [4, 5])
+    #expect(answers.drops.map(\.reason) == [.notDecodable])
+    #expect(answers.keyFramesNeeded.map(\.reason) == [.start])
+  }
+
+  @Test(arguments: EncodedStream.encodable)
+  func `a damaged frame is invalid, and later ones are not decodable`(
+    codec: VideoCodec
+  ) async throws {
+    let stream = try EncodedStream(codec, count: 6, keyFrames: [4])
+    let answers = try await self.converse(stream) { index, message in
+      if index == 2 { message.frame.image.inline = Data([0xFF, 0x13, 0x37]) }
+    }
+    #expect(answers.frames.map(\.sequence) == [1, 2, 5, 6])
+    #expect(answers.drops.map(\.reason) == [.invalidFrame, .notDecodable])
+    #expect(answers.drops.first?.hasDiagnostic == true)
+    #expect(answers.keyFramesNeeded.map(\.reason) == [.damage])
+  }
+
+  @Test func `a frame that its sender left out is no loss`() async throws {
+    // The upper layer is left out: frames of the lower one depend on each other.
+    let stream = try EncodedStream(.vp8, count: 9, layers: 2)
+    let upper = Set(stream.facts.indices.filter { stream.facts[$0].temporalLayer > 0 })
+    try #require(!upper.isEmpty)
+    let lower = stream.units.indices.filter { !upper.contains($0) }
+    let answers = try await self.converse(
+      stream, .open(Self.look) { $0.output.format = .i420 }, without: upper
+    ) { index, message in
+      if let previous = lower.last(where: { $0 < index }) {
+        message.frame.image.encoded.dependsOn = [UInt64(previous + 1)]
+      }
+    }
+    #expect(answers.frames.map(\.sequence) == lower.map { UInt64($0 + 1) })
+    #expect(answers.drops.isEmpty)
+  }
+
+  @Test func `frames beyond the frame rate are decoded for those after them`() async throws {
+    let stream = try EncodedStream(.vp8, count: 8)
+    let answers = try await self.converse(
+      stream, .open(Self.look, policy: .keepOldest) {
+        $0.output.format = .i420
+        $0.maxFps = 0.01
+        $0.mailboxDepth = 8
+      }
+    ) { index, message in
+      if index == 7 { message.frame.mustProcess = true }
+    }
+    #expect(answers.frames.map(\.sequence) == [1, 8])
+    #expect(answers.drops.map(\.reason) == [.rateLimited])
+    let expected = try await stream.decoded()[7].filtered(Self.look)
+    #expect(answers.frames.last?.image == Sidelight_V1_Image(expected))
+  }
+
+  @Test func `a wrong statement about the picture is an invalid frame`() async throws {
+    let stream = try EncodedStream(.h264, count: 3)
+    let answers = try await self.converse(stream) { index, message in
+      switch index {
+      case 0: message.frame.image.width = 640
+      case 1: message.frame.image.encoded.keyFrame = true
+      default: message.frame.image.planes = [.init()]
+      }
+    }
+    #expect(answers.frames.isEmpty)
+    #expect(answers.drops.allSatisfy { $0.reason == .invalidFrame || $0.reason == .notDecodable })
+    let texts = answers.drops.map(\.diagnostic.message)
+    #expect(texts.contains { $0.contains("frame.image.width") && $0.contains("640") })
+  }
+
+  // MARK: Output
+
+  @Test(arguments: EncodedStream.encodable)
+  func `results are encoded, beginning with a key frame`(codec: VideoCodec) async throws {
+    let stream = try EncodedStream(codec, 98, 66, count: 8)
+    let answers = try await self.converse(stream, .open(Self.look))
+    let frames = answers.frames
+    #expect(frames.map(\.sequence) == Array(1 ... 8))
+    #expect(frames.map(\.image.encoded.keyFrame) == [true] + Array(repeating: false, count: 7))
+    #expect(frames.allSatisfy { $0.image.width == 98 && $0.image.height == 66 })
+    #expect(frames.allSatisfy { !$0.reencoded && $0.disposition == .filtered })
+    let results = try EncodedStream.decode(frames.map(\.image), codec)
+    for (result, decoded) in zip(results, try stream.decoded()) {
+      let expected = try await decoded.filtered(Self.look)
+      #expect(result.lumaPSNR(to: expected) > 30)
+    }
+    let bytes = frames.reduce(0) { $0 + $1.image.inline.count }
+    #expect(answers.finalStats?.bytesOut == UInt64(bytes))
+  }
+
+  @Test func `raw frames are returned as video, at the requested size`() async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse(
+          [
+            .open(Self.look) {
+              $0.output.format = .h264
+              $0.output.width = 51
+              $0.output.encoder.bitRate = 500_000
+            }
+          ]
+            + (1 ... 5).map { .frame(UInt64($0), .noise(.bgra8, 102, 68, seed: 7)) })
+      }
+    }
+    // H.264 has even sizes only.
+    #expect(answers.frames.map(\.image.width) == Array(repeating: 50, count: 5))
+    #expect(answers.frames.map(\.image.height) == Array(repeating: 34, count: 5))
+    #expect(try EncodedStream.decode(answers.frames.map(\.image), .h264).count == 5)
+  }
+
+  @Test(arguments: EncodedStream.encodable)
+  func `unchanged frames pass through in whole runs`(codec: VideoCodec) async throws {
+    let stream = try EncodedStream(codec, count: 12, keyFrames: [8])
+    var messages: [Sidelight_V1_ClientMessage] = [.open()]
+    for index in stream.units.indices {
+      if index == 3 { messages.append(.select(Self.look)) }
+      if index == 5 { messages.append(.select([])) }
+      messages.append(.frame(UInt64(index + 1), stream.image(index)))
+    }
+    let sent = messages
+    let answers = try await withServer { _, address in
+      try await withStub(address) { try await $0.converse(sent) }
+    }
+    let frames = answers.frames
+    try #require(frames.count == 12)
+    let isVerbatim = zip(frames, stream.units).map { $0.image.inline == Data($1) }
+    // Until the filters begin, and again from the client's next key frame on.
+    #expect(
+      isVerbatim == [true, true, true] + Array(repeating: false, count: 5)
+        + Array(repeating: true, count: 4))
+    #expect(frames.map(\.reencoded) == (0 ..< 12).map { (5 ..< 8).contains($0) })
+    #expect(
+      frames.map(\.image.encoded.keyFrame) == (0 ..< 12).map { [0, 3, 8].contains($0) })
+    // The receiver decodes the mixed stream without an error.
+    let shown = try EncodedStream.decode(frames.map(\.image), codec)
+    for (index, decoded) in try stream.decoded().enumerated() where !(3 ..< 5).contains(index) {
+      #expect(shown[index].lumaPSNR(to: decoded) > 30)
+    }
+  }
+
+  @Test func `the encoder's settings change while the session runs`() async throws {
+    let stream = try EncodedStream(.vp8, count: 6)
+    var messages: [Sidelight_V1_ClientMessage] = [.open(Self.look)]
+    for index in stream.units.indices {
+      switch index {
+      case 2:
+        messages.append(
+          .with {
+            $0.setEncoder.bitRate = 300_000
+            $0.setEncoder.width = 48
+            $0.setEncoder.requestID = 7
+          })
+      case 4:
+        messages.append(
+          .with {
+            $0.setEncoder.bitRate = 1
+            $0.setEncoder.requestID = 8
+          })
+      default: break
+      }
+      messages.append(.frame(UInt64(index + 1), stream.image(index)))
+    }
+    let sent = messages
+    let answers = try await withServer { _, address in
+      try await withStub(address) { try await $0.converse(sent) }
+    }
+    #expect(answers.accepted.map(\.requestID) == [7])
+    #expect(answers.errors.map(\.requestID) == [8])
+    #expect(answers.errors.first?.status.message.contains("set_encoder.bit_rate") == true)
+    #expect(answers.frames.map(\.image.width) == [96, 96, 48, 48, 48, 48])
+    #expect(
+      answers.frames.map(\.image.encoded.keyFrame) == [true, false, true, false, false, false])
+  }
+
+  @Test func `a key frame is sent on request`() async throws {
+    let stream = try EncodedStream(.h264, count: 4)
+    let clock = ManualClock()
+    let answers = try await withServer(clock: clock.sessionClock) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converseInTurn(
+          .open(Self.look),
+          stream.units.indices.map { .frame(UInt64($0 + 1), stream.image($0)) }.inserting(
+            .with { $0.requestKeyFrame = .init() }, at: 2)
+        ) { index in
+          // The request comes within half a second of a key frame, and waits.
+          if index == 4 { clock.advance(by: .milliseconds(600)) }
+        }
+      }
+    }
+    #expect(answers.frames.map(\.image.encoded.keyFrame) == [true, false, false, true])
+  }
+
+  // MARK: Refusals
+
+  @Test func `formats are refused where they cannot be used`() async throws {
+    try await withServer { _, address in
+      try await withStub(address) { stub in
+        let error = try await #require(throws: RPCError.self) {
+          try await stub.converse([.open { $0.output.format = .av1 }])
+        }
+        #expect(error.code == .unimplemented)
+        #expect(error.message.contains("open.output.format") && error.message.contains("AV1"))
+        let image = try EncodedStream(.vp8, count: 1).image(0)
+        let still = try await #require(throws: RPCError.self) {
+          try await stub.apply(.with { $0.image = image })
+        }
+        #expect(still.code == .invalidArgument)
+        #expect(still.message.contains("only sessions decode"))
+        let info = try await stub.getServerInfo(.init())
+        #expect(info.codecs.map(\.format) == [.h264, .vp8, .vp9, .av1])
+        #expect(info.codecs.map(\.encodes) == [true, true, true, false])
+        #expect(info.codecs.allSatisfy { $0.decodes && !$0.library.isEmpty })
+      }
+    }
+  }
+}
+
+extension [Sidelight_V1_ServerMessage] {
+  fileprivate var keyFramesNeeded: [Sidelight_V1_KeyFrameNeeded] {
+    self.compactMap {
+      if case .keyFrameNeeded(let needed)? = $0.kind { needed } else { nil }
+    }
+  }
+}
+
+extension Array {
+  fileprivate func inserting(_ element: Element, at index: Int) -> [Element] {
+    var copy = self
+    copy.insert(element, at: index)
+    return copy
+  }
+}
