@@ -79,7 +79,7 @@ extension SessionModel.SentFrame {
       let isBroken = stated.map { ($0.failurePolicy ?? opening.failurePolicy) == .drop } ?? false
       let isStuck = self.mayFindWorkerStuck && opening.failurePolicy == .drop
       return isBroken || isStuck ? [.pipeline] : []
-    case .paused, .invalidFrame, .draining, .unspecified, .UNRECOGNIZED: return []
+    case .paused, .invalidFrame, .draining, .notDecodable, .unspecified, .UNRECOGNIZED: return []
     }
   }
 

@@ -25,6 +25,8 @@ extension SessionModel {
     case .state(let state): try self.receive(state.state)
     case .transitionEnded(let ended):
       throw Violation(description: "no transition was requested: \(ended)")
+    case .keyFrameNeeded(let needed):
+      throw Violation(description: "no frame is encoded video: \(needed)")
     case .advice, .analysis: break
     }
   }
