@@ -41,6 +41,9 @@ struct EncodedPictureReader {
   private var codec: VideoCodec?
   private var headers: VideoHeaderReader?
 
+  /// Why a picture for which ``picture(_:_:over:)`` returns `nil` cannot be decoded.
+  var missing: KeyFrameReason { self.headers == nil ? .start : .loss }
+
   /// - Parameter limits: The limits of a picture's size.
   init(limits: FrameLimits) {
     self.limits = limits
@@ -51,7 +54,7 @@ struct EncodedPictureReader {
   /// - Parameters:
   ///   - codec: The codec of the image's format.
   ///   - bytes: The access unit, if any, in memory that the client cannot write to.
-  /// - Returns: `nil` before the first key frame.
+  /// - Returns: `nil` if the header shows that the picture depends on one that has not arrived.
   /// - Throws: ``FieldViolation`` whose field is relative to the image.
   mutating func picture(
     _ image: Sidelight_V1_Image, _ codec: VideoCodec, over bytes: PixelBuffer?

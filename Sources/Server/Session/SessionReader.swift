@@ -261,7 +261,7 @@ struct SessionReader: ~Copyable {
       guard let checked = try self.pictures.picture(of: message, pixels ?? contents) else {
         self.session.resolver.drop(
           reservation, span, Drop(reason: .notDecodable, stage: .arrival))
-        return await self.leaveOut(message.sequence, .start)
+        return await self.leaveOut(message.sequence, self.pictures.missing)
       }
       picture = checked
       self.consecutiveErrors = 0

@@ -16,6 +16,9 @@ struct FramePictureReader: Sendable {
     self.video = EncodedPictureReader(limits: limits)
   }
 
+  /// Why a picture for which ``picture(of:_:)`` returns `nil` cannot be decoded.
+  var missing: KeyFrameReason { self.video.missing }
+
   /// Returns the bytes of a frame's pixels.
   ///
   /// - Parameter pixels: The inline pixels, if any.
@@ -66,7 +69,7 @@ struct FramePictureReader: Sendable {
 
   /// Checks a frame's picture.
   ///
-  /// - Returns: `nil` for a picture of a stream that has not begun with a key frame.
+  /// - Returns: `nil` for a picture of a stream that depends on one that has not arrived.
   /// - Throws: ``FieldViolation`` that names the field.
   mutating func picture(
     of frame: Sidelight_V1_Frame, _ pixels: PixelBuffer?
