@@ -55,10 +55,8 @@ static void set_layers(cvpx_encoder *encoder) {
   for (int layer = 0; layer < encoder->layers; layer++) {
     options->ts_rate_decimator[layer] = 1u << (encoder->layers - 1 - layer);
   }
-  if (encoder->is_vp9) {
-    options->temporal_layering_mode = encoder->layers == 2 ? VP9E_TEMPORAL_LAYERING_MODE_0101
-                                                           : VP9E_TEMPORAL_LAYERING_MODE_0212;
-  }
+  // The library's own pattern of two layers lets later frames depend on the upper one.
+  if (encoder->is_vp9) options->temporal_layering_mode = VP9E_TEMPORAL_LAYERING_MODE_BYPASS;
 }
 
 static int set_controls(cvpx_encoder *encoder, const cvpx_settings *settings) {
@@ -119,12 +117,14 @@ cvpx_encoder *cvpx_encoder_create(const cvpx_settings *settings) {
   // Every picture gives a frame.
   options->rc_dropframe_thresh = 0;
   options->rc_min_quantizer = 2;
-  options->rc_max_quantizer = 63;
-  options->rc_undershoot_pct = 50;
-  options->rc_overshoot_pct = 50;
-  options->rc_buf_sz = 1000;
-  options->rc_buf_initial_sz = 500;
-  options->rc_buf_optimal_sz = 600;
+  // With 63, VP9 starts so coarsely that quiet scenes get large frames later.
+  options->rc_max_quantizer = encoder->is_vp9 ? 56 : 63;
+  options->rc_undershoot_pct = 100;
+  options->rc_overshoot_pct = 15;
+  // A larger buffer delays changes of the bit rate.
+  options->rc_buf_sz = 600;
+  options->rc_buf_initial_sz = 300;
+  options->rc_buf_optimal_sz = 360;
   set_layers(encoder);
   set_rates(encoder, settings->bit_rate, settings->frame_rate);
   if (vpx_codec_enc_init(&encoder->library, codec, options, 0) != VPX_CODEC_OK) {
@@ -149,13 +149,12 @@ int cvpx_encoder_set_rates(cvpx_encoder *encoder, int bit_rate, double frame_rat
   return vpx_codec_enc_config_set(&encoder->library, &encoder->options) == VPX_CODEC_OK ? 0 : -1;
 }
 
-/// The references that a frame of VP8 uses and updates. Layer 0 uses the last frame; layer 1 also
+/// The references that a frame uses and updates. Layer 0 uses the last frame; layer 1 also
 /// updates the golden frame; layer 2, or the upper of two layers, updates nothing.
-static vpx_enc_frame_flags_t vp8_flags(int layers, int layer) {
+static vpx_enc_frame_flags_t layer_flags(int layers, int layer) {
   const vpx_enc_frame_flags_t other = VP8_EFLAG_NO_REF_ARF | VP8_EFLAG_NO_UPD_ARF;
   if (layer == 0) return other | VP8_EFLAG_NO_REF_GF | VP8_EFLAG_NO_UPD_GF;
-  const vpx_enc_frame_flags_t upper =
-      other | VP8_EFLAG_NO_UPD_LAST | VP8_EFLAG_NO_UPD_ENTROPY;
+  const vpx_enc_frame_flags_t upper = other | VP8_EFLAG_NO_UPD_LAST | VP8_EFLAG_NO_UPD_ENTROPY;
   if (layers == 2) return upper | VP8_EFLAG_NO_REF_GF | VP8_EFLAG_NO_UPD_GF;
   return layer == 1 ? upper | VP8_EFLAG_NO_REF_GF : upper | VP8_EFLAG_NO_UPD_GF;
 }
@@ -178,11 +177,16 @@ int cvpx_encode(
   vpx_enc_frame_flags_t flags = forces_key_frame ? VPX_EFLAG_FORCE_KF : 0;
   int layer = layer_patterns[encoder->layers - 1][encoder->index % 4];
   encoder->index += 1;
-  if (encoder->layers > 1 && !encoder->is_vp9) {
-    if (!forces_key_frame) flags |= vp8_flags(encoder->layers, layer);
-    if (vpx_codec_control(&encoder->library, VP8E_SET_TEMPORAL_LAYER_ID, layer) != VPX_CODEC_OK) {
-      return -1;
+  if (encoder->layers > 1) {
+    if (!forces_key_frame) flags |= layer_flags(encoder->layers, layer);
+    vpx_codec_err_t state;
+    if (encoder->is_vp9) {
+      vpx_svc_layer_id_t identifier = {.temporal_layer_id = layer};
+      state = vpx_codec_control(&encoder->library, VP9E_SET_SVC_LAYER_ID, &identifier);
+    } else {
+      state = vpx_codec_control(&encoder->library, VP8E_SET_TEMPORAL_LAYER_ID, layer);
     }
+    if (state != VPX_CODEC_OK) return -1;
   }
   vpx_codec_err_t state = vpx_codec_encode(
       &encoder->library, &image, encoder->time, (unsigned long)encoder->duration, flags,
@@ -198,12 +202,6 @@ int cvpx_encode(
     if (packet->kind != VPX_CODEC_CX_FRAME_PKT) continue;
     *bytes = packet->data.frame.buf;
     *count = packet->data.frame.sz;
-  }
-  if (encoder->layers > 1 && encoder->is_vp9) {
-    vpx_svc_layer_id_t identifier;
-    memset(&identifier, 0, sizeof identifier);
-    vpx_codec_control(&encoder->library, VP9E_GET_SVC_LAYER_ID, &identifier);
-    layer = identifier.temporal_layer_id;
   }
   *temporal_layer = layer;
   return 0;

@@ -58,7 +58,7 @@ struct MovingPictures {
 
   /// The position in a picture that repeats itself, mirrored.
   private static func mirrored(_ position: Int, _ count: Int) -> Int {
-    let phase = position % (2 * count)
+    let phase = (position % (2 * count) + 2 * count) % (2 * count)
     return phase < count ? phase : 2 * count - 1 - phase
   }
 }

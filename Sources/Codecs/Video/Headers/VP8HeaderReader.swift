@@ -5,6 +5,8 @@ struct VP8HeaderReader: CodecHeaderReader {
   private let limits: ImageLimits
   /// The size of the last key frame.
   private var size: FrameSize?
+  /// Whether a frame since then uses settings of earlier frames, so it depends on all of them.
+  private var usesEarlierSettings = false
 
   /// The bytes of the first partition that contain the fields that are read.
   private static let headerBytes = 128
@@ -38,8 +40,16 @@ struct VP8HeaderReader: CodecHeaderReader {
     }
     let size = try isKeyFrame ? self.keyFrameSize(unit) : self.size
     guard let size else { throw .noKeyFrame }
-    let end = start + min(tag >> 5, Self.headerBytes)
-    let isDisposable = !isKeyFrame && Self.isDisposable(unit.bytes(in: start ..< end))
+    var isDisposable = false
+    if isKeyFrame {
+      self.usesEarlierSettings = false
+    } else {
+      let end = start + min(tag >> 5, Self.headerBytes)
+      let delta = DeltaHeader(unit.bytes(in: start ..< end))
+      if delta.usesEarlierSettings { self.usesEarlierSettings = true }
+      isDisposable =
+        !delta.changesState && !(delta.replacesSettings && self.usesEarlierSettings)
+    }
     self.size = size
     return VideoUnit(
       header: VideoHeader(
@@ -60,15 +70,24 @@ struct VP8HeaderReader: CodecHeaderReader {
     return size
   }
 
-  /// Returns whether a delta frame changes nothing that later frames use.
-  ///
-  /// - Parameter partition: The start of the first partition.
-  private static func isDisposable(_ partition: [UInt8]) -> Bool {
+}
+
+/// The fields of a delta frame that tell what later frames depend on (RFC 6386, section 9.3 to 9.11).
+private struct DeltaHeader {
+  /// Whether the frame replaces the segments or the changes of the loop filter as a whole. This
+  /// matters only to later frames that do not.
+  private(set) var replacesSettings = false
+  /// Whether the frame uses segments or changes of the loop filter of earlier frames.
+  private(set) var usesEarlierSettings = false
+  /// Whether the frame changes anything else that later frames use.
+  private(set) var changesState = false
+
+  /// Reads the start of the first partition.
+  init(_ partition: [UInt8]) {
     var bits = BooleanDecoder(partition)
-    var changes = false
     if bits.flag() {  // segments
       let (updatesMap, updatesData) = (bits.flag(), bits.flag())
-      changes = updatesMap || updatesData
+      self.count(updates: (updatesMap ? 1 : 0) + (updatesData ? 1 : 0), of: 2)
       if updatesData {
         bits.skip(1)
         for _ in 0 ..< 4 where bits.flag() { bits.skip(8) }
@@ -77,9 +96,15 @@ struct VP8HeaderReader: CodecHeaderReader {
       if updatesMap { for _ in 0 ..< 3 where bits.flag() { bits.skip(8) } }
     }
     bits.skip(10)  // loop filter
-    if bits.flag(), bits.flag() {  // changes of the loop filter
-      changes = true
-      for _ in 0 ..< 8 where bits.flag() { bits.skip(7) }
+    if bits.flag() {  // changes of the loop filter
+      var updates = 0
+      if bits.flag() {
+        for _ in 0 ..< 8 where bits.flag() {
+          bits.skip(7)
+          updates += 1
+        }
+      }
+      self.count(updates: updates, of: 8)
     }
     bits.skip(2 + 7)  // partitions, quantizer
     for _ in 0 ..< 5 where bits.flag() { bits.skip(5) }
@@ -88,7 +113,18 @@ struct VP8HeaderReader: CodecHeaderReader {
     let copiesToOther = refreshesOther || bits.bits(2) > 0
     bits.skip(2)
     let (keepsProbabilities, refreshesLast) = (bits.flag(), bits.flag())
-    return !(changes || copiesToGolden || copiesToOther || keepsProbabilities || refreshesLast)
+    if copiesToGolden || copiesToOther || keepsProbabilities || refreshesLast {
+      self.changesState = true
+    }
+  }
+
+  private mutating func count(updates: Int, of all: Int) {
+    if updates == all {
+      self.replacesSettings = true
+    } else {
+      self.usesEarlierSettings = true
+      if updates > 0 { self.changesState = true }
+    }
   }
 }
 
