@@ -5,11 +5,14 @@ import os
 # Some tests start processes while calls are open. gRPC's own handlers of `fork` fail then.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
 
+from contextlib import ExitStack
+
 import grpc
 import pytest
 
 from sidelight_testing.command import sidelight
 from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.link import Link, LinkUnavailable
 from sidelight_testing.server import Server
 
 # gRPC's own limit is for messages of a few megabytes; a 4K BGRA frame has 33.
@@ -77,3 +80,17 @@ def vision(has_vision) -> None:
     """Skips a test where the server is built without Vision."""
     if not has_vision:
         pytest.skip("this server is built without Vision")
+
+
+@pytest.fixture
+def make_link():
+    """Starts emulated links, with the arguments of `Link`, which end with the test."""
+    with ExitStack() as links:
+
+        def make(*conditions, **options) -> Link:
+            try:
+                return links.enter_context(Link(*conditions, **options))
+            except LinkUnavailable as error:
+                pytest.skip(f"network namespaces or TUN devices are not permitted: {error}")
+
+        yield make
