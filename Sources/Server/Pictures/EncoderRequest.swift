@@ -19,6 +19,9 @@ package struct EncoderRequest: Sendable, Hashable {
   private var temporalLayers = 1
   private var effort = VideoEncoderEffort.fast
 
+  /// Whether the bit rate does not follow from the frames.
+  var hasBitRate: Bool { self.bitRate != nil }
+
   /// - Throws: ``FieldViolation`` for a value outside its range. The field is relative to the
   ///   output's message.
   package init(_ wire: Sidelight_V1_EncoderSpec) throws(FieldViolation) {

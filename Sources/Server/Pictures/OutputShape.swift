@@ -107,6 +107,16 @@ package struct OutputShape: Sendable, Hashable {
     self.hasEncoderSettings = true
   }
 
+  /// Returns the shape with another size of the same aspect ratio.
+  func scaled(to size: FrameSize) -> OutputShape {
+    var scaled = self
+    scaled.size.width = size.width
+    scaled.size.height = size.height
+    // Sizes are rounded; bars of a part of a pixel would show.
+    scaled.size.fit = .stretch
+    return scaled
+  }
+
   private mutating func setSize(
     width: UInt32, height: UInt32, _ limits: FrameLimits
   ) throws(FieldViolation) {

@@ -233,6 +233,43 @@ import Testing
     #expect(Self.drain(&machine) == ["frame 4"])
   }
 
+  @Test func `the window of encoded pictures counts what the link carries`() {
+    var machine = Machine(pictureLimit: 1, backlogLimit: 256, outputWindow: 64)
+    let wished = EncoderTarget(bitRate: 1_000_000, width: 640, height: 360, frameRate: 30)
+    #expect(machine.adapt(wished, at: .zero) == wished)
+    var (sent, now) = (UInt64(0), Duration.zero)
+    func send(_ machine: inout Machine) -> Bool {
+      sent += 1
+      now += .milliseconds(33)
+      let arrival = machine.reserve(sequence: sent, byteCount: 1).arrival
+      _ = machine.resolve(arrival, finished: Self.finished(sent))
+      let isSent = Self.drain(&machine, at: now).contains("frame \(sent)")
+      // Five times the bytes of the rate.
+      if isSent { machine.countEncoded(byteCount: 20_000, at: now) }
+      return isSent
+    }
+    while sent < 64, send(&machine) {}
+    // Without an acknowledgement it closes long before 64 pictures.
+    #expect((2 ... 20).contains(sent))
+    machine.acknowledge(sent, at: now)
+    #expect(Self.drain(&machine, at: now).contains("frame \(sent)"))
+    #expect(machine.counts.bytesOut >= 20_000 * (sent - 1))
+  }
+
+  @Test func `a withdrawn picture counts as dropped and leaves the window open`() {
+    var machine = Machine(pictureLimit: 2, backlogLimit: 256, outputWindow: 1)
+    let arrivals = (1 ... 2).map { machine.reserve(sequence: $0, byteCount: 1).arrival }
+    _ = machine.resolve(arrivals[0], finished: Self.finished(1))
+    _ = machine.resolve(arrivals[1], finished: Self.finished(2))
+    #expect(Self.drain(&machine) == ["applied 1 at 1", "frame 1"])
+    let run = machine.withdraw(
+      Self.finished(1), as: Drop(reason: .outputSuperseded, stage: .outbox))
+    #expect((run.firstSequence, run.lastSequence, run.count) == (1, 1, 1))
+    #expect(machine.counts.filtered == 0)
+    #expect(machine.counts.dropped == [.outputSuperseded: 1])
+    #expect(Self.drain(&machine) == ["frame 2"])
+  }
+
   @Test func `opening the window releases waiting outcomes`() {
     var machine = Machine(pictureLimit: 4, backlogLimit: 256, outputWindow: 1)
     for sequence: UInt64 in 1 ... 3 {

@@ -152,8 +152,8 @@ extension OutcomeQueue {
     }
 
     /// Records that the client has consumed a picture and all before it.
-    package mutating func acknowledge(_ sequence: UInt64) {
-      self.window.acknowledge(sequence)
+    package mutating func acknowledge(_ sequence: UInt64, at now: Duration = .zero) {
+      self.window.acknowledge(sequence, at: now)
     }
 
     /// Stops waiting for acknowledgements: the client has closed its side, but may still read.
@@ -236,7 +236,7 @@ extension OutcomeQueue {
         self.drop(at: 0, Drop(reason: .lateOnOutput, stage: .outbox), lateness: now - deadline)
         return .late(frame.payload)
       }
-      guard self.window.isOpen || self.isFinished else { return .wait }
+      guard self.isFinished || self.window.isOpen(at: now) else { return .wait }
       guard isAnnounced || frame.revision.number == self.appliedRevision else {
         self.appliedRevision = frame.revision.number
         self.announced = arrival
@@ -265,9 +265,15 @@ extension OutcomeQueue {
         firstSequence: frame.sequence, lastSequence: frame.sequence, count: 1, drop: drop)
     }
 
+    /// Returns the values to encode the next picture with.
+    package mutating func adapt(_ wished: EncoderTarget, at now: Duration) -> EncoderTarget {
+      self.window.adapt(wished, at: now)
+    }
+
     /// Counts the bytes of a picture that was encoded when it was written.
-    package mutating func countEncoded(byteCount: Int) {
+    package mutating func countEncoded(byteCount: Int, at now: Duration) {
       self.counts.bytesOut += UInt64(byteCount)
+      self.window.recordEncoded(byteCount: byteCount, at: now)
     }
 
     /// Returns the index of a pending frame. Binary search: the entries are sorted by the arrival

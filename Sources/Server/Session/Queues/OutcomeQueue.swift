@@ -92,7 +92,15 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
 
   /// Counts the bytes of a picture that was encoded when it was written.
   package func countEncoded(byteCount: Int) {
-    self.state.withLock { $0.machine.countEncoded(byteCount: byteCount) }
+    let now = self.now()
+    self.state.withLock { $0.machine.countEncoded(byteCount: byteCount, at: now) }
+  }
+
+  /// Returns the values to encode the next picture with: those that the link carries, if the client
+  /// acknowledges, and otherwise the wished ones.
+  package func adapt(_ wished: EncoderTarget) -> EncoderTarget {
+    let now = self.now()
+    return self.state.withLock { $0.machine.adapt(wished, at: now) }
   }
 
   /// Queues a message that is not a frame's outcome.
@@ -102,7 +110,8 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
 
   /// Records that the client has consumed a picture and all before it.
   package func acknowledge(_ sequence: UInt64) {
-    self.change { $0.acknowledge(sequence) }
+    let now = self.now()
+    self.change { $0.acknowledge(sequence, at: now) }
   }
 
   /// Drops finished frames of earlier revisions, now and later.

@@ -51,10 +51,12 @@ package struct NoticePacer: Sendable {
 ///
 /// The transport's flow control counts bytes, and queues seconds of small pictures for a client
 /// that does not keep up. A client that acknowledges never has more pictures in flight than it
-/// requested.
+/// requested; of encoded video also not more bytes than its link carries.
 package struct OutputWindow: ~Copyable {
   private let size: Int?
   private var unacknowledged: Deque<UInt64> = []
+  /// Adapts an encoder to the acknowledgements, once a picture was encoded.
+  private var rates: EncoderRateController?
 
   /// - Parameter size: The pictures that may be unacknowledged. `nil` disables the limit, for
   ///   clients that do not acknowledge.
@@ -62,8 +64,30 @@ package struct OutputWindow: ~Copyable {
     self.size = size
   }
 
-  /// Whether a picture may be sent.
-  package var isOpen: Bool { self.size.map { self.unacknowledged.count < $0 } ?? true }
+  /// Returns whether a picture may be sent.
+  package mutating func isOpen(at now: Duration) -> Bool {
+    guard let size else { return true }
+    return self.unacknowledged.count < size && self.rates?.maySend(at: now) ?? true
+  }
+
+  /// Returns the values to encode the next picture with: those that the link carries, if the client
+  /// acknowledges, and otherwise the wished ones.
+  package mutating func adapt(_ wished: EncoderTarget, at now: Duration) -> EncoderTarget {
+    guard self.size != nil else { return wished }
+    if let rates, rates.target == wished { return rates.current }
+    if self.rates == nil {
+      self.rates = EncoderRateController(target: wished)
+    } else {
+      self.rates?.setTarget(wished, at: now)
+    }
+    return self.rates?.current ?? wished
+  }
+
+  /// Records the size of the picture that was sent last.
+  package mutating func recordEncoded(byteCount: Int, at now: Duration) {
+    guard let sequence = self.unacknowledged.last else { return }
+    self.rates?.sent(sequence: sequence, bytes: byteCount, at: now)
+  }
 
   /// Records that a picture is sent.
   package mutating func send(_ sequence: UInt64) {
@@ -77,7 +101,8 @@ package struct OutputWindow: ~Copyable {
 
   /// Records that the client has consumed a picture and all before it. Ignores numbers that were
   /// never sent.
-  package mutating func acknowledge(_ sequence: UInt64) {
+  package mutating func acknowledge(_ sequence: UInt64, at now: Duration) {
+    self.rates?.acknowledged(through: sequence, at: now)
     while let first = self.unacknowledged.first, first <= sequence {
       self.unacknowledged.removeFirst()
     }

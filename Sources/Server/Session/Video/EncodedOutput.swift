@@ -8,6 +8,8 @@ final class EncodedOutput: Sendable {
   private struct State {
     var shape: OutputShape
     var encoder: EncoderRequest
+    /// A smaller size, for which the link has enough bits.
+    var adaptedSize: FrameSize?
     var isKeyFrameRequested = false
   }
 
@@ -18,7 +20,16 @@ final class EncodedOutput: Sendable {
   }
 
   /// The form of the results of frames that arrive now.
-  var shape: OutputShape { self.state.withLock { $0.shape } }
+  var shape: OutputShape {
+    self.state.withLock { state in
+      state.adaptedSize.map { state.shape.scaled(to: $0) } ?? state.shape
+    }
+  }
+
+  /// Reduces the size of the results to what the link carries; `nil` ends that.
+  func adapt(to size: FrameSize?) {
+    self.state.withLock { $0.adaptedSize = size }
+  }
   /// The settings of the encoder.
   var encoder: EncoderRequest { self.state.withLock { $0.encoder } }
 
@@ -31,6 +42,7 @@ final class EncodedOutput: Sendable {
         var changed = state
         try changed.shape.apply(change, limits: limits)
         try changed.encoder.apply(change)
+        changed.adaptedSize = nil
         state = changed
       }
     }

@@ -42,6 +42,8 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   /// Whether the receiver lacks what the encoder's next frame would depend on.
   private var needsKeyFrame = true
   private var lastKeyFrame: Duration?
+  /// The wished values, and the sizes to which the link has reduced them.
+  private var wished: (target: EncoderTarget, sizes: Set<FrameSize>)?
 
   private var clock: SessionClock { self.session.engine.clock }
 
@@ -150,10 +152,9 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   /// Returns the encoder for a picture. Its size may change with any frame; the next frame is then
   /// a key frame.
   private func encoder(for picture: UnencodedPicture) throws(CodecError) -> VideoEncoder {
-    let settings = self.session.output.encoder.settings(
-      for: picture.frame, picture.codec, maxFPS: self.session.options.maxFPS)
+    let settings = self.settings(for: picture)
     if let encoder = self.encoder {
-      if encoder.settings == settings { return encoder }
+      if encoder.settings.isClose(to: settings) { return encoder }
       if encoder.settings.hasRatesOnlyChanged(from: settings) {
         try encoder.update(bitRate: settings.bitRate, frameRate: settings.frameRate)
         return encoder
@@ -163,6 +164,31 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
     self.encoder = encoder
     self.needsKeyFrame = true
     return encoder
+  }
+
+  /// Returns the settings for a picture: the wished ones, reduced to what the link carries. A smaller
+  /// size applies to frames that arrive later.
+  private func settings(for picture: UnencodedPicture) -> VideoEncoderSettings {
+    let size = picture.frame.size
+    var settings = self.session.output.encoder.settings(
+      for: picture.frame, picture.codec, maxFPS: self.session.options.maxFPS)
+    var target = EncoderTarget(
+      bitRate: settings.bitRate, width: size.width, height: size.height,
+      frameRate: settings.frameRate)
+    if let wished = self.wished, wished.sizes.contains(size) {
+      // The picture was reduced before.
+      (target.width, target.height) = (wished.target.width, wished.target.height)
+      if !self.session.output.encoder.hasBitRate { target.bitRate = wished.target.bitRate }
+    }
+    if self.wished?.target != target { self.wished = (target, []) }
+    let current = self.session.outcomes.adapt(target)
+    let currentSize = FrameSize(width: current.width, height: current.height)
+    let isReduced = (current.width, current.height) != (target.width, target.height)
+    if isReduced { self.wished?.sizes.insert(currentSize) }
+    self.session.output.adapt(to: isReduced ? currentSize : nil)
+    settings.bitRate = current.bitRate
+    settings.frameRate = current.frameRate
+    return settings
   }
 
   /// Returns whether the next frame must be a key frame: where the receiver lacks a reference, at
@@ -229,6 +255,13 @@ extension Sidelight_V1_Image {
 }
 
 extension VideoEncoderSettings {
+  /// Returns whether the settings are equal, except for a bit rate that differs by at most 3 %.
+  fileprivate func isClose(to other: VideoEncoderSettings) -> Bool {
+    var same = self
+    same.bitRate = other.bitRate
+    return same == other && abs(self.bitRate - other.bitRate) * 100 <= 3 * other.bitRate
+  }
+
   /// Returns whether only the bit rate and the frame rate differ.
   fileprivate func hasRatesOnlyChanged(from other: VideoEncoderSettings) -> Bool {
     var same = self

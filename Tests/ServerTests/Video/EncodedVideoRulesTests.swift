@@ -1,0 +1,138 @@
+import Foundation
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import SidelightCodecs
+import SidelightKernelLanguage
+import SidelightKernels
+import SidelightServer
+import SidelightTestSupport
+import SidelightWire
+import SwiftProtobuf
+import Testing
+
+/// The real-time rules, overrides and shared memory, with encoded video.
+@Suite(.enabled(if: VideoCodec.vp8.canEncode, "built without the codecs"), .timeLimit(.minutes(5)))
+struct EncodedVideoRulesTests {
+  static let gateAndInvert: Pipeline = [.filter("gate"), .filter("colorInvert")]
+
+  static func catalogue(_ gate: Gate) -> FilterCatalogue {
+    var catalogue = FilterCatalogue.builtIn
+    catalogue.register(gate.filter)
+    return catalogue
+  }
+
+  @Test(arguments: EncodedStream.encodable)
+  func `newest wins between decoder and encoder, and no picture is damaged`(
+    codec: VideoCodec
+  ) async throws {
+    let stream = try EncodedStream(codec, count: 9)
+    let gate = Gate()
+    let answers = try await withServer(catalogue: Self.catalogue(gate)) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse { writer, pongs in
+          var pongs = pongs.makeAsyncIterator()
+          var entered = gate.entered.makeAsyncIterator()
+          try await writer.write(.open(Self.gateAndInvert, policy: .newestWins))
+          try await writer.write(.frame(1, stream.image(0)))
+          await entered.next()
+          // They arrive while the first is filtered; all but the last are superseded.
+          for index in 1 ..< 4 {
+            try await writer.write(.frame(UInt64(index + 1), stream.image(index)))
+            try await writer.write(.with { $0.ping.id = 1 })
+            await pongs.next()
+          }
+          gate.open(for: 9)
+        }
+      }
+    }
+    let shown = answers.frames.map(\.sequence)
+    #expect(shown.first == 1 && shown.last == 4)
+    #expect(Set(answers.drops.map(\.reason)).isSubset(of: [.superseded, .outputSuperseded]))
+    let decoded = try stream.decoded()
+    let results = try EncodedStream.decode(answers.frames.map(\.image), codec)
+    for (sequence, result) in zip(shown, results) {
+      let expected = try await decoded[Int(sequence) - 1].filtered([.filter("colorInvert")])
+      #expect(result.lumaPSNR(to: expected) > 28)
+    }
+  }
+
+  @Test func `an override begins with a key frame, and nothing encoded before it follows`()
+    async throws
+  {
+    let stream = try EncodedStream(.vp8, count: 8)
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse { writer, pongs in
+          var pongs = pongs.makeAsyncIterator()
+          try await writer.write(.open([.filter("sepiaTone")]))
+          for index in stream.units.indices {
+            if index == 4 { try await Self.override(address, with: [.filter("colorInvert")]) }
+            try await writer.write(.frame(UInt64(index + 1), stream.image(index)))
+            try await writer.write(.with { $0.ping.id = 1 })
+            await pongs.next()
+          }
+        }
+      }
+    }
+    let forced = answers.frames.filter { $0.sequence > 4 }
+    #expect(forced.map(\.sequence) == [5, 6, 7, 8])
+    #expect(forced.map(\.image.encoded.keyFrame) == [true, false, false, false])
+    // Decodable without the frames before, and only the operator's picture.
+    let decoded = try stream.decoded()
+    for (frame, result) in zip(forced, try EncodedStream.decode(forced.map(\.image), .vp8)) {
+      let expected = try await decoded[Int(frame.sequence) - 1].filtered([.filter("colorInvert")])
+      #expect(result.lumaPSNR(to: expected) > 28)
+    }
+  }
+
+  @Test func `a pause that passes frames keeps the stream whole`() async throws {
+    let stream = try EncodedStream(.h264, count: 8, keyFrames: [5])
+    var messages: [Sidelight_V1_ClientMessage] = [.open([.filter("sepiaTone")])]
+    for index in stream.units.indices {
+      if index == 3 { messages.append(.with { $0.pause.passThrough = true }) }
+      if index == 7 { messages.append(.with { $0.resume = .init() }) }
+      messages.append(.frame(UInt64(index + 1), stream.image(index)))
+    }
+    let sent = messages
+    let answers = try await withServer { _, address in
+      try await withStub(address) { try await $0.converse(sent) }
+    }
+    #expect(answers.frames.map(\.sequence) == Array(1 ... 8))
+    #expect(answers.frames.map(\.reencoded) == (1 ... 8).map { [4, 5].contains($0) })
+    #expect(answers.frames.map(\.image.encoded.keyFrame) == (1 ... 8).map { [1, 6, 8].contains($0) })
+    #expect(try EncodedStream.decode(answers.frames.map(\.image), .h264).count == 8)
+  }
+
+  @Test func `after a pause that drops frames a key frame is needed`() async throws {
+    let stream = try EncodedStream(.vp8, count: 7, keyFrames: [5])
+    var messages: [Sidelight_V1_ClientMessage] = [.open()]
+    for index in stream.units.indices {
+      if index == 2 { messages.append(.with { $0.pause = .init() }) }
+      if index == 4 { messages.append(.with { $0.resume = .init() }) }
+      messages.append(.frame(UInt64(index + 1), stream.image(index)))
+    }
+    let sent = messages
+    let answers = try await withServer { _, address in
+      try await withStub(address) { try await $0.converse(sent) }
+    }
+    #expect(answers.frames.map(\.sequence) == [1, 2, 6, 7])
+    #expect(answers.drops.map(\.reason) == [.paused, .notDecodable])
+  }
+
+  private static func override(_ address: Address, with pipeline: Pipeline) async throws {
+    guard case .tcp(let host, let port) = address else { return }
+    try await withGRPCClient(
+      transport: try .http2NIOPosix(
+        target: .ipv4(address: host, port: port), transportSecurity: .plaintext)
+    ) { client in
+      let operators = Sidelight_V1_Sessions.Client(wrapping: client)
+      let id = try await operators.listSessions(.init()).sessions.first?.sessionID ?? ""
+      _ = try await operators.overrideSession(
+        .with {
+          $0.sessionID = id
+          $0.pipeline = Sidelight_V1_Pipeline(pipeline)
+          $0.timeToLive.seconds = 10
+        })
+    }
+  }
+}
