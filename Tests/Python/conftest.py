@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from sidelight_testing.command import sidelight
-from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.contract import frame_filter, generate, service
 from sidelight_testing.server import Server
 
 # gRPC's own limit is for messages of a few megabytes; a 4K BGRA frame has 33.
@@ -63,7 +63,15 @@ def info(server):
     """The server's description of itself."""
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         client = service.FrameFilterStub(channel)
-        return client.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
+        return client.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60)
+
+
+@pytest.fixture(scope="session")
+def with_contract(tmp_path_factory) -> dict[str, str]:
+    """The environment of a program that imports the contract's code."""
+    folder = tmp_path_factory.mktemp("contract")
+    generate(folder)
+    return os.environ | {"PYTHONPATH": str(folder)}
 
 
 @pytest.fixture(scope="session")
