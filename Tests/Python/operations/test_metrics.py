@@ -81,7 +81,7 @@ def have_every_kind_of_frame(stub) -> dict[str, int]:
 
 
 def get(server: Server, path: str) -> str:
-    with urllib.request.urlopen(f"http://{server.addresses['admin']}{path}", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{server.addresses['admin']}{path}", timeout=60) as answer:
         return answer.read().decode()
 
 
@@ -149,7 +149,7 @@ def test_promtool_accepts_the_metrics(measured):
         input=get(server, "/metrics"),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr

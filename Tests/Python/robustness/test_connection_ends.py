@@ -14,7 +14,7 @@ from sidelight_testing.server import Server
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-GIVE_UP_SECONDS = 30
+GIVE_UP_SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def server(tmp_path_factory):
 def closed(server: Server) -> dict[str, int]:
     """Returns the number of ended connections by reason, and of actions by guard."""
     address = f"http://{server.addresses['admin']}/metrics"
-    with urllib.request.urlopen(address, timeout=10) as answer:
+    with urllib.request.urlopen(address, timeout=60) as answer:
         text = answer.read().decode()
     series = r'^sidelight_(?:connections_closed|guard_actions)_total\{\w+="(\w+)"\} (\d+)$'
     return {name: int(count) for name, count in re.findall(series, text, re.MULTILINE)}

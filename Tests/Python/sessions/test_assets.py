@@ -30,13 +30,13 @@ def asset_stub(server):
 
 
 def names(stub) -> list[str]:
-    return [each.name for each in stub.ListAssets(messages.ListAssetsRequest(), timeout=10).assets]
+    return [each.name for each in stub.ListAssets(messages.ListAssetsRequest(), timeout=60).assets]
 
 
 def load(server):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = service.FrameFilterStub(channel)
-        return stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).load
+        return stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60).load
 
 
 def refusal(call) -> tuple[grpc.StatusCode, error_details.ErrorInfo, str]:
@@ -175,7 +175,7 @@ def test_the_configured_limits_apply(tmp_path):
     with Server(*options) as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:
             info = service.FrameFilterStub(channel).GetServerInfo(
-                frame_filter.GetServerInfoRequest(), timeout=10
+                frame_filter.GetServerInfoRequest(), timeout=60
             )
             limits = info.asset_limits
             assert limits.max_assets_per_caller == 1 and limits.max_file_bytes == 1000
