@@ -44,7 +44,7 @@ def test_sigterm_drains_all_workers(to_all):
 
 
 def test_a_worker_that_does_not_drain_is_killed_after_the_grace_period():
-    with Workers(2, "--shutdown-grace", "1s") as server:
+    with Workers(2, "--shutdown-grace", "5s") as server:
         server.end(1, signal.SIGSTOP)
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=60) == 0, server.log

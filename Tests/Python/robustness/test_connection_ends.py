@@ -19,10 +19,10 @@ GIVE_UP_SECONDS = 60
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server with TLS, debug logs and short timeouts."""
+    """A server with TLS and debug logs."""
     folder = tmp_path_factory.mktemp("certificates")
     certificate, key = Authority().issue("server", "127.0.0.1").write(folder, "server")
-    options = ["--tls-certificate", certificate, "--tls-key", key, "--guards-preface-timeout", "2s"]
+    options = ["--tls-certificate", certificate, "--tls-key", key]
     with Server("--admin", "127.0.0.1:0", "--log-level", "debug", *options) as running:
         yield running
         assert running.terminate() == 0, running.log

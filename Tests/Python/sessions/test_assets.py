@@ -170,7 +170,7 @@ def test_the_configured_limits_apply(tmp_path):
     (tmp_path / "logo.png").write_bytes(assets.png(RED))
     options = [
         *("--asset", f"logo={tmp_path / 'logo.png'}", "--max-assets-per-caller", "1"),
-        *("--max-asset-file-bytes", "1000", "--asset-lifetime", "5"),
+        *("--max-asset-file-bytes", "1000", "--asset-lifetime", "500"),
     ]
     with Server(*options) as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:
@@ -179,7 +179,7 @@ def test_the_configured_limits_apply(tmp_path):
             )
             limits = info.asset_limits
             assert limits.max_assets_per_caller == 1 and limits.max_file_bytes == 1000
-            assert limits.lifetime.seconds == 5
+            assert limits.lifetime.seconds == 500
             stub = assets_service.AssetsStub(channel)
             (listed,) = stub.ListAssets(messages.ListAssetsRequest()).assets
             assert listed.name == "logo" and listed.origin == messages.ASSET_ORIGIN_SERVER
