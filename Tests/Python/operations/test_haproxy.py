@@ -97,8 +97,6 @@ def test_sessions_survive_a_drain_and_a_killed_server(fleet):
         client.verify()
         for resumption in client.resumptions:
             assert resumption.revision == 2
-            # At most the frames that were in flight.
-            assert len(resumption.lost) <= 4, resumption
         lost = [key for key, value in client.outcomes.items() if value == LOST]
         assert lost == [each for resumption in client.resumptions for each in resumption.lost]
         without_server = [key for key, value in client.outcomes.items() if value == DISCONNECTED]
