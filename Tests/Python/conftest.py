@@ -1,9 +1,13 @@
 """One server for the whole run, reached over TCP and over a Unix socket."""
 
 import os
+import signal
 
 # Some tests start processes while calls are open. gRPC's own handlers of `fork` fail then.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+# A run that is terminated, as at its limit of time, ends its servers and removes its folders.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 from contextlib import ExitStack
 
@@ -11,7 +15,7 @@ import grpc
 import pytest
 
 from sidelight_testing.command import sidelight
-from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.contract import frame_filter, generate, service
 from sidelight_testing.link import Link, LinkUnavailable
 from sidelight_testing.server import Server
 
@@ -66,7 +70,15 @@ def info(server):
     """The server's description of itself."""
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         client = service.FrameFilterStub(channel)
-        return client.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
+        return client.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60)
+
+
+@pytest.fixture(scope="session")
+def with_contract(tmp_path_factory) -> dict[str, str]:
+    """The environment of a program that imports the contract's code."""
+    folder = tmp_path_factory.mktemp("contract")
+    generate(folder)
+    return os.environ | {"PYTHONPATH": str(folder)}
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,20 @@ def test_a_text_that_was_entered_without_a_connection_is_selected_afterwards(bro
         page.close()
 
 
+def test_a_problem_of_the_link_is_shown_also_after_the_connection_opens(browser):
+    with Studio() as studio, Proxy(studio.port) as proxy:
+        url = studio.url.replace(str(studio.port), str(proxy.port), 1)
+        page = StudioPage(browser, f"{url}#p=sepiaTome")
+        page.until("() => document.querySelector('#banner').textContent.includes('not valid')")
+        page.until("() => document.querySelector('#connection').dataset.state === 'open'")
+        proxy.cut()
+        page.until("() => document.querySelector('#connection').dataset.state === 'lost'")
+        proxy.restore()
+        page.until("() => document.querySelector('#connection').dataset.state === 'open'")
+        assert "not valid" in page.text("#banner")
+        page.close()
+
+
 def test_a_page_of_an_earlier_server_says_how_to_sign_in_again(browser):
     with Studio() as studio:
         page = StudioPage(browser, studio.url)

@@ -159,6 +159,6 @@ def test_a_link_holds_the_pipeline(page, open_page):
 def test_a_link_with_an_invalid_pipeline_says_so(open_page):
     page = open_page("#p=sepiaTome")
     page.until("() => document.querySelector('#use-suggestion')")
-    assert "not valid" in page.text("#banner")
+    page.until("() => document.querySelector('#banner').textContent.includes('not valid')")
     page.click("#use-suggestion")
     page.until("() => document.querySelector('#stages [data-filter=sepiaTone]')")

@@ -19,28 +19,39 @@ const STATES = {
 export function showConnection(connection) {
   const status = byId("connection");
   const message = byId("screen-message");
+  let own = "";
+
+  /**
+   * Shows a problem of the connection.
+   *
+   * @param {string} text Empty: it has passed. Another problem, such as a link's, stays.
+   */
+  function show(text) {
+    if (text || byId("banner").textContent === own) showProblem(text);
+    own = text;
+  }
 
   connection.addEventListener("connection", (event) => {
     const { state, error } =
       /** @type {CustomEvent<{state: ConnectionState, error: RpcError|null}>} */ (event).detail;
     status.dataset.state = state;
     status.textContent = STATES[state];
-    if (state === "open") return showProblem("");
+    if (state === "open") return show("");
     message.hidden = false;
     message.textContent = state === "lost"
       ? "The connection was lost. Trying again…" : "Stopped.";
     if (state === "signed-out") {
-      showProblem("This page is not signed in. Open the URL that sidelight studio printed.");
+      show("This page is not signed in. Open the URL that sidelight studio printed.");
     } else if (state === "refused") {
-      showProblem(`The server refuses the session: ${error?.sentence}`);
+      show(`The server refuses the session: ${error?.sentence}`);
     }
   });
   connection.addEventListener("state", (event) => {
     const { state, message: reason } = /** @type {CustomEvent} */ (event).detail;
     if (state === "OVERRIDDEN") {
-      showProblem(`An operator has replaced the filters${reason ? `: ${reason}` : "."}`);
+      show(`An operator has replaced the filters${reason ? `: ${reason}` : "."}`);
     } else if (state === "RUNNING") {
-      showProblem("");
+      show("");
     }
   });
 }

@@ -1,6 +1,7 @@
 """Fixtures that the tests of calls and of the studio share (a camera, a browser, the logs of a failed
 test): `pytest_plugins = ["calltesting.fixtures"]`."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,9 @@ from .programs import Program, Sidelight
 
 # The number of characters from the end of a log that a failed test shows.
 LOG_CHARACTERS = 8_000
+
+# A run that is terminated, as at its limit of time, ends its programs and removes its folders.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

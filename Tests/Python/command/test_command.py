@@ -100,7 +100,7 @@ def test_apply_matches_the_formula(tmp_path):
 def test_filters_as_json_matches_the_servers_list(stub):
     listed = frame_filter.ListFiltersResponse()
     json_format.Parse(sidelight("filters", "--json").stdout, listed)
-    assert listed == stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10)
+    assert listed == stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=60)
 
 
 def test_filters_describes_one_by_either_spelling():

@@ -16,7 +16,7 @@ from sidelight_testing.video import FRAME_BYTES, HEADER, frames_of, pictures, y4
 
 VIDEO = y4m(pictures(3))
 INVERTED = ("--pipeline", "colorInvert")
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
 
 
 @pytest.fixture

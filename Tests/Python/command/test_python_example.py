@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sidelight_testing import images, portraits
-from sidelight_testing.contract import GENERATED, REPOSITORY, frame_filter
+from sidelight_testing.contract import REPOSITORY, frame_filter
 
 EXAMPLE = REPOSITORY / "Examples/python/filter_video.py"
 PACKAGE = REPOSITORY / "clients/python/src"
@@ -23,13 +23,13 @@ WIDTH, HEIGHT, FRAMES = 38, 22, 12
 HEADER = b"YUV4MPEG2 W38 H22 F30:1 Ip A1:1 C420jpeg\n"
 
 
-def run(server, pipeline: str, video: bytes) -> subprocess.CompletedProcess:
+def run(server, environment, pipeline: str, video: bytes) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, EXAMPLE, server.addresses["tcp"], pipeline],
         input=video,
         capture_output=True,
         timeout=60,
-        env={**os.environ, "PYTHONPATH": str(GENERATED)},
+        env=environment,
     )
 
 
@@ -38,9 +38,9 @@ def pictures():
     return [images.noise("I420", WIDTH, HEIGHT, seed=index).inline for index in range(FRAMES)]
 
 
-def test_it_filters_every_frame_of_a_video(server, pictures):
+def test_it_filters_every_frame_of_a_video(server, with_contract, pictures):
     video = HEADER + b"".join(b"FRAME\n" + picture for picture in pictures)
-    finished = run(server, "colorInvert, colorControls(contrast: 1)", video)
+    finished = run(server, with_contract, "colorInvert, colorControls(contrast: 1)", video)
     assert finished.returncode == 0, finished.stderr
     assert finished.stderr.decode() == f"{FRAMES} frames filtered\n"
     assert finished.stdout.startswith(HEADER)
@@ -53,8 +53,8 @@ def test_it_filters_every_frame_of_a_video(server, pictures):
         assert np.abs(luma - (251 - sent).clip(0, 255)).max() <= 1
 
 
-def test_it_reports_an_invalid_pipeline(server):
-    finished = run(server, "sepiaTome", HEADER)
+def test_it_reports_an_invalid_pipeline(server, with_contract):
+    finished = run(server, with_contract, "sepiaTome", HEADER)
     assert finished.returncode == 1
     assert "sepiaTone" in finished.stderr.decode()
 
@@ -90,8 +90,8 @@ def test_attendance_is_reported(server, vision):
             process.stdin.write(frame)
             process.stdin.flush()
         process.stdin.close()
-        reader.join(timeout=30)
-        assert process.wait(timeout=30) == 0
+        reader.join(timeout=60)
+        assert process.wait(timeout=60) == 0
     assert lines[0] == "1 is present"
     assert re.fullmatch(r"1 was present for [\d.]+ s at the end", lines[-1])
 
@@ -123,4 +123,4 @@ def test_the_pipelines_of_the_readme_are_valid(stub):
     assert len(texts) >= 6
     for text in texts:
         request = frame_filter.CheckPipelineRequest(text=text)
-        assert stub.CheckPipeline(request, timeout=10).pipeline.stages
+        assert stub.CheckPipeline(request, timeout=60).pipeline.stages

@@ -47,10 +47,10 @@ def example_server(name: str):
         process = subprocess.Popen([program(name), address], stderr=subprocess.PIPE)
         try:
             with grpc.insecure_channel(address) as channel:
-                grpc.channel_ready_future(channel).result(timeout=30)
+                grpc.channel_ready_future(channel).result(timeout=60)
                 yield service.FrameFilterStub(channel)
             process.terminate()
-            _, log = process.communicate(timeout=15)
+            _, log = process.communicate(timeout=60)
             assert process.returncode == 0, log.decode()
         finally:
             process.kill()
@@ -77,8 +77,8 @@ def filtered(stub, colors: np.ndarray, wanted) -> np.ndarray:
 
 
 def test_custom_and_built_in_filters_are_listed(custom, stub):
-    listed = custom.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
-    built_in = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    listed = custom.ListFilters(frame_filter.ListFiltersRequest(), timeout=60).filters
+    built_in = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=60).filters
     expected = {each.name for each in built_in} - OF_THE_COMMAND | set(OWN)
     assert {each.name for each in listed} == expected
     for each in listed:
@@ -87,7 +87,7 @@ def test_custom_and_built_in_filters_are_listed(custom, stub):
             assert each.reach == OWN[each.name]
             assert each.summary
             request = frame_filter.DescribeFilterRequest(name=each.name)
-            assert custom.DescribeFilter(request, timeout=10).filter == each
+            assert custom.DescribeFilter(request, timeout=60).filter == each
 
 
 def test_scanlines_darkens_every_other_row(custom, colors):
@@ -108,7 +108,7 @@ def test_upside_down_flips_the_frame(custom, colors):
     for name in images.RAW_FORMATS:
         image = images.noise(name, WIDTH, HEIGHT)
         request = frame_filter.ApplyRequest(image=image, pipeline=pipeline("upsideDown"))
-        result = custom.Apply(request, timeout=10).image
+        result = custom.Apply(request, timeout=60).image
         for plane, was in zip(images.samples(result), images.samples(image), strict=True):
             assert np.array_equal(plane, was[::-1])
 
@@ -144,7 +144,7 @@ def test_tint_mixes_with_its_colour_by_its_amount(custom, colors):
     assert formulas.difference(tinted, expected) <= 1
     request = frame_filter.CheckPipelineRequest(text="tint(amount: 2)")
     with pytest.raises(grpc.RpcError, match="amount"):
-        custom.CheckPipeline(request, timeout=10)
+        custom.CheckPipeline(request, timeout=60)
 
 
 def test_custom_filters_combine_with_built_in_ones(custom, colors):
@@ -155,7 +155,7 @@ def test_custom_filters_combine_with_built_in_ones(custom, colors):
     assert formulas.difference(filtered(custom, colors, wanted), expected) <= 2
     request = frame_filter.CheckPipelineRequest(pipeline=wanted)
     request.format = image_messages.PIXEL_FORMAT_BGRA8
-    passes = custom.CheckPipeline(request, timeout=10).passes
+    passes = custom.CheckPipeline(request, timeout=60).passes
     assert [list(each.filters) for each in passes] == [
         ["colorInvert", "scanlines", "tint"],
         ["upsideDown"],

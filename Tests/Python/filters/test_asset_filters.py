@@ -57,7 +57,7 @@ def stub(server):
 
 def apply(stub, image, *wanted):
     request = frame_filter.ApplyRequest(image=image, pipeline=pipeline(*wanted))
-    return stub.Apply(request, timeout=30).image
+    return stub.Apply(request, timeout=60).image
 
 
 def image_of(alpha_mode: str):
@@ -213,7 +213,7 @@ def test_tetrahedral_lookup(stub, table, name, intensity):
 
 
 def test_every_formula_with_an_asset_is_tested_here(stub):
-    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=60).filters
     with_assets = {
         each.name
         for each in listed

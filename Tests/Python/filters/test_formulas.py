@@ -26,7 +26,7 @@ def filters(server):
     """The filters that the server lists."""
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         request = frame_filter.ListFiltersRequest()
-        return service.FrameFilterStub(channel).ListFilters(request, timeout=10).filters
+        return service.FrameFilterStub(channel).ListFilters(request, timeout=60).filters
 
 
 def has_asset(description) -> bool:
@@ -37,7 +37,7 @@ def has_asset(description) -> bool:
 
 def apply(stub, image, *wanted):
     request = frame_filter.ApplyRequest(image=image, pipeline=pipeline(*wanted))
-    return stub.Apply(request, timeout=30).image
+    return stub.Apply(request, timeout=60).image
 
 
 def test_every_formula_has_an_oracle(filters):

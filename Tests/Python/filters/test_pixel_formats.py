@@ -27,7 +27,7 @@ FILTERS = {
 
 def apply(stub, image, wanted):
     request = frame_filter.ApplyRequest(image=image, pipeline=wanted)
-    return stub.Apply(request, timeout=30).image
+    return stub.Apply(request, timeout=60).image
 
 
 @pytest.mark.parametrize("width, height", SIZES, ids=lambda value: str(value))

@@ -19,7 +19,7 @@ CAPTURE = 1_709_251_198_123_000_000
 
 def apply(stub, image, *wanted, **fields):
     request = frame_filter.ApplyRequest(image=image, pipeline=pipeline(*wanted), **fields)
-    return stub.Apply(request, timeout=30).image
+    return stub.Apply(request, timeout=60).image
 
 
 def flat():
@@ -40,7 +40,7 @@ def test_a_text_changes_only_its_rectangle(stub):
 
 
 def test_the_kind_of_the_parameter_is_text(stub):
-    filters = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    filters = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=60).filters
     (text,) = [each for each in filters if each.name == "text"]
     assert text.parameters[0].kind == catalogue.PARAMETER_KIND_TEXT
 
@@ -84,7 +84,7 @@ def asset_stub(server):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = assets_service.AssetsStub(channel)
         yield stub
-        for each in stub.ListAssets(asset_messages.ListAssetsRequest(), timeout=10).assets:
+        for each in stub.ListAssets(asset_messages.ListAssetsRequest(), timeout=60).assets:
             stub.DeleteAsset(asset_messages.DeleteAssetRequest(name=each.name))
 
 

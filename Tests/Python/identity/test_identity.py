@@ -76,7 +76,7 @@ def refusal(call):
 def check(channel, token):
     """A call that needs the scope `stream`."""
     request = frame_filter.CheckPipelineRequest(text="sepiaTone")
-    return Bearer(channel, token).CheckPipeline(request, timeout=20)
+    return Bearer(channel, token).CheckPipeline(request, timeout=60)
 
 
 def test_a_valid_token_opens_a_session_for_its_subject(guarded_channel, issuer):

@@ -22,7 +22,7 @@ def may_call(address: str) -> bool:
     with grpc.insecure_channel(address) as channel:
         try:
             request = frame_filter.ListFiltersRequest()
-            service.FrameFilterStub(channel).ListFilters(request, timeout=10)
+            service.FrameFilterStub(channel).ListFilters(request, timeout=60)
         except grpc.RpcError as error:
             assert error.code() == grpc.StatusCode.UNAUTHENTICATED
             return False
@@ -78,7 +78,7 @@ def test_a_reload_changes_certificates_and_keys_together_or_neither(tmp_path):
         with grpc.secure_channel(server.addresses["tcp"], both) as channel:
             try:
                 request = frame_filter.ListFiltersRequest()
-                service.FrameFilterStub(channel).ListFilters(request, timeout=10)
+                service.FrameFilterStub(channel).ListFilters(request, timeout=60)
             except grpc.RpcError as error:
                 assert error.code() == grpc.StatusCode.UNAUTHENTICATED, error
                 return False

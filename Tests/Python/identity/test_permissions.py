@@ -15,7 +15,7 @@ from sidelight_testing.server import Server, binary, connect
 from sidelight_testing.session import Session, pipeline
 from sidelight_testing.tokens import Issuer
 
-SECONDS = 30
+SECONDS = 60
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 INVALID = grpc.StatusCode.INVALID_ARGUMENT

@@ -10,12 +10,13 @@ from sidelight_testing.contract import error_details, frame_filter, service
 from sidelight_testing.server import Server, connect
 from sidelight_testing.session import Session
 
-RATE = 20
+# One that the client exceeds on a busy machine too.
+RATE = 5
 RATE_LIMITED = 7
 NEVER_DROP = 3
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def limited():
     with Server("--caller-frames-per-second", str(RATE)) as running:
         yield running
@@ -61,7 +62,7 @@ def test_stills_beyond_the_rate_are_refused_with_limit_and_time(limited_stub):
     request = frame_filter.ApplyRequest(image=images.noise("GRAY8", 8, 8))
     with pytest.raises(grpc.RpcError) as caught:
         for _ in range(10_000):
-            limited_stub.Apply(request, timeout=20)
+            limited_stub.Apply(request, timeout=60)
     assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
     quota, retry = error_details.QuotaFailure(), error_details.RetryInfo()
     details = rpc_status.from_call(caught.value).details
@@ -70,4 +71,4 @@ def test_stills_beyond_the_rate_are_refused_with_limit_and_time(limited_stub):
     assert quota.violations[0].subject == "ipv4:127.0.0.1"
     assert quota.violations[0].description == f"frames_per_second is {RATE}.0"
     time.sleep(retry.retry_delay.ToTimedelta().total_seconds() + 0.01)
-    limited_stub.Apply(request, timeout=20)
+    limited_stub.Apply(request, timeout=60)

@@ -62,7 +62,7 @@ def answer(channel):
     with channel:
         try:
             service.FrameFilterStub(channel).GetServerInfo(
-                frame_filter.GetServerInfoRequest(), timeout=20
+                frame_filter.GetServerInfoRequest(), timeout=60
             )
             return "OK"
         except grpc.RpcError as error:

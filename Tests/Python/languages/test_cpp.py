@@ -278,7 +278,7 @@ def test_a_server_is_described(cpp_programs, server, info, stub):
     finished = inspect_server(cpp_programs, server.addresses["unix"], " colorInvert ,grayscale")
     assert finished.returncode == 0, finished.stderr
     lines = finished.stdout.splitlines()
-    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=60).filters
     assert lines[:4] == [
         f"version {info.version}", f"largest frame {info.limits.max_pixels} pixels",
         f"filters {len(listed)}", "pipeline colorInvert, grayscale",
@@ -288,7 +288,7 @@ def test_a_server_is_described(cpp_programs, server, info, stub):
     image = image_messages.Image(
         format=image_messages.PIXEL_FORMAT_RGB24, width=1, height=1, inline=pixel)
     request = frame_filter.ApplyRequest(image=image, pipeline=pipeline("colorInvert", "grayscale"))
-    result = stub.Apply(request, timeout=10).image.inline
+    result = stub.Apply(request, timeout=60).image.inline
     assert lines[-1] == "pixel 32 96 160 -> " + " ".join(map(str, result))
     assert result != pixel
 

@@ -132,7 +132,7 @@ def test_a_server_uses_its_settings(tmp_path):
     with Server("--max-sessions", "12", environment=environment) as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:
             request = frame_filter.GetServerInfoRequest()
-            limits = service.FrameFilterStub(channel).GetServerInfo(request, timeout=10).limits
+            limits = service.FrameFilterStub(channel).GetServerInfo(request, timeout=60).limits
         assert (limits.max_sessions, limits.max_message_bytes) == (12, 1 << 20)
         assert server.terminate() == 0, server.log
 

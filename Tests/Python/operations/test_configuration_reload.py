@@ -14,7 +14,7 @@ from sidelight_testing.contract import session as messages
 from sidelight_testing.server import Server
 from sidelight_testing.session import Session, pipeline
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
 NEVER = messages.DROP_POLICY_NEVER_DROP
 
 
@@ -44,7 +44,7 @@ class Reloading(Server):
     def reloads(self) -> dict[str, int]:
         """The number of reloads by outcome, as Prometheus reads it."""
         with urllib.request.urlopen(
-            f"http://{self.addresses['admin']}/metrics", timeout=10
+            f"http://{self.addresses['admin']}/metrics", timeout=60
         ) as answer:
             lines = answer.read().decode().splitlines()
         name = "sidelight_configuration_reloads_total"
@@ -74,7 +74,7 @@ def stub(reloading):
 
 def max_sessions(stub) -> int:
     request = frame_filter.GetServerInfoRequest()
-    return stub.GetServerInfo(request, timeout=10).limits.max_sessions
+    return stub.GetServerInfo(request, timeout=60).limits.max_sessions
 
 
 def test_limits_change_and_no_frame_is_lost(reloading, file, stub):
@@ -129,7 +129,7 @@ def test_settings_that_require_a_restart_are_reported_and_not_applied(reloading,
     assert waiting["setting"] == "transport.max-message-bytes"
     assert (waiting["stays"], waiting["wanted"]) == ("64MiB", "1MiB")
     assert waiting["origin"] == f"{file}:2"
-    limits = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).limits
+    limits = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60).limits
     assert (limits.max_sessions, limits.max_message_bytes) == (9, 64 << 20)
 
 

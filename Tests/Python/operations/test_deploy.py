@@ -160,7 +160,7 @@ def test_the_static_binary_runs_in_an_empty_environment(tmp_path, monkeypatch):
             monkeypatch.delenv(name)
     with Server() as server, grpc.insecure_channel(server.addresses["tcp"]) as channel:
         request = health_pb2.HealthCheckRequest()
-        answer = health_pb2_grpc.HealthStub(channel).Check(request, timeout=10)
+        answer = health_pb2_grpc.HealthStub(channel).Check(request, timeout=60)
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
         with Session(service.FrameFilterStub(channel), pipeline=pipeline("colorInvert")) as session:
             session.send_frame(images.noise("I420", 64, 48))
@@ -342,7 +342,7 @@ def test_envoy_accepts_its_configuration():
 
 def get(address: str, path: str) -> str:
     """The page at a path; fails unless its status is fine."""
-    with urllib.request.urlopen(f"http://{address}{path}", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{address}{path}", timeout=60) as answer:
         return answer.read().decode()
 
 
@@ -361,12 +361,12 @@ def assert_starts(arguments: list[str], folders: dict[str, Path], probes: list[s
         expected = sum("listen" in each for each in given) + 1
         lines = [started.stdout.readline().decode() for _ in range(expected)]
         said = dict(reversed(line.strip().split(" on ")) for line in lines if " on " in line)
-        assert len(said) == expected, started.communicate(timeout=10)
+        assert len(said) == expected, started.communicate(timeout=60)
         [admin] = [address for address, what in said.items() if what == "admin"]
         for path in probes:
             get(admin, path)
         started.terminate()
-        assert started.wait(timeout=15) == 0
+        assert started.wait(timeout=60) == 0
     finally:
         started.kill()
         started.wait()

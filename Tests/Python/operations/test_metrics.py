@@ -81,7 +81,7 @@ def have_every_kind_of_frame(stub) -> dict[str, int]:
 
 
 def get(server: Server, path: str) -> str:
-    with urllib.request.urlopen(f"http://{server.addresses['admin']}{path}", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{server.addresses['admin']}{path}", timeout=60) as answer:
         return answer.read().decode()
 
 
@@ -89,10 +89,11 @@ def get(server: Server, path: str) -> str:
 def test_sums_of_outcomes_match_the_clients_counts(measured):
     server, totals = measured
     with Prometheus(server.addresses["admin"]) as prometheus:
-        prometheus.wait_for_scrape_after(time.time())
+        # A later scrape that fails hides the series.
+        scrape = prometheus.wait_for_scrape_after(time.time())
         scraped = {
             (each["metric"]["outcome"], each["metric"]["reason"]): int(each["value"][1])
-            for each in prometheus.query("sidelight_frames_total")
+            for each in prometheus.query("sidelight_frames_total", scrape)
         }
         told = {
             ("dropped", name): count
@@ -106,15 +107,15 @@ def test_sums_of_outcomes_match_the_clients_counts(measured):
         }
         for direction in ("in", "out"):
             expression = f'sidelight_frame_bytes_total{{direction="{direction}"}}'
-            [found] = prometheus.query(expression)
+            [found] = prometheus.query(expression, scrape)
             assert int(found["value"][1]) == totals[f"bytes_{direction}"]
         # Every frame has its time, too; a dropped frame's ends when the client is notified.
-        [found] = prometheus.query("sum(sidelight_frame_seconds_count)")
+        [found] = prometheus.query("sum(sidelight_frame_seconds_count)", scrape)
         assert int(found["value"][1]) == sum(told.values())
-        [found] = prometheus.query("sidelight_sessions_opened_total")
+        [found] = prometheus.query("sidelight_sessions_opened_total", scrape)
         assert int(found["value"][1]) == 5
         [found] = prometheus.query(
-            'sidelight_sessions_refused_total{limit="max_sessions_per_caller"}'
+            'sidelight_sessions_refused_total{limit="max_sessions_per_caller"}', scrape
         )
         assert int(found["value"][1]) == 1
 
@@ -148,7 +149,7 @@ def test_promtool_accepts_the_metrics(measured):
         input=get(server, "/metrics"),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr

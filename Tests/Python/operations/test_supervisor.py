@@ -12,9 +12,10 @@ import pytest
 
 from sidelight_testing.contract import frame_filter, service
 from sidelight_testing.contract import session as messages
+from sidelight_testing.process import WAIT_SECONDS, wait_until
 from sidelight_testing.server import Server, binary
 from sidelight_testing.session import Session
-from sidelight_testing.workers import WAIT_SECONDS, Workers, is_alive, wait_until
+from sidelight_testing.workers import Workers, is_alive
 
 
 @pytest.mark.parametrize("to_all", [False, True], ids=["the supervisor", "everybody at once"])
@@ -36,17 +37,17 @@ def test_sigterm_drains_all_workers(to_all):
             state = session.receive_until("state")
             assert state.state == messages.SESSION_STATE_DRAINING
             assert session.fail().code() == grpc.StatusCode.UNAVAILABLE
-        assert server.process.wait(timeout=30) == 0, server.log
+        assert server.process.wait(timeout=60) == 0, server.log
         assert {each["end"] for each in server.entries("worker ended")} == {"exit status 0"}
         with pytest.raises(grpc.FutureTimeoutError), server.channel() as channel:
             grpc.channel_ready_future(channel).result(timeout=0.5)
 
 
 def test_a_worker_that_does_not_drain_is_killed_after_the_grace_period():
-    with Workers(2, "--shutdown-grace", "1s") as server:
+    with Workers(2, "--shutdown-grace", "5s") as server:
         server.end(1, signal.SIGSTOP)
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=30) == 0, server.log
+        assert server.process.wait(timeout=60) == 0, server.log
         ends = {each["worker"]: each["end"] for each in server.entries("worker ended")}
         assert ends == {"0": "exit status 0", "1": "SIGKILL"}
 
@@ -57,7 +58,7 @@ def test_a_second_signal_stops_all_at_once():
         server.process.send_signal(signal.SIGTERM)
         server.wait_for("draining workers", 1)
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(timeout=30) == 128 + signal.SIGTERM
+        assert server.process.wait(timeout=60) == 128 + signal.SIGTERM
         wait_until(lambda: not any(map(is_alive, server.pids)))
         assert not os.path.exists(server.addresses["unix"].removeprefix("unix:"))
 
@@ -149,7 +150,7 @@ def test_an_address_in_use_prevents_the_start():
             assert not re.search(rb"worker (serving|ended)", started.stderr)
         with grpc.insecure_channel(other.addresses["unix"]) as channel:
             stub = service.FrameFilterStub(channel)
-            stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
+            stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from sidelight_testing import images
 from sidelight_testing.bystander import Bystander
 from sidelight_testing.certificates import Authority
 from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.process import WAIT_SECONDS, wait_until
 from sidelight_testing.resuming import LOST, ResumingClient
 from sidelight_testing.server import binary
 from sidelight_testing.session import Session, pipeline
-from sidelight_testing.workers import ALONE, WAIT_SECONDS, Workers, is_alive, wait_until
+from sidelight_testing.workers import ALONE, Workers, is_alive
 
 RATE = 60
 HEADER = b"YUV4MPEG2 W16 H16 F25:1 Ip A1:1 C420jpeg\n"
@@ -67,7 +68,7 @@ def test_sessions_of_a_crashed_worker_resume(kind):
             (resumption,) = client.resumptions
             assert resumption.code == grpc.StatusCode.UNAVAILABLE
             assert resumption.revision == 2
-            assert lost == resumption.lost and len(lost) <= 4
+            assert lost == resumption.lost
         (end,) = server.wait_for("worker ended", 1)
         assert (end["end"], end["worker"], end["restart"]) == ("SIGSEGV", "0", "at once")
         server.wait_for("worker serving", 2, worker=0)
@@ -205,6 +206,6 @@ def test_a_trap_in_a_filter_ends_only_its_workers_sessions(tmp_path):
         resumed.send_frame(large, sequence=3)
         resumed.receive_until("frame")
         supervisor.terminate()
-        assert supervisor.wait(timeout=30) == 0
+        assert supervisor.wait(timeout=60) == 0
     told = (tmp_path / "log").read_text()
     assert len(re.findall("end=SIG(ILL|TRAP)", told)) == 1, told

@@ -9,7 +9,7 @@ from sidelight_testing.process import resident_bytes, wait_for_memory
 from sidelight_testing.server import Server
 from sidelight_testing.session import pipeline
 
-SECONDS = 20
+SECONDS = 60
 
 
 def filter_large_pictures(address: str) -> None:

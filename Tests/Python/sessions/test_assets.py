@@ -30,13 +30,13 @@ def asset_stub(server):
 
 
 def names(stub) -> list[str]:
-    return [each.name for each in stub.ListAssets(messages.ListAssetsRequest(), timeout=10).assets]
+    return [each.name for each in stub.ListAssets(messages.ListAssetsRequest(), timeout=60).assets]
 
 
 def load(server):
     with grpc.insecure_channel(server.addresses["tcp"]) as channel:
         stub = service.FrameFilterStub(channel)
-        return stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).load
+        return stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60).load
 
 
 def refusal(call) -> tuple[grpc.StatusCode, error_details.ErrorInfo, str]:
@@ -170,16 +170,16 @@ def test_the_configured_limits_apply(tmp_path):
     (tmp_path / "logo.png").write_bytes(assets.png(RED))
     options = [
         *("--asset", f"logo={tmp_path / 'logo.png'}", "--max-assets-per-caller", "1"),
-        *("--max-asset-file-bytes", "1000", "--asset-lifetime", "5"),
+        *("--max-asset-file-bytes", "1000", "--asset-lifetime", "500"),
     ]
     with Server(*options) as server:
         with grpc.insecure_channel(server.addresses["tcp"]) as channel:
             info = service.FrameFilterStub(channel).GetServerInfo(
-                frame_filter.GetServerInfoRequest(), timeout=10
+                frame_filter.GetServerInfoRequest(), timeout=60
             )
             limits = info.asset_limits
             assert limits.max_assets_per_caller == 1 and limits.max_file_bytes == 1000
-            assert limits.lifetime.seconds == 5
+            assert limits.lifetime.seconds == 500
             stub = assets_service.AssetsStub(channel)
             (listed,) = stub.ListAssets(messages.ListAssetsRequest()).assets
             assert listed.name == "logo" and listed.origin == messages.ASSET_ORIGIN_SERVER

@@ -31,12 +31,16 @@ def test_a_face_keeps_its_id_and_is_present_after_a_second(stub, vision):
     with Session(
         stub, pipeline=pipeline(("faceDetection", {"everyNth": 1})), analysis_only=True
     ) as session:
-        end = time.monotonic() + 3
+        begun = time.monotonic()
         sequence = 0
-        while time.monotonic() < end:
+        present = []
+        while not present or time.monotonic() - begun < 3:
+            assert time.monotonic() - begun < 60, "the face is not present"
             sequence += 1
             session.send_frame(images.rgb_image(scene(place(sequence))))
             found = session.receive_until("analysis")
+            present = list(found.rows["presentIds"].values)
+        elapsed = time.monotonic() - begun
         transcript = session.finish()
     analyses = transcript.analyses
     assert [each.sequence for each in analyses] == session.sent
@@ -51,5 +55,5 @@ def test_a_face_keeps_its_id_and_is_present_after_a_second(stub, vision):
         assert abs(face.width / (SCALE * SIDE) - 1) < 0.15
         assert each.figures["faces"] == 1 and len(each.rows["roll"].values) == 1
     assert found.figures["facesSeen"] == 1
-    assert list(found.rows["presentIds"].values) == [1]
-    assert 0.9 < found.rows["presentSeconds"].values[0] < 4
+    assert present == [1]
+    assert 0.9 < found.rows["presentSeconds"].values[0] < elapsed

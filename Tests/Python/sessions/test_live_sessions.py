@@ -190,11 +190,11 @@ def test_a_client_that_cancels_leaves_no_resources(stub, picture, wanted, policy
                 session.send_frame(picture)
             if frames % 2:
                 session.receive_until("frame")
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     load = None
     while load is None or load.sessions or load.pool_bytes_in_use:
         assert time.monotonic() < deadline, f"still there: {load}"
-        load = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).load
+        load = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60).load
 
 
 def test_sessions_on_one_connection_do_not_mix(stub):
@@ -227,4 +227,4 @@ def test_a_shutdown_notifies_sessions_and_exits_with_status_0():
             error = session.fail()
             assert error.code() == grpc.StatusCode.UNAVAILABLE
             assert session.transcript.stats[-1].final
-        assert server.process.wait(timeout=15) == 0, server.log
+        assert server.process.wait(timeout=60) == 0, server.log

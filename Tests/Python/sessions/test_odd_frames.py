@@ -70,7 +70,7 @@ def test_pixels_after_unknown_fields_are_filtered(stub):
 
 def test_alternating_sizes_leave_no_memory(stub):
     def load():
-        info = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10)
+        info = stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60)
         return info.load
 
     sizes = [(64 + 64 * (step * 7 % 23), 48 + 48 * (step * 5 % 19)) for step in range(200)]
@@ -187,7 +187,7 @@ BROKEN_FILES = {
 def still(stub, kind, content: bytes, **fields):
     image = image_messages.Image(format=kind, inline=content, **fields)
     return stub.Apply(
-        frame_filter.ApplyRequest(image=image, pipeline=pipeline("colorInvert")), timeout=20
+        frame_filter.ApplyRequest(image=image, pipeline=pipeline("colorInvert")), timeout=60
     )
 
 
@@ -228,7 +228,7 @@ def test_answers_larger_than_the_window_arrive_complete(stub):
         image=images.noise("GRAY8", 64, 48), pipeline=pipeline(("scale", {"width": 4096}))
     )
     for _ in range(40):
-        assert len(stub.Apply(request, timeout=30).image.inline) == 4096 * 3072
+        assert len(stub.Apply(request, timeout=60).image.inline) == 4096 * 3072
 
 
 @pytest.mark.parametrize("stray", [b"\xa3\x06\xa4\x06", b"\x78\x05", b"\xd2\x3e\x01a"])

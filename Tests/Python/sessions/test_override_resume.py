@@ -16,8 +16,8 @@ from sidelight_testing.session import Session, pipeline
 
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 OVERRIDDEN = messages.SESSION_STATE_OVERRIDDEN
-SECONDS = 30
-LONG, SHORT = 60, 4
+SECONDS = 60
+LONG, SHORT = 600, 4
 REASON = "a face is not to be seen"
 PICTURE = images.noise("RGB24", 16, 16)
 OWN, FORCED = pipeline("grayscale"), pipeline("colorInvert")

@@ -11,7 +11,7 @@ from sidelight_testing.contract import session as messages
 from sidelight_testing.server import connect
 from sidelight_testing.session import Session, pipeline
 
-SECONDS = 30
+SECONDS = 60
 REASON = "a face is not to be seen"
 PICTURE = images.noise("RGB24", 16, 16)
 OWN, FORCED = pipeline("grayscale"), pipeline("colorInvert")
@@ -35,7 +35,7 @@ def operators(connection):
 
 def override(operators, forced=FORCED, **target: object) -> sessions.OverrideSessionResponse:
     request = sessions.OverrideSessionRequest(pipeline=forced, reason=REASON, **target)
-    request.time_to_live.seconds = 60
+    request.time_to_live.seconds = 600
     return operators.OverrideSession(request, timeout=SECONDS)
 
 

@@ -13,7 +13,7 @@ from sidelight_testing.session import Session, pipeline, value
 
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 PICTURE = images.noise("RGB24", 24, 16)
-SECONDS = 30
+SECONDS = 60
 TEXT = "warm: sepiaTone(intensity: 0.5), [colorInvert @mix(0.75)]"
 
 

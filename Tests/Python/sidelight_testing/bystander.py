@@ -11,7 +11,7 @@ from .server import connect
 from .session import Session, pipeline
 
 # The time in which the state of a closed peer is released.
-GONE_SECONDS = 10
+GONE_SECONDS = 60
 
 
 class Bystander:
@@ -40,7 +40,7 @@ class Bystander:
 
     def load(self):
         """The load that the server reports."""
-        return self._stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=10).load
+        return self._stub.GetServerInfo(frame_filter.GetServerInfoRequest(), timeout=60).load
 
     def _run(self) -> None:
         picture = images.noise("I420", 64, 64)

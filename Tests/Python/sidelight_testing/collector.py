@@ -9,7 +9,7 @@ import grpc
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as messages
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as service
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
 
 
 class Collector(service.TraceServiceServicer):

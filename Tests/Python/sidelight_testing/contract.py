@@ -1,10 +1,9 @@
 """The contract in Python, generated from Protos/ alone, as any client author would.
 
-The code is generated when this module is imported, into a folder that lasts as long as the process.
+The code is generated when this module is imported, in a folder that is removed once the code is
+imported: processes of the tests that are killed leave none.
 """
 
-import atexit
-import shutil
 import sys
 import tempfile
 from importlib import resources
@@ -18,46 +17,45 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 TESTS = REPOSITORY / "Tests/Python"
 
 
-def _generate() -> Path:
+def generate(folder: Path | str) -> None:
+    """Generates the contract's code in a folder."""
     protos = REPOSITORY / "Protos"
-    target = tempfile.mkdtemp(prefix="sidelight-contract-")
-    atexit.register(shutil.rmtree, target, ignore_errors=True)
     with resources.as_file(resources.files(grpc_tools) / "_proto") as well_known:
         failed = protoc.main(
             ["protoc", f"-I{protos}", f"-I{well_known}"]
-            + [f"--python_out={target}", f"--grpc_python_out={target}"]
+            + [f"--python_out={folder}", f"--grpc_python_out={folder}"]
             # The standard services' clients bring their own generated code.
             + sorted(str(path) for path in (protos / "sidelight").rglob("*.proto"))
         )
     if failed:
         raise RuntimeError(f"protoc could not generate from {protos}")
-    sys.path.insert(0, target)
-    return Path(target)
 
 
-GENERATED = _generate()
+with tempfile.TemporaryDirectory(prefix="sidelight-contract-") as _folder:
+    generate(_folder)
+    sys.path.insert(0, _folder)
+    from google.rpc import error_details_pb2 as error_details
+    from sidelight.v1 import assets_pb2 as assets
+    from sidelight.v1 import assets_pb2_grpc as assets_service
+    from sidelight.v1 import catalogue_pb2 as catalogue
+    from sidelight.v1 import frame_filter_pb2 as frame_filter
+    from sidelight.v1 import frame_filter_pb2_grpc as service
+    from sidelight.v1 import image_pb2 as image
+    from sidelight.v1 import pipeline_pb2 as pipeline
+    from sidelight.v1 import session_pb2 as session
+    from sidelight.v1 import sessions_pb2 as sessions
+    from sidelight.v1 import sessions_pb2_grpc as sessions_service
 
-# Only now is there something to import.
-from google.rpc import error_details_pb2 as error_details
-from sidelight.v1 import assets_pb2 as assets
-from sidelight.v1 import assets_pb2_grpc as assets_service
-from sidelight.v1 import catalogue_pb2 as catalogue
-from sidelight.v1 import frame_filter_pb2 as frame_filter
-from sidelight.v1 import frame_filter_pb2_grpc as service
-from sidelight.v1 import image_pb2 as image
-from sidelight.v1 import pipeline_pb2 as pipeline
-from sidelight.v1 import session_pb2 as session
-from sidelight.v1 import sessions_pb2 as sessions
-from sidelight.v1 import sessions_pb2_grpc as sessions_service
+    sys.path.remove(_folder)
 
 __all__ = [
-    "GENERATED",
     "REPOSITORY",
     "assets",
     "assets_service",
     "catalogue",
     "error_details",
     "frame_filter",
+    "generate",
     "image",
     "pipeline",
     "service",

@@ -45,7 +45,7 @@ class HAProxy:
         # The master ends its worker, if it is asked.
         self.process.terminate()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -71,7 +71,7 @@ class HAProxy:
 
     def _ask(self, question: str) -> str:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(5)
+            connection.settimeout(60)
             connection.connect(str(self._statistics))
             connection.sendall(question.encode() + b"\n")
             answer = b""

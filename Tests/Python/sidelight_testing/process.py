@@ -1,10 +1,19 @@
-"""The memory, processor time and descriptors of a process."""
+"""The memory, processor time and descriptors of a process, and a wait for what it does."""
 
 import os
 import time
 from pathlib import Path
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
+
+
+def wait_until(holds, says=lambda: ""):
+    """Waits until a condition is true, and returns its value; fails after a time."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not (held := holds()):
+        assert time.monotonic() < deadline, f"it took too long: {says()}"
+        time.sleep(0.005)
+    return held
 
 
 def resident_bytes(process) -> int:
@@ -16,10 +25,10 @@ def resident_bytes(process) -> int:
 
 def wait_for_memory(process, most_bytes: float) -> None:
     """Waits until the resident memory is at most a number of bytes; fails after a time."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while (resident := resident_bytes(process)) > most_bytes:
-        assert time.monotonic() < deadline, f"{resident} bytes are in memory, and not {most_bytes}"
-        time.sleep(0.1)
+    wait_until(
+        lambda: resident_bytes(process) <= most_bytes,
+        lambda: f"{resident_bytes(process)} bytes are in memory, and not {most_bytes:.0f}",
+    )
 
 
 def cpu_seconds(process) -> float:

@@ -1,10 +1,9 @@
 """A Prometheus process that scrapes a server."""
 
+import contextlib
 import json
-import re
 import select
 import shutil
-import subprocess
 import tempfile
 import time
 import urllib.parse
@@ -14,7 +13,12 @@ from typing import Self
 
 import pytest
 
-WAIT_SECONDS = 30
+from .programs import Program
+
+WAIT_SECONDS = 60
+LISTENING_OR_READY = (
+    r'.*msg="(?:Listening on" address=(?P<address>\S+)|Server is ready to receive web requests).*'
+)
 
 
 def needs(*commands: str) -> pytest.MarkDecorator:
@@ -27,65 +31,58 @@ class Prometheus:
     """A Prometheus process. Ended by its own process id, at the latest when the block ends."""
 
     def __init__(self, target: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="sidelight-prometheus-")
         self._target = target
 
     def __enter__(self) -> Self:
-        folder = Path(self._folder.name)
-        configuration = {
-            "global": {"scrape_interval": "200ms", "scrape_timeout": "200ms"},
-            "scrape_configs": [
-                {"job_name": "sidelight", "static_configs": [{"targets": [self._target]}]}
-            ],
-        }
-        # JSON is YAML too.
-        (folder / "prometheus.yml").write_text(json.dumps(configuration))
-        self.process = subprocess.Popen(
-            [
-                "prometheus",
-                f"--config.file={folder / 'prometheus.yml'}",
-                f"--storage.tsdb.path={folder / 'data'}",
-                "--web.listen-address=127.0.0.1:0",
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.url = f"http://{self._listening_address()}"
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sidelight-")))
+            configuration = {
+                "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+                "scrape_configs": [
+                    {"job_name": "sidelight", "static_configs": [{"targets": [self._target]}]}
+                ],
+            }
+            # JSON is YAML too.
+            (folder / "prometheus.yml").write_text(json.dumps(configuration))
+            program = stack.enter_context(
+                Program(
+                    "prometheus",
+                    f"--config.file={folder / 'prometheus.yml'}",
+                    f"--storage.tsdb.path={folder / 'data'}",
+                    "--web.listen-address=127.0.0.1:0",
+                )
+            )
+            # Two threads write these lines, in any order.
+            lines = [program.wait_for(LISTENING_OR_READY) for _ in range(2)]
+            [address] = [line["address"] for line in lines if line["address"]]
+            self.url = f"http://{address}"
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
-        self._folder.cleanup()
+        self._stack.close()
 
-    def query(self, expression: str) -> list:
-        """Evaluates an expression, and returns its series; fails if it is invalid."""
-        text = urllib.parse.urlencode({"query": expression})
-        with urllib.request.urlopen(f"{self.url}/api/v1/query?{text}", timeout=10) as answer:
+    def query(self, expression: str, moment: float | None = None) -> list:
+        """Evaluates an expression at a point in time, and returns its series.
+
+        `None` means now. Fails if the expression is invalid.
+        """
+        fields = {"query": expression} | ({} if moment is None else {"time": moment})
+        url = f"{self.url}/api/v1/query?{urllib.parse.urlencode(fields)}"
+        with urllib.request.urlopen(url, timeout=WAIT_SECONDS) as answer:
             result = json.load(answer)
         assert result["status"] == "success", result
         return result["data"]["result"]
 
-    def wait_for_scrape_after(self, moment: float) -> None:
-        """Waits for a scrape that began after a point in time."""
+    def wait_for_scrape_after(self, moment: float) -> float:
+        """Waits for a successful scrape that began after a point in time, and returns its time."""
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             # Not of an expression's result, which is as old as the question.
-            found = self.query('timestamp(up{job="sidelight"})')
+            found = self.query(
+                'timestamp(up{job="sidelight"}) and on (instance) up{job="sidelight"} == 1'
+            )
             if found and float(found[0]["value"][1]) > moment:
-                [up] = self.query('up{job="sidelight"}')
-                assert up["value"][1] == "1", "the server does not answer"
-                return
+                return float(found[0]["value"][1])
             assert time.monotonic() < deadline, "Prometheus does not scrape the server"
             select.select([], [], [], 0.05)
-
-    def _listening_address(self) -> str:
-        log = ""
-        for line in self.process.stderr:
-            log += line
-            if "Server is ready to receive web requests" in line:
-                return re.search(r'msg="Listening on" address=(\S+)', log)[1]
-        raise RuntimeError(log)

@@ -3,7 +3,7 @@
 import socket
 from typing import Self
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 
 
 class RawConnection:

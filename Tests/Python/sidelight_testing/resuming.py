@@ -1,6 +1,7 @@
 """A client that sends frames at a constant rate, resumes its session after a lost connection, and
 reports lost frames."""
 
+import itertools
 import threading
 import time
 from dataclasses import dataclass
@@ -84,6 +85,10 @@ class ResumingClient:
         assert not self.faults, self.faults
         assert not self._pending
         assert sorted(self.outcomes) == list(range(1, self._sequence + 1))
+        for each in self.resumptions:
+            # The last frames of a connection, and none before one that came back.
+            for lost, after in itertools.pairwise(each.lost):
+                assert after == lost + 1, each
 
     @property
     def filtered(self) -> int:

@@ -13,8 +13,8 @@ import grpc
 from .contract import REPOSITORY
 from .programs import Program
 
-START_SECONDS = 30
-STOP_SECONDS = 15
+START_SECONDS = 60
+STOP_SECONDS = 60
 
 
 def binary() -> Path:

@@ -7,30 +7,20 @@ import os
 import signal
 import socket
 import tempfile
-import time
 from pathlib import Path
 
 import grpc
 
 from .contract import frame_filter, service
+from .process import WAIT_SECONDS, wait_until
 from .server import Server
 
-WAIT_SECONDS = 60
 # A separate connection, which looks for the server at once when it has lost it.
 ALONE = [
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 100),
 ]
-
-
-def wait_until(holds, says=lambda: ""):
-    """Waits until a condition is true, and returns its value; fails after a time."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not (held := holds()):
-        assert time.monotonic() < deadline, f"it took too long: {says()}"
-        time.sleep(0.005)
-    return held
 
 
 def is_alive(pid: int) -> bool:
@@ -109,9 +99,9 @@ class Workers(Server):
         return int(self.metric("sidelight_sessions", worker))
 
     def metric(self, name: str, worker: int) -> float:
-        connection = http.client.HTTPConnection("worker", timeout=10)
+        connection = http.client.HTTPConnection("worker", timeout=60)
         connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(10)
+        connection.sock.settimeout(60)
         try:
             connection.sock.connect(f"{self._admin.name}/a.{worker}")
             connection.request("GET", "/metrics", headers={"Connection": "close"})

@@ -110,7 +110,7 @@ def test_unary_calls_return_what_grpc_returns(page, stub, method):
     request = getattr(frame_filter, f"{method}Request")()
     responses, code, reason, text = call(page, f"/sidelight.v1.FrameFilter/{method}", request)
     assert (code, reason, text) == (1000, "", "")
-    expected = getattr(stub, method)(request, timeout=10)
+    expected = getattr(stub, method)(request, timeout=60)
     received = type(expected).FromString(responses[0])
     assert len(responses) == 1 and received.DESCRIPTOR is expected.DESCRIPTOR
     if method == "ListFilters":
@@ -202,4 +202,4 @@ def test_a_shutdown_ends_sessions_as_it_ends_those_of_grpc():
                 while True:
                     web.socket.recv(timeout=PATIENCE_SECONDS)
             assert web.socket.close_code == 4000 + plain.fail().code().value[0]
-        assert server.process.wait(timeout=15) == 0, server.log
+        assert server.process.wait(timeout=60) == 0, server.log

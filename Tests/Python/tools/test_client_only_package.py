@@ -28,7 +28,8 @@ def fetched(folder, traits: str) -> set[str]:
     shown = subprocess.run(
         ["swift", "package", "show-dependencies", "--format", "json"],
         cwd=folder, check=True, stdout=subprocess.PIPE, text=True, timeout=900,
-        env={**os.environ, "LC_ALL": "C.UTF-8"},
+        # SwiftPM leaves files in the folder for temporary ones.
+        env={**os.environ, "LC_ALL": "C.UTF-8", "TMPDIR": str(folder)},
     ).stdout
     # Progress of fetching precedes the JSON.
     tree = json.loads(shown[shown.index("{\n") :])

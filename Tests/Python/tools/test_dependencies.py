@@ -1,5 +1,6 @@
 """dev/dependencies: the cycles that it finds in a small package."""
 
+import os
 import shutil
 import subprocess
 
@@ -36,7 +37,9 @@ def package(tmp_path):
 
 def dependencies(package, *arguments) -> tuple[int, str]:
     done = subprocess.run(
-        [package / "dev/dependencies", *arguments], capture_output=True, text=True, timeout=120
+        [package / "dev/dependencies", *arguments], capture_output=True, text=True, timeout=120,
+        # SwiftPM leaves files in the folder for temporary ones.
+        env={**os.environ, "TMPDIR": str(package / "dev")},
     )
     assert not done.stderr
     return done.returncode, done.stdout

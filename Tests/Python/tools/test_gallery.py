@@ -20,7 +20,7 @@ def test_the_pictures_of_the_committed_page_exist():
 def test_every_filter_is_drawn(stub):
     gallery = (REPOSITORY / "docs/reference/gallery.md").read_text()
     drawn = set(re.findall(r"^### (.+)$", gallery, flags=re.MULTILINE))
-    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=60).filters
     # Analyses have no visible effect.
     expected = {each.name for each in listed if each.category != "analysis"}
     # The committed gallery has all filters, also those that this build lacks.

@@ -27,7 +27,7 @@ def sections(page) -> dict[str, str]:
 
 
 def listed(stub):
-    return stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=10).filters
+    return stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=60).filters
 
 
 def test_every_filter_that_a_server_lists_is_on_the_page_once(stub, page, sections):
@@ -71,7 +71,7 @@ def test_the_examples_of_a_filter_are_pipelines_that_end_with_it(stub):
             assert example.stages[-1].filter.name == each.name
             try:
                 stub.CheckPipeline(
-                    frame_filter.CheckPipelineRequest(pipeline=example), timeout=10
+                    frame_filter.CheckPipelineRequest(pipeline=example), timeout=60
                 )
             except grpc.RpcError as refused:
                 # The gallery's pictures are not on the server, nor are models.
@@ -86,13 +86,13 @@ def test_the_text_forms_are_pipelines(stub, sections):
         request = frame_filter.CheckPipelineRequest(text=form)
         if name not in names:
             with pytest.raises(grpc.RpcError, match="is not available: ") as refused:
-                stub.CheckPipeline(request, timeout=10)
+                stub.CheckPipeline(request, timeout=60)
             assert refused.value.code() == grpc.StatusCode.FAILED_PRECONDITION
         elif ".png" in form or ".cube" in form:
             with pytest.raises(grpc.RpcError, match="there is no asset named"):
-                stub.CheckPipeline(request, timeout=10)
+                stub.CheckPipeline(request, timeout=60)
         else:
-            (stage,) = stub.CheckPipeline(request, timeout=10).pipeline.stages
+            (stage,) = stub.CheckPipeline(request, timeout=60).pipeline.stages
             assert stage.filter.name == name
 
 

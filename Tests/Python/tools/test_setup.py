@@ -20,6 +20,12 @@ def path_with_other_programs(folder, *names: str) -> dict[str, str]:
     return os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
 
 
+@pytest.fixture(autouse=True)
+def temporary_folder(tmp_path, monkeypatch):
+    """Programs leave files in the folder for temporary ones, such as SwiftPM."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
 def missing(environment, group: str) -> list[str]:
     """The packages that dev/setup would install."""
     found = subprocess.run(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 
 # Some tests start processes while calls are open. gRPC's own handlers of `fork` fail then.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+# A run that is terminated, as at its limit of time, ends its servers and removes its folders.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 import pytest
 

@@ -25,7 +25,7 @@ def call(channel, name, request, response):
         request_serializer=type(request).SerializeToString,
         response_deserializer=response.FromString,
     )
-    return method(request, timeout=30)
+    return method(request, timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from sidelight_testing.session import Session, pipeline
 MAX_GROWTH_BYTES = 128 << 20
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 PICTURE = images.noise("RGB24", 16, 16)
-SECONDS = 30
+SECONDS = 60
 
 
 @pytest.mark.parametrize("name", LONG_PIPELINES)

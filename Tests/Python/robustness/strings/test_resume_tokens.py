@@ -10,7 +10,7 @@ from sidelight_testing.contract import sessions, sessions_service
 from sidelight_testing.floods import legal_stages
 from sidelight_testing.session import Session, pipeline
 
-SECONDS = 30
+SECONDS = 60
 
 
 def pipelines() -> dict[str, object]:

@@ -18,7 +18,7 @@ MAX_STAGE_ID_BYTES = 64
 MAX_GROWTH_BYTES = 128 << 20
 NEVER_DROP = messages.DROP_POLICY_NEVER_DROP
 PICTURE = images.noise("RGB24", 16, 16)
-SECONDS = 30
+SECONDS = 60
 
 
 @pytest.mark.parametrize("length", [65, 70, 1_000_000])

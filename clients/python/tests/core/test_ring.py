@@ -47,7 +47,7 @@ def serve(tmp_path):
 
     yield start
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
     listener.close()
 

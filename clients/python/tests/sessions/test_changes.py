@@ -22,8 +22,8 @@ def test_a_selection_applies_to_exactly_the_frames_after_it(server):
     with server.session() as session:
         for index in range(1, 40):
             change = session.select(INVERT if index % 2 else None)
-            outcome = session.filter(black, timeout=20)
-            assert change.applied(timeout=20) == outcome.sequence == index
+            outcome = session.filter(black, timeout=60)
+            assert change.applied(timeout=60) == outcome.sequence == index
             assert bytes(outcome.image.data) == (white if index % 2 else bytes(256))
             assert outcome.revision == change.revision == index + 1
 
@@ -53,37 +53,37 @@ def test_a_wrong_name_is_refused_with_a_suggestion_and_the_session_goes_on(serve
     with server.session(INVERT) as session:
         change = session.select(Stage("sepiaTome"))
         with pytest.raises(InvalidArgument) as raised:
-            change.accepted(timeout=20)
+            change.accepted(timeout=60)
         error = raised.value
         assert error.suggestion == "sepiaTone" and "sepiaTome" in error.message
         assert error.field == "select.pipeline.stages[0].filter.name"
         assert change.error is error
         with pytest.raises(InvalidArgument):
-            change.applied(timeout=20)
-        outcome = session.filter(image, timeout=20)
+            change.applied(timeout=60)
+        outcome = session.filter(image, timeout=60)
         assert isinstance(outcome, Filtered) and outcome.revision == 1
 
 
 def test_parameters_are_updated(server, image):
     with server.session(SEPIA) as session:
-        full = session.filter(image, timeout=20).image.bytes()
+        full = session.filter(image, timeout=60).image.bytes()
         session.update("look.intensity", 0.0)
-        none = session.filter(image, timeout=20).image.bytes()
+        none = session.filter(image, timeout=60).image.bytes()
         session.update({"look": {"intensity": 1.0}})
-        assert session.filter(image, timeout=20).image.bytes() == full != none
+        assert session.filter(image, timeout=60).image.bytes() == full != none
         with pytest.raises(InvalidArgument, match="stage"):
-            session.update("other.intensity", 1.0).accepted(timeout=20)
+            session.update("other.intensity", 1.0).accepted(timeout=60)
         with pytest.raises(InvalidArgument):
             session.update("look", 1.0)
 
 
 def test_stages_are_turned_off_and_on(server, image):
     with server.session(INVERT) as session:
-        inverted = session.filter(image, timeout=20).image.bytes()
+        inverted = session.filter(image, timeout=60).image.bytes()
         session.activate("look", False)
-        assert session.filter(image, timeout=20).image.bytes() == image.bytes()
+        assert session.filter(image, timeout=60).image.bytes() == image.bytes()
         session.activate({"look": True})
-        assert session.filter(image, timeout=20).image.bytes() == inverted
+        assert session.filter(image, timeout=60).image.bytes() == inverted
 
 
 def test_a_slider_that_moves_often_loses_no_frame(server, image):
@@ -92,39 +92,39 @@ def test_a_slider_that_moves_often_loses_no_frame(server, image):
             session.update("look.intensity", (index + 1) / 200)
             session.update("look.intensity", (index + 1) / 200)
             if index % 4 == 0:
-                assert isinstance(session.filter(image, timeout=20), Filtered)
+                assert isinstance(session.filter(image, timeout=60), Filtered)
         last = session.update("look.intensity", 0.25)
-        outcome = session.filter(image, timeout=20)
-        assert last.applied(timeout=20) <= outcome.sequence
+        outcome = session.filter(image, timeout=60)
+        assert last.applied(timeout=60) <= outcome.sequence
         assert session.counts.dropped == {}
 
 
 def test_a_change_that_requires_another_revision_is_refused(server, image):
     with server.session(INVERT) as session:
-        session.filter(image, timeout=20)
+        session.filter(image, timeout=60)
         with pytest.raises(Aborted):
-            session.select(SEPIA, if_revision=7).accepted(timeout=20)
+            session.select(SEPIA, if_revision=7).accepted(timeout=60)
         change = session.select(SEPIA, if_revision=1)
-        outcome = session.filter(image, timeout=20)
-        assert change.accepted(timeout=20) == outcome.revision == 2
+        outcome = session.filter(image, timeout=60)
+        assert change.accepted(timeout=60) == outcome.revision == 2
 
 
 def test_a_change_is_accepted_without_a_frame(server):
     with server.session(INVERT) as session:
         change = session.select(SEPIA)
-        assert change.accepted(timeout=20) == 2
+        assert change.accepted(timeout=60) == 2
         assert change.revision == 2
 
 
 def test_pipelines_are_texts_too(server, image):
     with server.session(INVERT) as session:
-        expected = session.filter(image, timeout=20).image.bytes()
+        expected = session.filter(image, timeout=60).image.bytes()
     with server.session("look: colorInvert") as session:
-        assert session.filter(image, timeout=20).image.bytes() == expected
+        assert session.filter(image, timeout=60).image.bytes() == expected
         session.select("sepiaTone(intensity: 0)")
-        session.filter(image, timeout=20)
+        session.filter(image, timeout=60)
         with pytest.raises(InvalidArgument) as raised:
-            session.select("vignette, sepiaTome(intensity: 1)").accepted(timeout=20)
+            session.select("vignette, sepiaTome(intensity: 1)").accepted(timeout=60)
         assert (raised.value.line, raised.value.column) == (1, 11)
         assert raised.value.suggestion == "sepiaTone"
 
@@ -139,14 +139,14 @@ def test_an_invalid_first_pipeline_is_the_error_of_opening(server):
 
 def test_a_pause_drops_frames_or_passes_them_through(server, image):
     with server.session(INVERT) as session:
-        inverted = session.filter(image, timeout=20).image.bytes()
+        inverted = session.filter(image, timeout=60).image.bytes()
         session.pause()
-        outcome = session.filter(image, timeout=20)
+        outcome = session.filter(image, timeout=60)
         assert isinstance(outcome, Dropped) and outcome.reason is DropReason.PAUSED
         session.pause(pass_through=True)
-        assert session.filter(image, timeout=20).image.bytes() == image.bytes()
+        assert session.filter(image, timeout=60).image.bytes() == image.bytes()
         session.resume()
-        assert session.filter(image, timeout=20).image.bytes() == inverted
+        assert session.filter(image, timeout=60).image.bytes() == inverted
 
 
 def test_events_report_changes_and_states(server, image):
@@ -160,10 +160,10 @@ def test_events_report_changes_and_states(server, image):
 
         remove = session.on_event(see)
         session.select(SEPIA)
-        session.filter(image, timeout=20)
+        session.filter(image, timeout=60)
         rejected = session.select(Stage("nothing"))
         with pytest.raises(InvalidArgument):
-            rejected.accepted(timeout=20)
+            rejected.accepted(timeout=60)
         session.pause()
         assert paused.wait(20)
         remove()
@@ -183,7 +183,7 @@ def test_a_callback_that_fails_does_not_end_the_session(server, image, caplog):
         session.on_event(lambda event: 1 / 0)
         session.select(SEPIA)
         for _ in range(2):
-            assert isinstance(session.filter(image, timeout=20), Filtered)
+            assert isinstance(session.filter(image, timeout=60), Filtered)
     assert "ZeroDivisionError" in caplog.text
 
 
@@ -191,7 +191,7 @@ def test_analyses_arrive_while_frames_pass(server, image):
     with server.session(Stage("brightnessStatistics"), analysis_only=True) as session:
         analyses, found = session.analyses(), None
         for _ in range(30):
-            outcome = session.filter(image, timeout=20)
+            outcome = session.filter(image, timeout=60)
             assert outcome.image is image
         found = next(analyses)
         analyses.close()
@@ -203,7 +203,7 @@ def test_analyses_arrive_while_frames_pass(server, image):
 def test_the_servers_counts_arrive(server, image):
     with server.session(INVERT, stats_interval=0.1) as session:
         assert session.stats() is None
-        session.filter(image, timeout=20)
+        session.filter(image, timeout=60)
         events = session.events()
         while getattr(next(events), "filtered", 0) != 1:
             pass

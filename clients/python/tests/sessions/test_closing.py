@@ -66,7 +66,7 @@ def test_a_program_ends_without_closing_its_session(running_server):
         [sys.executable, "-c", PROGRAM, running_server.unix],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
     )
     assert finished.returncode == 0 and finished.stdout == "filtered\n", finished.stderr
 
@@ -96,7 +96,7 @@ def test_an_interrupt_ends_an_attempt_to_open(silent_listener):
             assert process.stdout.readline() == b"opening\n"
             silent_listener.accept()
             os.kill(process.pid, signal.SIGINT)
-            out, _ = process.communicate(timeout=30)
+            out, _ = process.communicate(timeout=60)
         finally:
             process.kill()
     assert out == b"UNAVAILABLE\n" and process.returncode == 0

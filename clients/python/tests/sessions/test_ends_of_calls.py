@@ -53,7 +53,7 @@ def test_the_limit_of_messages_can_be_set(face, running_server):
         with face.connect(running_server.tcp, options=options) as server:
             with server.session("colorInvert", shared_memory=False) as session:
                 if is_accepted:
-                    assert session.filter(frame, timeout=20).image.width == size
+                    assert session.filter(frame, timeout=60).image.width == size
                     continue
-                assert session.filter(frame, timeout=20).failure.code == "RESOURCE_EXHAUSTED"
+                assert session.filter(frame, timeout=60).failure.code == "RESOURCE_EXHAUSTED"
                 assert isinstance(session.error, ResourceExhausted)

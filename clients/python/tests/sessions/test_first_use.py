@@ -20,7 +20,7 @@ IMAGE = random_image("gray", 16, 16)
 INVERT = Stage("colorInvert")
 #: Each use that waits, as a function of a session.
 USES = {
-    "filter": lambda session: session.filter(IMAGE, timeout=20),
+    "filter": lambda session: session.filter(IMAGE, timeout=60),
     "filter_all": lambda session: next(session.filter_all([IMAGE])),
     "send": lambda session: session.send(IMAGE),
     "outcomes": lambda session: next(session.outcomes()),
@@ -52,7 +52,7 @@ def test_frames_that_are_sent_first_are_filtered(server):
 def test_a_change_before_the_first_use_is_in_force(server):
     session = server.session()
     assert session.select(INVERT).accepted() > 1
-    assert isinstance(session.filter(IMAGE, timeout=20), Filtered)
+    assert isinstance(session.filter(IMAGE, timeout=60), Filtered)
     session.close()
 
 
@@ -77,7 +77,7 @@ def test_the_first_use_raises_the_error_of_an_absent_server(face, use):
 
 def test_a_closed_session_is_not_opened_by_its_use(server):
     used, unused = server.session(INVERT), server.session(INVERT)
-    used.filter(IMAGE, timeout=20)
+    used.filter(IMAGE, timeout=60)
     for session in (used, unused):
         session.close()
         with pytest.raises(Unavailable, match="the session is over; create another one"):
@@ -98,17 +98,17 @@ def test_a_finished_session_is_not_opened_by_its_use(server):
 def test_closing_the_server_closes_a_session_that_was_opened_by_its_use(face, running_server):
     with face.connect(running_server.unix) as server:
         session = server.session(INVERT)
-        session.filter(IMAGE, timeout=20)
+        session.filter(IMAGE, timeout=60)
     with pytest.raises(Unavailable):
         session.filter(IMAGE)
 
 
 def test_a_with_statement_may_follow_the_first_use(server):
     session = server.session(INVERT)
-    session.filter(IMAGE, timeout=20)
+    session.filter(IMAGE, timeout=60)
     name = session.id
     with session:
-        assert isinstance(session.filter(IMAGE, timeout=20), Filtered) and session.id == name
+        assert isinstance(session.filter(IMAGE, timeout=60), Filtered) and session.id == name
     with pytest.raises(Unavailable):
         session.filter(IMAGE)
 
@@ -131,13 +131,13 @@ def test_threads_that_use_a_session_first_open_it_once(running_server):
 
         def use():
             start.wait()
-            outcomes.append(session.filter(IMAGE, timeout=20))
+            outcomes.append(session.filter(IMAGE, timeout=60))
 
         threads = [threading.Thread(target=use) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(60)
         assert [type(each) for each in outcomes] == [Filtered] * 8
         assert sorted(each.sequence for each in outcomes) == list(range(1, 9))
         assert len(server._sessions) == 1 and session._attempt == 1
@@ -152,7 +152,7 @@ def test_a_cancelled_first_use_leaves_the_session_usable(running_server):
             first.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await first
-            assert isinstance(await session.filter(IMAGE, timeout=20), Filtered)
+            assert isinstance(await session.filter(IMAGE, timeout=60), Filtered)
 
     asyncio.run(run())
 

@@ -21,7 +21,7 @@ from sidelight import (
 from sidelight.events import ConnectionLost, Reconnected
 
 INVERT = Stage("colorInvert", id="look")
-LIMIT = 30
+LIMIT = 60
 
 
 class Events:

@@ -12,9 +12,9 @@ BLACK = Image("gray", 16, 16, bytes(256))
 def test_filters_that_are_not_allowed_are_refused_by_name(server):
     with server.session("sepiaTone", allowed_filters=["sepiaTone", "color*"]) as session:
         with pytest.raises(PermissionDenied, match="vignette"):
-            session.select("sepiaTone, vignette").accepted(timeout=20)
-        session.select(Stage("colorInvert")).accepted(timeout=20)
-        outcome = session.filter(BLACK, timeout=20)
+            session.select("sepiaTone, vignette").accepted(timeout=60)
+        session.select(Stage("colorInvert")).accepted(timeout=60)
+        outcome = session.filter(BLACK, timeout=60)
         assert isinstance(outcome, Filtered) and set(outcome.image.data) == {255}
     session = server.session("vignette", allowed_filters=["sepiaTone"])
     with pytest.raises(PermissionDenied, match="vignette"):
@@ -27,10 +27,10 @@ def test_an_empty_list_permits_no_filter_and_its_absence_all(server):
         with server.session(allowed_filters=allowed) as session:
             for pipeline in ("sepiaTone", "overlay(asset: hat.png)"):
                 with pytest.raises(PermissionDenied, match="not permitted by open.allowed_filters"):
-                    session.select(pipeline).accepted(timeout=20)
-            assert bytes(session.filter(BLACK, timeout=20).image.data) == bytes(256)
+                    session.select(pipeline).accepted(timeout=60)
+            assert bytes(session.filter(BLACK, timeout=60).image.data) == bytes(256)
     with server.session("colorInvert", allowed_filters=None) as session:
-        assert isinstance(session.filter(BLACK, timeout=20), Filtered)
+        assert isinstance(session.filter(BLACK, timeout=60), Filtered)
 
 
 def test_assets_belong_to_participants(server):
@@ -58,12 +58,12 @@ def test_all_sessions_of_a_participant_are_overridden(server):
             participant="ana", pipeline=Stage("colorInvert"), for_=60
         )
         assert set(override.revisions) == {first.id}
-        assert set(first.filter(BLACK, timeout=20).image.data) == {255}
-        assert set(second.filter(BLACK, timeout=20).image.data) == {0}
+        assert set(first.filter(BLACK, timeout=60).image.data) == {255}
+        assert set(second.filter(BLACK, timeout=60).image.data) == {0}
         (info,) = server.sessions.list(participant="ana")
         assert (info.session_id, info.participant) == (first.id, "ana")
         server.sessions.end_override(participant="ana")
-        assert set(first.filter(BLACK, timeout=20).image.data) == {0}
+        assert set(first.filter(BLACK, timeout=60).image.data) == {0}
 
 
 def test_text_is_accepted_wherever_a_pipeline_is(server):
@@ -73,4 +73,4 @@ def test_text_is_accepted_wherever_a_pipeline_is(server):
     assert (raised.value.line, raised.value.column) == (1, 11)
     with server.session() as session:
         server.sessions.override(session.id, "colorInvert", for_=60)
-        assert set(session.filter(BLACK, timeout=20).image.data) == {255}
+        assert set(session.filter(BLACK, timeout=60).image.data) == {255}

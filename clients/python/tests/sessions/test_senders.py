@@ -11,7 +11,7 @@ from sidelight import Filtered, Stage, aio
 
 IMAGE = random_image("gray", 16, 16)
 INVERT = Stage("colorInvert")
-LIMIT = 20
+LIMIT = 60
 
 
 class CameraError(Exception):

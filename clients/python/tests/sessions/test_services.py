@@ -15,7 +15,7 @@ def test_a_still_is_filtered_like_a_frame(server):
     outcome = server.apply(image, Stage("sepiaTone"))
     assert isinstance(outcome, Filtered) and outcome.timing.process > 0
     with server.session(Stage("sepiaTone")) as session:
-        assert session.filter(image, timeout=20).image.bytes() == outcome.image.bytes()
+        assert session.filter(image, timeout=60).image.bytes() == outcome.image.bytes()
     smaller = server.apply(
         image, Stage("sepiaTone"), output=Output(width=8, height=8, format="png")
     )
@@ -76,7 +76,7 @@ def test_assets_are_stored_used_and_deleted(server):
 def test_operators_see_and_override_sessions(server):
     black = Image("gray", 16, 16, bytes(256))
     with server.session(label="ana") as session:
-        assert bytes(session.filter(black, timeout=20).image.data) == bytes(256)
+        assert bytes(session.filter(black, timeout=60).image.data) == bytes(256)
         (info,) = server.sessions.list(label="ana")
         assert info.session_id == session.id and info.label == "ana"
         assert info.stats.received == 1 and (info.width, info.height) == (16, 16)
@@ -86,12 +86,12 @@ def test_operators_see_and_override_sessions(server):
         override = server.sessions.override(
             session.id, Stage("colorInvert"), for_=60, reason="test"
         )
-        outcome = session.filter(black, timeout=20)
+        outcome = session.filter(black, timeout=60)
         assert outcome.revision == override.revisions[session.id]
         assert set(outcome.image.data) == {255}
         assert server.sessions.list(label="ana")[0].override_reason == "test"
         server.sessions.end_override(session.id)
-        assert set(session.filter(black, timeout=20).image.data) == {0}
+        assert set(session.filter(black, timeout=60).image.data) == {0}
     with pytest.raises(NotFound):
         server.sessions.override("nobody", Stage("colorInvert"), for_=60)
     with pytest.raises(SidelightError, match="exactly one"):

@@ -30,7 +30,7 @@ def is_in_slot(image):
 
 
 def filtered(session, image):
-    outcome = session.filter(image, timeout=20)
+    outcome = session.filter(image, timeout=60)
     assert isinstance(outcome, Filtered)
     return outcome
 

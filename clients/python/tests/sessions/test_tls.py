@@ -74,7 +74,7 @@ def test_a_session_over_tls_filters_frames(face, secure, tls_address, prefix):
             assert not session.uses_shared_memory
             for seed in range(5):
                 image = random_image("bgra", 33, 17, seed)
-                outcome = session.filter(image, timeout=20)
+                outcome = session.filter(image, timeout=60)
                 assert isinstance(outcome, Filtered)
                 assert bytes(outcome.image.data) == server.apply(image, "colorInvert").image.bytes()
         assert server.info().version
@@ -111,7 +111,7 @@ def test_a_server_can_require_a_certificate_of_its_clients(face, secure, mutual_
             continue
         with face.connect(mutual_address, **options) as server:
             with server.session("colorInvert") as session:
-                outcome = session.filter(BLACK, timeout=20)
+                outcome = session.filter(BLACK, timeout=60)
                 assert bytes(outcome.image.data) == b"\xff" * 256
 
 

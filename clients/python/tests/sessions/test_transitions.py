@@ -27,7 +27,7 @@ def pictures(session, image, count):
     results = []
     for index in range(count):
         frame = Frame(image, capture_time_ns=10**9 + index * FRAME_NS)
-        results.append(session.filter(frame, timeout=20).image.bytes())
+        results.append(session.filter(frame, timeout=60).image.bytes())
     return results
 
 
@@ -39,7 +39,7 @@ def test_a_fade_is_the_mix_of_both_results_and_its_end_is_an_event(server, image
     plain = image.bytes()
     inverted = bytes(255 - level for level in plain)
     with server.session(drop_policy="never_drop") as session:
-        session.filter(image, timeout=20)
+        session.filter(image, timeout=60)
         change = session.select(INVERT, transition=0.4)
         results = pictures(session, image, 11)
         for index, result in enumerate(results):
@@ -62,7 +62,7 @@ def test_wipes_and_dissolves_lead_from_one_picture_to_the_other(server, image, t
     plain = image.bytes()
     inverted = bytes(255 - level for level in plain)
     with server.session(drop_policy="never_drop") as session:
-        session.filter(image, timeout=20)
+        session.filter(image, timeout=60)
         session.select(INVERT, transition=transition)
         results = pictures(session, image, 11)
     assert results[0] == plain and results[10] == inverted
@@ -73,17 +73,17 @@ def test_a_stage_fades_in_and_parameters_glide(server, image):
     plain = image.bytes()
     inverted = bytes(255 - level for level in plain)
     with server.session(INVERT.off(), drop_policy="never_drop") as session:
-        session.filter(image, timeout=20)
+        session.filter(image, timeout=60)
         session.activate("look", True, transition=Transition(0.4))
         half = pictures(session, image, 6)[5]
         assert max(abs(a - b) for a, b in zip(half, mixed(plain, inverted, 0.5))) <= 1
     brighter = Stage("colorControls", {"brightness": 0.0}, id="look")
     with server.session(brighter, drop_policy="never_drop") as session:
-        session.filter(image, timeout=20)
+        session.filter(image, timeout=60)
         session.update("look.brightness", 0.4, glide=Glide(0.4, curve="linear"))
         half = pictures(session, image, 6)[5]
     with server.session(Stage("colorControls", {"brightness": 0.2})) as session:
-        assert session.filter(image, timeout=20).image.bytes() == half
+        assert session.filter(image, timeout=60).image.bytes() == half
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,6 @@ def test_the_server_refuses_what_a_kind_does_not_have(server, image):
     with server.session(drop_policy="never_drop") as session:
         change = session.select(INVERT, transition=Transition(1, direction="up"))
         with pytest.raises(InvalidArgument) as raised:
-            change.accepted(timeout=20)
+            change.accepted(timeout=60)
         assert raised.value.field == "select.transition.direction"
-        assert session.filter(image, timeout=20).revision == 1
+        assert session.filter(image, timeout=60).revision == 1

@@ -11,7 +11,7 @@ import sidelight
 from sidelight import aio, sync
 
 #: The seconds after which a call of the asyncio face fails its test.
-LIMIT = 30
+LIMIT = 60
 _PROXIED = (aio.Server, aio.Session, aio.Change, aio.Assets, aio.Sessions)
 
 

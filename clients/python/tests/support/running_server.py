@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[4]
-START_SECONDS = 30
+START_SECONDS = 60
 
 
 def binary() -> Path:
