@@ -22,6 +22,8 @@ extension KernelCompiler {
       return try self.sample(values, arguments, at: offset)
     case "dot", "length", "distance", "normalize", "cross", "luma":
       return try self.geometric(name, values, at: offset)
+    case "premultiply", "unpremultiply", "blend":
+      return try self.compositing(name, values, at: offset)
     default:
       return try self.componentwise(name, values, at: offset)
     }
@@ -185,6 +187,55 @@ extension KernelCompiler {
     a.count == 1 ? self.graph.apply(.abs, a[0]) : self.graph.apply(.sqrt, self.dot(a, a))
   }
 
+  // MARK: Compositing
+
+  private mutating func compositing(
+    _ name: String, _ values: [Value], at offset: Int
+  ) throws(KernelTextError) -> Value {
+    let types = name == "blend" ? [4, 4, 3] : [4]
+    try self.check(values, types.count ... types.count, name, at: offset)
+    guard values.map(\.type) == types.map({ .vector($0) }) else {
+      let expected = types.map { "vec\($0)" }.joined(separator: ", ")
+      throw self.error(
+        "\(name) takes (\(expected)), not (\(values.map { "\($0.type)" }.joined(separator: ", ")))",
+        at: offset)
+    }
+    let nodes =
+      switch name {
+      case "premultiply": self.premultiplied(values[0].nodes)
+      case "unpremultiply": self.unpremultiplied(values[0].nodes)
+      default: self.blended(values[0].nodes, values[1].nodes, values[2].nodes)
+      }
+    return Value(type: .vector(4), nodes: nodes)
+  }
+
+  private mutating func premultiplied(_ channels: [KernelGraph.Index]) -> [KernelGraph.Index] {
+    channels.prefix(3).map { self.graph.apply(.multiply, $0, channels[3]) } + [channels[3]]
+  }
+
+  /// Returns the straight colour of a source over a background, where both are replaced by `mixed`
+  /// where both are opaque (W3C Compositing and Blending).
+  private mutating func blended(
+    _ source: [KernelGraph.Index], _ background: [KernelGraph.Index], _ mixed: [KernelGraph.Index]
+  ) -> [KernelGraph.Index] {
+    let one = self.graph.constant(1)
+    let both = self.graph.apply(.multiply, source[3], background[3])
+    // The shares of the source and of the background alone.
+    let alone = [
+      self.graph.apply(.multiply, source[3], self.graph.apply(.subtract, one, background[3])),
+      self.graph.apply(.multiply, background[3], self.graph.apply(.subtract, one, source[3])),
+    ]
+    var channels = (0 ..< 3).map { channel in
+      let parts = [(alone[0], source), (alone[1], background), (both, mixed)].map { share, color in
+        self.graph.apply(.multiply, share, color[channel])
+      }
+      return self.graph.apply(.add, self.graph.apply(.add, parts[0], parts[1]), parts[2])
+    }
+    channels.append(
+      self.graph.apply(.add, self.graph.apply(.add, alone[0], alone[1]), both))
+    return self.unpremultiplied(channels)
+  }
+
   // MARK: Neighbours
 
   private mutating func sample(
@@ -228,7 +279,7 @@ extension KernelCompiler {
     }
     let (left, right) = self.taps(x)
     let (upper, lower) = self.taps(y)
-    var channels = (0 ..< (self.setting.isOpaque ? 3 : 4)).map { channel in
+    let channels = (0 ..< (self.setting.isOpaque ? 3 : 4)).map { channel in
       func row(_ y: Int) -> KernelGraph.Index {
         let first = self.graph.input(.sample(x: left, y: y, channel: channel))
         guard let right else { return first }
@@ -242,14 +293,16 @@ extension KernelCompiler {
     guard !self.setting.isOpaque else {
       return Value(type: .vector(4), nodes: channels + [self.graph.constant(1)])
     }
+    return Value(type: .vector(4), nodes: self.unpremultiplied(channels))
+  }
+
+  /// Returns straight colour.
+  mutating func unpremultiplied(_ channels: [KernelGraph.Index]) -> [KernelGraph.Index] {
     let zero = self.graph.constant(0)
     let inverse = self.graph.apply(
       .select, self.graph.apply(.less, zero, channels[3]),
       self.graph.apply(.divide, self.graph.constant(1), channels[3]), zero)
-    for channel in 0 ..< 3 {
-      channels[channel] = self.graph.apply(.multiply, channels[channel], inverse)
-    }
-    return Value(type: .vector(4), nodes: channels)
+    return channels.prefix(3).map { self.graph.apply(.multiply, $0, inverse) } + [channels[3]]
   }
 
   /// The positions that are read for an offset along an axis, and the weight of the second.

@@ -48,10 +48,10 @@ struct KernelCompiler {
 
   /// Checks a text for all values of its parameters.
   ///
-  /// - Returns: Whether the kernel reads other pixels, and its greatest cost.
+  /// - Returns: The greatest cost of a pixel, in nanoseconds.
   static func check(
     _ syntax: KernelText.Syntax, _ bytes: [UInt8]
-  ) throws(KernelTextError) -> (isNeighborhood: Bool, nanosecondsPerPixel: Double) {
+  ) throws(KernelTextError) -> Double {
     let compiled = try Self.compile(
       syntax, bytes, Setting(parameters: nil, size: nil, isOpaque: false))
     let program = KernelProgram(compiled)
@@ -71,16 +71,14 @@ struct KernelCompiler {
         in: bytes, at: syntax.resultOffset,
         value: "\(Int(program.nanosecondsPerPixel.rounded(.up)))", limit: "\(Int(limit))")
     }
-    return (compiled.isNeighborhood, program.nanosecondsPerPixel)
+    return program.nanosecondsPerPixel
   }
 
   /// Compiles a kernel.
   static func compile(
     _ syntax: KernelText.Syntax, _ bytes: [UInt8], _ setting: Setting
   ) throws(KernelTextError) -> Compiled {
-    let isNeighborhood =
-      syntax.bindings.contains { $0.value.callsSample } || syntax.result.callsSample
-    var compiler = KernelCompiler(bytes, setting, isNeighborhood: isNeighborhood)
+    var compiler = KernelCompiler(bytes, setting, isNeighborhood: syntax.isNeighborhood)
     return try compiler.compile(syntax)
   }
 
@@ -89,12 +87,23 @@ struct KernelCompiler {
   ) throws(KernelTextError) -> Compiled {
     let color = self.pixel(at: self.graph.constant(0), self.graph.constant(0))
     self.addNames(color: color)
+    var imageCount = 0
     for (index, parameter) in syntax.parameters.enumerated() {
+      guard !parameter.defaultValue.isImage else {
+        guard !self.isNeighborhood else {
+          throw self.error("a kernel that calls sample cannot have images", at: 0)
+        }
+        let channels = (0 ..< 4).map { self.graph.input(.image(imageCount, channel: $0)) }
+        self.names[parameter.alias ?? parameter.name] = Value(
+          type: .vector(4), nodes: self.unpremultiplied(channels))
+        imageCount += 1
+        continue
+      }
       let nodes =
         self.setting.parameters.map { values in
           values[index].map { self.graph.constant($0) }
         } ?? (0 ..< parameter.type.count).map { _ in self.unknown() }
-      self.names[parameter.name] = Value(type: parameter.type, nodes: nodes)
+      self.names[parameter.alias ?? parameter.name] = Value(type: parameter.type, nodes: nodes)
     }
     for binding in syntax.bindings {
       let value = try self.value(of: binding.value)
@@ -111,6 +120,14 @@ struct KernelCompiler {
         "the result is a \(result.type); it must be a vec4, a vec3 (alpha does not change) or a "
           + "float (a grey)",
         at: syntax.result.offset)
+    }
+    // Over black, where alpha cannot be kept.
+    if self.setting.isOpaque, result.type == .vector(4) {
+      let alpha = self.graph.apply(
+        .clamp, channels[3], self.graph.constant(0), self.graph.constant(1))
+      for channel in 0 ..< 3 {
+        channels[channel] = self.graph.apply(.multiply, channels[channel], alpha)
+      }
     }
     self.finish(&channels, alpha: color.nodes[3])
     return Compiled(
@@ -156,6 +173,8 @@ struct KernelCompiler {
       "time": Value(type: .number, nodes: [self.graph.input(.time)]),
       "frame": Value(type: .number, nodes: [self.graph.input(.frame)]),
       "pi": Value(type: .number, nodes: [self.graph.constant(.pi)]),
+      "isOpaque": Value(
+        type: .flag, nodes: [self.graph.constant(self.setting.isOpaque ? 1 : 0)]),
     ]
   }
 
@@ -213,6 +232,13 @@ struct KernelCompiler {
     return self.error(
       "there is no value named '\(name.clipped(toBytes: 40))'", at: offset,
       suggestion: KernelNames.nearest(to: name, among: Array(self.names.keys)), value: name)
+  }
+}
+
+extension KernelText.Syntax {
+  /// Whether the kernel reads other pixels.
+  var isNeighborhood: Bool {
+    self.bindings.contains { $0.value.callsSample } || self.result.callsSample
   }
 }
 

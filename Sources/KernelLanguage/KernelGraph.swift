@@ -10,6 +10,8 @@ struct KernelGraph {
     case channel(Int)
     /// A channel of the pixel at an offset; premultiplied colour in pictures with alpha.
     case sample(x: Int, y: Int, channel: Int)
+    /// A channel of an image at the pixel's position; premultiplied colour.
+    case image(Int, channel: Int)
     /// The column of the pixel's centre within its strip.
     case column
     /// The column of the strip's first pixel.
@@ -75,7 +77,7 @@ struct KernelGraph {
   mutating func input(_ input: Input) -> Index {
     let variability: Variability =
       switch input {
-      case .channel, .sample, .column: .pixel
+      case .channel, .sample, .image, .column: .pixel
       case .start, .row, .time, .frame: .row
       case .unknown: .plan
       }

@@ -42,6 +42,9 @@ struct KernelLexer {
 
   private static let pairs: Set<String> = ["<=", ">=", "==", "!=", "&&", "||", ".."]
 
+  /// The units of lengths, which may follow a number at once.
+  private static let units = ["px", "w", "h", "min"]
+
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
   }
@@ -126,7 +129,11 @@ struct KernelLexer {
     }
     // A suffix of GLSL's and C's numbers.
     if let letter = self.current, "fF".utf8.contains(letter) { self.offset += 1 }
-    if let letter = self.current, Self.isLetter(letter) {
+    let isUnit = Self.units.contains { unit in
+      self.bytes[self.offset...].starts(with: unit.utf8)
+        && !(self.peek(unit.utf8.count).map { Self.isLetter($0) || Self.isDigit($0) } ?? false)
+    }
+    if let letter = self.current, Self.isLetter(letter), !isUnit {
       throw self.error("a number ends before a name: write '*' between them", at: self.offset)
     }
     if digits.hasPrefix(".") { digits = "0" + digits }

@@ -2,10 +2,17 @@ import SidelightKernels
 
 /// A parser of kernels.
 ///
-///     kernel     = [ "kernel" name [ text ] ] *parameter *binding [ "return" ] expression [ ";" ]
-///     parameter  = "param" name ":" default [ "in" number ".." number ] [ text ] [ ";" ]
+///     kernel     = [ "kernel" name [ text ] *attribute ] *( parameter / image ) *binding
+///                  [ "return" ] expression [ ";" ]
+///     image      = "image" name [ "as" name ] [ text ] [ ";" ]
+///     attribute  = ( "category" / "coreImage" ) ":" name / ( "keywords" / "example" ) ":" text
+///     parameter  = "param" name [ "as" name ] ":" default [ "in" range ] [ "slider" range ] [ text ]
+///                  [ ";" ]
+///     range      = number ".." number
 ///     default    = number / "true" / "false" / "#" hex / ( "color" / "vec2" / "vec3" / "vec4" )
-///                  "(" number *( "," number ) ")"
+///                  "(" number *( "," number ) ")" / "radians" "(" number ")" / "length" "(" length ")"
+///                  / "point" "(" length "," length ")"
+///     length     = number [ "px" / "w" / "h" / "min" ]
 ///     binding    = "let" name "=" expression [ ";" ]
 ///     expression = or [ "?" expression ":" expression ]
 ///     or         = and *( "||" and )
@@ -25,7 +32,7 @@ struct KernelParser {
   private var expressionCount = 0
 
   private static let keywords: Set<String> = [
-    "kernel", "param", "let", "return", "in", "true", "false",
+    "kernel", "param", "image", "let", "return", "in", "true", "false",
   ]
 
   init(_ bytes: [UInt8]) {
@@ -40,16 +47,19 @@ struct KernelParser {
     var syntax = KernelText.Syntax()
     if self.isWord("kernel") || requiresHeader {
       try self.expect("kernel", "expected 'kernel' and a name")
-      syntax.name = try self.name("a name of the kernel")
+      syntax.name = try self.word("a name of the kernel")
       syntax.summary = try self.takeText() ?? ""
       try self.takeSemicolon()
+      try self.attributes(&syntax)
     }
-    while self.isWord("param") {
+    while self.isWord("param") || self.isWord("image") {
+      let isImage = self.isWord("image")
       try self.advance()
       try self.check(
         syntax.parameters.count + 1, atMost: KernelText.maxParameters, "parameters")
-      syntax.parameters.append(try self.parameter(among: syntax.parameters))
+      syntax.parameters.append(try self.parameter(among: syntax.parameters, isImage: isImage))
     }
+    syntax.codeOffset = self.token.offset
     while self.isWord("let") {
       try self.advance()
       try self.check(syntax.bindings.count + 1, atMost: KernelText.maxBindings, "bindings")
@@ -58,7 +68,7 @@ struct KernelParser {
       syntax.bindings.append(KernelBinding(name: name, value: try self.expression()))
       try self.takeSemicolon()
     }
-    if self.isWord("param") {
+    if self.isWord("param") || self.isWord("image") {
       throw self.error("parameters must come before the first 'let'")
     }
     if self.isWord("return") { try self.advance() }
@@ -71,13 +81,67 @@ struct KernelParser {
     return syntax
   }
 
+  // MARK: Attributes
+
+  private static let attributes: Set<String> = ["category", "coreImage", "example", "keywords"]
+
+  /// Parses the properties of a filter, between the summary and the first parameter.
+  private mutating func attributes(_ syntax: inout KernelText.Syntax) throws(KernelTextError) {
+    while case .word(let attribute) = self.token.kind, Self.attributes.contains(attribute) {
+      try self.advance()
+      try self.expect(":", "expected ':' after '\(attribute)'")
+      switch attribute {
+      case "category":
+        syntax.category = try self.choice(FilterDescription.Category.self)
+      case "coreImage":
+        syntax.fidelity = try self.choice(Fidelity.self)
+        syntax.isCoreImage = true
+      default:
+        let offset = self.token.offset
+        guard let text = try self.takeText() else {
+          throw self.error("expected a text in quotes, found \(self.token.found)", at: offset)
+        }
+        if attribute == "example" {
+          try self.check(syntax.examples.count + 1, atMost: 4, "examples")
+          syntax.examples.append(text)
+        } else {
+          syntax.keywords = text
+        }
+      }
+      try self.takeSemicolon()
+    }
+  }
+
+  /// Parses a name of an enumeration.
+  private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ type: Choice.Type
+  ) throws(KernelTextError) -> Choice {
+    guard case .word(let word) = self.token.kind, let choice = Choice(rawValue: word) else {
+      throw self.error(
+        "expected one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")), found "
+          + self.token.found)
+    }
+    try self.advance()
+    return choice
+  }
+
   // MARK: Parameters
 
   private mutating func parameter(
-    among others: [KernelParameter]
+    among others: [KernelParameter], isImage: Bool
   ) throws(KernelTextError) -> KernelParameter {
     let start = self.token.offset
-    let name = try self.name("a name after 'param'")
+    let keyword = isImage ? "image" : "param"
+    let name = try self.word("a name after '\(keyword)'")
+    var alias: String?
+    if self.isWord("as") {
+      try self.advance()
+      alias = try self.name("a name after 'as'")
+    } else if KernelNames.isBuiltIn(name) {
+      throw self.error(
+        "'\(name)' is built in; choose another name, or give it one: \(keyword) \(name) as other",
+        at: start)
+    }
     guard name.utf8.count <= Pipeline.maxNameBytes else {
       throw self.error("a parameter's name has at most \(Pipeline.maxNameBytes) bytes", at: start)
     }
@@ -95,35 +159,49 @@ struct KernelParser {
       throw self.error(
         "'\(name)' is a parameter of the filter itself; choose another name", at: start)
     }
-    guard !others.contains(where: { $0.name == name }) else {
-      throw self.error("the parameter '\(name)' is given twice", at: start)
+    guard
+      !others.contains(where: { $0.name == name || ($0.alias ?? $0.name) == (alias ?? name) })
+    else {
+      throw self.error("the parameter '\(alias ?? name)' is given twice", at: start)
+    }
+    if isImage {
+      let summary = try self.takeText() ?? ""
+      try self.takeSemicolon()
+      return KernelParameter(
+        name: name, alias: alias, defaultValue: .image, unit: .none, range: nil, slider: nil,
+        summary: summary)
     }
     try self.expect(":", "expected ':' and a default after the name")
     let defaultOffset = self.token.offset
+    let isAngle = self.isWord("radians")
     let value = try self.defaultValue()
-    var range: ClosedRange<Double>?
-    if self.isWord("in") {
-      try self.advance()
-      let rangeOffset = self.token.offset
-      let low = try self.signedNumber()
-      try self.expect("..", "expected '..' and the greatest value, as in '0..1'")
-      let high = try self.signedNumber()
-      guard low < high, abs(low) <= 1e6, abs(high) <= 1e6 else {
-        throw self.error(
-          "a range has two different numbers within -1e6 ... 1e6, the least first",
-          at: rangeOffset)
-      }
-      range = low ... high
-    }
+    let range = self.isWord("in") ? try self.range() : nil
+    let slider = self.isWord("slider") ? try self.range() : nil
     let parameter = KernelParameter(
-      name: name, defaultValue: value, range: range, summary: try self.takeText() ?? "")
+      name: name, alias: alias, defaultValue: value,
+      unit: isAngle ? .radians : value.isLength ? .pixels : .none, range: range, slider: slider,
+      summary: try self.takeText() ?? "")
     try self.takeSemicolon()
     let limits = range ?? ArgumentValidator.defaultLimits
-    guard parameter.defaultComponents.allSatisfy(limits.contains) else {
+    guard parameter.defaultNumbers.allSatisfy(limits.contains) else {
       throw self.error(
         "the default is outside \(limits.lowerBound) ... \(limits.upperBound)", at: defaultOffset)
     }
     return parameter
+  }
+
+  /// Parses the numbers after `in` or `slider`.
+  private mutating func range() throws(KernelTextError) -> ClosedRange<Double> {
+    try self.advance()
+    let offset = self.token.offset
+    let low = try self.signedNumber()
+    try self.expect("..", "expected '..' and the greatest value, as in '0..1'")
+    let high = try self.signedNumber()
+    guard low < high, abs(low) <= 1e6, abs(high) <= 1e6 else {
+      throw self.error(
+        "a range has two different numbers within -1e6 ... 1e6, the least first", at: offset)
+    }
+    return low ... high
   }
 
   private mutating func defaultValue() throws(KernelTextError) -> KernelParameter.Default {
@@ -135,6 +213,26 @@ struct KernelParser {
       let isTrue = self.isWord("true")
       try self.advance()
       return .flag(isTrue)
+    case .word("radians"):
+      try self.advance()
+      try self.expect("(", "expected '(' and a number")
+      let number = try self.signedNumber()
+      try self.expect(")", "expected ')'")
+      return .number(number)
+    case .word("length"):
+      try self.advance()
+      try self.expect("(", "expected '(' and a length")
+      let length = try self.length()
+      try self.expect(")", "expected ')'")
+      return .length(length)
+    case .word("point"):
+      try self.advance()
+      try self.expect("(", "expected '(' and two lengths")
+      let x = try self.length()
+      try self.expect(",", "expected ',' and a length")
+      let y = try self.length()
+      try self.expect(")", "expected ')'")
+      return .point(FramePoint(x: x, y: y))
     case .word(let type) where ["color", "vec2", "vec3", "vec4"].contains(type):
       let start = self.token.offset
       try self.advance()
@@ -156,6 +254,19 @@ struct KernelParser {
     default:
       return .number(try self.signedNumber())
     }
+  }
+
+  private static let units: [String: Length.Unit] = [
+    "px": .pixels, "w": .width, "h": .height, "min": .shortSide,
+  ]
+
+  private mutating func length() throws(KernelTextError) -> Length {
+    let number = try self.signedNumber()
+    guard case .word(let word) = self.token.kind, let unit = Self.units[word] else {
+      return Length(number)
+    }
+    try self.advance()
+    return Length(number, unit)
   }
 
   private mutating func signedNumber() throws(KernelTextError) -> Double {
@@ -310,14 +421,19 @@ struct KernelParser {
   }
 
   private mutating func name(_ expected: String) throws(KernelTextError) -> String {
-    guard case .word(let name) = self.token.kind, !Self.keywords.contains(name) else {
-      throw self.error("expected \(expected), found \(self.token.found)")
-    }
-    if KernelNames.isBuiltIn(name) {
+    if case .word(let name) = self.token.kind, KernelNames.isBuiltIn(name) {
       throw self.error("'\(name)' is built in; choose another name")
     }
+    return try self.word(expected)
+  }
+
+  /// Parses a name, which may be a built-in one.
+  private mutating func word(_ expected: String) throws(KernelTextError) -> String {
+    guard case .word(let word) = self.token.kind, !Self.keywords.contains(word) else {
+      throw self.error("expected \(expected), found \(self.token.found)")
+    }
     try self.advance()
-    return name
+    return word
   }
 
   private mutating func takeText() throws(KernelTextError) -> String? {

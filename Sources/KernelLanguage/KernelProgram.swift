@@ -77,6 +77,24 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
     unsafe withUnsafePointer(to: &column) { unsafe self.run(strip, rows, inputs: $0) }
   }
 
+  /// Computes a strip of straight colour in place, from it and strips of images.
+  func run(_ strip: Strip, images: [Strip], _ rows: sl_rows) {
+    unsafe withUnsafeTemporaryAllocation(
+      of: UnsafePointer<Float>.self, capacity: max(self.inputs.count, 1)
+    ) { pointers in
+      for (index, input) in self.inputs.enumerated() {
+        guard case .image(let number, let channel) = input else {
+          unsafe pointers.initializeElement(at: index, to: Self.columns.start)
+          continue
+        }
+        let image = images[number]
+        let planes = unsafe [image.red, image.green, image.blue, image.alpha]
+        unsafe pointers.initializeElement(at: index, to: UnsafePointer(planes[channel]))
+      }
+      unsafe self.run(strip, rows, inputs: pointers.baseAddress)
+    }
+  }
+
   /// Computes a strip from a window of premultiplied colour.
   func run(_ strip: Strip, window: PixelWindow, _ rows: sl_rows) {
     unsafe withUnsafeTemporaryAllocation(
@@ -120,15 +138,18 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
 
   /// Computes a pixel in double precision.
   ///
-  /// - Parameter sample: A channel of the pixel at an offset.
+  /// - Parameters:
+  ///   - images: The premultiplied pixels of images.
+  ///   - sample: A channel of the pixel at an offset.
   func evaluate(
-    _ pixel: SIMD4<Double>, x: Int, y: Int, _ time: FrameTime,
+    _ pixel: SIMD4<Double>, x: Int, y: Int, _ time: FrameTime, images: [SIMD4<Double>] = [],
     sample: (_ x: Int, _ y: Int, _ channel: Int) -> Double = { _, _, _ in 0 }
   ) -> SIMD4<Double> {
     let values = self.graph.evaluate(self.results) { input in
       switch input {
       case .channel(let channel): pixel[channel]
       case .sample(let x, let y, let channel): sample(x, y, channel)
+      case .image(let image, let channel): images[image][channel]
       case .column: Double(x) + 0.5
       case .start: 0
       case .row: Double(y) + 0.5

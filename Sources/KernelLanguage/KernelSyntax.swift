@@ -54,53 +54,91 @@ struct KernelParameter: Sendable {
     case vector([Double])
     /// Four channels.
     case color([Double])
+    /// A length, which is a number of pixels in expressions.
+    case length(Length)
+    /// A position, which is two numbers of pixels in expressions.
+    case point(FramePoint)
+    /// An image, whose pixel at the same position is a colour in expressions.
+    case image
+
+    var isLength: Bool { if case .length = self { true } else { false } }
+
+    var isImage: Bool { if case .image = self { true } else { false } }
   }
 
   let name: String
+  /// The name in expressions, if it is another one.
+  let alias: String?
   let defaultValue: Default
+  let unit: ParameterDescription.Unit
   /// The accepted values; `nil` for parameters of other filters.
   let range: ClosedRange<Double>?
+  /// The range of a slider; `nil` for the accepted values.
+  let slider: ClosedRange<Double>?
   let summary: String
 
   /// The description for clients.
   var description: ParameterDescription {
-    switch self.defaultValue {
-    case .number(let number):
-      ParameterDescription(
-        self.name, .number, default: .number(number), slider: self.range, limits: self.range,
-        self.summary)
-    case .flag(let flag):
-      ParameterDescription(self.name, .flag, default: .flag(flag), self.summary)
-    case .vector(let numbers):
-      ParameterDescription(
-        self.name, .vector(count: numbers.count), default: .vector(numbers), slider: self.range,
-        limits: self.range, self.summary)
-    case .color(let channels):
-      ParameterDescription(
-        self.name, .color,
-        default: .color(
-          RGBAColor(
-            red: channels[0], green: channels[1], blue: channels[2], alpha: channels[3])),
-        self.summary)
-    }
+    let (kind, value): (ParameterDescription.Kind, ParameterValue) =
+      switch self.defaultValue {
+      case .number(let number): (.number, .number(number))
+      case .flag(let flag): (.flag, .flag(flag))
+      case .vector(let numbers): (.vector(count: numbers.count), .vector(numbers))
+      case .color(let channels):
+        (
+          .color,
+          .color(
+            RGBAColor(
+              red: channels[0], green: channels[1], blue: channels[2], alpha: channels[3]))
+        )
+      case .length(let length):
+        (.length, length.unit == .pixels ? .number(length.value) : .length(length))
+      case .point(let point): (.point, .point(point))
+      case .image: (.asset, .text(""))
+      }
+    if self.defaultValue.isImage { return .image(self.name, isOptional: true, self.summary) }
+    return ParameterDescription(
+      self.name, kind, default: value, slider: self.slider ?? self.range, limits: self.range,
+      unit: self.unit, self.summary)
   }
 
-  /// The components of the default.
-  var defaultComponents: [Double] {
+  /// The numbers of the default.
+  var defaultNumbers: [Double] {
     switch self.defaultValue {
     case .number(let number): [number]
     case .flag(let flag): [flag ? 1 : 0]
     case .vector(let numbers), .color(let numbers): numbers
+    case .length(let length): [length.value]
+    case .point(let point): [point.x.value, point.y.value]
+    case .image: []
     }
+  }
+
+  /// Returns the components of a value in frames of a size: the default's if the parameter doesn't
+  /// take values of its kind.
+  func components(of value: ParameterValue?, in size: FrameSize) -> [Double] {
+    let components: [Double] =
+      switch value {
+      case .number(let number)?: [number]
+      case .flag(let flag)?: [flag ? 1 : 0]
+      case .vector(let numbers)?: numbers
+      case .color(let color)?: [color.red, color.green, color.blue, color.alpha]
+      case .length(let length)?: [length.pixels(in: size)]
+      case .point(let point)?: [point.x.pixels(in: size), point.y.pixels(in: size)]
+      case .text?, nil: []
+      }
+    if components.count == self.type.count || self.defaultValue.isImage { return components }
+    return self.components(of: self.description.defaultValue, in: size)
   }
 
   /// The type of the parameter's name in expressions.
   var type: KernelType {
     switch self.defaultValue {
-    case .number: .number
+    case .number, .length: .number
     case .flag: .flag
     case .vector(let numbers): .vector(numbers.count)
-    case .color: .vector(4)
+    case .color, .image: .vector(4)
+    case .point: .vector(2)
     }
   }
 }
@@ -136,7 +174,7 @@ enum KernelType: Sendable, Hashable, CustomStringConvertible {
 /// The names that the language defines.
 enum KernelNames {
   /// The named values.
-  static let values = ["color", "position", "size", "uv", "time", "frame", "pi"]
+  static let values = ["color", "position", "size", "uv", "time", "frame", "pi", "isOpaque"]
 
   /// The functions of one number that apply to every component.
   static let unary = [
@@ -153,7 +191,7 @@ enum KernelNames {
   /// The functions with arguments of other kinds.
   static let others = [
     "atan", "dot", "length", "distance", "normalize", "cross", "luma", "sample", "float", "vec2",
-    "vec3", "vec4",
+    "vec3", "vec4", "premultiply", "unpremultiply", "blend",
   ]
 
   /// All functions.

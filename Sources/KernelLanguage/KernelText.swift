@@ -16,8 +16,15 @@ public struct KernelText: Sendable {
   struct Syntax: Sendable {
     var name = ""
     var summary = ""
+    var category = FilterDescription.Category.effect
+    var fidelity = Fidelity.formula
+    var isCoreImage = false
+    var keywords = ""
+    var examples: [String] = []
     var parameters: [KernelParameter] = []
     var bindings: [KernelBinding] = []
+    /// The offset of the code after the parameters.
+    var codeOffset = 0
     var result = KernelExpression(kind: .number(0), offset: 0)
     /// The offset of the result in the text.
     var resultOffset = 0
@@ -45,12 +52,10 @@ public struct KernelText: Sendable {
   public static let maxReach = 32
 
   /// The parameters of the filter itself, which a kernel's cannot have as names.
-  static let reservedParameters: Set<String> = ["asset", "source"]
+  static let reservedParameters: Set<String> = ["asset", "source", "fit"]
 
   let bytes: [UInt8]
   let syntax: Syntax
-  /// Whether the kernel reads other pixels.
-  let isNeighborhood: Bool
   /// The estimated time of a pixel for the costliest values of the parameters.
   public let nanosecondsPerPixel: Double
 
@@ -79,9 +84,17 @@ public struct KernelText: Sendable {
     var parser = KernelParser(bytes)
     self.bytes = bytes
     self.syntax = try parser.parse(requiresHeader: requiresHeader)
-    let check = try KernelCompiler.check(self.syntax, bytes)
-    self.isNeighborhood = check.isNeighborhood
-    self.nanosecondsPerPixel = check.nanosecondsPerPixel
+    self.nanosecondsPerPixel = try KernelCompiler.check(self.syntax, bytes)
+  }
+
+  /// Parses a file of the catalogue, without the check that the tests make.
+  ///
+  /// - Throws: ``KernelTextError`` at the first error.
+  init(parsing bytes: [UInt8]) throws(KernelTextError) {
+    var parser = KernelParser(bytes)
+    self.bytes = bytes
+    self.syntax = try parser.parse(requiresHeader: true)
+    self.nanosecondsPerPixel = 0
   }
 
   /// The name; empty for a text without one.
@@ -91,16 +104,45 @@ public struct KernelText: Sendable {
   public var summary: String { self.syntax.summary }
 
   /// The descriptions of the parameters.
-  public var parameters: [ParameterDescription] { self.syntax.parameters.map(\.description) }
+  public var parameters: [ParameterDescription] {
+    self.syntax.parameters.map(\.description) + self.fit
+  }
+
+  /// The parameter that says how images are fitted into the frame.
+  private var fit: [ParameterDescription] {
+    guard self.syntax.parameters.contains(where: \.defaultValue.isImage) else { return [] }
+    return [.fit(default: .stretch, "How images are fitted into the frame; source is stretched.")]
+  }
 
   /// The part of the frame on which a pixel depends.
-  public var reach: FilterDescription.Reach { self.isNeighborhood ? .neighborhood : .pixel }
+  public var reach: FilterDescription.Reach { self.syntax.isNeighborhood ? .neighborhood : .pixel }
 
   /// The description of the kernel as a filter. Its name is the text's name, and not a filter's.
   package var description: FilterDescription {
+    self.description(formula: "", parameters: self.parameters)
+  }
+
+  /// The description of a filter of the catalogue: its formula is the code.
+  var catalogueDescription: FilterDescription {
+    var code = self.bytes[self.syntax.codeOffset...]
+    while let last = code.last, last <= UInt8(ascii: " ") { code.removeLast() }
+    // Images of a catalogue's filters are required, and may be the source frame.
+    let parameters = self.syntax.parameters.map { parameter in
+      parameter.defaultValue.isImage
+        ? .backdrop(parameter.name, parameter.summary) : parameter.description
+    }
+    return self.description(
+      formula: String(decoding: code, as: UTF8.self), parameters: parameters + self.fit)
+  }
+
+  private func description(
+    formula: String, parameters: [ParameterDescription]
+  ) -> FilterDescription {
     FilterDescription(
-      name: self.name, summary: self.summary, category: .effect, reach: self.reach,
-      fidelity: .formula, formula: "", parameters: self.parameters)
+      name: self.name, summary: self.summary, category: self.syntax.category, reach: self.reach,
+      fidelity: self.syntax.fidelity, isCoreImage: self.syntax.isCoreImage,
+      keywords: self.syntax.keywords, examples: self.syntax.examples, formula: formula,
+      parameters: parameters)
   }
 
   /// Whether a file is a kernel, by its first word after spaces and comments. Other files of assets
