@@ -1,4 +1,3 @@
-import CKernels
 public import SidelightKernels
 import SidelightScene
 
@@ -37,12 +36,10 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
         "The text of the kernel, unless `asset` names one; `color` changes nothing."),
     ])
 
-  /// The memory of a node of the graph that a program keeps, in bytes.
-  private static let bytesPerNode = 200
-
   /// The kernel; `nil` only if its asset was replaced by one of another kind.
   let text: KernelText?
   private let values: [[Double]]
+  private let arguments: Arguments
 
   init(_ arguments: Arguments) {
     // The text has been parsed before, for its parameters, and is valid.
@@ -52,6 +49,7 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
 
   private init(_ text: KernelText?, _ arguments: Arguments) {
     self.text = text
+    self.arguments = arguments
     // An asset may have been replaced since; parameters that it did not have are at their defaults.
     self.values = (text?.syntax.parameters ?? []).map { parameter in
       let value = arguments.values[parameter.name]?.components ?? []
@@ -63,30 +61,11 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
   func with(_ arguments: Arguments) -> TextKernel { TextKernel(self.text, arguments) }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard let text = self.text,
-      let compiled = try? KernelCompiler.compile(
-        text.syntax, text.bytes,
-        KernelCompiler.Setting(
-          parameters: self.values, size: geometry.size, isOpaque: geometry.isOpaque))
-    else { return [] }
-    // The results of neighbourhoods are premultiplied, and matrices take straight colour.
-    if !compiled.isNeighborhood, let matrix = compiled.graph.affineMap(of: compiled.results) {
-      return matrix == .identity ? [] : [.matrix(matrix)]
-    }
-    let program = KernelProgram(compiled)
-    // With parameters, the program is at most as large as the checked one.
-    guard program.fits else { return [] }
-    let bytes = 64 * program.stepCount + Self.bytesPerNode * compiled.graph.nodes.count
-    guard !compiled.isNeighborhood else {
-      return [FilterNode(.window(KernelWindow(program: program)), byteCost: bytes)]
-    }
-    let kernel = StripKernel(nanosecondsPerPixel: program.nanosecondsPerPixel) {
-      pixel, x, y, time in
-      program.evaluate(pixel, x: x, y: y, time)
-    } apply: { strip in
-      unsafe program.run(strip, sl_rows_current().pointee)
-    }
-    return [FilterNode(.kernel(kernel), byteCost: bytes)]
+    self.nodes(for: geometry, in: .sRGBGamma)
+  }
+
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
+    self.text?.nodes(self.values, self.arguments, for: geometry, in: space) ?? []
   }
 }
 
