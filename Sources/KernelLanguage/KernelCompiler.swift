@@ -198,6 +198,12 @@ struct KernelCompiler {
       "time": Value(type: .number, nodes: [self.graph.input(.time)]),
       "frame": Value(type: .number, nodes: [self.graph.input(.frame)]),
       "pi": Value(type: .number, nodes: [self.graph.constant(.pi)]),
+      "isOpaque": Value(
+        type: .flag,
+        nodes: [
+          self.setting.parameters == nil
+            ? self.unknown() : self.graph.constant(self.setting.isOpaque ? 1 : 0)
+        ]),
     ]
     self.names = values.mapValues { Binding(value: $0) }
   }

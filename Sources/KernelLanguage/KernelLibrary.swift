@@ -10,7 +10,8 @@ enum KernelLibrary {
     }
   }()
 
-  /// Blend functions have the bottom first, as B(Cb, Cs) in the W3C's Compositing and Blending.
+  /// `blend` composites colours that a blend mode mixed. Blend modes have the bottom first, as
+  /// B(Cb, Cs) in the W3C's Compositing and Blending.
   private static let text = """
     // Positions
 
@@ -57,7 +58,7 @@ enum KernelLibrary {
 
     func over(top: vec4, bottom: vec4) -> vec4 { composite(top, bottom, 1, 1 - top.a) }
 
-    func blend(bottom: vec4, top: vec4, mixed: vec3) -> vec4 {
+    func blend(top: vec4, bottom: vec4, mixed: vec3) -> vec4 {
       over(vec4(mix(top.rgb, mixed, bottom.a), top.a), bottom)
     }
 

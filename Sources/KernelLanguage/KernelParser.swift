@@ -4,7 +4,7 @@ import SidelightKernels
 ///
 ///     kernel     = [ "kernel" name [ text ] ] *( parameter / image ) *( function / statement )
 ///                  [ "return" / "warp" ] expression [ ";" ]
-///     image      = "image" name [ text ] [ ";" ]
+///     image      = "image" name [ "as" name ] [ text ] [ ";" ]
 ///     function   = "func" name "(" [ name ":" type *( "," name ":" type ) ] ")" "->" type
 ///                  "{" *statement [ "return" ] expression [ ";" ] "}"
 ///     statement  = ( "let" / "var" ) name "=" expression [ ";" ]
@@ -243,14 +243,28 @@ struct KernelParser {
     among parameters: [KernelParameter]
   ) throws(KernelTextError) -> KernelImage {
     let start = self.token.offset
-    let name = try self.name("a name after 'image'")
-    guard Spelling.canonicalParameter(name) == name, !name.contains("_"),
-      name.utf8.count <= Pipeline.maxNameBytes, !KernelText.reservedParameters.contains(name),
-      !parameters.contains(where: { $0.name == name })
-    else {
-      throw self.error("'\(name)' cannot be the name of an image; choose another name", at: start)
+    guard case .word(let parameter) = self.token.kind else {
+      throw self.error("expected a name after 'image', found \(self.token.found)")
     }
-    let image = KernelImage(name: name, summary: try self.takeText() ?? "")
+    var name = parameter
+    if try self.next.kind == .word("as") {
+      try self.advance()
+      try self.advance()
+      name = try self.name("a name after 'as'")
+    } else {
+      name = try self.name("a name after 'image'")
+    }
+    guard Spelling.canonicalParameter(parameter) == parameter, !parameter.contains("_"),
+      parameter.utf8.count <= Pipeline.maxNameBytes,
+      !KernelText.reservedParameters.contains(parameter),
+      !self.images.contains(where: { $0.parameter == parameter }),
+      !parameters.contains(where: { $0.name == parameter || $0.name == name })
+    else {
+      throw self.error(
+        "'\(parameter)' cannot be the name of an image; choose another name", at: start)
+    }
+    let image = KernelImage(
+      parameter: parameter, name: name, summary: try self.takeText() ?? "")
     try self.takeSemicolon()
     return image
   }

@@ -76,6 +76,9 @@ struct KernelFunction: Sendable {
 
 /// A further picture of a kernel: `image background "The background."`.
 struct KernelImage: Sendable {
+  /// The name of the parameter.
+  let parameter: String
+  /// The name in expressions.
   let name: String
   let summary: String
   /// Whether it may be the source frame: the kernel reads it at the pixel's position only.
@@ -84,7 +87,7 @@ struct KernelImage: Sendable {
   /// The description for clients.
   var description: ParameterDescription {
     ParameterDescription(
-      self.name, .asset, default: nil, assetKind: .image, acceptsSource: self.acceptsSource, self.summary)
+      self.parameter, .asset, default: nil, assetKind: .image, acceptsSource: self.acceptsSource, self.summary)
   }
 }
 
@@ -195,7 +198,7 @@ indirect enum KernelType: Sendable, Hashable, CustomStringConvertible {
 /// The names that the language defines.
 enum KernelNames {
   /// The named values.
-  static let values = ["color", "position", "size", "uv", "time", "frame", "pi"]
+  static let values = ["color", "position", "size", "uv", "time", "frame", "pi", "isOpaque"]
 
   /// The functions of one number that apply to every component.
   static let unary = [

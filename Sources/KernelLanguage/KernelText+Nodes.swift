@@ -59,8 +59,8 @@ extension KernelText {
   ) -> [PlacedBackdrop]? {
     var images: [PlacedBackdrop] = []
     for image in self.syntax.images {
-      guard arguments.values[image.name] != nil,
-        let picture = Backdrop(image.name, of: arguments)?.placed(.stretch, in: size, space)
+      guard arguments.values[image.parameter] != nil,
+        let picture = Backdrop(image.parameter, of: arguments)?.placed(.stretch, in: size, space)
       else { return nil }
       images.append(picture)
     }
