@@ -7,6 +7,14 @@ static const unsigned char additionCompositing[] = {
 #embed "../KernelLanguage/Catalogue/additionCompositing.kernel"
 };
 
+static const unsigned char affineClamp[] = {
+#embed "../KernelLanguage/Catalogue/affineClamp.kernel"
+};
+
+static const unsigned char affineTile[] = {
+#embed "../KernelLanguage/Catalogue/affineTile.kernel"
+};
+
 static const unsigned char blendWithAlphaMask[] = {
 #embed "../KernelLanguage/Catalogue/blendWithAlphaMask.kernel"
 };
@@ -23,6 +31,10 @@ static const unsigned char blurredRectangleGenerator[] = {
 #embed "../KernelLanguage/Catalogue/blurredRectangleGenerator.kernel"
 };
 
+static const unsigned char bumpDistortionLinear[] = {
+#embed "../KernelLanguage/Catalogue/bumpDistortionLinear.kernel"
+};
+
 static const unsigned char cMYKHalftone[] = {
 #embed "../KernelLanguage/Catalogue/cMYKHalftone.kernel"
 };
@@ -31,8 +43,16 @@ static const unsigned char checkerboardGenerator[] = {
 #embed "../KernelLanguage/Catalogue/checkerboardGenerator.kernel"
 };
 
+static const unsigned char circleSplashDistortion[] = {
+#embed "../KernelLanguage/Catalogue/circleSplashDistortion.kernel"
+};
+
 static const unsigned char circularScreen[] = {
 #embed "../KernelLanguage/Catalogue/circularScreen.kernel"
+};
+
+static const unsigned char circularWrap[] = {
+#embed "../KernelLanguage/Catalogue/circularWrap.kernel"
 };
 
 static const unsigned char colorAbsoluteDifference[] = {
@@ -51,8 +71,20 @@ static const unsigned char colorClamp[] = {
 #embed "../KernelLanguage/Catalogue/colorClamp.kernel"
 };
 
+static const unsigned char colorControls[] = {
+#embed "../KernelLanguage/Catalogue/colorControls.kernel"
+};
+
+static const unsigned char colorCrossPolynomial[] = {
+#embed "../KernelLanguage/Catalogue/colorCrossPolynomial.kernel"
+};
+
 static const unsigned char colorDodgeBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/colorDodgeBlendMode.kernel"
+};
+
+static const unsigned char colorInvert[] = {
+#embed "../KernelLanguage/Catalogue/colorInvert.kernel"
 };
 
 static const unsigned char colorMonochrome[] = {
@@ -83,6 +115,34 @@ static const unsigned char convertRGBtoLab[] = {
 #embed "../KernelLanguage/Catalogue/convertRGBtoLab.kernel"
 };
 
+static const unsigned char convolution7X7[] = {
+#embed "../KernelLanguage/Catalogue/convolution7X7.kernel"
+};
+
+static const unsigned char convolution9Horizontal[] = {
+#embed "../KernelLanguage/Catalogue/convolution9Horizontal.kernel"
+};
+
+static const unsigned char convolution9Vertical[] = {
+#embed "../KernelLanguage/Catalogue/convolution9Vertical.kernel"
+};
+
+static const unsigned char convolutionRGB5X5[] = {
+#embed "../KernelLanguage/Catalogue/convolutionRGB5X5.kernel"
+};
+
+static const unsigned char convolutionRGB7X7[] = {
+#embed "../KernelLanguage/Catalogue/convolutionRGB7X7.kernel"
+};
+
+static const unsigned char convolutionRGB9Horizontal[] = {
+#embed "../KernelLanguage/Catalogue/convolutionRGB9Horizontal.kernel"
+};
+
+static const unsigned char convolutionRGB9Vertical[] = {
+#embed "../KernelLanguage/Catalogue/convolutionRGB9Vertical.kernel"
+};
+
 static const unsigned char copyMachineTransition[] = {
 #embed "../KernelLanguage/Catalogue/copyMachineTransition.kernel"
 };
@@ -99,16 +159,32 @@ static const unsigned char disintegrateWithMaskTransition[] = {
 #embed "../KernelLanguage/Catalogue/disintegrateWithMaskTransition.kernel"
 };
 
+static const unsigned char displacementDistortion[] = {
+#embed "../KernelLanguage/Catalogue/displacementDistortion.kernel"
+};
+
 static const unsigned char dissolveTransition[] = {
 #embed "../KernelLanguage/Catalogue/dissolveTransition.kernel"
+};
+
+static const unsigned char dither[] = {
+#embed "../KernelLanguage/Catalogue/dither.kernel"
 };
 
 static const unsigned char divideBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/divideBlendMode.kernel"
 };
 
+static const unsigned char eightfoldReflectedTile[] = {
+#embed "../KernelLanguage/Catalogue/eightfoldReflectedTile.kernel"
+};
+
 static const unsigned char exclusionBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/exclusionBlendMode.kernel"
+};
+
+static const unsigned char exposureAdjust[] = {
+#embed "../KernelLanguage/Catalogue/exposureAdjust.kernel"
 };
 
 static const unsigned char falseColor[] = {
@@ -119,8 +195,40 @@ static const unsigned char flashTransition[] = {
 #embed "../KernelLanguage/Catalogue/flashTransition.kernel"
 };
 
+static const unsigned char fourfoldReflectedTile[] = {
+#embed "../KernelLanguage/Catalogue/fourfoldReflectedTile.kernel"
+};
+
+static const unsigned char fourfoldRotatedTile[] = {
+#embed "../KernelLanguage/Catalogue/fourfoldRotatedTile.kernel"
+};
+
+static const unsigned char fourfoldTranslatedTile[] = {
+#embed "../KernelLanguage/Catalogue/fourfoldTranslatedTile.kernel"
+};
+
+static const unsigned char gaborGradients[] = {
+#embed "../KernelLanguage/Catalogue/gaborGradients.kernel"
+};
+
 static const unsigned char gaussianGradient[] = {
 #embed "../KernelLanguage/Catalogue/gaussianGradient.kernel"
+};
+
+static const unsigned char glassDistortion[] = {
+#embed "../KernelLanguage/Catalogue/glassDistortion.kernel"
+};
+
+static const unsigned char glassLozenge[] = {
+#embed "../KernelLanguage/Catalogue/glassLozenge.kernel"
+};
+
+static const unsigned char glideReflectedTile[] = {
+#embed "../KernelLanguage/Catalogue/glideReflectedTile.kernel"
+};
+
+static const unsigned char grayscale[] = {
+#embed "../KernelLanguage/Catalogue/grayscale.kernel"
 };
 
 static const unsigned char hardLightBlendMode[] = {
@@ -131,12 +239,28 @@ static const unsigned char hatchedScreen[] = {
 #embed "../KernelLanguage/Catalogue/hatchedScreen.kernel"
 };
 
+static const unsigned char hexagonalPixellate[] = {
+#embed "../KernelLanguage/Catalogue/hexagonalPixellate.kernel"
+};
+
+static const unsigned char highlightShadowAdjust[] = {
+#embed "../KernelLanguage/Catalogue/highlightShadowAdjust.kernel"
+};
+
+static const unsigned char hueAdjust[] = {
+#embed "../KernelLanguage/Catalogue/hueAdjust.kernel"
+};
+
 static const unsigned char hueBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/hueBlendMode.kernel"
 };
 
 static const unsigned char hueSaturationValueGradient[] = {
 #embed "../KernelLanguage/Catalogue/hueSaturationValueGradient.kernel"
+};
+
+static const unsigned char kaleidoscope[] = {
+#embed "../KernelLanguage/Catalogue/kaleidoscope.kernel"
 };
 
 static const unsigned char labDeltaE[] = {
@@ -147,8 +271,16 @@ static const unsigned char lenticularHaloGenerator[] = {
 #embed "../KernelLanguage/Catalogue/lenticularHaloGenerator.kernel"
 };
 
+static const unsigned char lightTunnel[] = {
+#embed "../KernelLanguage/Catalogue/lightTunnel.kernel"
+};
+
 static const unsigned char lightenBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/lightenBlendMode.kernel"
+};
+
+static const unsigned char lineOverlay[] = {
+#embed "../KernelLanguage/Catalogue/lineOverlay.kernel"
 };
 
 static const unsigned char lineScreen[] = {
@@ -211,12 +343,48 @@ static const unsigned char multiplyBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/multiplyBlendMode.kernel"
 };
 
+static const unsigned char ninePartStretched[] = {
+#embed "../KernelLanguage/Catalogue/ninePartStretched.kernel"
+};
+
+static const unsigned char ninePartTiled[] = {
+#embed "../KernelLanguage/Catalogue/ninePartTiled.kernel"
+};
+
+static const unsigned char opTile[] = {
+#embed "../KernelLanguage/Catalogue/opTile.kernel"
+};
+
 static const unsigned char overlayBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/overlayBlendMode.kernel"
 };
 
+static const unsigned char parallelogramTile[] = {
+#embed "../KernelLanguage/Catalogue/parallelogramTile.kernel"
+};
+
+static const unsigned char perspectiveCorrection[] = {
+#embed "../KernelLanguage/Catalogue/perspectiveCorrection.kernel"
+};
+
+static const unsigned char perspectiveRotate[] = {
+#embed "../KernelLanguage/Catalogue/perspectiveRotate.kernel"
+};
+
+static const unsigned char perspectiveTile[] = {
+#embed "../KernelLanguage/Catalogue/perspectiveTile.kernel"
+};
+
+static const unsigned char perspectiveTransform[] = {
+#embed "../KernelLanguage/Catalogue/perspectiveTransform.kernel"
+};
+
 static const unsigned char pinLightBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/pinLightBlendMode.kernel"
+};
+
+static const unsigned char pointillize[] = {
+#embed "../KernelLanguage/Catalogue/pointillize.kernel"
 };
 
 static const unsigned char radialGradient[] = {
@@ -239,8 +407,24 @@ static const unsigned char saturationBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/saturationBlendMode.kernel"
 };
 
+static const unsigned char sepiaTone[] = {
+#embed "../KernelLanguage/Catalogue/sepiaTone.kernel"
+};
+
+static const unsigned char sixfoldReflectedTile[] = {
+#embed "../KernelLanguage/Catalogue/sixfoldReflectedTile.kernel"
+};
+
+static const unsigned char sixfoldRotatedTile[] = {
+#embed "../KernelLanguage/Catalogue/sixfoldRotatedTile.kernel"
+};
+
 static const unsigned char smoothLinearGradient[] = {
 #embed "../KernelLanguage/Catalogue/smoothLinearGradient.kernel"
+};
+
+static const unsigned char sobelGradients[] = {
+#embed "../KernelLanguage/Catalogue/sobelGradients.kernel"
 };
 
 static const unsigned char softLightBlendMode[] = {
@@ -263,8 +447,16 @@ static const unsigned char spotColor[] = {
 #embed "../KernelLanguage/Catalogue/spotColor.kernel"
 };
 
+static const unsigned char spotLight[] = {
+#embed "../KernelLanguage/Catalogue/spotLight.kernel"
+};
+
 static const unsigned char starShineGenerator[] = {
 #embed "../KernelLanguage/Catalogue/starShineGenerator.kernel"
+};
+
+static const unsigned char straightenFilter[] = {
+#embed "../KernelLanguage/Catalogue/straightenFilter.kernel"
 };
 
 static const unsigned char stripesGenerator[] = {
@@ -287,8 +479,32 @@ static const unsigned char thermal[] = {
 #embed "../KernelLanguage/Catalogue/thermal.kernel"
 };
 
+static const unsigned char torusLensDistortion[] = {
+#embed "../KernelLanguage/Catalogue/torusLensDistortion.kernel"
+};
+
+static const unsigned char triangleKaleidoscope[] = {
+#embed "../KernelLanguage/Catalogue/triangleKaleidoscope.kernel"
+};
+
+static const unsigned char triangleTile[] = {
+#embed "../KernelLanguage/Catalogue/triangleTile.kernel"
+};
+
+static const unsigned char twelvefoldReflectedTile[] = {
+#embed "../KernelLanguage/Catalogue/twelvefoldReflectedTile.kernel"
+};
+
 static const unsigned char vividLightBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/vividLightBlendMode.kernel"
+};
+
+static const unsigned char vortexDistortion[] = {
+#embed "../KernelLanguage/Catalogue/vortexDistortion.kernel"
+};
+
+static const unsigned char whitePointAdjust[] = {
+#embed "../KernelLanguage/Catalogue/whitePointAdjust.kernel"
 };
 
 static const unsigned char xRay[] = {
@@ -297,18 +513,26 @@ static const unsigned char xRay[] = {
 
 static const struct kernel_file files[] = {
     {"additionCompositing", additionCompositing, sizeof additionCompositing},
+    {"affineClamp", affineClamp, sizeof affineClamp},
+    {"affineTile", affineTile, sizeof affineTile},
     {"blendWithAlphaMask", blendWithAlphaMask, sizeof blendWithAlphaMask},
     {"blendWithBlueMask", blendWithBlueMask, sizeof blendWithBlueMask},
     {"blendWithRedMask", blendWithRedMask, sizeof blendWithRedMask},
     {"blurredRectangleGenerator", blurredRectangleGenerator, sizeof blurredRectangleGenerator},
+    {"bumpDistortionLinear", bumpDistortionLinear, sizeof bumpDistortionLinear},
     {"cMYKHalftone", cMYKHalftone, sizeof cMYKHalftone},
     {"checkerboardGenerator", checkerboardGenerator, sizeof checkerboardGenerator},
+    {"circleSplashDistortion", circleSplashDistortion, sizeof circleSplashDistortion},
     {"circularScreen", circularScreen, sizeof circularScreen},
+    {"circularWrap", circularWrap, sizeof circularWrap},
     {"colorAbsoluteDifference", colorAbsoluteDifference, sizeof colorAbsoluteDifference},
     {"colorBlendMode", colorBlendMode, sizeof colorBlendMode},
     {"colorBurnBlendMode", colorBurnBlendMode, sizeof colorBurnBlendMode},
     {"colorClamp", colorClamp, sizeof colorClamp},
+    {"colorControls", colorControls, sizeof colorControls},
+    {"colorCrossPolynomial", colorCrossPolynomial, sizeof colorCrossPolynomial},
     {"colorDodgeBlendMode", colorDodgeBlendMode, sizeof colorDodgeBlendMode},
+    {"colorInvert", colorInvert, sizeof colorInvert},
     {"colorMonochrome", colorMonochrome, sizeof colorMonochrome},
     {"colorPolynomial", colorPolynomial, sizeof colorPolynomial},
     {"colorPosterize", colorPosterize, sizeof colorPosterize},
@@ -316,23 +540,48 @@ static const struct kernel_file files[] = {
     {"constantColorGenerator", constantColorGenerator, sizeof constantColorGenerator},
     {"convertLabToRGB", convertLabToRGB, sizeof convertLabToRGB},
     {"convertRGBtoLab", convertRGBtoLab, sizeof convertRGBtoLab},
+    {"convolution7X7", convolution7X7, sizeof convolution7X7},
+    {"convolution9Horizontal", convolution9Horizontal, sizeof convolution9Horizontal},
+    {"convolution9Vertical", convolution9Vertical, sizeof convolution9Vertical},
+    {"convolutionRGB5X5", convolutionRGB5X5, sizeof convolutionRGB5X5},
+    {"convolutionRGB7X7", convolutionRGB7X7, sizeof convolutionRGB7X7},
+    {"convolutionRGB9Horizontal", convolutionRGB9Horizontal, sizeof convolutionRGB9Horizontal},
+    {"convolutionRGB9Vertical", convolutionRGB9Vertical, sizeof convolutionRGB9Vertical},
     {"copyMachineTransition", copyMachineTransition, sizeof copyMachineTransition},
     {"darkenBlendMode", darkenBlendMode, sizeof darkenBlendMode},
     {"differenceBlendMode", differenceBlendMode, sizeof differenceBlendMode},
     {"disintegrateWithMaskTransition", disintegrateWithMaskTransition, sizeof disintegrateWithMaskTransition},
+    {"displacementDistortion", displacementDistortion, sizeof displacementDistortion},
     {"dissolveTransition", dissolveTransition, sizeof dissolveTransition},
+    {"dither", dither, sizeof dither},
     {"divideBlendMode", divideBlendMode, sizeof divideBlendMode},
+    {"eightfoldReflectedTile", eightfoldReflectedTile, sizeof eightfoldReflectedTile},
     {"exclusionBlendMode", exclusionBlendMode, sizeof exclusionBlendMode},
+    {"exposureAdjust", exposureAdjust, sizeof exposureAdjust},
     {"falseColor", falseColor, sizeof falseColor},
     {"flashTransition", flashTransition, sizeof flashTransition},
+    {"fourfoldReflectedTile", fourfoldReflectedTile, sizeof fourfoldReflectedTile},
+    {"fourfoldRotatedTile", fourfoldRotatedTile, sizeof fourfoldRotatedTile},
+    {"fourfoldTranslatedTile", fourfoldTranslatedTile, sizeof fourfoldTranslatedTile},
+    {"gaborGradients", gaborGradients, sizeof gaborGradients},
     {"gaussianGradient", gaussianGradient, sizeof gaussianGradient},
+    {"glassDistortion", glassDistortion, sizeof glassDistortion},
+    {"glassLozenge", glassLozenge, sizeof glassLozenge},
+    {"glideReflectedTile", glideReflectedTile, sizeof glideReflectedTile},
+    {"grayscale", grayscale, sizeof grayscale},
     {"hardLightBlendMode", hardLightBlendMode, sizeof hardLightBlendMode},
     {"hatchedScreen", hatchedScreen, sizeof hatchedScreen},
+    {"hexagonalPixellate", hexagonalPixellate, sizeof hexagonalPixellate},
+    {"highlightShadowAdjust", highlightShadowAdjust, sizeof highlightShadowAdjust},
+    {"hueAdjust", hueAdjust, sizeof hueAdjust},
     {"hueBlendMode", hueBlendMode, sizeof hueBlendMode},
     {"hueSaturationValueGradient", hueSaturationValueGradient, sizeof hueSaturationValueGradient},
+    {"kaleidoscope", kaleidoscope, sizeof kaleidoscope},
     {"labDeltaE", labDeltaE, sizeof labDeltaE},
     {"lenticularHaloGenerator", lenticularHaloGenerator, sizeof lenticularHaloGenerator},
+    {"lightTunnel", lightTunnel, sizeof lightTunnel},
     {"lightenBlendMode", lightenBlendMode, sizeof lightenBlendMode},
+    {"lineOverlay", lineOverlay, sizeof lineOverlay},
     {"lineScreen", lineScreen, sizeof lineScreen},
     {"linearBurnBlendMode", linearBurnBlendMode, sizeof linearBurnBlendMode},
     {"linearDodgeBlendMode", linearDodgeBlendMode, sizeof linearDodgeBlendMode},
@@ -348,29 +597,50 @@ static const struct kernel_file files[] = {
     {"mix", mix, sizeof mix},
     {"modTransition", modTransition, sizeof modTransition},
     {"multiplyBlendMode", multiplyBlendMode, sizeof multiplyBlendMode},
+    {"ninePartStretched", ninePartStretched, sizeof ninePartStretched},
+    {"ninePartTiled", ninePartTiled, sizeof ninePartTiled},
+    {"opTile", opTile, sizeof opTile},
     {"overlayBlendMode", overlayBlendMode, sizeof overlayBlendMode},
+    {"parallelogramTile", parallelogramTile, sizeof parallelogramTile},
+    {"perspectiveCorrection", perspectiveCorrection, sizeof perspectiveCorrection},
+    {"perspectiveRotate", perspectiveRotate, sizeof perspectiveRotate},
+    {"perspectiveTile", perspectiveTile, sizeof perspectiveTile},
+    {"perspectiveTransform", perspectiveTransform, sizeof perspectiveTransform},
     {"pinLightBlendMode", pinLightBlendMode, sizeof pinLightBlendMode},
+    {"pointillize", pointillize, sizeof pointillize},
     {"radialGradient", radialGradient, sizeof radialGradient},
     {"roundedRectangleGenerator", roundedRectangleGenerator, sizeof roundedRectangleGenerator},
     {"roundedRectangleStrokeGenerator", roundedRectangleStrokeGenerator, sizeof roundedRectangleStrokeGenerator},
     {"sRGBToneCurveToLinear", sRGBToneCurveToLinear, sizeof sRGBToneCurveToLinear},
     {"saturationBlendMode", saturationBlendMode, sizeof saturationBlendMode},
+    {"sepiaTone", sepiaTone, sizeof sepiaTone},
+    {"sixfoldReflectedTile", sixfoldReflectedTile, sizeof sixfoldReflectedTile},
+    {"sixfoldRotatedTile", sixfoldRotatedTile, sizeof sixfoldRotatedTile},
     {"smoothLinearGradient", smoothLinearGradient, sizeof smoothLinearGradient},
+    {"sobelGradients", sobelGradients, sizeof sobelGradients},
     {"softLightBlendMode", softLightBlendMode, sizeof softLightBlendMode},
     {"sourceAtopCompositing", sourceAtopCompositing, sizeof sourceAtopCompositing},
     {"sourceInCompositing", sourceInCompositing, sizeof sourceInCompositing},
     {"sourceOutCompositing", sourceOutCompositing, sizeof sourceOutCompositing},
     {"spotColor", spotColor, sizeof spotColor},
+    {"spotLight", spotLight, sizeof spotLight},
     {"starShineGenerator", starShineGenerator, sizeof starShineGenerator},
+    {"straightenFilter", straightenFilter, sizeof straightenFilter},
     {"stripesGenerator", stripesGenerator, sizeof stripesGenerator},
     {"subtractBlendMode", subtractBlendMode, sizeof subtractBlendMode},
     {"sunbeamsGenerator", sunbeamsGenerator, sizeof sunbeamsGenerator},
     {"swipeTransition", swipeTransition, sizeof swipeTransition},
     {"thermal", thermal, sizeof thermal},
+    {"torusLensDistortion", torusLensDistortion, sizeof torusLensDistortion},
+    {"triangleKaleidoscope", triangleKaleidoscope, sizeof triangleKaleidoscope},
+    {"triangleTile", triangleTile, sizeof triangleTile},
+    {"twelvefoldReflectedTile", twelvefoldReflectedTile, sizeof twelvefoldReflectedTile},
     {"vividLightBlendMode", vividLightBlendMode, sizeof vividLightBlendMode},
+    {"vortexDistortion", vortexDistortion, sizeof vortexDistortion},
+    {"whitePointAdjust", whitePointAdjust, sizeof whitePointAdjust},
     {"xRay", xRay, sizeof xRay},
 };
 
 const struct kernel_file *kernel_files(void) { return files; }
 
-size_t kernel_file_count(void) { return 73; }
+size_t kernel_file_count(void) { return 127; }

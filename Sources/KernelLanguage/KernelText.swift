@@ -9,8 +9,8 @@ public import SidelightKernels
 ///     let g = smoothstep(0.5, 1, luma(color)) * intensity
 ///     return mix(color.rgb, vec3(1, 0.95, 0.8), g)
 ///
-/// Kernels don't have loops or state, and their length and cost are bounded. Equal kernels give the
-/// same bits on every machine.
+/// Kernels don't have state, and their length and cost are bounded: loops have a constant number of
+/// turns. Equal kernels give the same bits on every machine.
 public struct KernelText: Sendable {
   /// The parts of a text.
   struct Syntax: Sendable {
@@ -22,20 +22,32 @@ public struct KernelText: Sendable {
     var keywords = ""
     var examples: [String] = []
     var parameters: [KernelParameter] = []
-    var bindings: [KernelBinding] = []
+    var images: [KernelImage] = []
+    var functions: [KernelFunction] = []
+    var statements: [KernelStatement] = []
     /// The offset of the code after the parameters.
     var codeOffset = 0
     var result = KernelExpression(kind: .number(0), offset: 0)
     /// The offset of the result in the text.
     var resultOffset = 0
+    /// Whether the result is the position to read.
+    var isWarp = false
+    /// Whether the kernel reads other pixels of the picture.
+    var isNeighborhood = false
   }
 
   /// The maximum size of a text in bytes.
   public static let maxByteCount = 16 << 10
   /// The maximum number of parameters.
   public static let maxParameters = 32
-  /// The maximum number of `let` bindings.
-  public static let maxBindings = 256
+  /// The maximum number of further images.
+  public static let maxImages = 4
+  /// The maximum number of functions.
+  public static let maxFunctions = 32
+  /// The maximum number of statements.
+  public static let maxStatements = 256
+  /// The maximum number of turns of a loop, and of elements of an array.
+  public static let maxTurns = 256
   /// The maximum number of expressions, counting every number, name and operation.
   public static let maxExpressions = 4096
   /// The deepest nesting of brackets.
@@ -48,13 +60,13 @@ public struct KernelText: Sendable {
   /// The maximum cost of a pixel, in nanoseconds as estimated by the compiler: a tenth of a second
   /// for a frame of 1920x1080 pixels.
   public static let maxNanosecondsPerPixel = 50.0
-  /// The maximum distance that `sample` reads, in pixels. Larger offsets count as this one.
-  public static let maxReach = 32
+  /// The maximum distance of neighbours that a kernel reads from rows of floats, in pixels.
+  static let maxReach = 32
 
   /// The parameters of the filter itself, which a kernel's cannot have as names.
-  static let reservedParameters: Set<String> = ["asset", "source", "fit"]
+  static let reservedParameters: Set<String> = ["asset", "source"]
 
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
   let syntax: Syntax
   /// The estimated time of a pixel for the costliest values of the parameters.
   public let nanosecondsPerPixel: Double
@@ -105,44 +117,28 @@ public struct KernelText: Sendable {
 
   /// The descriptions of the parameters.
   public var parameters: [ParameterDescription] {
-    self.syntax.parameters.map(\.description) + self.fit
-  }
-
-  /// The parameter that says how images are fitted into the frame.
-  private var fit: [ParameterDescription] {
-    guard self.syntax.parameters.contains(where: \.defaultValue.isImage) else { return [] }
-    return [.fit(default: .stretch, "How images are fitted into the frame; source is stretched.")]
+    self.syntax.images.map(\.description) + self.syntax.parameters.map(\.description)
   }
 
   /// The part of the frame on which a pixel depends.
   public var reach: FilterDescription.Reach { self.syntax.isNeighborhood ? .neighborhood : .pixel }
 
   /// The description of the kernel as a filter. Its name is the text's name, and not a filter's.
-  package var description: FilterDescription {
-    self.description(formula: "", parameters: self.parameters)
-  }
+  package var description: FilterDescription { self.description(formula: "") }
 
   /// The description of a filter of the catalogue: its formula is the code.
   var catalogueDescription: FilterDescription {
     var code = self.bytes[self.syntax.codeOffset...]
     while let last = code.last, last <= UInt8(ascii: " ") { code.removeLast() }
-    // Images of a catalogue's filters are required, and may be the source frame.
-    let parameters = self.syntax.parameters.map { parameter in
-      parameter.defaultValue.isImage
-        ? .backdrop(parameter.name, parameter.summary) : parameter.description
-    }
-    return self.description(
-      formula: String(decoding: code, as: UTF8.self), parameters: parameters + self.fit)
+    return self.description(formula: String(decoding: code, as: UTF8.self))
   }
 
-  private func description(
-    formula: String, parameters: [ParameterDescription]
-  ) -> FilterDescription {
+  private func description(formula: String) -> FilterDescription {
     FilterDescription(
       name: self.name, summary: self.summary, category: self.syntax.category, reach: self.reach,
       fidelity: self.syntax.fidelity, isCoreImage: self.syntax.isCoreImage,
       keywords: self.syntax.keywords, examples: self.syntax.examples, formula: formula,
-      parameters: parameters)
+      parameters: self.parameters)
   }
 
   /// Whether a file is a kernel, by its first word after spaces and comments. Other files of assets

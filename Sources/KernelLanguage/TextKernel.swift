@@ -1,4 +1,3 @@
-import CKernels
 public import SidelightKernels
 import SidelightScene
 
@@ -59,7 +58,6 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
     self.nodes(for: geometry, in: .sRGBGamma)
   }
 
-  /// The nodes in a working space, to which images are converted.
   func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
     self.filter?.nodes(for: geometry, in: space) ?? []
   }

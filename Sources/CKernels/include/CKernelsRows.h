@@ -801,7 +801,7 @@ typedef struct sl_rows {
   void (*run_kernel)(
       const sl_kernel_program *program, float *_Nonnull const strip[_Nonnull 4],
       const float *_Nonnull const *_Nullable inputs, const float *single_inputs,
-      ptrdiff_t count);
+      const sl_kernel_picture *_Nullable pictures, ptrdiff_t count);
 } sl_rows;
 
 #pragma clang assume_nonnull end

@@ -154,9 +154,11 @@ struct SceneRules {
   /// The parameter that names the source frame; `nil` if the filter doesn't read it.
   private func source(in arguments: Arguments, of name: String) -> String? {
     let parameters = self.catalogue.entry(named: name)?.description.parameters ?? []
-    return parameters.first {
-      $0.acceptsSource && arguments.values[$0.name] == .text(Asset.sourceName)
-    }?.name
+    // The images of a kernel in text are not in the description of the filter.
+    return arguments.values.keys.sorted().first { key in
+      arguments.values[key] == .text(Asset.sourceName)
+        && parameters.first { $0.name == key }?.acceptsSource ?? true
+    }
   }
 }
 

@@ -218,3 +218,58 @@ def spot_color(
         return 255 * result
 
     return formula
+
+
+@formula_of("colorCrossPolynomial", tolerance_at_limits=2)
+def color_cross_polynomial(red_coefficients, green_coefficients, blue_coefficients):
+    matrix = np.array([red_coefficients, green_coefficients, blue_coefficients])
+
+    def formula(colors):
+        r, g, b = np.moveaxis(colors / 255, -1, 0)
+        terms = [r, g, b, r * r, g * g, b * b, r * g, g * b, b * r, np.ones_like(r)]
+        return 255 * np.einsum("ij,jyx->yxi", matrix, np.stack(terms))
+
+    return formula
+
+
+@formula_of("highlightShadowAdjust")
+def highlight_shadow(highlight_amount: float, shadow_amount: float):
+    def formula(colors):
+        y = np.clip(luma(colors), 0, 1)
+        shadows = 1 + shadow_amount * (1 - y) ** 3
+        return colors * shadows * (1 - (1 - highlight_amount) * y**3 / 2)
+
+    return formula
+
+
+@formula_of("spotLight", tolerance=1, tolerance_at_limits=2)
+def spot_light(light_position, light_points_at, brightness: float, concentration: float, color):
+    def formula(colors):
+        y, x = np.mgrid[0 : colors.shape[0], 0 : colors.shape[1]] + 0.5
+        ray = np.stack([x, y, np.zeros_like(x)], axis=-1) - light_position
+        way = np.subtract(light_points_at, light_position)
+        cosine = ray @ way / np.linalg.norm(ray, axis=-1) / np.linalg.norm(way)
+        t = np.clip((cosine - 1 + concentration) / concentration, 0, 1)
+        return colors * rgb(color) * (3 * t**2 - 2 * t**3)[..., None] * brightness
+
+    return formula
+
+
+def hashed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The hash of kernels of two numbers: 0 to 1, from the bits of single precision."""
+    h, k = ((each.astype(np.float32) + np.float32(0)).view(np.uint32) for each in (x, y))
+    h = (h ^ h >> 16) * np.uint32(0x9E3779B1)
+    h = (h ^ h >> 15) + (k ^ k >> 16) * np.uint32(0x85EBCA77)
+    h = (h ^ h >> 13) * np.uint32(0xC2B2AE3D)
+    h = (h ^ h >> 16) * np.uint32(0x27D4EB2F)
+    return ((h ^ h >> 15) >> 8) / 2**24
+
+
+@formula_of("dither")
+def dither(intensity: float):
+    def formula(colors):
+        y, x = np.mgrid[0 : colors.shape[0], 0 : colors.shape[1]] + 0.5
+        noise = np.stack([hashed(x, y), hashed(x + 0.5, y), hashed(x, y + 0.5)], axis=-1)
+        return colors + 255 * intensity * (noise - 0.5)
+
+    return formula

@@ -1,19 +1,3 @@
-/// The luma of pixels as grey.
-package struct Grayscale: CatalogueFilter {
-  package static let description = FilterDescription(
-    name: "grayscale",
-    summary: "Converts colours to greys of the same luma.",
-    category: .color, reach: .pixel, fidelity: .formula,
-    keywords: "black white monochrome",
-    formula: "r' = g' = b' = .2126 r + .7152 g + .0722 b (ITU-R BT.709 luma); alpha is kept")
-
-  package init(_ arguments: Arguments) {}
-
-  package func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    [.matrix(.monochrome(ColorMatrix.luma))]
-  }
-}
-
 /// The weights of a pixel's first three channels in its Rec. 709 luma.
 package struct LumaWeights {
   /// The weights in the order of the channels in memory.
