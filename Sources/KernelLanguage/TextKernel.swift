@@ -7,7 +7,7 @@ import SidelightScene
 /// colour is a colour matrix, which folds with its neighbours in the pipeline. Other kernels of one
 /// pixel join the strips of their neighbours, and kernels that read other pixels are separate
 /// passes.
-struct TextKernel: CatalogueFilter, AdjustableFilter {
+struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter {
   static let description = FilterDescription(
     name: "kernel",
     summary: "Computes each pixel by a function that is given as text.",
@@ -59,6 +59,8 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
 
   /// Returns the same kernel with other parameter values, without parsing the text again.
   func with(_ arguments: Arguments) -> TextKernel { TextKernel(self.text, arguments) }
+
+  var warps: Bool { self.text?.syntax.isWarp ?? false }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     self.nodes(for: geometry, in: .sRGBGamma)
