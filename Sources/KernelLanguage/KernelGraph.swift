@@ -223,6 +223,35 @@ extension KernelGraph {
     return results.map { values[$0] }
   }
 
+  /// The inputs on which each node depends: a bit per channel of the pixel, and one for all others.
+  private var dependencies: [UInt8] {
+    var masks: [UInt8] = []
+    masks.reserveCapacity(self.nodes.count)
+    for node in self.nodes {
+      switch node {
+      case .constant: masks.append(0)
+      case .input(.channel(let channel)): masks.append(1 << UInt8(channel))
+      case .input, .read, .channel: masks.append(16)
+      case .operation(_, let a, let b, let c): masks.append(masks[a] | masks[b] | masks[c])
+      }
+    }
+    return masks
+  }
+
+  /// Whether results are functions of the pixel's red, green and blue, and alpha does not change.
+  func isPixelFunction(_ results: [Index]) -> Bool {
+    let masks = self.dependencies
+    return self.nodes[results[3]] == .input(.channel(3))
+      && results.prefix(3).allSatisfy { masks[$0] & ~7 == 0 }
+  }
+
+  /// Whether each of red, green and blue is a function of itself, and alpha does not change.
+  func isChannelwise(_ results: [Index]) -> Bool {
+    let masks = self.dependencies
+    return self.nodes[results[3]] == .input(.channel(3))
+      && (0 ..< 3).allSatisfy { masks[results[$0]] & ~(1 << UInt8($0)) == 0 }
+  }
+
   /// Returns nodes as an affine function of the pixel's four channels; `nil` if a node isn't
   /// affine.
   func affineMap(of results: [Index]) -> ColorMatrix? {

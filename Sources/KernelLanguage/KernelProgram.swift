@@ -25,6 +25,8 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   let readDistance: Double
   /// Whether the result depends on the strip's own pixels.
   let readsChannels: Bool
+  /// Whether the result depends on the pixel's red, green and blue only, and alpha does not change.
+  let isPixelFunction: Bool
   /// The estimated time of a pixel on one thread with AVX2, without loading and storing it.
   package let nanosecondsPerPixel: Double
   /// Whether the slots fit the C rows.
@@ -51,6 +53,7 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
       schedule.inputs.compactMap { input in
         if case .image(let image, _) = input { image } else { nil }
       })
+    self.isPixelFunction = compiled.graph.isPixelFunction(compiled.results)
     self.readsPicture = schedule.readsPicture
     self.readDistance = schedule.readDistance
     self.readsChannels = schedule.readsChannels
@@ -157,6 +160,16 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
         unsafe pictures.initializeElement(at: index + 1, to: placed.picture)
       }
       unsafe body(UnsafePointer(pictures.baseAddress.unsafelyUnwrapped))
+    }
+  }
+
+  /// Computes pixels of four bytes. For a program that is a function of pixels of bytes.
+  func run(
+    _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int, _ output: UnsafeMutablePointer<UInt8>,
+    _ rows: sl_rows
+  ) {
+    unsafe withUnsafePointer(to: self.program) { program in
+      unsafe rows.run_kernel_pixels(program, input, count, red, output)
     }
   }
 

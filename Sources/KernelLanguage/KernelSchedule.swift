@@ -55,15 +55,25 @@ struct KernelSchedule {
     var operands: [Place]
     /// The picture of a read, and the positions of its channels after the first.
     var read: (picture: Int, others: [Place])?
+    /// The weights of a sum of the operands.
+    var weights: [Place]?
   }
 
-  /// An operation of the graph, with an addition and its product as one, or a read.
+  /// An operation of the graph, with an addition and its product as one, a weighted sum of rows, or
+  /// a read.
   private struct Work {
     var node: KernelGraph.Index
     var operation: KernelOperation
     var operands: [KernelGraph.Index]
     /// The picture of a read.
     var picture: Int?
+    /// The weights of a sum of the operands; `nil` for a weight of 1.
+    var weights: [KernelGraph.Index?]?
+
+    /// The estimated time of one number with AVX2, in nanoseconds.
+    var nanoseconds: Double {
+      self.weights.map { 0.03 + 0.04 * Double($0.count) } ?? self.operation.nanoseconds
+    }
   }
 
   /// The estimated time of a step on single numbers, which runs once per strip of pixels.
@@ -144,7 +154,9 @@ struct KernelSchedule {
         case .operation(let operation, let a, let b, _) =
           self.graph.nodes[index]
       else { continue }
-      if operation == .add, !self.isSingle(index),
+      if operation == .add, let sum = self.sum(index, uses, &absorbed) {
+        list.append(sum)
+      } else if operation == .add, !self.isSingle(index),
         let product = [b, a].first(where: { self.isProduct($0) && uses[$0] == 1 })
       {
         absorbed.insert(product)
@@ -157,6 +169,50 @@ struct KernelSchedule {
       }
     }
     return list.reversed()
+  }
+
+  /// The maximum number of terms of a sum.
+  private static let maxTerms = 64
+
+  /// Returns an addition and those that lead to it as one sum of rows, each times a single number:
+  /// in the order of the additions, so the result is the same. `nil` for fewer than three terms.
+  private func sum(
+    _ node: KernelGraph.Index, _ uses: [Int], _ absorbed: inout Set<KernelGraph.Index>
+  ) -> Work? {
+    func isAddition(_ node: KernelGraph.Index) -> Bool {
+      guard case .operation(.add, _, _, _) = self.graph.nodes[node] else { return false }
+      return !self.isSingle(node) && uses[node] == 1
+    }
+    var inner: [KernelGraph.Index] = []
+    // The last term first.
+    var terms: [KernelGraph.Index] = []
+    var rest = node
+    while case .operation(.add, let a, let b, _) = self.graph.nodes[rest],
+      rest == node || isAddition(rest), terms.count < Self.maxTerms - 1
+    {
+      let (first, term) = isAddition(a) || !isAddition(b) ? (a, b) : (b, a)
+      // A single number is not a term.
+      guard !self.isSingle(first), !self.isSingle(term) else { break }
+      if rest != node { inner.append(rest) }
+      terms.append(term)
+      rest = first
+    }
+    terms.append(rest)
+    guard terms.count >= 3 else { return nil }
+    absorbed.formUnion(inner)
+    var sum = Work(node: node, operation: .copy, operands: [], weights: [])
+    for term in terms.reversed() {
+      var (row, weight): (KernelGraph.Index, KernelGraph.Index?) = (term, nil)
+      if case .operation(.multiply, let a, let b, _) = self.graph.nodes[term], uses[term] == 1,
+        self.isSingle(a) != self.isSingle(b)
+      {
+        absorbed.insert(term)
+        (row, weight) = self.isSingle(a) ? (b, a) : (a, b)
+      }
+      sum.operands.append(row)
+      sum.weights?.append(weight)
+    }
+    return sum
   }
 
   private func isProduct(_ node: KernelGraph.Index) -> Bool {
@@ -233,8 +289,10 @@ struct KernelSchedule {
       let target = results.first { $0.node == item.node && isFree($0.channel, at: index) }
       let place = target.map { Place.channel($0.channel) } ?? self.takeRow()
       self.places[item.node] = place
-      list.append(Step(operation: item.operation, out: place, operands: operands))
-      self.nanosecondsPerPixel += item.operation.nanoseconds
+      let weights = item.weights?.map { $0.map { self.place($0) } ?? self.constant(1) }
+      list.append(
+        Step(operation: item.operation, out: place, operands: operands, weights: weights))
+      self.nanosecondsPerPixel += item.nanoseconds
     }
     for (channel, node) in results {
       let place = saved[channel] ?? self.place(node)
@@ -336,6 +394,15 @@ struct KernelSchedule {
     }
     for step in list {
       let slots = step.operands.map(slot)
+      if let weights = step.weights {
+        for (row, weight) in zip(slots, weights) {
+          self.steps.append(
+            sl_kernel_step(
+              operation: UInt8(SL_KERNEL_SUM.rawValue), singles: UInt8(weights.count),
+              out: slot(step.out), a: row, b: slot(weight), c: 0))
+        }
+        continue
+      }
       if let read = step.read {
         let others = read.others.map(slot)
         self.steps.append(

@@ -35,7 +35,14 @@ extension KernelText {
       if case .source = image { true } else { false }
     }
     guard readsSource else {
-      let kernel = StripKernel(nanosecondsPerPixel: program.nanosecondsPerPixel) {
+      let pixels = unsafe PixelFunction { input, count, red, output in
+        unsafe program.run(input, count, red, output, sl_rows_current().pointee)
+      }
+      let kernel = StripKernel(
+        isCurve: compiled.graph.isChannelwise(compiled.results),
+        nanosecondsPerPixel: program.nanosecondsPerPixel,
+        pixels: images.isEmpty && program.isPixelFunction ? pixels : nil
+      ) {
         pixel, x, y, time in
         program.evaluate(pixel, x: x, y: y, time, images: images)
       } apply: { strip in

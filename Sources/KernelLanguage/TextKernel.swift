@@ -7,7 +7,7 @@ import SidelightScene
 /// colour is a colour matrix, which folds with its neighbours in the pipeline. Other kernels of one
 /// pixel join the strips of their neighbours, and kernels that read other pixels are separate
 /// passes.
-struct TextKernel: CatalogueFilter, AdjustableFilter {
+struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter {
   static let description = FilterDescription(
     name: "kernel",
     summary: "Computes each pixel by a function that is given as text.",
@@ -53,6 +53,8 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
   func with(_ arguments: Arguments) -> TextKernel {
     TextKernel(self.filter?.with(arguments))
   }
+
+  var warps: Bool { self.text?.syntax.isWarp ?? false }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     self.nodes(for: geometry, in: .sRGBGamma)

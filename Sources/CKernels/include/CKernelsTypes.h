@@ -401,6 +401,9 @@ typedef enum sl_kernel_operation {
   /// clamped at the edges. The step after it is no step: its slots `out`, `a` and `b` are the rows
   /// of green, blue and alpha.
   SL_KERNEL_READ,
+  /// A weighted sum of rows, as many as `singles`: row a times single number b, plus that of the
+  /// next step, and so on, in this order. The steps after the first are no steps of their own.
+  SL_KERNEL_SUM,
 } sl_kernel_operation;
 
 /// One step of a kernel program. Slots are rows of numbers, or single numbers that hold for the

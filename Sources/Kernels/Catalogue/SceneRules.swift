@@ -20,6 +20,12 @@ extension SceneFilter {
   package var protects: Bool { false }
 }
 
+/// A filter that is a distortion only with some arguments.
+package protocol WarpingFilter: Filter {
+  /// Whether the filter, with its arguments, moves pixels as filters of distortion do.
+  var warps: Bool { get }
+}
+
 /// The rules of pipelines with scene filters.
 ///
 /// - Faces and mattes are found in the frame as it arrives. Filters of geometry or distortion must
@@ -122,7 +128,10 @@ struct SceneRules {
       self.remaining -= 1
     }
     let category = filter.description.category
-    if category == .geometry || category == .distortion { self.warping = self.warping ?? place }
+    let warps = (filter as? any WarpingFilter)?.warps ?? false
+    if category == .geometry || category == .distortion || warps {
+      self.warping = self.warping ?? place
+    }
     if self.moving == nil, self.remaining > 0 {
       self.moving = self.warping ?? (Self.mayMove(filter, in: space) ? place : nil)
     }
