@@ -127,9 +127,9 @@ struct SceneRules {
       self.protecting = self.protecting ?? place.filter
       self.remaining -= 1
     }
-    let category = filter.description.category
+    let moves: Set<FilterDescription.Category> = [.geometry, .distortion, .tile]
     let warps = (filter as? any WarpingFilter)?.warps ?? false
-    if category == .geometry || category == .distortion || warps {
+    if moves.contains(filter.description.category) || warps {
       self.warping = self.warping ?? place
     }
     if self.moving == nil, self.remaining > 0 {
