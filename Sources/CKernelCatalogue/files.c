@@ -15,6 +15,10 @@ static const unsigned char affineTile[] = {
 #embed "../KernelLanguage/Catalogue/affineTile.kernel"
 };
 
+static const unsigned char barsSwipeTransition[] = {
+#embed "../KernelLanguage/Catalogue/barsSwipeTransition.kernel"
+};
+
 static const unsigned char blendWithAlphaMask[] = {
 #embed "../KernelLanguage/Catalogue/blendWithAlphaMask.kernel"
 };
@@ -29,6 +33,10 @@ static const unsigned char blendWithRedMask[] = {
 
 static const unsigned char blurredRectangleGenerator[] = {
 #embed "../KernelLanguage/Catalogue/blurredRectangleGenerator.kernel"
+};
+
+static const unsigned char blurredRoundedRectangleGenerator[] = {
+#embed "../KernelLanguage/Catalogue/blurredRoundedRectangleGenerator.kernel"
 };
 
 static const unsigned char bumpDistortionLinear[] = {
@@ -85,6 +93,10 @@ static const unsigned char colorDodgeBlendMode[] = {
 
 static const unsigned char colorInvert[] = {
 #embed "../KernelLanguage/Catalogue/colorInvert.kernel"
+};
+
+static const unsigned char colorMap[] = {
+#embed "../KernelLanguage/Catalogue/colorMap.kernel"
 };
 
 static const unsigned char colorMonochrome[] = {
@@ -411,6 +423,10 @@ static const unsigned char sepiaTone[] = {
 #embed "../KernelLanguage/Catalogue/sepiaTone.kernel"
 };
 
+static const unsigned char shadedMaterial[] = {
+#embed "../KernelLanguage/Catalogue/shadedMaterial.kernel"
+};
+
 static const unsigned char sixfoldReflectedTile[] = {
 #embed "../KernelLanguage/Catalogue/sixfoldReflectedTile.kernel"
 };
@@ -515,10 +531,12 @@ static const struct kernel_file files[] = {
     {"additionCompositing", additionCompositing, sizeof additionCompositing},
     {"affineClamp", affineClamp, sizeof affineClamp},
     {"affineTile", affineTile, sizeof affineTile},
+    {"barsSwipeTransition", barsSwipeTransition, sizeof barsSwipeTransition},
     {"blendWithAlphaMask", blendWithAlphaMask, sizeof blendWithAlphaMask},
     {"blendWithBlueMask", blendWithBlueMask, sizeof blendWithBlueMask},
     {"blendWithRedMask", blendWithRedMask, sizeof blendWithRedMask},
     {"blurredRectangleGenerator", blurredRectangleGenerator, sizeof blurredRectangleGenerator},
+    {"blurredRoundedRectangleGenerator", blurredRoundedRectangleGenerator, sizeof blurredRoundedRectangleGenerator},
     {"bumpDistortionLinear", bumpDistortionLinear, sizeof bumpDistortionLinear},
     {"cMYKHalftone", cMYKHalftone, sizeof cMYKHalftone},
     {"checkerboardGenerator", checkerboardGenerator, sizeof checkerboardGenerator},
@@ -533,6 +551,7 @@ static const struct kernel_file files[] = {
     {"colorCrossPolynomial", colorCrossPolynomial, sizeof colorCrossPolynomial},
     {"colorDodgeBlendMode", colorDodgeBlendMode, sizeof colorDodgeBlendMode},
     {"colorInvert", colorInvert, sizeof colorInvert},
+    {"colorMap", colorMap, sizeof colorMap},
     {"colorMonochrome", colorMonochrome, sizeof colorMonochrome},
     {"colorPolynomial", colorPolynomial, sizeof colorPolynomial},
     {"colorPosterize", colorPosterize, sizeof colorPosterize},
@@ -614,6 +633,7 @@ static const struct kernel_file files[] = {
     {"sRGBToneCurveToLinear", sRGBToneCurveToLinear, sizeof sRGBToneCurveToLinear},
     {"saturationBlendMode", saturationBlendMode, sizeof saturationBlendMode},
     {"sepiaTone", sepiaTone, sizeof sepiaTone},
+    {"shadedMaterial", shadedMaterial, sizeof shadedMaterial},
     {"sixfoldReflectedTile", sixfoldReflectedTile, sizeof sixfoldReflectedTile},
     {"sixfoldRotatedTile", sixfoldRotatedTile, sizeof sixfoldRotatedTile},
     {"smoothLinearGradient", smoothLinearGradient, sizeof smoothLinearGradient},
@@ -643,4 +663,4 @@ static const struct kernel_file files[] = {
 
 const struct kernel_file *kernel_files(void) { return files; }
 
-size_t kernel_file_count(void) { return 127; }
+size_t kernel_file_count(void) { return 131; }

@@ -289,7 +289,39 @@ def behind_glass(colors):
     return warp_oracles.read(colors, warp_oracles.grid(colors) + 15 * (across + 1j * down)[..., 0])
 
 
+def mapped(colors):
+    y = np.clip(colors @ compositing.REC_709 / 255, 0, 1)
+    row = 0.5 + y * (WIDTH - 1) + 1j * HEIGHT / 2
+    return warp_oracles.read(255 * GROUND_LAYER[..., :3], row)
+
+
+def shaded(colors):
+    y = (colors @ compositing.REC_709)[..., None] / 255
+    across = (warp_oracles.neighbors(y, 1, 0) - warp_oracles.neighbors(y, -1, 0))[..., 0]
+    down = (warp_oracles.neighbors(y, 0, 1) - warp_oracles.neighbors(y, 0, -1))[..., 0]
+    normal = np.stack([-across * 0.4 / 2, -down * 0.4 / 2, np.ones_like(across)])
+    x, y, _ = normal / np.linalg.norm(normal, axis=0)
+    return warp_oracles.read(
+        255 * GROUND_LAYER[..., :3], WIDTH / 2 * (1 + x) + 1j * HEIGHT / 2 * (1 + y)
+    )
+
+
+def bars(colors):
+    place = warp_oracles.grid(colors)
+    way = warp_oracles.turn(0.4)
+    bar = np.floor((place * way.conjugate()).imag / 9)
+    total = abs(way.real) * WIDTH + abs(way.imag) * HEIGHT + 6
+    start = place - way * np.maximum(0.3 * total - np.mod(bar, 2) * 6, 0)
+    share = warp_oracles.covered(start, complex(WIDTH, HEIGHT))
+    return warp_oracles.read(colors, start) * share + 255 * GROUND_LAYER[..., :3] * (1 - share)
+
+
 WARPS = {
+    "barsSwipeTransition": (
+        {"targetImage": "ground", "time": 0.3, "angle": 0.4, "width": 9.0, "barOffset": 6.0}, bars,
+    ),
+    "colorMap": ({"gradientImage": "ground"}, mapped),
+    "shadedMaterial": ({"shadingImage": "ground", "scale": 0.4}, shaded),
     "displacementDistortion": ({"displacementImage": "veil", "scale": 12.0}, displaced),
     "glassDistortion": ({"texture": "ground", "scale": 15.0}, behind_glass),
 }

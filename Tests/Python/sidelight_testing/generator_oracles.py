@@ -176,6 +176,15 @@ def blurred_rectangle(extent, sigma: float, color):
     return formula
 
 
+@formula_of("blurredRoundedRectangleGenerator")
+def blurred_rounded_rectangle(extent, radius: float, sigma: float, color):
+    def formula(colors):
+        far = outline(colors, extent, radius) / (sigma * math.sqrt(2))
+        return shown(color, (1 - np.vectorize(math.erf)(far)) / 2)
+
+    return formula
+
+
 @formula_of("starShineGenerator", tolerance=2)
 def star_shine(
     center, color, radius: float, cross_scale: float, cross_angle: float, cross_opacity: float,
