@@ -115,7 +115,8 @@ struct KernelCompiler {
         self.setting.parameters.map { values in
           values[index].map { self.graph.constant($0) }
         } ?? (0 ..< parameter.type.count).map { _ in self.unknown(within: parameter.range) }
-      self.names[parameter.alias ?? parameter.name] = Binding(value: Value(type: parameter.type, nodes: nodes))
+      self.names[parameter.alias ?? parameter.name] = Binding(
+        value: Value(type: parameter.type, nodes: nodes))
     }
     self.globals = self.names
     try self.run(self.syntax.statements)
@@ -141,7 +142,8 @@ struct KernelCompiler {
   private mutating func warp(by result: Value) throws(KernelTextError) -> [KernelGraph.Index] {
     guard result.type == .vector(2) else {
       throw self.error(
-        "the position to read is a \(result.type); it must be a vec2", at: self.syntax.result.offset)
+        "the position to read is a \(result.type); it must be a vec2", at: self.syntax.result.offset
+      )
     }
     var channels = self.graph.read(0, result.nodes[0], result.nodes[1])
     if self.setting.isOpaque { channels[3] = self.graph.input(.channel(3)) }
@@ -285,7 +287,8 @@ struct KernelCompiler {
     }
     return self.error(
       "there is no value named '\(name.clipped(toBytes: 40))'", at: offset,
-      suggestion: KernelNames.nearest(to: name, among: self.names.keys + self.syntax.images.map(\.name)),
+      suggestion: KernelNames.nearest(
+        to: name, among: self.names.keys + self.syntax.images.map(\.name)),
       value: name)
   }
 }

@@ -182,6 +182,10 @@ def nine_part_tiled(breakpoint0, breakpoint1, grow_amount):
 # Tiles: a function folds the positions relative to the centre, turned back by the angle.
 
 
+#: No edge of a tile is at the centre of a pixel.
+WIDTH = {"width": 36.7}
+
+
 def tile(center, angle: float, fold):
     def source(z, size):
         folded = fold((z - point(center)) / turn(angle))
@@ -213,7 +217,7 @@ def slanted(acute_angle: float, fold):
     return apply
 
 
-@formula_of("fourfoldTranslatedTile", **STEEP)
+@formula_of("fourfoldTranslatedTile", fixed=WIDTH, **STEEP)
 def fourfold_translated(center, angle: float, width: float, acute_angle: float):
     def fold(values):
         return np.mod(values + width / 2, width) - width / 2
@@ -221,17 +225,17 @@ def fourfold_translated(center, angle: float, width: float, acute_angle: float):
     return tile(center, angle, slanted(acute_angle, fold))
 
 
-@formula_of("fourfoldReflectedTile", **STEEP)
+@formula_of("fourfoldReflectedTile", fixed=WIDTH, **STEEP)
 def fourfold_reflected(center, angle: float, width: float, acute_angle: float):
     return tile(center, angle, slanted(acute_angle, lambda each: reflected(each, width)))
 
 
-@formula_of("parallelogramTile", **STEEP)
+@formula_of("parallelogramTile", fixed=WIDTH, **STEEP)
 def parallelogram(center, angle: float, width: float, acute_angle: float):
     return tile(center, angle, slanted(acute_angle, lambda each: reflected(each, width / 2)))
 
 
-@formula_of("fourfoldRotatedTile", **STEEP)
+@formula_of("fourfoldRotatedTile", fixed=WIDTH, **STEEP)
 def fourfold_rotated(center, angle: float, width: float):
     def fold(z):
         q = centered(z, width)
@@ -242,7 +246,7 @@ def fourfold_rotated(center, angle: float, width: float):
     return tile(center, angle, fold)
 
 
-@formula_of("eightfoldReflectedTile", **STEEP)
+@formula_of("eightfoldReflectedTile", fixed=WIDTH, **STEEP)
 def eightfold_reflected(center, angle: float, width: float):
     def fold(z):
         x, y = reflected(z.real, width / 2), reflected(z.imag, width / 2)
@@ -251,7 +255,7 @@ def eightfold_reflected(center, angle: float, width: float):
     return tile(center, angle, fold)
 
 
-@formula_of("glideReflectedTile", **STEEP)
+@formula_of("glideReflectedTile", fixed=WIDTH, **STEEP)
 def glide_reflected(center, angle: float, width: float):
     def fold(z):
         row = np.floor(z.imag / width)
@@ -282,17 +286,17 @@ def back_and_forth(angles: np.ndarray, sector: float) -> np.ndarray:
     return np.abs(np.mod(angles + sector, 2 * sector) - sector)
 
 
-@formula_of("sixfoldRotatedTile", **STEEP)
+@formula_of("sixfoldRotatedTile", fixed=WIDTH, **STEEP)
 def sixfold_rotated(center, angle: float, width: float):
     return sixfold(center, angle, width, lambda angles: np.mod(angles, math.pi / 3))
 
 
-@formula_of("sixfoldReflectedTile", **STEEP)
+@formula_of("sixfoldReflectedTile", fixed=WIDTH, **STEEP)
 def sixfold_reflected(center, angle: float, width: float):
     return sixfold(center, angle, width, lambda angles: back_and_forth(angles, math.pi / 3))
 
 
-@formula_of("twelvefoldReflectedTile", **STEEP)
+@formula_of("twelvefoldReflectedTile", fixed=WIDTH, **STEEP)
 def twelvefold_reflected(center, angle: float, width: float):
     return sixfold(center, angle, width, lambda angles: back_and_forth(angles, math.pi / 6))
 
@@ -303,7 +307,7 @@ def in_triangles(z: np.ndarray, width: float):
     return z.real / width - v / 2, v
 
 
-@formula_of("triangleTile", **STEEP)
+@formula_of("triangleTile", fixed=WIDTH, **STEEP)
 def triangle(center, angle: float, width: float):
     def fold(z):
         u, v = (each - np.floor(each) for each in in_triangles(z, width))
@@ -352,7 +356,7 @@ def kaleidoscope(count: float, center, angle: float):
     return warp(source)
 
 
-@formula_of("opTile", **STEEP)
+@formula_of("opTile", fixed=WIDTH, **STEEP)
 def op_tile(center, scale: float, angle: float, width: float):
     def source(z, size):
         p = z - point(center)
