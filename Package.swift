@@ -125,8 +125,9 @@ let package = Package(
     // Kernels in text, and the catalogue of built-in filters: pixels, scenes, and kernels in text.
     .target(
       name: "SidelightKernelLanguage",
-      dependencies: ["SidelightKernels", "SidelightScene", "CKernels"],
+      dependencies: ["SidelightKernels", "SidelightScene", "CKernels", "CKernelCatalogue"],
       path: "Sources/KernelLanguage",
+      exclude: ["Catalogue"],
       swiftSettings: strictMemory
     ),
 
@@ -175,6 +176,9 @@ let package = Package(
       path: "Sources/Vision",
       swiftSettings: strictMemory
     ),
+
+    // The filters of the catalogue that are kernels in text, embedded by the C compiler.
+    .target(name: "CKernelCatalogue", path: "Sources/CKernelCatalogue"),
 
     // Texts, through FreeType, HarfBuzz and FriBidi, which CText wraps.
     .systemLibrary(

@@ -66,10 +66,14 @@ ROWS = [
     Row("glow", "glow", [Target("loops", 1.4, at_least=False)]),
     Row("glow-i420", "glow, I420"),
     Row("kernel-glow", "glow as a kernel from text", [
-        Target("ours", 2, at_least=False, row="glow")]),
+        Target("ours", 1.3, at_least=False, row="glow"), Target("ffmpeg", 20)]),
     Row("kernel-glow-i420", "the same, I420", [
-        Target("ours", 2, at_least=False, row="glow-i420")]),
-    Row("kernel-sobel", "edges as a kernel from text"),
+        Target("ours", 1.3, at_least=False, row="glow-i420")]),
+    Row("kernel-sobel", "edges as a kernel from text", [Target("ffmpeg", 20)]),
+    Row("kernel-mean", "mean of 3x3 pixels as a kernel from text", [
+        Target("opencv", 2, at_least=False), Target("ffmpeg", 20)]),
+    Row("kernel-swirl", "a swirl as a kernel from text", [
+        Target("opencv", 1.5, at_least=False), Target("ffmpeg", 20)]),
     Row("gaussian10", "Gaussian, sigma 10", [Target("opencv", 20)], sigma=10),
     Row("gaussian25", "Gaussian, sigma 25", [Target("opencv", 100)], sigma=25),
     Row("gaussian10-i420", "Gaussian, sigma 10, I420"),

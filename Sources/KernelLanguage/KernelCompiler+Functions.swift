@@ -5,21 +5,26 @@ extension KernelCompiler {
   mutating func call(
     _ name: String, _ arguments: [KernelExpression], at offset: Int
   ) throws(KernelTextError) -> Value {
-    guard KernelNames.functions.contains(name) else {
-      throw self.error(
-        "there is no function named '\(name.clipped(toBytes: 40))'", at: offset,
-        suggestion: KernelNames.nearest(to: name, among: KernelNames.functions), value: name)
+    if name == "sample" || name == "sampleAt" {
+      return try self.sample(arguments, isAbsolute: name == "sampleAt", at: offset)
     }
     var values: [Value] = []
     for argument in arguments { values.append(try self.value(of: argument)) }
+    if let index = self.callable.firstIndex(where: { $0.name == name }) {
+      return try self.inline(
+        self.callable[index], before: self.callable[..<index], values, arguments, at: offset)
+    }
+    guard KernelNames.functions.contains(name) else {
+      return try self.callLibrary(name, values, arguments, at: offset)
+    }
     for (value, argument) in zip(values, arguments) where !value.type.isNumeric {
       throw self.error("\(name) takes numbers, not a bool", at: argument.offset)
     }
     switch name {
     case "float", "vec2", "vec3", "vec4":
       return try self.construct(name, values, at: offset)
-    case "sample":
-      return try self.sample(values, arguments, at: offset)
+    case "hash":
+      return try self.hash(values, at: offset)
     case "dot", "length", "distance", "normalize", "cross", "luma":
       return try self.geometric(name, values, at: offset)
     default:
@@ -27,7 +32,47 @@ extension KernelCompiler {
     }
   }
 
-  private func check(
+  /// Compiles a call of a function of the library; errors are those of the call.
+  private mutating func callLibrary(
+    _ name: String, _ values: [Value], _ arguments: [KernelExpression], at offset: Int
+  ) throws(KernelTextError) -> Value {
+    let functions = KernelLibrary.functions
+    guard let index = functions.firstIndex(where: { $0.name == name }) else {
+      if self.syntax.functions.contains(where: { $0.name == name }) {
+        throw self.error(
+          "'\(name)' is declared later; a function calls functions that come before it", at: offset)
+      }
+      let names = KernelNames.allFunctions + self.callable.map(\.name)
+      throw self.error(
+        "there is no function named '\(name.clipped(toBytes: 40))'", at: offset,
+        suggestion: KernelNames.nearest(to: name, among: names), value: name)
+    }
+    let outer = self.libraryCall
+    self.libraryCall = outer ?? offset
+    let result = try self.inline(
+      functions[index], before: functions[..<index], values, arguments, at: offset)
+    self.libraryCall = outer
+    return result
+  }
+
+  /// Compiles a random number of 0 ..< 1 for one to four numbers.
+  private mutating func hash(
+    _ values: [Value], at offset: Int
+  ) throws(KernelTextError) -> Value {
+    let nodes = values.flatMap(\.nodes)
+    guard (1 ... 4).contains(nodes.count) else {
+      throw self.error(
+        "hash takes 1 to 4 numbers, not \(nodes.count)", at: offset, value: "\(nodes.count)",
+        limit: "1 to 4")
+    }
+    var result = nodes.count > 1 ? nodes[0] : self.graph.constant(0)
+    for node in nodes.dropFirst(nodes.count > 1 ? 1 : 0) {
+      result = self.graph.apply(.hash, result, node)
+    }
+    return Value(type: .number, nodes: [result])
+  }
+
+  func check(
     _ values: [Value], _ counts: ClosedRange<Int>, _ name: String, at offset: Int
   ) throws(KernelTextError) {
     guard counts.contains(values.count) else {
@@ -183,94 +228,5 @@ extension KernelCompiler {
 
   private mutating func length(_ a: [KernelGraph.Index]) -> KernelGraph.Index {
     a.count == 1 ? self.graph.apply(.abs, a[0]) : self.graph.apply(.sqrt, self.dot(a, a))
-  }
-
-  // MARK: Neighbours
-
-  private mutating func sample(
-    _ values: [Value], _ arguments: [KernelExpression], at offset: Int
-  ) throws(KernelTextError) -> Value {
-    let nodes = values.flatMap(\.nodes)
-    guard nodes.count == 2 else {
-      throw self.error(
-        "sample takes two numbers, the offset to the right and down in pixels", at: offset)
-    }
-    for (value, argument) in zip(values, arguments) {
-      for node in value.nodes {
-        guard self.graph.variability[node] <= .plan else {
-          throw self.error(
-            "an offset of sample may depend on parameters and on size, but not on the pixel or "
-              + "the time",
-            at: argument.offset)
-        }
-        // A number of the text, and not one that a parameter leads to.
-        if self.setting.parameters == nil, let number = self.graph.constantValue(node) {
-          let limit = Double(KernelText.maxReach)
-          guard (-limit ... limit).contains(number) else {
-            throw self.error(
-              "an offset of sample is \(number), outside \(-KernelText.maxReach) ... "
-                + "\(KernelText.maxReach)",
-              at: argument.offset, value: "\(number)",
-              limit: "\(-KernelText.maxReach) ... \(KernelText.maxReach)")
-          }
-        }
-      }
-    }
-    return self.pixel(at: nodes[0], nodes[1])
-  }
-
-  /// Returns the straight colour at an offset. Between pixels it is interpolated.
-  mutating func pixel(at x: KernelGraph.Index, _ y: KernelGraph.Index) -> Value {
-    guard self.isNeighborhood else {
-      let alpha = self.setting.isOpaque ? self.graph.constant(1) : self.graph.input(.channel(3))
-      let color = (0 ..< 3).map { self.graph.input(.channel($0)) }
-      return Value(type: .vector(4), nodes: color + [alpha])
-    }
-    let (left, right) = self.taps(x)
-    let (upper, lower) = self.taps(y)
-    var channels = (0 ..< (self.setting.isOpaque ? 3 : 4)).map { channel in
-      func row(_ y: Int) -> KernelGraph.Index {
-        let first = self.graph.input(.sample(x: left, y: y, channel: channel))
-        guard let right else { return first }
-        return self.graph.apply(
-          .mix, first, self.graph.input(.sample(x: right.position, y: y, channel: channel)),
-          right.weight)
-      }
-      guard let lower else { return row(upper) }
-      return self.graph.apply(.mix, row(upper), row(lower.position), lower.weight)
-    }
-    guard !self.setting.isOpaque else {
-      return Value(type: .vector(4), nodes: channels + [self.graph.constant(1)])
-    }
-    let zero = self.graph.constant(0)
-    let inverse = self.graph.apply(
-      .select, self.graph.apply(.less, zero, channels[3]),
-      self.graph.apply(.divide, self.graph.constant(1), channels[3]), zero)
-    for channel in 0 ..< 3 {
-      channels[channel] = self.graph.apply(.multiply, channels[channel], inverse)
-    }
-    return Value(type: .vector(4), nodes: channels)
-  }
-
-  /// The positions that are read for an offset along an axis, and the weight of the second.
-  private typealias Taps = (
-    first: Int, second: (position: Int, weight: KernelGraph.Index)?
-  )
-
-  private mutating func taps(_ offset: KernelGraph.Index) -> Taps {
-    let reach = Double(KernelText.maxReach)
-    guard let number = self.graph.constantValue(offset) else {
-      // Positions beyond the reach replace unknown ones, a different position per offset.
-      let number = self.unknownOffsets[[offset], default: self.unknownOffsets.count]
-      self.unknownOffsets[[offset]] = number
-      let first = KernelText.maxReach + 1 + 2 * number
-      return (first, (first + 1, self.graph.apply(.fract, offset)))
-    }
-    let limited = number.isNaN ? 0 : min(max(number, -reach), reach)
-    // Offsets of less than 1/256 pixel are not seen.
-    let rounded = (limited * 256).rounded() / 256
-    let first = rounded.rounded(.down)
-    guard rounded > first else { return (Int(first), nil) }
-    return (Int(first), (Int(first) + 1, self.graph.constant(rounded - first)))
   }
 }

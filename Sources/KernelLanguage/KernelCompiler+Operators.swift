@@ -69,7 +69,7 @@ extension KernelCompiler {
       throw self.error("the condition before '?' is a \(test.type), not a bool", at: offset)
     }
     var values = [try self.value(of: first), try self.value(of: second)]
-    if values[0].type != .flag || values[1].type != .flag {
+    if values[0].type != values[1].type {
       values = try self.broadcast(values, of: "'? :'", at: offset)
     }
     let nodes = zip(values[0].nodes, values[1].nodes).map { a, b in
@@ -96,6 +96,45 @@ extension KernelCompiler {
     throw self.error(
       "'\(names.clipped(toBytes: 40))' are not components of a \(value.type): \(limit)",
       at: offset, value: names, limit: limit)
+  }
+
+  /// Compiles an array, as in `[1, 2, 1]`.
+  mutating func array(
+    _ elements: [KernelExpression], at offset: Int
+  ) throws(KernelTextError) -> Value {
+    var values: [Value] = []
+    for element in elements {
+      let value = try self.value(of: element)
+      guard values.isEmpty || value.type == values[0].type, value.type.isNumeric else {
+        throw self.error(
+          "an array has numbers or vectors of one type, not a \(value.type)", at: element.offset)
+      }
+      values.append(value)
+    }
+    guard let first = values.first else {
+      throw self.error("an array has at least one element", at: offset)
+    }
+    return Value(type: .array(first.type, values.count), nodes: values.flatMap(\.nodes))
+  }
+
+  /// Compiles an element of an array or a vector, as in `weights[i]`.
+  func element(of value: Value, _ index: Value, at offset: Int) throws(KernelTextError) -> Value {
+    let (type, count): (KernelType, Int)
+    switch value.type {
+    case .array(let element, let number): (type, count) = (element, number)
+    case .vector(let number): (type, count) = (.number, number)
+    case .number, .flag: throw self.error("a \(value.type) has no elements", at: offset)
+    }
+    guard index.type == .number, let number = self.graph.constantValue(index.nodes[0]) else {
+      throw self.error("an index is a constant number, such as the name of a loop", at: offset)
+    }
+    guard number == number.rounded(), (0 ..< Double(count)).contains(number) else {
+      throw self.error(
+        "the index is \(number); it must be a whole number of 0 ..< \(count)", at: offset,
+        value: "\(number)", limit: "0 ..< \(count)")
+    }
+    let start = Int(number) * type.count
+    return Value(type: type, nodes: Array(value.nodes[start ..< start + type.count]))
   }
 
   /// Applies an operation to all components.

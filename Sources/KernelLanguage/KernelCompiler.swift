@@ -24,34 +24,60 @@ struct KernelCompiler {
     var graph: KernelGraph
     /// Red, green, blue and alpha: straight for kernels of one pixel, else premultiplied.
     var results: [KernelGraph.Index]
-    /// Whether the kernel reads other pixels.
+    /// Whether the kernel reads other pixels of the picture.
     var isNeighborhood: Bool
+    /// The column and the row of the pixel's centre.
+    var position: [KernelGraph.Index]
+  }
+
+  /// A named value.
+  struct Binding {
+    var value: Value
+    /// Whether assignments may change it.
+    var isVariable = false
   }
 
   private static let maxNodes = 1 << 15
+  /// The maximum number of expressions that are compiled, counting those in loops and functions
+  /// once per turn and call.
+  private static let maxEvaluations = 1 << 15
+  /// The maximum depth of expressions, with those of called functions.
+  private static let maxDepth = 384
 
   let bytes: [UInt8]
   let setting: Setting
+  let syntax: KernelText.Syntax
   var graph = KernelGraph()
-  private var names: [String: Value] = [:]
+  /// The names in the current scope.
+  var names: [String: Binding] = [:]
+  /// The names that all functions have: those of the language, and the parameters.
+  private(set) var globals: [String: Binding] = [:]
+  /// The functions before the one that is compiled, which it may call.
+  var callable: ArraySlice<KernelFunction>
+  /// The call of a function of the library, for errors within; `nil` in the text's own code.
+  var libraryCall: Int?
+  private var evaluationCount = 0
+  private var depth = 0
   /// The number of unknown inputs so far.
   private var unknownCount = 0
   /// The unknown offsets that `sample` is given, and replacements of their positions.
   var unknownOffsets: [[KernelGraph.Index]: Int] = [:]
-  let isNeighborhood: Bool
 
-  private init(_ bytes: [UInt8], _ setting: Setting, isNeighborhood: Bool) {
+  private init(_ syntax: KernelText.Syntax, _ bytes: [UInt8], _ setting: Setting) {
+    self.syntax = syntax
     self.bytes = bytes
     self.setting = setting
-    self.isNeighborhood = isNeighborhood
+    self.callable = syntax.functions[...]
   }
+
+  var isNeighborhood: Bool { self.syntax.isNeighborhood }
 
   /// Checks a text for all values of its parameters.
   ///
-  /// - Returns: Whether the kernel reads other pixels, and its greatest cost.
+  /// - Returns: The greatest cost of a pixel, in nanoseconds.
   static func check(
     _ syntax: KernelText.Syntax, _ bytes: [UInt8]
-  ) throws(KernelTextError) -> (isNeighborhood: Bool, nanosecondsPerPixel: Double) {
+  ) throws(KernelTextError) -> Double {
     let compiled = try Self.compile(
       syntax, bytes, Setting(parameters: nil, size: nil, isOpaque: false))
     let program = KernelProgram(compiled)
@@ -71,97 +97,124 @@ struct KernelCompiler {
         in: bytes, at: syntax.resultOffset,
         value: "\(Int(program.nanosecondsPerPixel.rounded(.up)))", limit: "\(Int(limit))")
     }
-    return (compiled.isNeighborhood, program.nanosecondsPerPixel)
+    return program.nanosecondsPerPixel
   }
 
   /// Compiles a kernel.
   static func compile(
     _ syntax: KernelText.Syntax, _ bytes: [UInt8], _ setting: Setting
   ) throws(KernelTextError) -> Compiled {
-    let isNeighborhood =
-      syntax.bindings.contains { $0.value.callsSample } || syntax.result.callsSample
-    var compiler = KernelCompiler(bytes, setting, isNeighborhood: isNeighborhood)
-    return try compiler.compile(syntax)
+    var compiler = KernelCompiler(syntax, bytes, setting)
+    return try compiler.compile()
   }
 
-  private mutating func compile(
-    _ syntax: KernelText.Syntax
-  ) throws(KernelTextError) -> Compiled {
-    let color = self.pixel(at: self.graph.constant(0), self.graph.constant(0))
-    self.addNames(color: color)
-    for (index, parameter) in syntax.parameters.enumerated() {
+  private mutating func compile() throws(KernelTextError) -> Compiled {
+    self.addNames()
+    for (index, parameter) in self.syntax.parameters.enumerated() {
       let nodes =
         self.setting.parameters.map { values in
           values[index].map { self.graph.constant($0) }
-        } ?? (0 ..< parameter.type.count).map { _ in self.unknown() }
-      self.names[parameter.name] = Value(type: parameter.type, nodes: nodes)
+        } ?? (0 ..< parameter.type.count).map { _ in self.unknown(within: parameter.range) }
+      self.names[parameter.alias ?? parameter.name] = Binding(
+        value: Value(type: parameter.type, nodes: nodes))
     }
-    for binding in syntax.bindings {
-      let value = try self.value(of: binding.value)
-      self.names[binding.name] = value
+    self.globals = self.names
+    try self.run(self.syntax.statements)
+    let result = try self.value(of: self.syntax.result)
+    let channels =
+      self.syntax.isWarp ? try self.warp(by: result) : try self.color(of: result)
+    return Compiled(
+      graph: self.graph, results: channels, isNeighborhood: self.isNeighborhood,
+      position: self.position)
+  }
+
+  /// The column and the row of the pixel's centre.
+  var position: [KernelGraph.Index] {
+    mutating get {
+      [
+        self.graph.apply(.add, self.graph.input(.column), self.graph.input(.start)),
+        self.graph.input(.row),
+      ]
     }
-    let result = try self.value(of: syntax.result)
+  }
+
+  /// Returns the pixel at the position that a warp returns. It stays premultiplied.
+  private mutating func warp(by result: Value) throws(KernelTextError) -> [KernelGraph.Index] {
+    guard result.type == .vector(2) else {
+      throw self.error(
+        "the position to read is a \(result.type); it must be a vec2", at: self.syntax.result.offset
+      )
+    }
+    var channels = self.graph.read(0, result.nodes[0], result.nodes[1])
+    if self.setting.isOpaque { channels[3] = self.graph.input(.channel(3)) }
+    return channels
+  }
+
+  /// Returns the limited channels of a result.
+  private mutating func color(of result: Value) throws(KernelTextError) -> [KernelGraph.Index] {
+    let alpha = self.names["color"]?.value.nodes[3] ?? self.graph.constant(1)
     var channels: [KernelGraph.Index]
     switch result.type {
-    case .number: channels = [result.nodes[0], result.nodes[0], result.nodes[0], color.nodes[3]]
-    case .vector(3): channels = result.nodes + [color.nodes[3]]
+    case .number: channels = [result.nodes[0], result.nodes[0], result.nodes[0], alpha]
+    case .vector(3): channels = result.nodes + [alpha]
     case .vector(4): channels = result.nodes
-    case .vector, .flag:
+    case .vector, .flag, .array:
       throw self.error(
         "the result is a \(result.type); it must be a vec4, a vec3 (alpha does not change) or a "
           + "float (a grey)",
-        at: syntax.result.offset)
+        at: self.syntax.result.offset)
     }
-    self.finish(&channels, alpha: color.nodes[3])
-    return Compiled(
-      graph: self.graph, results: channels, isNeighborhood: self.isNeighborhood)
+    self.finish(&channels, alpha: alpha)
+    return channels
   }
 
   /// Limits results: NaN and infinity become numbers, alpha is within 0 ... 1, and colour is
-  /// premultiplied where it was.
+  /// premultiplied where it was. In opaque frames the result is composited on black.
   private mutating func finish(_ channels: inout [KernelGraph.Index], alpha: KernelGraph.Index) {
     for channel in 0 ..< 4 where !self.graph.magnitudes[channels[channel]].isFinite {
       channels[channel] = self.graph.apply(.finite, channels[channel])
-    }
-    guard !self.setting.isOpaque else {
-      channels[3] = self.graph.input(
-        self.isNeighborhood ? .sample(x: 0, y: 0, channel: 3) : .channel(3))
-      return
     }
     if channels[3] != alpha {
       channels[3] = self.graph.apply(
         .clamp, channels[3], self.graph.constant(0), self.graph.constant(1))
     }
-    guard self.isNeighborhood else { return }
+    guard self.isNeighborhood || self.setting.isOpaque else { return }
     for channel in 0 ..< 3 {
       channels[channel] = self.graph.apply(.multiply, channels[channel], channels[3])
     }
+    if self.setting.isOpaque { channels[3] = self.graph.input(.channel(3)) }
   }
 
-  private mutating func addNames(color: Value) {
-    let position = [
-      self.graph.apply(.add, self.graph.input(.column), self.graph.input(.start)),
-      self.graph.input(.row),
-    ]
+  private mutating func addNames() {
+    let position = self.position
     let size =
       self.setting.size.map {
         [self.graph.constant(Double($0.width)), self.graph.constant(Double($0.height))]
       } ?? [self.unknown(), self.unknown()]
     let uv = (0 ..< 2).map { self.graph.apply(.divide, position[$0], size[$0]) }
-    self.names = [
-      "color": color,
+    let values = [
+      "color": self.color,
       "position": Value(type: .vector(2), nodes: position),
       "size": Value(type: .vector(2), nodes: size),
       "uv": Value(type: .vector(2), nodes: uv),
       "time": Value(type: .number, nodes: [self.graph.input(.time)]),
       "frame": Value(type: .number, nodes: [self.graph.input(.frame)]),
       "pi": Value(type: .number, nodes: [self.graph.constant(.pi)]),
+      "isOpaque": Value(
+        type: .flag,
+        nodes: [
+          self.setting.parameters == nil
+            ? self.unknown() : self.graph.constant(self.setting.isOpaque ? 1 : 0)
+        ]),
     ]
+    self.names = values.mapValues { Binding(value: $0) }
   }
 
-  private mutating func unknown() -> KernelGraph.Index {
+  private mutating func unknown(within range: ClosedRange<Double>? = nil) -> KernelGraph.Index {
     self.unknownCount += 1
-    return self.graph.input(.unknown(self.unknownCount))
+    return self.graph.input(
+      .unknown(self.unknownCount),
+      magnitude: range.map { max(abs($0.lowerBound), abs($0.upperBound)) })
   }
 
   // MARK: Expressions
@@ -171,7 +224,8 @@ struct KernelCompiler {
     limit: String? = nil
   ) -> KernelTextError {
     KernelTextError(
-      message, in: self.bytes, at: offset, suggestion: suggestion, value: value, limit: limit)
+      message, in: self.bytes, at: self.libraryCall ?? offset, suggestion: suggestion,
+      value: value, limit: limit)
   }
 
   mutating func value(of expression: KernelExpression) throws(KernelTextError) -> Value {
@@ -179,6 +233,20 @@ struct KernelCompiler {
       throw self.error(
         "more than \(Self.maxNodes) operations on numbers", at: expression.offset,
         limit: "\(Self.maxNodes)")
+    }
+    self.evaluationCount += 1
+    guard self.evaluationCount <= Self.maxEvaluations else {
+      throw self.error(
+        "more than \(Self.maxEvaluations) expressions with the turns of loops and the calls of "
+          + "functions",
+        at: expression.offset, limit: "\(Self.maxEvaluations)")
+    }
+    self.depth += 1
+    defer { self.depth -= 1 }
+    guard self.depth <= Self.maxDepth else {
+      throw self.error(
+        "expressions nest deeper than \(Self.maxDepth) with the functions that they call",
+        at: expression.offset, limit: "\(Self.maxDepth)")
     }
     switch expression.kind {
     case .number(let number):
@@ -188,10 +256,11 @@ struct KernelCompiler {
     case .flag(let flag):
       return Value(type: .flag, nodes: [self.graph.constant(flag ? 1 : 0)])
     case .name(let name):
-      guard let value = self.names[name] else {
+      if let binding = self.names[name] { return binding.value }
+      guard let image = self.image(named: name) else {
         throw self.unknownName(name, at: expression.offset)
       }
-      return value
+      return self.pixel(ofImage: image)
     case .unary(let symbol, let operand):
       return try self.unary(symbol, try self.value(of: operand), at: expression.offset)
     case .binary(let symbol, let left, let right):
@@ -203,30 +272,23 @@ struct KernelCompiler {
       return try self.call(name, arguments, at: expression.offset)
     case .components(let operand, let names, let offset):
       return try self.components(names, of: try self.value(of: operand), at: offset)
+    case .array(let elements):
+      return try self.array(elements, at: expression.offset)
+    case .element(let operand, let index):
+      let (value, number) = (try self.value(of: operand), try self.value(of: index))
+      return try self.element(of: value, number, at: index.offset)
     }
   }
 
-  private func unknownName(_ name: String, at offset: Int) -> KernelTextError {
-    if KernelNames.functions.contains(name) {
+  func unknownName(_ name: String, at offset: Int) -> KernelTextError {
+    if KernelNames.allFunctions.contains(name) || self.callable.contains(where: { $0.name == name })
+    {
       return self.error("'\(name)' is a function: write \(name)(...)", at: offset)
     }
     return self.error(
       "there is no value named '\(name.clipped(toBytes: 40))'", at: offset,
-      suggestion: KernelNames.nearest(to: name, among: Array(self.names.keys)), value: name)
-  }
-}
-
-extension KernelExpression {
-  /// Whether the expression calls `sample`.
-  fileprivate var callsSample: Bool {
-    switch self.kind {
-    case .number, .color, .flag, .name: false
-    case .unary(_, let part), .components(let part, _, _): part.callsSample
-    case .binary(_, let left, let right): left.callsSample || right.callsSample
-    case .choice(let condition, let first, let second):
-      condition.callsSample || first.callsSample || second.callsSample
-    case .call(let name, let arguments):
-      name == "sample" || arguments.contains { $0.callsSample }
-    }
+      suggestion: KernelNames.nearest(
+        to: name, among: self.names.keys + self.syntax.images.map(\.name)),
+      value: name)
   }
 }

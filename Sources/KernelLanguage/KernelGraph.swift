@@ -6,10 +6,13 @@ import SidelightKernels
 struct KernelGraph {
   /// A number that the pixels or the frame provide.
   enum Input: Hashable {
-    /// A channel of the pixel: 0 red, 1 green, 2 blue, 3 alpha; straight colour.
+    /// A channel of the pixel: 0 red, 1 green, 2 blue, 3 alpha. Straight colour in kernels of one
+    /// pixel, else premultiplied.
     case channel(Int)
-    /// A channel of the pixel at an offset; premultiplied colour in pictures with alpha.
+    /// A channel of the pixel at an offset; premultiplied.
     case sample(x: Int, y: Int, channel: Int)
+    /// A channel of an image's pixel at the same position; premultiplied.
+    case image(Int, channel: Int)
     /// The column of the pixel's centre within its strip.
     case column
     /// The column of the strip's first pixel.
@@ -33,6 +36,10 @@ struct KernelGraph {
     case input(Input)
     /// An operation; existing operands replace missing ones.
     case operation(KernelOperation, Index, Index, Index)
+    /// The pixel of a picture (0, or an image from 1) at a position, as the channels that refer to
+    /// it; premultiplied.
+    case read(Int, Index, Index)
+    case channel(Int, of: Index)
   }
 
   /// The most variable of the values on which a number depends.
@@ -72,14 +79,40 @@ struct KernelGraph {
     return index
   }
 
-  mutating func input(_ input: Input) -> Index {
+  mutating func input(_ input: Input, magnitude: Double? = nil) -> Index {
     let variability: Variability =
       switch input {
-      case .channel, .sample, .column: .pixel
+      case .channel, .sample, .image, .column: .pixel
       case .start, .row, .time, .frame: .row
       case .unknown: .plan
       }
-    return self.insert(.input(input), variability, Self.inputMagnitude)
+    return self.insert(.input(input), variability, magnitude ?? Self.inputMagnitude)
+  }
+
+  /// Returns a channel of the pixel at an offset.
+  mutating func neighbor(x: Int, y: Int, channel: Int) -> Index {
+    self.input(x == 0 && y == 0 ? .channel(channel) : .sample(x: x, y: y, channel: channel))
+  }
+
+  /// Returns the channels of a picture's pixel at a position.
+  mutating func read(_ picture: Int, _ x: Index, _ y: Index) -> [Index] {
+    let pixel = self.insert(.read(picture, x, y), .pixel, Self.inputMagnitude)
+    return (0 ..< 4).map { self.insert(.channel($0, of: pixel), .pixel, Self.inputMagnitude) }
+  }
+
+  /// Returns the maximum distance of a read from a position, in pixels: infinite if it is unknown,
+  /// because the read's position is not the sum of the position and a bounded number.
+  func distance(of read: (x: Index, y: Index), from position: [Index]) -> Double {
+    func distance(_ index: Index, _ origin: Index) -> Double {
+      if index == origin { return 0 }
+      switch self.nodes[index] {
+      case .operation(.add, let a, let b, _) where a == origin: return self.magnitudes[b]
+      case .operation(.add, let a, let b, _) where b == origin: return self.magnitudes[a]
+      case .operation(.subtract, let a, let b, _) where a == origin: return self.magnitudes[b]
+      default: return .infinity
+      }
+    }
+    return max(distance(read.x, position[0]), distance(read.y, position[1]))
   }
 
   /// Returns the value of a node that is constant; `nil` for others.
@@ -165,19 +198,58 @@ struct KernelGraph {
 extension KernelGraph {
   /// Computes nodes in double precision.
   ///
-  /// - Parameter input: The value of an input.
-  func evaluate(_ results: [Index], _ input: (Input) -> Double) -> [Double] {
+  /// - Parameters:
+  ///   - input: The value of an input.
+  ///   - read: A picture's pixel at a position.
+  func evaluate(
+    _ results: [Index], _ input: (Input) -> Double,
+    read: (_ picture: Int, _ x: Double, _ y: Double) -> SIMD4<Double>
+  ) -> [Double] {
     var values: [Double] = []
+    var pixels: [Index: SIMD4<Double>] = [:]
     values.reserveCapacity(self.nodes.count)
-    for node in self.nodes {
+    for (index, node) in self.nodes.enumerated() {
       switch node {
       case .constant(let value): values.append(value)
       case .input(let source): values.append(input(source))
       case .operation(let operation, let a, let b, let c):
         values.append(operation.value(values[a], values[b], values[c]))
+      case .read(let picture, let x, let y):
+        pixels[index] = read(picture, values[x], values[y])
+        values.append(0)
+      case .channel(let channel, let pixel): values.append(pixels[pixel]?[channel] ?? 0)
       }
     }
     return results.map { values[$0] }
+  }
+
+  /// The inputs on which each node depends: a bit per channel of the pixel, and one for all others.
+  private var dependencies: [UInt8] {
+    var masks: [UInt8] = []
+    masks.reserveCapacity(self.nodes.count)
+    for node in self.nodes {
+      switch node {
+      case .constant: masks.append(0)
+      case .input(.channel(let channel)): masks.append(1 << UInt8(channel))
+      case .input, .read, .channel: masks.append(16)
+      case .operation(_, let a, let b, let c): masks.append(masks[a] | masks[b] | masks[c])
+      }
+    }
+    return masks
+  }
+
+  /// Whether results are functions of the pixel's red, green and blue, and alpha does not change.
+  func isPixelFunction(_ results: [Index]) -> Bool {
+    let masks = self.dependencies
+    return self.nodes[results[3]] == .input(.channel(3))
+      && results.prefix(3).allSatisfy { masks[$0] & ~7 == 0 }
+  }
+
+  /// Whether each of red, green and blue is a function of itself, and alpha does not change.
+  func isChannelwise(_ results: [Index]) -> Bool {
+    let masks = self.dependencies
+    return self.nodes[results[3]] == .input(.channel(3))
+      && (0 ..< 3).allSatisfy { masks[results[$0]] & ~(1 << UInt8($0)) == 0 }
   }
 
   /// Returns nodes as an affine function of the pixel's four channels; `nil` if a node isn't

@@ -11,7 +11,7 @@ struct KernelToken {
     case word(String)
     /// A text between quotes.
     case text(String)
-    /// An operator or a bracket: `+`, `<=`, `..`.
+    /// An operator or a bracket: `+`, `<=`, `..<`.
     case symbol(String)
     case end
   }
@@ -40,7 +40,13 @@ struct KernelLexer {
   let bytes: [UInt8]
   private var offset = 0
 
-  private static let pairs: Set<String> = ["<=", ">=", "==", "!=", "&&", "||", ".."]
+  /// The symbols of several characters, the longest first.
+  private static let longSymbols = [
+    "..<", "...", "<=", ">=", "==", "!=", "&&", "||", "..", "->", "+=", "-=", "*=", "/=",
+  ]
+
+  /// The units of lengths, which may follow a number at once.
+  private static let units = ["px", "w", "h", "min"]
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
@@ -126,7 +132,11 @@ struct KernelLexer {
     }
     // A suffix of GLSL's and C's numbers.
     if let letter = self.current, "fF".utf8.contains(letter) { self.offset += 1 }
-    if let letter = self.current, Self.isLetter(letter) {
+    let isUnit = Self.units.contains { unit in
+      self.bytes[self.offset...].starts(with: unit.utf8)
+        && !(self.peek(unit.utf8.count).map { Self.isLetter($0) || Self.isDigit($0) } ?? false)
+    }
+    if let letter = self.current, Self.isLetter(letter), !isUnit {
       throw self.error("a number ends before a name: write '*' between them", at: self.offset)
     }
     if digits.hasPrefix(".") { digits = "0" + digits }
@@ -165,13 +175,13 @@ struct KernelLexer {
   }
 
   private mutating func takeSymbol() throws(KernelTextError) -> String {
-    let pair = String(decoding: self.bytes[self.offset...].prefix(2), as: UTF8.self)
-    if Self.pairs.contains(pair) {
-      self.offset += 2
-      return pair
+    let rest = self.bytes[self.offset...]
+    if let symbol = Self.longSymbols.first(where: { rest.starts(with: $0.utf8) }) {
+      self.offset += symbol.utf8.count
+      return symbol
     }
     let character = String(decoding: self.bytes[self.offset...].prefix(32), as: UTF8.self).first
-    guard let character, "+-*/%<>!?:=().,;".contains(character) else {
+    guard let character, "+-*/%<>!?:=(){}[].,;".contains(character) else {
       let shown = character.map { $0.isASCII && !$0.isLetter && $0 < " " ? "?" : "\($0)" } ?? "?"
       throw self.error(
         "'\(shown.clipped(toBytes: 32))' has no meaning in a kernel", at: self.offset)

@@ -6,6 +6,7 @@ enum KernelOperation: UInt8, CaseIterable {
   // The order of `sl_kernel_operation`.
   case copy, negate, abs, sign, floor, fract, sqrt, exp2, log2, sin, cos, finite
   case add, subtract, multiply, divide, min, max, mod, pow, step, atan2, less, lessOrEqual, equal
+  case hash
   case multiplyAdd, mix, clamp, smooth, select
 
   /// The number of operands.
@@ -26,6 +27,7 @@ enum KernelOperation: UInt8, CaseIterable {
     case .exp2, .log2: 0.27
     case .sin, .cos: 0.42
     case .pow, .atan2: 0.9
+    case .hash: 0.2
     default: 0.06
     }
   }
@@ -62,7 +64,7 @@ enum KernelOperation: UInt8, CaseIterable {
             steps: step, single_steps: 0, row_steps: 1, constants: first, inputs: 0, rows: 0,
             constant_count: 0, single_inputs: 0, singles: 0)
           unsafe rows.pointee.run_kernel(
-            &program, strip.baseAddress.unsafelyUnwrapped, nil, first, 1)
+            &program, strip.baseAddress.unsafelyUnwrapped, nil, first, nil, 1)
         }
         return unsafe values[0]
       }
@@ -99,12 +101,25 @@ enum KernelOperation: UInt8, CaseIterable {
     case .less: a < b ? 1 : 0
     case .lessOrEqual: a <= b ? 1 : 0
     case .equal: a == b ? 1 : 0
+    case .hash: Double(Self.hash(Float(a), Float(b)))
     case .multiplyAdd: a * b + c
     case .mix: a + (b - a) * c
     case .clamp: Self.limited(a, b, c)
     case .smooth: Self.smoothed((a - b) * c)
     case .select: a != 0 ? b : c
     }
+  }
+
+  private static func hash(_ a: Float, _ b: Float) -> Float {
+    func bits(_ x: Float) -> UInt32 { x.isNaN || x == 0 ? 0 : x.bitPattern }
+    let k = bits(b)
+    var h = bits(a)
+    h = (h ^ h >> 16) &* 0x9e37_79b1
+    h = (h ^ h >> 15) &+ (k ^ k >> 16) &* 0x85eb_ca77
+    h = (h ^ h >> 13) &* 0xc2b2_ae3d
+    h = (h ^ h >> 16) &* 0x27d4_eb2f
+    h ^= h >> 15
+    return Float(h >> 8) * 0x1p-24
   }
 
   private static func limited(_ x: Double, _ low: Double, _ high: Double) -> Double {
@@ -124,7 +139,7 @@ enum KernelOperation: UInt8, CaseIterable {
   func magnitude(_ a: Double, _ b: Double, _ c: Double, divisor: Double?) -> Double {
     switch self {
     case .copy, .negate, .abs, .floor: a + 1
-    case .sign, .step, .less, .lessOrEqual, .equal, .smooth, .sin, .cos: 1
+    case .sign, .step, .less, .lessOrEqual, .equal, .smooth, .sin, .cos, .hash: 1
     case .fract: a.isFinite ? 1 : .infinity
     case .sqrt: Swift.max(1, a)
     case .exp2: a < 99 ? 0x1p99 : .infinity

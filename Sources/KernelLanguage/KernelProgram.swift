@@ -15,10 +15,18 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   private let constants: UnsafeMutableBufferPointer<Float>
   /// The inputs of rows, in the order of their slots.
   private let inputs: [KernelGraph.Input]
-  /// Whether the program reads the columns of pixels.
-  private let readsColumn: Bool
-  /// The maximum distance of a neighbour, in pixels.
+  /// The images that are read at the pixel's position.
+  private let imagesInPlace: Set<Int>
+  /// The distance of neighbours that are read from rows of floats, in pixels.
   package let reach: Int
+  /// Whether pixels of the picture are read at computed positions.
+  let readsPicture: Bool
+  /// The maximum distance of computed positions from the pixel; infinite if it is not known.
+  let readDistance: Double
+  /// Whether the result depends on the strip's own pixels.
+  let readsChannels: Bool
+  /// Whether the result depends on the pixel's red, green and blue only, and alpha does not change.
+  let isPixelFunction: Bool
   /// The estimated time of a pixel on one thread with AVX2, without loading and storing it.
   package let nanosecondsPerPixel: Double
   /// Whether the slots fit the C rows.
@@ -38,10 +46,17 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
     self.graph = compiled.graph
     self.results = compiled.results
     self.inputs = schedule.inputs
-    self.readsColumn = schedule.inputs.contains(.column)
     self.reach = schedule.inputs.reduce(0) { reach, input in
       if case .sample(let x, let y, _) = input { max(reach, abs(x), abs(y)) } else { reach }
     }
+    self.imagesInPlace = Set(
+      schedule.inputs.compactMap { input in
+        if case .image(let image, _) = input { image } else { nil }
+      })
+    self.isPixelFunction = compiled.graph.isPixelFunction(compiled.results)
+    self.readsPicture = schedule.readsPicture
+    self.readDistance = schedule.readDistance
+    self.readsChannels = schedule.readsChannels
     self.nanosecondsPerPixel = schedule.nanosecondsPerPixel
     self.fits = schedule.fits
     self.slotCount =
@@ -68,35 +83,99 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   /// The number of steps on rows.
   package var stepCount: Int { unsafe Int(self.program.row_steps) }
 
+  /// The memory of the steps, of the constants and of the graph, in bytes.
+  var byteCount: Int { 64 * self.stepCount + 200 * self.graph.nodes.count }
+
   // MARK: Rows
 
-  /// Computes a strip of straight colour in place.
-  func run(_ strip: Strip, _ rows: sl_rows) {
-    guard self.readsColumn else { return unsafe self.run(strip, rows, inputs: nil) }
-    var column = unsafe Self.columns.start
-    unsafe withUnsafePointer(to: &column) { unsafe self.run(strip, rows, inputs: $0) }
+  /// The pictures that a program reads, other than its strip.
+  @safe
+  struct Sources {
+    var images: [PlacedBackdrop] = []
+    /// The pixels of the source frame at the strip, for images that are the source frame.
+    var source: Strip?
+    /// The rows around the strip.
+    var window: PixelWindow?
+    /// The picture for reads at computed positions.
+    var picture: sl_kernel_picture?
   }
 
-  /// Computes a strip from a window of premultiplied colour.
-  func run(_ strip: Strip, window: PixelWindow, _ rows: sl_rows) {
-    unsafe withUnsafeTemporaryAllocation(
-      of: UnsafePointer<Float>.self, capacity: max(self.inputs.count, 1)
-    ) { pointers in
-      for (index, input) in self.inputs.enumerated() {
-        let pointer =
+  /// Computes a strip in place: straight colour if the kernel is of one pixel, else premultiplied.
+  func run(_ strip: Strip, _ sources: Sources, _ rows: sl_rows) {
+    if self.inputs.isEmpty, sources.images.isEmpty, !self.readsPicture {
+      return unsafe self.run(strip, rows, inputs: nil, pictures: nil)
+    }
+    let channels = 4 * sources.images.count
+    unsafe withUnsafeTemporaryAllocation(of: Float.self, capacity: channels * Strip.capacity) {
+      floats in
+      func row(_ image: Int, _ channel: Int) -> UnsafeMutablePointer<Float> {
+        unsafe floats.baseAddress.unsafelyUnwrapped + (4 * image + channel) * Strip.capacity
+      }
+      for (index, image) in sources.images.enumerated() {
+        guard case .image(let placed) = image, self.imagesInPlace.contains(index) else { continue }
+        unsafe placed.load(
+          Strip(
+            red: row(index, 0), green: row(index, 1), blue: row(index, 2), alpha: row(index, 3),
+            count: strip.count, x: strip.x, y: strip.y, time: strip.time))
+      }
+      unsafe withUnsafeTemporaryAllocation(
+        of: UnsafePointer<Float>.self, capacity: max(self.inputs.count, 1)
+      ) { pointers in
+        for (index, input) in self.inputs.enumerated() {
+          let pointer: UnsafePointer<Float>
           switch input {
           case .sample(let x, let y, let channel):
-            unsafe window.row(offset: y, channel: channel) + (strip.x + x)
-          default: unsafe Self.columns.start
+            guard let window = sources.window else { preconditionFailure("a pass has a window") }
+            unsafe pointer = window.row(offset: y, channel: channel) + (strip.x + x)
+          case .image(let image, let channel):
+            if case .source = sources.images[image], let source = sources.source {
+              unsafe pointer = UnsafePointer(
+                [source.red, source.green, source.blue, source.alpha][channel])
+            } else {
+              unsafe pointer = UnsafePointer(row(image, channel))
+            }
+          default: unsafe pointer = Self.columns.start
           }
-        unsafe pointers.initializeElement(at: index, to: pointer)
+          unsafe pointers.initializeElement(at: index, to: pointer)
+        }
+        unsafe self.withPictures(sources) { pictures in
+          unsafe self.run(strip, rows, inputs: pointers.baseAddress, pictures: pictures)
+        }
       }
-      unsafe self.run(strip, rows, inputs: pointers.baseAddress)
+    }
+  }
+
+  /// Calls `body` with the pictures that are read at computed positions: the picture, and images.
+  private func withPictures(
+    _ sources: Sources, _ body: (UnsafePointer<sl_kernel_picture>) -> Void
+  ) {
+    unsafe withUnsafeTemporaryAllocation(
+      of: sl_kernel_picture.self, capacity: 1 + KernelText.maxImages
+    ) { pictures in
+      if let picture = unsafe sources.picture {
+        unsafe pictures.initializeElement(at: 0, to: picture)
+      }
+      for (index, image) in sources.images.enumerated() {
+        guard case .image(let placed) = image else { continue }
+        unsafe pictures.initializeElement(at: index + 1, to: placed.picture)
+      }
+      unsafe body(UnsafePointer(pictures.baseAddress.unsafelyUnwrapped))
+    }
+  }
+
+  /// Computes pixels of four bytes. For a program that is a function of pixels of bytes.
+  func run(
+    _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int, _ output: UnsafeMutablePointer<UInt8>,
+    _ rows: sl_rows
+  ) {
+    unsafe withUnsafePointer(to: self.program) { program in
+      unsafe rows.run_kernel_pixels(program, input, count, red, output)
     }
   }
 
   private func run(
-    _ strip: Strip, _ rows: sl_rows, inputs: UnsafePointer<UnsafePointer<Float>>?
+    _ strip: Strip, _ rows: sl_rows, inputs: UnsafePointer<UnsafePointer<Float>>?,
+    pictures: UnsafePointer<sl_kernel_picture>?
   ) {
     var channels = unsafe (strip.red, strip.green, strip.blue, strip.alpha)
     var singles = (
@@ -110,7 +189,7 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
             channels.assumingMemoryBound(to: UnsafeMutablePointer<Float>.self).baseAddress
               .unsafelyUnwrapped,
             inputs, singles.assumingMemoryBound(to: Float.self).baseAddress.unsafelyUnwrapped,
-            strip.count)
+            pictures, strip.count)
         }
       }
     }
@@ -120,15 +199,25 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
 
   /// Computes a pixel in double precision.
   ///
-  /// - Parameter sample: A channel of the pixel at an offset.
+  /// - Parameters:
+  ///   - images: The images; the source frame's pixel for an image that is the source frame.
+  ///   - neighbor: The pixel at an offset; premultiplied.
+  ///   - picture: The picture for reads at computed positions.
   func evaluate(
-    _ pixel: SIMD4<Double>, x: Int, y: Int, _ time: FrameTime,
-    sample: (_ x: Int, _ y: Int, _ channel: Int) -> Double = { _, _, _ in 0 }
+    _ pixel: SIMD4<Double>, x: Int, y: Int, _ time: FrameTime, images: [PlacedBackdrop] = [],
+    source: SIMD4<Double> = .zero,
+    neighbor: (_ x: Int, _ y: Int) -> SIMD4<Double> = { _, _ in .zero },
+    picture: (_ x: Double, _ y: Double) -> SIMD4<Double> = { _, _ in .zero }
   ) -> SIMD4<Double> {
     let values = self.graph.evaluate(self.results) { input in
       switch input {
       case .channel(let channel): pixel[channel]
-      case .sample(let x, let y, let channel): sample(x, y, channel)
+      case .sample(let x, let y, let channel): neighbor(x, y)[channel]
+      case .image(let image, let channel):
+        switch images[image] {
+        case .source: source[channel]
+        case .image(let placed): placed.pixel(x, y)[channel]
+        }
       case .column: Double(x) + 0.5
       case .start: 0
       case .row: Double(y) + 0.5
@@ -136,6 +225,11 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
       case .frame: Double(Self.number(time))
       case .unknown: 0
       }
+    } read: { number, x, y in
+      guard number > 0, case .image(let placed) = images[number - 1] else {
+        return picture(x, y)
+      }
+      return Interpolation.pixel(at: x, y, in: placed.size) { placed.pixel($0, $1) }
     }
     return [values[0], values[1], values[2], values[3]]
   }
@@ -150,36 +244,5 @@ package final class KernelProgram: @unchecked Sendable {  // the buffers are wri
   /// The frame's number, which restarts at 0 every 2^20 frames.
   private static func number(_ time: FrameTime) -> Float {
     Float(time.index & 0xF_FFFF)
-  }
-}
-
-/// A compiled kernel that reads other pixels.
-struct KernelWindow: CompiledNeighborhoodKernel {
-  let program: KernelProgram
-
-  var reach: Int { self.program.reach }
-
-  var nanosecondsPerPixel: Double { self.program.nanosecondsPerPixel }
-
-  func callAsFunction(_ window: PixelWindow, at position: PixelPosition) -> Pixel {
-    let result = self.program.evaluate(
-      .zero, x: position.x, y: position.y, FrameTime(index: position.frame)
-    ) { x, y, channel in
-      let pixel = window[x, y]
-      return Double(
-        channel == 0
-          ? pixel.red : channel == 1 ? pixel.green : channel == 2 ? pixel.blue : pixel.alpha)
-    }
-    return Pixel(
-      red: Float(result.x), green: Float(result.y), blue: Float(result.z), alpha: Float(result.w))
-  }
-
-  func apply(_ window: PixelWindow, to strip: ColorStrip) {
-    let time = FrameTime(index: strip.frame, arrival: strip.arrival)
-    unsafe self.program.run(
-      Strip(
-        red: strip.red, green: strip.green, blue: strip.blue, alpha: strip.alpha,
-        count: strip.count, x: strip.x, y: strip.y, time: time),
-      window: window, sl_rows_current().pointee)
   }
 }

@@ -16,6 +16,9 @@ struct KernelExpression: Sendable {
     case call(String, [KernelExpression])
     /// The components that are selected: `rgb`.
     case components(KernelExpression, String, at: Int)
+    case array([KernelExpression])
+    /// An element of an array or a vector, and its index.
+    case element(KernelExpression, KernelExpression)
   }
 
   let kind: Kind
@@ -31,18 +34,62 @@ struct KernelExpression: Sendable {
       switch kind {
       case .number, .color, .flag, .name: []
       case .unary(_, let part), .components(let part, _, _): [part]
-      case .binary(_, let left, let right): [left, right]
+      case .binary(_, let left, let right), .element(let left, let right): [left, right]
       case .choice(let condition, let first, let second): [condition, first, second]
-      case .call(_, let arguments): arguments
+      case .call(_, let arguments), .array(let arguments): arguments
       }
     self.depth = 1 + (parts.map(\.depth).max() ?? 0)
   }
 }
 
-/// A named value within a kernel.
-struct KernelBinding: Sendable {
+/// A statement of a kernel, as parsed.
+struct KernelStatement: Sendable {
+  /// The kind of a statement, with its parts.
+  indirect enum Kind: Sendable {
+    /// `let`, or `var` for a value that assignments may change.
+    case binding(String, KernelExpression, isVariable: Bool)
+    case assignment(String, KernelExpression)
+    /// Statements for every value of a name.
+    case loop(String, Range<Int>, [KernelStatement])
+    /// Statements if a condition is true, and if it is false.
+    case choice(KernelExpression, [KernelStatement], [KernelStatement])
+  }
+
+  let kind: Kind
+  /// The offset of the first byte in the text.
+  let offset: Int
+}
+
+/// A function of a kernel: `func name(a: float) -> vec3 { statements return value }`.
+struct KernelFunction: Sendable {
+  struct Parameter: Sendable {
+    let name: String
+    let type: KernelType
+  }
+
   let name: String
+  let parameters: [Parameter]
+  let type: KernelType
+  let body: [KernelStatement]
   let value: KernelExpression
+}
+
+/// A further picture of a kernel: `image background "The background."`.
+struct KernelImage: Sendable {
+  /// The name of the parameter.
+  let parameter: String
+  /// The name in expressions.
+  let name: String
+  let summary: String
+  /// Whether it may be the source frame: the kernel reads it at the pixel's position only.
+  var acceptsSource = true
+
+  /// The description for clients.
+  var description: ParameterDescription {
+    ParameterDescription(
+      self.parameter, .asset, default: nil, assetKind: .image, acceptsSource: self.acceptsSource,
+      self.summary)
+  }
 }
 
 struct KernelParameter: Sendable {
@@ -50,75 +97,123 @@ struct KernelParameter: Sendable {
   enum Default: Sendable {
     case number(Double)
     case flag(Bool)
-    /// Two to four numbers.
+    /// Numbers: a vector if they are two to four, else an array.
     case vector([Double])
     /// Four channels.
     case color([Double])
+    /// A length, which is a number of pixels in expressions.
+    case length(Length)
+    /// A position, which is two numbers of pixels in expressions.
+    case point(FramePoint)
+
+    var isLength: Bool { if case .length = self { true } else { false } }
   }
 
   let name: String
+  /// The name in expressions, if it is another one.
+  let alias: String?
   let defaultValue: Default
+  let unit: ParameterDescription.Unit
   /// The accepted values; `nil` for parameters of other filters.
   let range: ClosedRange<Double>?
+  /// The range of a slider; `nil` for the accepted values.
+  let slider: ClosedRange<Double>?
   let summary: String
 
   /// The description for clients.
   var description: ParameterDescription {
-    switch self.defaultValue {
-    case .number(let number):
-      ParameterDescription(
-        self.name, .number, default: .number(number), slider: self.range, limits: self.range,
-        self.summary)
-    case .flag(let flag):
-      ParameterDescription(self.name, .flag, default: .flag(flag), self.summary)
-    case .vector(let numbers):
-      ParameterDescription(
-        self.name, .vector(count: numbers.count), default: .vector(numbers), slider: self.range,
-        limits: self.range, self.summary)
-    case .color(let channels):
-      ParameterDescription(
-        self.name, .color,
-        default: .color(
-          RGBAColor(
-            red: channels[0], green: channels[1], blue: channels[2], alpha: channels[3])),
-        self.summary)
-    }
+    let (kind, value): (ParameterDescription.Kind, ParameterValue) =
+      switch self.defaultValue {
+      case .number(let number): (.number, .number(number))
+      case .flag(let flag): (.flag, .flag(flag))
+      case .vector(let numbers): (.vector(count: numbers.count), .vector(numbers))
+      case .color(let channels):
+        (
+          .color,
+          .color(
+            RGBAColor(
+              red: channels[0], green: channels[1], blue: channels[2], alpha: channels[3]))
+        )
+      case .length(let length):
+        (.length, length.unit == .pixels ? .number(length.value) : .length(length))
+      case .point(let point): (.point, .point(point))
+      }
+    return ParameterDescription(
+      self.name, kind, default: value, slider: self.slider ?? self.range, limits: self.range,
+      unit: self.unit, self.summary)
   }
 
-  /// The components of the default.
-  var defaultComponents: [Double] {
+  /// The numbers of the default.
+  var defaultNumbers: [Double] {
     switch self.defaultValue {
     case .number(let number): [number]
     case .flag(let flag): [flag ? 1 : 0]
     case .vector(let numbers), .color(let numbers): numbers
+    case .length(let length): [length.value]
+    case .point(let point): [point.x.value, point.y.value]
     }
+  }
+
+  /// Returns the components of a value in frames of a size: the default's if the parameter doesn't
+  /// take values of its kind.
+  func components(of value: ParameterValue?, in size: FrameSize) -> [Double] {
+    let components: [Double] =
+      switch value {
+      case .number(let number)?: [number]
+      case .flag(let flag)?: [flag ? 1 : 0]
+      case .vector(let numbers)?: numbers
+      case .color(let color)?: [color.red, color.green, color.blue, color.alpha]
+      case .length(let length)?: [length.pixels(in: size)]
+      case .point(let point)?: [point.x.pixels(in: size), point.y.pixels(in: size)]
+      case .text?, nil: []
+      }
+    if components.count == self.type.count { return components }
+    return self.components(of: self.description.defaultValue, in: size)
   }
 
   /// The type of the parameter's name in expressions.
   var type: KernelType {
     switch self.defaultValue {
-    case .number: .number
+    case .number, .length: .number
     case .flag: .flag
-    case .vector(let numbers): .vector(numbers.count)
+    case .vector(let numbers):
+      (2 ... 4).contains(numbers.count)
+        ? .vector(numbers.count) : .array(.number, numbers.count)
     case .color: .vector(4)
+    case .point: .vector(2)
     }
   }
 }
 
 /// The type of an expression.
-enum KernelType: Sendable, Hashable, CustomStringConvertible {
+indirect enum KernelType: Sendable, Hashable, CustomStringConvertible {
   case flag
   case number
   /// Two to four numbers.
   case vector(Int)
+  case array(KernelType, Int)
 
   /// The number of components.
   var count: Int {
-    if case .vector(let count) = self { count } else { 1 }
+    switch self {
+    case .flag, .number: 1
+    case .vector(let count): count
+    case .array(let type, let count): type.count * count
+    }
   }
 
-  /// Whether it has numbers.
-  var isNumeric: Bool { self != .flag }
+  /// Whether it is a number or a vector.
+  var isNumeric: Bool {
+    switch self {
+    case .number, .vector: true
+    case .flag, .array: false
+    }
+  }
+
+  /// The types that functions name.
+  static let named: [String: KernelType] = [
+    "float": .number, "vec2": .vector(2), "vec3": .vector(3), "vec4": .vector(4), "bool": .flag,
+  ]
 
   /// The type of that many numbers.
   init(count: Int) { self = count == 1 ? .number : .vector(count) }
@@ -129,6 +224,7 @@ enum KernelType: Sendable, Hashable, CustomStringConvertible {
     case .flag: "bool"
     case .number: "float"
     case .vector(let count): "vec\(count)"
+    case .array(let type, let count): "array of \(count) \(type)"
     }
   }
 }
@@ -136,7 +232,7 @@ enum KernelType: Sendable, Hashable, CustomStringConvertible {
 /// The names that the language defines.
 enum KernelNames {
   /// The named values.
-  static let values = ["color", "position", "size", "uv", "time", "frame", "pi"]
+  static let values = ["color", "position", "size", "uv", "time", "frame", "pi", "isOpaque"]
 
   /// The functions of one number that apply to every component.
   static let unary = [
@@ -152,12 +248,15 @@ enum KernelNames {
 
   /// The functions with arguments of other kinds.
   static let others = [
-    "atan", "dot", "length", "distance", "normalize", "cross", "luma", "sample", "float", "vec2",
-    "vec3", "vec4",
+    "atan", "dot", "length", "distance", "normalize", "cross", "luma", "sample", "sampleAt", "hash",
+    "float", "vec2", "vec3", "vec4",
   ]
 
-  /// All functions.
+  /// The functions that the compiler knows.
   static let functions = Self.unary + Self.binary + Self.ternary + Self.others
+
+  /// All functions.
+  static let allFunctions = Self.functions + KernelLibrary.functions.map(\.name)
 
   /// The names in other shading languages, and the names in this language.
   private static let aliases = [
@@ -166,10 +265,13 @@ enum KernelNames {
     "texture2D": "sample", "tex": "sample", "luminance": "luma", "gray": "luma", "coord": "uv",
     "destCoord": "position", "gl_FragCoord": "position", "fragCoord": "position", "rgb": "color",
     "rgba": "color", "pixel": "color", "resolution": "size", "iTime": "time",
-    "iResolution": "size", "PI": "pi",
+    "iResolution": "size", "PI": "pi", "samplerCoord": "position", "random": "hash",
+    "srgb_to_linear": "srgbToLinear", "linear_to_srgb": "linearToSrgb", "rgb2hsv": "rgbToHsv",
+    "hsv2rgb": "hsvToRgb", "unpremul": "unpremultiply", "premul": "premultiply",
   ]
 
-  /// Whether a kernel cannot use the name for its own values.
+  /// Whether a kernel cannot use the name for its own values. The names of the library's functions
+  /// are free.
   static func isBuiltIn(_ name: String) -> Bool {
     Self.values.contains(name) || Self.functions.contains(name)
   }

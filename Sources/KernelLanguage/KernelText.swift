@@ -9,26 +9,45 @@ public import SidelightKernels
 ///     let g = smoothstep(0.5, 1, luma(color)) * intensity
 ///     return mix(color.rgb, vec3(1, 0.95, 0.8), g)
 ///
-/// Kernels don't have loops or state, and their length and cost are bounded. Equal kernels give the
-/// same bits on every machine.
+/// Kernels don't have state, and their length and cost are bounded: loops have a constant number of
+/// turns. Equal kernels give the same bits on every machine.
 public struct KernelText: Sendable {
   /// The parts of a text.
   struct Syntax: Sendable {
     var name = ""
     var summary = ""
+    var category = FilterDescription.Category.effect
+    var fidelity = Fidelity.formula
+    var isCoreImage = false
+    var keywords = ""
+    var examples: [String] = []
     var parameters: [KernelParameter] = []
-    var bindings: [KernelBinding] = []
+    var images: [KernelImage] = []
+    var functions: [KernelFunction] = []
+    var statements: [KernelStatement] = []
+    /// The offset of the code after the parameters.
+    var codeOffset = 0
     var result = KernelExpression(kind: .number(0), offset: 0)
     /// The offset of the result in the text.
     var resultOffset = 0
+    /// Whether the result is the position to read.
+    var isWarp = false
+    /// Whether the kernel reads other pixels of the picture.
+    var isNeighborhood = false
   }
 
   /// The maximum size of a text in bytes.
   public static let maxByteCount = 16 << 10
   /// The maximum number of parameters.
   public static let maxParameters = 32
-  /// The maximum number of `let` bindings.
-  public static let maxBindings = 256
+  /// The maximum number of further images.
+  public static let maxImages = 4
+  /// The maximum number of functions.
+  public static let maxFunctions = 32
+  /// The maximum number of statements.
+  public static let maxStatements = 256
+  /// The maximum number of turns of a loop, and of elements of an array.
+  public static let maxTurns = 256
   /// The maximum number of expressions, counting every number, name and operation.
   public static let maxExpressions = 4096
   /// The deepest nesting of brackets.
@@ -41,16 +60,14 @@ public struct KernelText: Sendable {
   /// The maximum cost of a pixel, in nanoseconds as estimated by the compiler: a tenth of a second
   /// for a frame of 1920x1080 pixels.
   public static let maxNanosecondsPerPixel = 50.0
-  /// The maximum distance that `sample` reads, in pixels. Larger offsets count as this one.
-  public static let maxReach = 32
+  /// The maximum distance of neighbours that a kernel reads from rows of floats, in pixels.
+  static let maxReach = 32
 
   /// The parameters of the filter itself, which a kernel's cannot have as names.
   static let reservedParameters: Set<String> = ["asset", "source"]
 
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
   let syntax: Syntax
-  /// Whether the kernel reads other pixels.
-  let isNeighborhood: Bool
   /// The estimated time of a pixel for the costliest values of the parameters.
   public let nanosecondsPerPixel: Double
 
@@ -79,9 +96,17 @@ public struct KernelText: Sendable {
     var parser = KernelParser(bytes)
     self.bytes = bytes
     self.syntax = try parser.parse(requiresHeader: requiresHeader)
-    let check = try KernelCompiler.check(self.syntax, bytes)
-    self.isNeighborhood = check.isNeighborhood
-    self.nanosecondsPerPixel = check.nanosecondsPerPixel
+    self.nanosecondsPerPixel = try KernelCompiler.check(self.syntax, bytes)
+  }
+
+  /// Parses a file of the catalogue, without the check that the tests make.
+  ///
+  /// - Throws: ``KernelTextError`` at the first error.
+  init(parsing bytes: [UInt8]) throws(KernelTextError) {
+    var parser = KernelParser(bytes)
+    self.bytes = bytes
+    self.syntax = try parser.parse(requiresHeader: true)
+    self.nanosecondsPerPixel = 0
   }
 
   /// The name; empty for a text without one.
@@ -91,16 +116,29 @@ public struct KernelText: Sendable {
   public var summary: String { self.syntax.summary }
 
   /// The descriptions of the parameters.
-  public var parameters: [ParameterDescription] { self.syntax.parameters.map(\.description) }
+  public var parameters: [ParameterDescription] {
+    self.syntax.images.map(\.description) + self.syntax.parameters.map(\.description)
+  }
 
   /// The part of the frame on which a pixel depends.
-  public var reach: FilterDescription.Reach { self.isNeighborhood ? .neighborhood : .pixel }
+  public var reach: FilterDescription.Reach { self.syntax.isNeighborhood ? .neighborhood : .pixel }
 
   /// The description of the kernel as a filter. Its name is the text's name, and not a filter's.
-  package var description: FilterDescription {
+  package var description: FilterDescription { self.description(formula: "") }
+
+  /// The description of a filter of the catalogue: its formula is the code.
+  var catalogueDescription: FilterDescription {
+    var code = self.bytes[self.syntax.codeOffset...]
+    while let last = code.last, last <= UInt8(ascii: " ") { code.removeLast() }
+    return self.description(formula: String(decoding: code, as: UTF8.self))
+  }
+
+  private func description(formula: String) -> FilterDescription {
     FilterDescription(
-      name: self.name, summary: self.summary, category: .effect, reach: self.reach,
-      fidelity: .formula, formula: "", parameters: self.parameters)
+      name: self.name, summary: self.summary, category: self.syntax.category, reach: self.reach,
+      fidelity: self.syntax.fidelity, isCoreImage: self.syntax.isCoreImage,
+      keywords: self.syntax.keywords, examples: self.syntax.examples, formula: formula,
+      parameters: self.parameters)
   }
 
   /// Whether a file is a kernel, by its first word after spaces and comments. Other files of assets

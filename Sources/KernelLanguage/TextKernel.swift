@@ -1,4 +1,3 @@
-import CKernels
 public import SidelightKernels
 import SidelightScene
 
@@ -8,7 +7,7 @@ import SidelightScene
 /// colour is a colour matrix, which folds with its neighbours in the pipeline. Other kernels of one
 /// pixel join the strips of their neighbours, and kernels that read other pixels are separate
 /// passes.
-struct TextKernel: CatalogueFilter, AdjustableFilter {
+struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter {
   static let description = FilterDescription(
     name: "kernel",
     summary: "Computes each pixel by a function that is given as text.",
@@ -37,56 +36,32 @@ struct TextKernel: CatalogueFilter, AdjustableFilter {
         "The text of the kernel, unless `asset` names one; `color` changes nothing."),
     ])
 
-  /// The memory of a node of the graph that a program keeps, in bytes.
-  private static let bytesPerNode = 200
-
   /// The kernel; `nil` only if its asset was replaced by one of another kind.
-  let text: KernelText?
-  private let values: [[Double]]
+  let filter: KernelFilter?
 
   init(_ arguments: Arguments) {
     // The text has been parsed before, for its parameters, and is valid.
-    self.init(
-      arguments.kernel("asset")?.text ?? (try? KernelText(arguments.text("source"))), arguments)
+    let text = arguments.kernel("asset")?.text ?? (try? KernelText(arguments.text("source")))
+    self.init(text.map { KernelFilter($0, arguments) })
   }
 
-  private init(_ text: KernelText?, _ arguments: Arguments) {
-    self.text = text
-    // An asset may have been replaced since; parameters that it did not have are at their defaults.
-    self.values = (text?.syntax.parameters ?? []).map { parameter in
-      let value = arguments.values[parameter.name]?.components ?? []
-      return value.count == parameter.type.count ? value : parameter.defaultComponents
-    }
+  private init(_ filter: KernelFilter?) {
+    self.filter = filter
   }
 
   /// Returns the same kernel with other parameter values, without parsing the text again.
-  func with(_ arguments: Arguments) -> TextKernel { TextKernel(self.text, arguments) }
+  func with(_ arguments: Arguments) -> TextKernel {
+    TextKernel(self.filter?.with(arguments))
+  }
+
+  var warps: Bool { self.filter?.text.syntax.isWarp ?? false }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
-    guard let text = self.text,
-      let compiled = try? KernelCompiler.compile(
-        text.syntax, text.bytes,
-        KernelCompiler.Setting(
-          parameters: self.values, size: geometry.size, isOpaque: geometry.isOpaque))
-    else { return [] }
-    // The results of neighbourhoods are premultiplied, and matrices take straight colour.
-    if !compiled.isNeighborhood, let matrix = compiled.graph.affineMap(of: compiled.results) {
-      return matrix == .identity ? [] : [.matrix(matrix)]
-    }
-    let program = KernelProgram(compiled)
-    // With parameters, the program is at most as large as the checked one.
-    guard program.fits else { return [] }
-    let bytes = 64 * program.stepCount + Self.bytesPerNode * compiled.graph.nodes.count
-    guard !compiled.isNeighborhood else {
-      return [FilterNode(.window(KernelWindow(program: program)), byteCost: bytes)]
-    }
-    let kernel = StripKernel(nanosecondsPerPixel: program.nanosecondsPerPixel) {
-      pixel, x, y, time in
-      program.evaluate(pixel, x: x, y: y, time)
-    } apply: { strip in
-      unsafe program.run(strip, sl_rows_current().pointee)
-    }
-    return [FilterNode(.kernel(kernel), byteCost: bytes)]
+    self.nodes(for: geometry, in: .sRGBGamma)
+  }
+
+  func nodes(for geometry: FrameGeometry, in space: WorkingSpace) -> [FilterNode] {
+    self.filter?.nodes(for: geometry, in: space) ?? []
   }
 }
 
@@ -133,19 +108,6 @@ extension FilterCall {
   }
 }
 
-extension ParameterValue {
-  /// The numbers of a value; empty for texts, lengths and points.
-  fileprivate var components: [Double] {
-    switch self {
-    case .number(let number): [number]
-    case .flag(let flag): [flag ? 1 : 0]
-    case .vector(let numbers): numbers
-    case .color(let color): [color.red, color.green, color.blue, color.alpha]
-    case .length, .point, .text: []
-    }
-  }
-}
-
 extension FilterCatalogue {
   /// The filters of this package that don't need other libraries.
   public static let builtIn: FilterCatalogue = {
@@ -156,12 +118,16 @@ extension FilterCatalogue {
     return catalogue
   }()
 
-  /// Adds the filter `kernel`. Its calls have the parameters that their text declares.
+  /// Adds the filter `kernel`, with calls that have the parameters of their text, and the filters
+  /// that are kernels (``KernelCatalogue``).
   package mutating func registerKernelLanguage() {
     self.register(TextKernel.description) { call, assets, path throws(PipelineError) in
       try TextKernel.parameters(of: call, assets, path: path)
     } make: {
       TextKernel($0)
+    }
+    for text in KernelCatalogue.texts {
+      self.register(text.catalogueDescription) { KernelFilter(text, $0) }
     }
   }
 }
@@ -179,7 +145,7 @@ extension ResolvedPipeline {
       let path = "\(path)stages[\(index)]"
       switch stage.content {
       case .filter(_, _, let value):
-        return (value as? TextKernel)?.text.map { [(path, $0)] } ?? []
+        return (value as? TextKernel)?.filter.map { [(path, $0.text)] } ?? []
       case .stages(let inner, _): return Self.kernels(of: inner, path: "\(path).pipeline.")
       }
     }

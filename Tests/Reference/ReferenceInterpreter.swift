@@ -128,6 +128,8 @@ package struct ReferenceInterpreter {
         current.mapPixels { pixel, x, y in kernel.reference(pixel, x, y, self.time) }
       case .source(let kernel):
         current = self.apply(kernel, to: current)
+      case .neighborhood(let operation as any DefinedOperation):
+        current = self.apply(operation, to: current.inItsFormat).inItsFormat
       case .neighborhood(let operation):
         current = Self.apply(operation, to: current)
       case .window(let kernel):
@@ -260,6 +262,25 @@ package struct ReferenceInterpreter {
           }
         }
       }
+    }
+    return result
+  }
+
+  private func apply(
+    _ operation: any DefinedOperation, to picture: ReferencePicture
+  ) -> ReferencePicture {
+    let width = picture.geometry.size.width
+    var result = picture
+    for index in result.pixels.indices {
+      let pixel = operation.pixel(
+        x: index % width, y: index / width, of: picture.geometry.size, self.time
+      ) { x, y in
+        let pixel = picture.pixels[y * width + x]
+        let factor = picture.hasAlpha ? pixel.w : 1
+        return [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
+      }
+      let factor = picture.hasAlpha ? (pixel.w > 0 ? 1 / pixel.w : 0) : 1
+      result.pixels[index] = [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
     }
     return result
   }

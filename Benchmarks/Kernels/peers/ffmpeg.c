@@ -21,7 +21,29 @@ typedef struct filter {
 #define PLATE                                                                                 \
   "drawtext=" FONT ":text='Ada Lovelace\nAnalytical Engines':fontsize=54:fontcolor=white:x=54:"   \
   "y=h-th-54:box=1:boxcolor=black@0.6:boxborderw=20:shadowcolor=black@0.5:shadowx=2:shadowy=3"
+// The pixel's luma, smoothstep(.5, 1, luma) * .6 as a and b, and the mix with a channel of the glow.
+#define LUMA "(.2126*r(X,Y)+.7152*g(X,Y)+.0722*b(X,Y))"
+#define GLOW(channel, target)                                                                 \
+  "st(0,clip(" LUMA "/127.5-1,0,1));st(1,ld(0)*ld(0)*(3-2*ld(0))*.6);" channel                   \
+  "(X,Y)+(" target "-" channel "(X,Y))*ld(1)"
+#define MEAN(c)                                                                               \
+  "(" c "(X-1,Y-1)+" c "(X,Y-1)+" c "(X+1,Y-1)+" c "(X-1,Y)+" c "(X,Y)+" c "(X+1,Y)+" c          \
+  "(X-1,Y+1)+" c "(X,Y+1)+" c "(X+1,Y+1))/9"
+#define AT(x, y) "(.2126*r(X" x ",Y" y ")+.7152*g(X" x ",Y" y ")+.0722*b(X" x ",Y" y "))"
+#define SOBEL                                                                                 \
+  "hypot(" AT("+1", "-1") "+2*" AT("+1", "") "+" AT("+1", "+1") "-" AT("-1", "-1") "-2*"         \
+  AT("-1", "") "-" AT("-1", "+1") "," AT("-1", "+1") "+2*" AT("", "+1") "+" AT("+1", "+1") "-"   \
+  AT("-1", "-1") "-2*" AT("", "-1") "-" AT("+1", "-1") ")"
+#define SWIRL(c)                                                                              \
+  "st(0,X+.5-W/2);st(1,Y+.5-H/2);st(2,clip(hypot(ld(0),ld(1))/(H/2),0,1));"                      \
+  "st(3,3*(1-ld(2)*ld(2)*(3-2*ld(2))));" c                                                     \
+  "(W/2-.5+ld(0)*cos(ld(3))-ld(1)*sin(ld(3)),H/2-.5+ld(0)*sin(ld(3))+ld(1)*cos(ld(3)))"
+#define GEQ(r, g, b) "geq=r='" r "':g='" g "':b='" b "'"
 static const filter filters[] = {
+    {"kernel-glow", "bgra", "bgra", GEQ(GLOW("r", "255"), GLOW("g", "242.25"), GLOW("b", "204"))},
+    {"kernel-sobel", "bgra", "bgra", GEQ(SOBEL, SOBEL, SOBEL)},
+    {"kernel-mean", "bgra", "bgra", GEQ(MEAN("r"), MEAN("g"), MEAN("b"))},
+    {"kernel-swirl", "bgra", "bgra", GEQ(SWIRL("r"), SWIRL("g"), SWIRL("b"))},
     {"matrix-bgra", "bgra", "bgra", SEPIA(".359:.704:.137:0:.299:.587:.114:0:.239:.47:.091")},
     {"five-bgra", "bgra", "bgra", FIVE},
     {"five-i420", "i420", "i420", FIVE},

@@ -135,6 +135,25 @@ def hole(frame, slot):
     return cv2.remap(frame, *HOLE, cv2.INTER_LINEAR, target(slot), borderMode=EDGE)
 
 
+t = np.clip(from_center / (HEIGHT / 2), 0, 1)
+turn = 3 * (1 - t * t * (3 - 2 * t))
+SWIRL = cv2.convertMaps(
+    ((x - WIDTH / 2) * np.cos(turn) - (y - HEIGHT / 2) * np.sin(turn) + WIDTH / 2).astype(np.float32),
+    ((x - WIDTH / 2) * np.sin(turn) + (y - HEIGHT / 2) * np.cos(turn) + HEIGHT / 2).astype(np.float32),
+    cv2.CV_16SC2)
+
+
+def swirl(frame, slot):
+    return cv2.remap(frame, *SWIRL, cv2.INTER_LINEAR, target(slot), borderMode=EDGE)
+
+
+MEAN = np.full((3, 3), 1 / 9, np.float32)
+
+
+def mean(frame, slot):
+    return cv2.filter2D(frame, -1, MEAN, target(slot), borderType=EDGE)
+
+
 def zoom(frame, slot):
     """Every step doubles the points of the ray: six steps make 64."""
     out, between = target(slot), target(0, name="between")
@@ -193,6 +212,8 @@ WORKS = {
         "bgra", "filter2D with a line of 41 pixels",
         lambda frame, slot: cv2.filter2D(frame, -1, LINE, target(slot), borderType=EDGE)),
     "pixellate": Work("bgra", "resize by area, resize by nearest", pixellate),
+    "kernel-mean": Work("bgra", "filter2D", mean),
+    "kernel-swirl": Work("bgra", "remap with fixed-point maps", swirl),
     "hole": Work("bgra", "remap with fixed-point maps", hole),
     "zoom": Work("bgra", "six times warpAffine and addWeighted", zoom),
     "bloom": Work("bgra", "GaussianBlur, subtract, addWeighted", bloom),

@@ -801,7 +801,13 @@ typedef struct sl_rows {
   void (*run_kernel)(
       const sl_kernel_program *program, float *_Nonnull const strip[_Nonnull 4],
       const float *_Nonnull const *_Nullable inputs, const float *single_inputs,
-      ptrdiff_t count);
+      const sl_kernel_picture *_Nullable pictures, ptrdiff_t count);
+  /// The same on pixels of four bytes, which keep the fourth byte, for programs without inputs,
+  /// alpha, position and time. `in` and `out` may be the same memory. `red` is the index of red in a
+  /// pixel: 0 or 2.
+  void (*run_kernel_pixels)(
+      const sl_kernel_program *program, const uint8_t *in, ptrdiff_t count, ptrdiff_t red,
+      uint8_t *out);
 } sl_rows;
 
 #pragma clang assume_nonnull end

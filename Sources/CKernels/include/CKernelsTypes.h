@@ -385,6 +385,8 @@ typedef enum sl_kernel_operation {
   SL_KERNEL_LESS,
   SL_KERNEL_LESS_EQUAL,
   SL_KERNEL_EQUAL,
+  /// A random number of 0 ... 1 without 1 for the bits of a and b; -0 and NaN count as 0.
+  SL_KERNEL_HASH,
   /// a * b, rounded, + c.
   SL_KERNEL_MULTIPLY_ADD,
   /// a + (b - a) * c.
@@ -395,6 +397,13 @@ typedef enum sl_kernel_operation {
   SL_KERNEL_SMOOTH,
   /// b if a is not 0, else c.
   SL_KERNEL_SELECT,
+  /// The pixel of a picture at (a, b), in pixels from the top left: interpolated linearly, and
+  /// clamped at the edges. The step after it is no step: its slots `out`, `a` and `b` are the rows
+  /// of green, blue and alpha.
+  SL_KERNEL_READ,
+  /// A weighted sum of rows, as many as `singles`: row a times single number b, plus that of the
+  /// next step, and so on, in this order. The steps after the first are no steps of their own.
+  SL_KERNEL_SUM,
 } sl_kernel_operation;
 
 /// One step of a kernel program. Slots are rows of numbers, or single numbers that hold for the
@@ -402,7 +411,8 @@ typedef enum sl_kernel_operation {
 typedef struct sl_kernel_step {
   /// An sl_kernel_operation.
   uint8_t operation;
-  /// Bits 0, 1 and 2: whether the slots a, b and c are single numbers; not all of them.
+  /// Bits 0, 1 and 2: whether the slots a, b and c are single numbers; not all of them. Of a read:
+  /// the number of the picture.
   uint8_t singles;
   uint16_t out;
   uint16_t a;
@@ -410,6 +420,18 @@ typedef struct sl_kernel_step {
   uint16_t b;
   uint16_t c;
 } sl_kernel_step;
+
+/// A picture that kernel programs read at computed positions: four interleaved channels with red or
+/// blue first, and alpha last.
+typedef struct sl_kernel_picture {
+  const void *start;
+  ptrdiff_t stride;
+  int32_t width;
+  int32_t height;
+  /// Whether samples are deep (16 bits, in units of 1/32 level).
+  int32_t is_deep;
+  int32_t is_bgra;
+} sl_kernel_picture;
 
 /// The maximum number of slots of a kernel program.
 #define SL_KERNEL_SLOTS 4096

@@ -1,4 +1,4 @@
-import CKernels
+package import CKernels
 import Synchronization
 
 /// An image resampled for frames of one size: created with a plan, and read for every frame.
@@ -84,6 +84,14 @@ package final class PlacedImage: Sendable {
 
   /// The memory of the pixels, in bytes.
   package var byteCount: Int { self.rect.x.count * self.rect.y.count * 8 }
+
+  /// The number of pixels.
+  package var size: FrameSize {
+    FrameSize(width: self.rect.x.count, height: self.rect.y.count)
+  }
+
+  /// The pixels for kernel programs; valid while the object lives.
+  package var picture: sl_kernel_picture { unsafe self.raster.view.kernelPicture }
 
   /// Whether any of the strip's pixels is covered.
   package func intersects(_ strip: Strip) -> Bool { self.rect.intersects(strip) }

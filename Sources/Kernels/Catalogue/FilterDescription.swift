@@ -11,6 +11,10 @@ public struct FilterDescription: Sendable, Hashable {
     case distortion
     case geometry
     case compositing
+    case generator
+    case halftone
+    case tile
+    case transition
     case analysis
     case custom
   }

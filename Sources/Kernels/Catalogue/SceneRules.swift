@@ -20,6 +20,12 @@ extension SceneFilter {
   package var protects: Bool { false }
 }
 
+/// A filter that is a distortion only with some arguments.
+package protocol WarpingFilter: Filter {
+  /// Whether the filter, with its arguments, moves pixels as filters of distortion do.
+  var warps: Bool { get }
+}
+
 /// The rules of pipelines with scene filters.
 ///
 /// - Faces and mattes are found in the frame as it arrives. Filters of geometry or distortion must
@@ -121,8 +127,11 @@ struct SceneRules {
       self.protecting = self.protecting ?? place.filter
       self.remaining -= 1
     }
-    let category = filter.description.category
-    if category == .geometry || category == .distortion { self.warping = self.warping ?? place }
+    let moves: Set<FilterDescription.Category> = [.geometry, .distortion, .tile]
+    let warps = (filter as? any WarpingFilter)?.warps ?? false
+    if moves.contains(filter.description.category) || warps {
+      self.warping = self.warping ?? place
+    }
     if self.moving == nil, self.remaining > 0 {
       self.moving = self.warping ?? (Self.mayMove(filter, in: space) ? place : nil)
     }
@@ -154,9 +163,11 @@ struct SceneRules {
   /// The parameter that names the source frame; `nil` if the filter doesn't read it.
   private func source(in arguments: Arguments, of name: String) -> String? {
     let parameters = self.catalogue.entry(named: name)?.description.parameters ?? []
-    return parameters.first {
-      $0.acceptsSource && arguments.values[$0.name] == .text(Asset.sourceName)
-    }?.name
+    // The images of a kernel in text are not in the description of the filter.
+    return arguments.values.keys.sorted().first { key in
+      arguments.values[key] == .text(Asset.sourceName)
+        && parameters.first { $0.name == key }?.acceptsSource ?? true
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+package import CKernels
+
 /// The samples that a pass reads or writes, of a frame or of a picture between two passes.
 @safe
 package struct Raster: Sendable {
@@ -124,6 +126,16 @@ extension RasterView {
   /// Bytes from one row of a plane to the next.
   func stride(plane: Int) -> Int {
     unsafe self.row(1, plane: plane) - self.row(0, plane: plane)
+  }
+}
+
+extension RasterView {
+  /// The samples for kernel programs, of a format with four channels.
+  package var kernelPicture: sl_kernel_picture {
+    unsafe sl_kernel_picture(
+      start: self.row(0), stride: self.stride(plane: 0), width: Int32(self.size.width),
+      height: Int32(self.size.height), is_deep: self.depth == .deep ? 1 : 0,
+      is_bgra: self.format == .bgra8 ? 1 : 0)
   }
 }
 

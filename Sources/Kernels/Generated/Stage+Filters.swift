@@ -113,6 +113,16 @@ extension Stage {
 // MARK: Colour
 
 extension Stage {
+  /// The absolute difference from a second image.
+  ///
+  /// Core Image: `CIColorAbsoluteDifference`.
+  ///
+  /// - Parameter image2: The name of the second image, or source: the frame before the first stage.
+  ///   Required.
+  public static func colorAbsoluteDifference(image2: String) -> Stage {
+    .filter("colorAbsoluteDifference", given: ["image2": image2])
+  }
+
   /// Shifts colours, with separate shifts for shadows, midtones and highlights.
   ///
   /// - Parameters:
@@ -135,6 +145,21 @@ extension Stage {
       ])
   }
 
+  /// Limits every channel to a range.
+  ///
+  /// Core Image: `CIColorClamp`.
+  ///
+  /// - Parameters:
+  ///   - minComponents: The least red, green, blue and alpha. 4 numbers, default `[0, 0, 0, 0]`,
+  ///     slider 0 to 1, limits -8 to 8.
+  ///   - maxComponents: The greatest red, green, blue and alpha. 4 numbers, default `[1, 1, 1, 1]`,
+  ///     slider 0 to 1, limits -8 to 8.
+  public static func colorClamp(
+    minComponents: [Double]? = nil, maxComponents: [Double]? = nil
+  ) -> Stage {
+    .filter("colorClamp", given: ["minComponents": minComponents, "maxComponents": maxComponents])
+  }
+
   /// Adjusts saturation, brightness and contrast.
   ///
   /// Core Image: `CIColorControls`.
@@ -155,6 +180,29 @@ extension Stage {
       ])
   }
 
+  /// Replaces every channel by a polynomial of second degree of red, green and blue.
+  ///
+  /// Core Image: `CIColorCrossPolynomial`.
+  ///
+  /// - Parameters:
+  ///   - redCoefficients: The coefficients of red: of r, g, b, r r, g g, b b, r g, g b, b r and 1.
+  ///     10 numbers, default `[1, 0, 0, 0, 0, 0, 0, 0, 0, 0]`, slider -2 to 2, limits -16 to 16.
+  ///   - greenCoefficients: The coefficients of green: of r, g, b, r r, g g, b b, r g, g b, b r and
+  ///     1. 10 numbers, default `[0, 1, 0, 0, 0, 0, 0, 0, 0, 0]`, slider -2 to 2, limits -16 to 16.
+  ///   - blueCoefficients: The coefficients of blue: of r, g, b, r r, g g, b b, r g, g b, b r and
+  ///     1. 10 numbers, default `[0, 0, 1, 0, 0, 0, 0, 0, 0, 0]`, slider -2 to 2, limits -16 to 16.
+  public static func colorCrossPolynomial(
+    redCoefficients: [Double]? = nil, greenCoefficients: [Double]? = nil,
+    blueCoefficients: [Double]? = nil
+  ) -> Stage {
+    .filter(
+      "colorCrossPolynomial",
+      given: [
+        "redCoefficients": redCoefficients, "greenCoefficients": greenCoefficients,
+        "blueCoefficients": blueCoefficients,
+      ])
+  }
+
   /// Maps colours through a lookup table: a .cube file with curves or a cube.
   ///
   /// Core Image: `CIColorCube`.
@@ -172,6 +220,15 @@ extension Stage {
   /// Core Image: `CIColorInvert`.
   public static func colorInvert() -> Stage {
     .filter("colorInvert")
+  }
+
+  /// Maps the brightness of pixels to the colours of a gradient image, from left to right.
+  ///
+  /// Core Image: `CIColorMap`.
+  ///
+  /// - Parameter gradientImage: The name of the image whose middle row has the colours. Required.
+  public static func colorMap(gradientImage: String) -> Stage {
+    .filter("colorMap", given: ["gradientImage": gradientImage])
   }
 
   /// Multiplies the colours by vectors and adds a bias.
@@ -201,6 +258,92 @@ extension Stage {
       ])
   }
 
+  /// Maps the colours to shades of one colour.
+  ///
+  /// Core Image: `CIColorMonochrome`.
+  ///
+  /// - Parameters:
+  ///   - color: The colour of white. Default `color(0.6, 0.45, 0.3)`.
+  ///   - intensity: The share of the monochrome; 0 changes nothing. Default `1`, slider 0 to 1,
+  ///     limits 0 to 1.
+  public static func colorMonochrome(color: RGBAColor? = nil, intensity: Double? = nil) -> Stage {
+    .filter("colorMonochrome", given: ["color": color, "intensity": intensity])
+  }
+
+  /// Replaces every channel by a cubic polynomial of itself.
+  ///
+  /// Core Image: `CIColorPolynomial`.
+  ///
+  /// - Parameters:
+  ///   - redCoefficients: The coefficients of red: constant, linear, square and cube. 4 numbers,
+  ///     default `[0, 1, 0, 0]`, slider -2 to 2, limits -16 to 16.
+  ///   - greenCoefficients: The coefficients of green. 4 numbers, default `[0, 1, 0, 0]`, slider -2
+  ///     to 2, limits -16 to 16.
+  ///   - blueCoefficients: The coefficients of blue. 4 numbers, default `[0, 1, 0, 0]`, slider -2
+  ///     to 2, limits -16 to 16.
+  ///   - alphaCoefficients: The coefficients of alpha. 4 numbers, default `[0, 1, 0, 0]`, slider -2
+  ///     to 2, limits -16 to 16.
+  public static func colorPolynomial(
+    redCoefficients: [Double]? = nil, greenCoefficients: [Double]? = nil,
+    blueCoefficients: [Double]? = nil, alphaCoefficients: [Double]? = nil
+  ) -> Stage {
+    .filter(
+      "colorPolynomial",
+      given: [
+        "redCoefficients": redCoefficients, "greenCoefficients": greenCoefficients,
+        "blueCoefficients": blueCoefficients, "alphaCoefficients": alphaCoefficients,
+      ])
+  }
+
+  /// Reduces each channel to a number of levels.
+  ///
+  /// Core Image: `CIColorPosterize`.
+  ///
+  /// - Parameter levels: The number of levels. Default `6`, slider 2 to 30, limits 2 to 256.
+  public static func colorPosterize(levels: Double? = nil) -> Stage {
+    .filter("colorPosterize", given: ["levels": levels])
+  }
+
+  /// Turns pixels white that are brighter than a threshold, and others black.
+  ///
+  /// Core Image: `CIColorThreshold`.
+  ///
+  /// - Parameter threshold: The luma above which pixels are white. Default `0.5`, slider 0 to 1,
+  ///   limits 0 to 1.
+  public static func colorThreshold(threshold: Double? = nil) -> Stage {
+    .filter("colorThreshold", given: ["threshold": threshold])
+  }
+
+  /// Converts CIE Lab to sRGB: the inverse of convertRGBtoLab.
+  ///
+  /// Core Image: `CIConvertLabToRGB`.
+  ///
+  /// - Parameter normalize: Whether the channels are 0 to 1, as convertRGBtoLab gives them with
+  ///   normalize. Default `false`.
+  public static func convertLabToRGB(normalize: Bool? = nil) -> Stage {
+    .filter("convertLabToRGB", given: ["normalize": normalize])
+  }
+
+  /// Converts sRGB to CIE Lab: lightness, green to red, and blue to yellow.
+  ///
+  /// Core Image: `CIConvertRGBtoLab`.
+  ///
+  /// - Parameter normalize: Whether the channels are mapped to 0 to 1, as 8-bit pictures need: L /
+  ///   100, (a + 128) / 255, (b + 128) / 255. Default `false`.
+  public static func convertRGBtoLab(normalize: Bool? = nil) -> Stage {
+    .filter("convertRGBtoLab", given: ["normalize": normalize])
+  }
+
+  /// Adds noise, which hides the steps of a gradient.
+  ///
+  /// Core Image: `CIDither`.
+  ///
+  /// - Parameter intensity: The strength of the noise; 0 changes nothing. Default `0.1`, slider 0
+  ///   to 1, limits 0 to 5.
+  public static func dither(intensity: Double? = nil) -> Stage {
+    .filter("dither", given: ["intensity": intensity])
+  }
+
   /// Adjusts the exposure in f-stops.
   ///
   /// Core Image: `CIExposureAdjust`.
@@ -209,6 +352,17 @@ extension Stage {
   ///   slider -10 to 10, limits -20 to 20.
   public static func exposureAdjust(ev: Double? = nil) -> Stage {
     .filter("exposureAdjust", given: ["ev": ev])
+  }
+
+  /// Maps dark pixels to one colour and bright pixels to another.
+  ///
+  /// Core Image: `CIFalseColor`.
+  ///
+  /// - Parameters:
+  ///   - color0: The colour of black. Default `color(0.3, 0, 0)`.
+  ///   - color1: The colour of white. Default `color(1, 0.9, 0.8)`.
+  public static func falseColor(color0: RGBAColor? = nil, color1: RGBAColor? = nil) -> Stage {
+    .filter("falseColor", given: ["color0": color0, "color1": color1])
   }
 
   /// Raises each channel to a power.
@@ -226,6 +380,25 @@ extension Stage {
     .filter("grayscale")
   }
 
+  /// Brightens the shadows and darkens the highlights.
+  ///
+  /// Core Image: `CIHighlightShadowAdjust`.
+  ///
+  /// - Parameters:
+  ///   - highlightAmount: The brightness of highlights that is left; 1 changes nothing. Default
+  ///     `1`, slider 0.3 to 1, limits 0 to 1.
+  ///   - shadowAmount: The brightness that is added to shadows; 0 changes nothing. Default `0`,
+  ///     slider -1 to 1, limits -1 to 1.
+  public static func highlightShadowAdjust(
+    highlightAmount: Double? = nil, shadowAmount: Double? = nil
+  ) -> Stage {
+    .filter(
+      "highlightShadowAdjust",
+      given: [
+        "highlightAmount": highlightAmount, "shadowAmount": shadowAmount,
+      ])
+  }
+
   /// Rotates the hue of all colours by an angle.
   ///
   /// Core Image: `CIHueAdjust`.
@@ -234,6 +407,23 @@ extension Stage {
   ///   π, limits -1000 to 1000.
   public static func hueAdjust(angle: Double? = nil) -> Stage {
     .filter("hueAdjust", given: ["angle": angle])
+  }
+
+  /// The difference of colours from a second image in CIE Lab, 0 to 100, as a grey picture.
+  ///
+  /// Core Image: `CILabDeltaE`.
+  ///
+  /// - Parameter image2: The name of the second image, or source: the frame before the first stage.
+  ///   Required.
+  public static func labDeltaE(image2: String) -> Stage {
+    .filter("labDeltaE", given: ["image2": image2])
+  }
+
+  /// Encodes linear light with the tone curve of sRGB.
+  ///
+  /// Core Image: `CILinearToSRGBToneCurve`.
+  public static func linearToSRGBToneCurve() -> Stage {
+    .filter("linearToSRGBToneCurve")
   }
 
   /// Brightens dark pictures and reduces their noise; bright pictures do not change.
@@ -251,6 +441,34 @@ extension Stage {
     .filter("lowLight", given: ["amount": amount, "denoise": denoise, "smoothing": smoothing])
   }
 
+  /// Turns brightness into alpha: a white picture, opaque where the picture is white.
+  ///
+  /// Core Image: `CIMaskToAlpha`.
+  public static func maskToAlpha() -> Stage {
+    .filter("maskToAlpha")
+  }
+
+  /// A grey picture of the greatest of red, green and blue.
+  ///
+  /// Core Image: `CIMaximumComponent`.
+  public static func maximumComponent() -> Stage {
+    .filter("maximumComponent")
+  }
+
+  /// A grey picture of the least of red, green and blue.
+  ///
+  /// Core Image: `CIMinimumComponent`.
+  public static func minimumComponent() -> Stage {
+    .filter("minimumComponent")
+  }
+
+  /// Decodes the tone curve of sRGB to linear light.
+  ///
+  /// Core Image: `CISRGBToneCurveToLinear`.
+  public static func sRGBToneCurveToLinear() -> Stage {
+    .filter("sRGBToneCurveToLinear")
+  }
+
   /// Maps the colours to shades of reddish brown.
   ///
   /// Core Image: `CISepiaTone`.
@@ -259,6 +477,44 @@ extension Stage {
   ///   0 to 1, limits -8 to 8.
   public static func sepiaTone(intensity: Double? = nil) -> Stage {
     .filter("sepiaTone", given: ["intensity": intensity])
+  }
+
+  /// Replaces up to three ranges of colours by spot colours, and makes others grey.
+  ///
+  /// Core Image: `CISpotColor`.
+  ///
+  /// - Parameters:
+  ///   - centerColor1: The centre of the first range of colours. Default
+  ///     `color(0.0784, 0.0627, 0.0706)`.
+  ///   - replacementColor1: The colour of the first range. Default `color(0.4392, 0.1922, 0.1961)`.
+  ///   - closeness1: The radius of the first range. Default `0.22`, slider 0 to 1, limits 0 to 1.
+  ///   - contrast1: The hardness of its limit. Default `0.98`, slider 0 to 1, limits 0 to 1.
+  ///   - centerColor2: The centre of the second range of colours. Default
+  ///     `color(0.5255, 0.3059, 0.3451)`.
+  ///   - replacementColor2: The colour of the second range. Default
+  ///     `color(0.9137, 0.5608, 0.5059)`.
+  ///   - closeness2: The radius of the second range. Default `0.15`, slider 0 to 1, limits 0 to 1.
+  ///   - contrast2: The hardness of its limit. Default `0.98`, slider 0 to 1, limits 0 to 1.
+  ///   - centerColor3: The centre of the third range of colours. Default
+  ///     `color(0.9216, 0.4549, 0.3333)`.
+  ///   - replacementColor3: The colour of the third range. Default `color(0.9098, 0.7529, 0.6078)`.
+  ///   - closeness3: The radius of the third range. Default `0.5`, slider 0 to 1, limits 0 to 1.
+  ///   - contrast3: The hardness of its limit. Default `0.99`, slider 0 to 1, limits 0 to 1.
+  public static func spotColor(
+    centerColor1: RGBAColor? = nil, replacementColor1: RGBAColor? = nil, closeness1: Double? = nil,
+    contrast1: Double? = nil, centerColor2: RGBAColor? = nil, replacementColor2: RGBAColor? = nil,
+    closeness2: Double? = nil, contrast2: Double? = nil, centerColor3: RGBAColor? = nil,
+    replacementColor3: RGBAColor? = nil, closeness3: Double? = nil, contrast3: Double? = nil
+  ) -> Stage {
+    .filter(
+      "spotColor",
+      given: [
+        "centerColor1": centerColor1, "replacementColor1": replacementColor1,
+        "closeness1": closeness1, "contrast1": contrast1, "centerColor2": centerColor2,
+        "replacementColor2": replacementColor2, "closeness2": closeness2, "contrast2": contrast2,
+        "centerColor3": centerColor3, "replacementColor3": replacementColor3,
+        "closeness3": closeness3, "contrast3": contrast3,
+      ])
   }
 
   /// Adapts the white point of the picture, by colour temperature and tint.
@@ -274,6 +530,13 @@ extension Stage {
     neutral: [Double]? = nil, targetNeutral: [Double]? = nil
   ) -> Stage {
     .filter("temperatureAndTint", given: ["neutral": neutral, "targetNeutral": targetNeutral])
+  }
+
+  /// The colours of a thermal camera: dark blue, magenta, orange, yellow and white.
+  ///
+  /// Core Image: `CIThermal`.
+  public static func thermal() -> Stage {
+    .filter("thermal")
   }
 
   /// Maps the tones of each channel by a smooth curve through five points.
@@ -335,6 +598,13 @@ extension Stage {
   ///   slider 0 to 1.
   public static func whitePointAdjust(color: RGBAColor? = nil) -> Stage {
     .filter("whitePointAdjust", given: ["color": color])
+  }
+
+  /// The look of an X-ray picture: a bluish negative.
+  ///
+  /// Core Image: `CIXRay`.
+  public static func xRay() -> Stage {
+    .filter("xRay")
   }
 }
 
@@ -736,6 +1006,46 @@ extension Stage {
     .filter("convolution5X5", given: ["weights": weights, "bias": bias, "border": border])
   }
 
+  /// Replaces every channel by weighted sums over 7x7 pixels.
+  ///
+  /// Core Image: `CIConvolution7X7`.
+  ///
+  /// - Parameters:
+  ///   - weights: The weights, row by row from the top left; the default changes nothing. 49
+  ///     numbers, default
+  ///     `[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]`,
+  ///     slider -1 to 1, limits -256 to 256.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  public static func convolution7X7(weights: [Double]? = nil, bias: Double? = nil) -> Stage {
+    .filter("convolution7X7", given: ["weights": weights, "bias": bias])
+  }
+
+  /// Replaces every channel by weighted sums over 9x1 pixels.
+  ///
+  /// Core Image: `CIConvolution9Horizontal`.
+  ///
+  /// - Parameters:
+  ///   - weights: The weights, row by row from the top left; the default changes nothing. 9
+  ///     numbers, default `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, slider -1 to 1, limits -256 to 256.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  public static func convolution9Horizontal(
+    weights: [Double]? = nil, bias: Double? = nil
+  ) -> Stage {
+    .filter("convolution9Horizontal", given: ["weights": weights, "bias": bias])
+  }
+
+  /// Replaces every channel by weighted sums over 1x9 pixels.
+  ///
+  /// Core Image: `CIConvolution9Vertical`.
+  ///
+  /// - Parameters:
+  ///   - weights: The weights, row by row from the top left; the default changes nothing. 9
+  ///     numbers, default `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, slider -1 to 1, limits -256 to 256.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  public static func convolution9Vertical(weights: [Double]? = nil, bias: Double? = nil) -> Stage {
+    .filter("convolution9Vertical", given: ["weights": weights, "bias": bias])
+  }
+
   /// Replaces red, green and blue by weighted sums over 3x3 pixels; alpha is kept.
   ///
   /// Core Image: `CIConvolutionRGB3X3`.
@@ -750,6 +1060,62 @@ extension Stage {
     weights: [Double]? = nil, bias: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("convolutionRGB3X3", given: ["weights": weights, "bias": bias, "border": border])
+  }
+
+  /// Replaces red, green and blue by weighted sums over 5x5 pixels; alpha is kept.
+  ///
+  /// Core Image: `CIConvolutionRGB5X5`.
+  ///
+  /// - Parameters:
+  ///   - weights: The weights, row by row from the top left; the default changes nothing. 25
+  ///     numbers, default
+  ///     `[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]`, slider -1
+  ///     to 1, limits -256 to 256.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  public static func convolutionRGB5X5(weights: [Double]? = nil, bias: Double? = nil) -> Stage {
+    .filter("convolutionRGB5X5", given: ["weights": weights, "bias": bias])
+  }
+
+  /// Replaces red, green and blue by weighted sums over 7x7 pixels; alpha is kept.
+  ///
+  /// Core Image: `CIConvolutionRGB7X7`.
+  ///
+  /// - Parameters:
+  ///   - weights: The weights, row by row from the top left; the default changes nothing. 49
+  ///     numbers, default
+  ///     `[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]`,
+  ///     slider -1 to 1, limits -256 to 256.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  public static func convolutionRGB7X7(weights: [Double]? = nil, bias: Double? = nil) -> Stage {
+    .filter("convolutionRGB7X7", given: ["weights": weights, "bias": bias])
+  }
+
+  /// Replaces red, green and blue by weighted sums over 9x1 pixels; alpha is kept.
+  ///
+  /// Core Image: `CIConvolutionRGB9Horizontal`.
+  ///
+  /// - Parameters:
+  ///   - weights: The weights, row by row from the top left; the default changes nothing. 9
+  ///     numbers, default `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, slider -1 to 1, limits -256 to 256.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  public static func convolutionRGB9Horizontal(
+    weights: [Double]? = nil, bias: Double? = nil
+  ) -> Stage {
+    .filter("convolutionRGB9Horizontal", given: ["weights": weights, "bias": bias])
+  }
+
+  /// Replaces red, green and blue by weighted sums over 1x9 pixels; alpha is kept.
+  ///
+  /// Core Image: `CIConvolutionRGB9Vertical`.
+  ///
+  /// - Parameters:
+  ///   - weights: The weights, row by row from the top left; the default changes nothing. 9
+  ///     numbers, default `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, slider -1 to 1, limits -256 to 256.
+  ///   - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+  public static func convolutionRGB9Vertical(
+    weights: [Double]? = nil, bias: Double? = nil
+  ) -> Stage {
+    .filter("convolutionRGB9Vertical", given: ["weights": weights, "bias": bias])
   }
 
   /// Maps the picture to polygons of one colour each.
@@ -825,6 +1191,13 @@ extension Stage {
       ])
   }
 
+  /// Shows the edges by a pair of 5x5 Gabor filters: to the right in red, down in green.
+  ///
+  /// Core Image: `CIGaborGradients`.
+  public static func gaborGradients() -> Stage {
+    .filter("gaborGradients")
+  }
+
   /// Dulls the highlights of the picture.
   ///
   /// Core Image: `CIGloom`.
@@ -839,6 +1212,36 @@ extension Stage {
     radius: Length? = nil, intensity: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("gloom", given: ["radius": radius, "intensity": intensity, "border": border])
+  }
+
+  /// Maps the picture to hexagons with the colour of their middles.
+  ///
+  /// Core Image: `CIHexagonalPixellate`.
+  ///
+  /// - Parameters:
+  ///   - center: The middle of a hexagon. Default `(0.5w, 0.5h)`.
+  ///   - scale: The width of the hexagons. Default `8`, slider 1 to 100 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func hexagonalPixellate(center: FramePoint? = nil, scale: Length? = nil) -> Stage {
+    .filter("hexagonalPixellate", given: ["center": center, "scale": scale])
+  }
+
+  /// Draws the edges as black lines on nothing, like a sketch.
+  ///
+  /// Core Image: `CILineOverlay`.
+  ///
+  /// - Parameters:
+  ///   - edgeIntensity: The strength of the edges. Default `1`, slider 0 to 10, limits 0 to 200.
+  ///   - threshold: The least strength of a line. Default `0.1`, slider 0 to 1, limits 0 to 1.
+  ///   - contrast: The hardness of the lines. Default `50`, slider 0.25 to 200, limits 0.25 to 200.
+  public static func lineOverlay(
+    edgeIntensity: Double? = nil, threshold: Double? = nil, contrast: Double? = nil
+  ) -> Stage {
+    .filter(
+      "lineOverlay",
+      given: [
+        "edgeIntensity": edgeIntensity, "threshold": threshold, "contrast": contrast,
+      ])
   }
 
   /// Removes specks by the median of neighbouring pixels; edges stay sharp.
@@ -871,12 +1274,36 @@ extension Stage {
     .filter("pixellate", given: ["center": center, "scale": scale])
   }
 
+  /// Paints the picture with dots on white.
+  ///
+  /// Core Image: `CIPointillize`.
+  ///
+  /// - Parameters:
+  ///   - center: A corner of the grid of dots. Default `(0.5w, 0.5h)`.
+  ///   - radius: The distance between dots. Default `20`, slider 2 to 100 pixels, limits 2 to 16384
+  ///     pixels.
+  public static func pointillize(center: FramePoint? = nil, radius: Length? = nil) -> Stage {
+    .filter("pointillize", given: ["center": center, "radius": radius])
+  }
+
   /// Reduces each channel to a number of levels, for a poster-like look.
   ///
   /// - Parameter levels: The number of levels of each channel, with black and white. Default `6`,
   ///   slider 2 to 30, limits 2 to 256.
   public static func posterize(levels: Double? = nil) -> Stage {
     .filter("posterize", given: ["levels": levels])
+  }
+
+  /// Lights the picture as a relief of its brightness, by the picture of a lit ball.
+  ///
+  /// Core Image: `CIShadedMaterial`.
+  ///
+  /// - Parameters:
+  ///   - shadingImage: The name of the image of a ball of the material. Required.
+  ///   - scale: The height of the relief in pixels. Default `10`, slider 0.5 to 200, limits 0 to
+  ///     200.
+  public static func shadedMaterial(shadingImage: String, scale: Double? = nil) -> Stage {
+    .filter("shadedMaterial", given: ["shadingImage": shadingImage, "scale": scale])
   }
 
   /// Draws the picture with a pencil: dark lines and soft shading on white paper.
@@ -891,6 +1318,39 @@ extension Stage {
     radius: Length? = nil, strength: Double? = nil, shade: Double? = nil
   ) -> Stage {
     .filter("sketch", given: ["radius": radius, "strength": strength, "shade": shade])
+  }
+
+  /// Shows the edges by Sobel's operator: the gradients to the right in red, down in green.
+  ///
+  /// Core Image: `CISobelGradients`.
+  public static func sobelGradients() -> Stage {
+    .filter("sobelGradients")
+  }
+
+  /// Lights the picture with a spot light.
+  ///
+  /// Core Image: `CISpotLight`.
+  ///
+  /// - Parameters:
+  ///   - lightPosition: The position of the light in pixels: x, y, and the height above the
+  ///     picture. 3 numbers, default `[400, 600, 150]`, slider -1000 to 1000, limits -16384 to
+  ///     16384.
+  ///   - lightPointsAt: The position at which the light points. 3 numbers, default `[200, 200, 0]`,
+  ///     slider -1000 to 1000, limits -16384 to 16384.
+  ///   - brightness: The brightness of the light. Default `3`, slider 0 to 10, limits 0 to 10.
+  ///   - concentration: The width of the cone; less is narrower. Default `0.1`, slider 0.001 to
+  ///     1.5, limits 0.001 to 1.5.
+  ///   - color: The colour of the light. Default `#ffffff`.
+  public static func spotLight(
+    lightPosition: [Double]? = nil, lightPointsAt: [Double]? = nil, brightness: Double? = nil,
+    concentration: Double? = nil, color: RGBAColor? = nil
+  ) -> Stage {
+    .filter(
+      "spotLight",
+      given: [
+        "lightPosition": lightPosition, "lightPointsAt": lightPointsAt, "brightness": brightness,
+        "concentration": concentration, "color": color,
+      ])
   }
 }
 
@@ -913,6 +1373,111 @@ extension Stage {
     .filter("bumpDistortion", given: ["center": center, "radius": radius, "scale": scale])
   }
 
+  /// A bump along a line, which magnifies; a negative scale shrinks.
+  ///
+  /// Core Image: `CIBumpDistortionLinear`.
+  ///
+  /// - Parameters:
+  ///   - center: A point of the line. Default `(0.5w, 0.5h)`.
+  ///   - radius: The distance from the line at which the bump ends. Default `300`, slider 0 to 600
+  ///     pixels, limits 0 to 16384 pixels.
+  ///   - angle: The direction across the line. Number in radians, default `0`, slider -π to π,
+  ///     limits -1000 to 1000.
+  ///   - scale: The height of the bump; 0 changes nothing. Default `0.5`, slider -1 to 1, limits -1
+  ///     to 1.
+  public static func bumpDistortionLinear(
+    center: FramePoint? = nil, radius: Length? = nil, angle: Double? = nil, scale: Double? = nil
+  ) -> Stage {
+    .filter(
+      "bumpDistortionLinear",
+      given: [
+        "center": center, "radius": radius, "angle": angle, "scale": scale,
+      ])
+  }
+
+  /// Stretches the pixels of a circle's edge outwards.
+  ///
+  /// Core Image: `CICircleSplashDistortion`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the circle. Default `(0.5w, 0.5h)`.
+  ///   - radius: The radius of the circle. Default `150`, slider 0.1 to 1000 pixels, limits 0.1 to
+  ///     16384 pixels.
+  public static func circleSplashDistortion(
+    center: FramePoint? = nil, radius: Length? = nil
+  ) -> Stage {
+    .filter("circleSplashDistortion", given: ["center": center, "radius": radius])
+  }
+
+  /// Wraps the picture around a circle.
+  ///
+  /// Core Image: `CICircularWrap`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the circle. Default `(0.5w, 0.5h)`.
+  ///   - radius: The radius of the circle, to which the bottom edge is bent. Default `150`, slider
+  ///     0 to 600 pixels, limits 0 to 16384 pixels.
+  ///   - angle: The angle of the picture's left and right edges, clockwise from the top. Number in
+  ///     radians, default `0`, slider -π to π, limits -1000 to 1000.
+  public static func circularWrap(
+    center: FramePoint? = nil, radius: Length? = nil, angle: Double? = nil
+  ) -> Stage {
+    .filter("circularWrap", given: ["center": center, "radius": radius, "angle": angle])
+  }
+
+  /// Moves pixels by the red and green of an image: grey moves nothing.
+  ///
+  /// Core Image: `CIDisplacementDistortion`.
+  ///
+  /// - Parameters:
+  ///   - displacementImage: The name of the image whose red and green move pixels to the left and
+  ///     up. Required.
+  ///   - scale: The distance that white moves, times two. Default `50`, slider 0 to 200 pixels,
+  ///     limits -4096 to 4096 pixels.
+  public static func displacementDistortion(
+    displacementImage: String, scale: Length? = nil
+  ) -> Stage {
+    .filter(
+      "displacementDistortion",
+      given: [
+        "displacementImage": displacementImage, "scale": scale,
+      ])
+  }
+
+  /// The picture behind glass with the relief of an image.
+  ///
+  /// Core Image: `CIGlassDistortion`.
+  ///
+  /// - Parameters:
+  ///   - texture: The name of the image whose brightness is the height of the glass. Required.
+  ///   - scale: The strength of the refraction. Default `200`, slider 0 to 500 pixels, limits 0 to
+  ///     4096 pixels.
+  public static func glassDistortion(texture: String, scale: Length? = nil) -> Stage {
+    .filter("glassDistortion", given: ["texture": texture, "scale": scale])
+  }
+
+  /// A lens of glass with the shape of a lozenge with round ends.
+  ///
+  /// Core Image: `CIGlassLozenge`.
+  ///
+  /// - Parameters:
+  ///   - point0: The centre of one end. Default `(0.3w, 0.5h)`.
+  ///   - point1: The centre of the other end. Default `(0.7w, 0.5h)`.
+  ///   - radius: The radius of the ends. Default `100`, slider 0 to 1000 pixels, limits 0 to 16384
+  ///     pixels.
+  ///   - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0 to 5,
+  ///     limits 0.1 to 10.
+  public static func glassLozenge(
+    point0: FramePoint? = nil, point1: FramePoint? = nil, radius: Length? = nil,
+    refraction: Double? = nil
+  ) -> Stage {
+    .filter(
+      "glassLozenge",
+      given: [
+        "point0": point0, "point1": point1, "radius": radius, "refraction": refraction,
+      ])
+  }
+
   /// Moves pixels away from a point, around a circular hole.
   ///
   /// Core Image: `CIHoleDistortion`.
@@ -923,6 +1488,62 @@ extension Stage {
   ///     to 1000 pixels, limits 0 to 32768 pixels.
   public static func holeDistortion(center: FramePoint? = nil, radius: Length? = nil) -> Stage {
     .filter("holeDistortion", given: ["center": center, "radius": radius])
+  }
+
+  /// Turns the picture outside a circle into a tunnel of light.
+  ///
+  /// Core Image: `CILightTunnel`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the circle. Default `(0.5w, 0.5h)`.
+  ///   - rotation: The angle by which the tunnel turns. Number in radians, default `0`, slider 0 to
+  ///     1.5707963267948966, limits -1000 to 1000.
+  ///   - radius: The radius of the circle. Default `100`, slider 1 to 500 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func lightTunnel(
+    center: FramePoint? = nil, rotation: Double? = nil, radius: Length? = nil
+  ) -> Stage {
+    .filter("lightTunnel", given: ["center": center, "rotation": rotation, "radius": radius])
+  }
+
+  /// Grows the picture to the right and down: the parts between two points are stretched, and the
+  /// corners keep their size.
+  ///
+  /// Core Image: `CINinePartStretched`.
+  ///
+  /// - Parameters:
+  ///   - breakpoint0: The top left corner of the middle part. Default `(50, 50)`.
+  ///   - breakpoint1: The bottom right corner of the middle part. Default `(150, 150)`.
+  ///   - growAmount: The pixels by which the middle part grows to the right and down. 2 numbers,
+  ///     default `[100, 100]`, slider 0 to 500, limits 0 to 16384.
+  public static func ninePartStretched(
+    breakpoint0: FramePoint? = nil, breakpoint1: FramePoint? = nil, growAmount: [Double]? = nil
+  ) -> Stage {
+    .filter(
+      "ninePartStretched",
+      given: [
+        "breakpoint0": breakpoint0, "breakpoint1": breakpoint1, "growAmount": growAmount,
+      ])
+  }
+
+  /// Grows the picture to the right and down: the parts between two points are repeated, and the
+  /// corners keep their size.
+  ///
+  /// Core Image: `CINinePartTiled`.
+  ///
+  /// - Parameters:
+  ///   - breakpoint0: The top left corner of the middle part. Default `(50, 50)`.
+  ///   - breakpoint1: The bottom right corner of the middle part. Default `(150, 150)`.
+  ///   - growAmount: The pixels by which the middle part grows to the right and down. 2 numbers,
+  ///     default `[100, 100]`, slider 0 to 500, limits 0 to 16384.
+  public static func ninePartTiled(
+    breakpoint0: FramePoint? = nil, breakpoint1: FramePoint? = nil, growAmount: [Double]? = nil
+  ) -> Stage {
+    .filter(
+      "ninePartTiled",
+      given: [
+        "breakpoint0": breakpoint0, "breakpoint1": breakpoint1, "growAmount": growAmount,
+      ])
   }
 
   /// Pinches the picture towards a point.
@@ -940,6 +1561,29 @@ extension Stage {
     .filter("pinchDistortion", given: ["center": center, "radius": radius, "scale": scale])
   }
 
+  /// A lens of glass with the shape of a ring.
+  ///
+  /// Core Image: `CITorusLensDistortion`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the ring. Default `(0.5w, 0.5h)`.
+  ///   - radius: The radius of the ring. Default `160`, slider 0 to 500 pixels, limits 0 to 16384
+  ///     pixels.
+  ///   - width: The width of the ring. Default `80`, slider 0 to 200 pixels, limits 0 to 16384
+  ///     pixels.
+  ///   - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0 to 5,
+  ///     limits 0.1 to 10.
+  public static func torusLensDistortion(
+    center: FramePoint? = nil, radius: Length? = nil, width: Length? = nil,
+    refraction: Double? = nil
+  ) -> Stage {
+    .filter(
+      "torusLensDistortion",
+      given: [
+        "center": center, "radius": radius, "width": width, "refraction": refraction,
+      ])
+  }
+
   /// Rotates the picture about a point, most at the centre.
   ///
   /// Core Image: `CITwirlDistortion`.
@@ -955,6 +1599,22 @@ extension Stage {
     center: FramePoint? = nil, radius: Length? = nil, angle: Double? = nil
   ) -> Stage {
     .filter("twirlDistortion", given: ["center": center, "radius": radius, "angle": angle])
+  }
+
+  /// Turns the pixels around a point, like a vortex.
+  ///
+  /// Core Image: `CIVortexDistortion`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the vortex. Default `(0.5w, 0.5h)`.
+  ///   - radius: The radius of the vortex. Default `300`, slider 0 to 800 pixels, limits 0 to 16384
+  ///     pixels.
+  ///   - angle: The angle by which the centre turns. Number in radians, default `56.55`, slider 0
+  ///     to 94.24, limits -200 to 200.
+  public static func vortexDistortion(
+    center: FramePoint? = nil, radius: Length? = nil, angle: Double? = nil
+  ) -> Stage {
+    .filter("vortexDistortion", given: ["center": center, "radius": radius, "angle": angle])
   }
 }
 
@@ -1000,6 +1660,71 @@ extension Stage {
     .filter("orient", given: ["quarterTurns": quarterTurns, "mirrored": mirrored])
   }
 
+  /// Straightens a quadrilateral of the picture, such as a page, to the whole frame.
+  ///
+  /// Core Image: `CIPerspectiveCorrection`.
+  ///
+  /// - Parameters:
+  ///   - topLeft: The top left corner. Default `(0.2w, 0.1h)`.
+  ///   - topRight: The top right corner. Default `(0.9w, 0.2h)`.
+  ///   - bottomRight: The bottom right corner. Default `(0.8w, 0.9h)`.
+  ///   - bottomLeft: The bottom left corner. Default `(0.1w, 0.8h)`.
+  public static func perspectiveCorrection(
+    topLeft: FramePoint? = nil, topRight: FramePoint? = nil, bottomRight: FramePoint? = nil,
+    bottomLeft: FramePoint? = nil
+  ) -> Stage {
+    .filter(
+      "perspectiveCorrection",
+      given: [
+        "topLeft": topLeft, "topRight": topRight, "bottomRight": bottomRight,
+        "bottomLeft": bottomLeft,
+      ])
+  }
+
+  /// Turns the picture in space.
+  ///
+  /// Core Image: `CIPerspectiveRotate`.
+  ///
+  /// - Parameters:
+  ///   - focalLength: The focal length, of a film of 36 mm. Default `28`, slider 20 to 50, limits
+  ///     10 to 200.
+  ///   - pitch: The turn about the horizontal axis. Number in radians, default `0`, slider -0.8 to
+  ///     0.8, limits -1.5 to 1.5.
+  ///   - yaw: The turn about the vertical axis. Number in radians, default `0`, slider -0.8 to 0.8,
+  ///     limits -1.5 to 1.5.
+  ///   - roll: The turn about the axis of view, clockwise. Number in radians, default `0`, slider
+  ///     -0.8 to 0.8, limits -1.5 to 1.5.
+  public static func perspectiveRotate(
+    focalLength: Double? = nil, pitch: Double? = nil, yaw: Double? = nil, roll: Double? = nil
+  ) -> Stage {
+    .filter(
+      "perspectiveRotate",
+      given: [
+        "focalLength": focalLength, "pitch": pitch, "yaw": yaw, "roll": roll,
+      ])
+  }
+
+  /// Puts the picture into a quadrilateral, in perspective.
+  ///
+  /// Core Image: `CIPerspectiveTransform`.
+  ///
+  /// - Parameters:
+  ///   - topLeft: The top left corner. Default `(0.2w, 0.1h)`.
+  ///   - topRight: The top right corner. Default `(0.9w, 0.2h)`.
+  ///   - bottomRight: The bottom right corner. Default `(0.8w, 0.9h)`.
+  ///   - bottomLeft: The bottom left corner. Default `(0.1w, 0.8h)`.
+  public static func perspectiveTransform(
+    topLeft: FramePoint? = nil, topRight: FramePoint? = nil, bottomRight: FramePoint? = nil,
+    bottomLeft: FramePoint? = nil
+  ) -> Stage {
+    .filter(
+      "perspectiveTransform",
+      given: [
+        "topLeft": topLeft, "topRight": topRight, "bottomRight": bottomRight,
+        "bottomLeft": bottomLeft,
+      ])
+  }
+
   /// Resizes the picture: fitted into a size, filling it, or stretched to it.
   ///
   /// - Parameters:
@@ -1013,11 +1738,63 @@ extension Stage {
   ) -> Stage {
     .filter("scale", given: ["width": width, "height": height, "mode": mode])
   }
+
+  /// Turns the picture, and enlarges it until no corner is empty.
+  ///
+  /// Core Image: `CIStraightenFilter`.
+  ///
+  /// - Parameter angle: The angle, clockwise. Number in radians, default `0`, slider -π to π,
+  ///   limits -1000 to 1000.
+  public static func straightenFilter(angle: Double? = nil) -> Stage {
+    .filter("straightenFilter", given: ["angle": angle])
+  }
 }
 
 // MARK: Compositing
 
 extension Stage {
+  /// Adds the picture and a background image.
+  ///
+  /// Core Image: `CIAdditionCompositing`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func additionCompositing(backgroundImage: String) -> Stage {
+    .filter("additionCompositing", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Shows the picture where a mask is opaque, and a background elsewhere.
+  ///
+  /// Core Image: `CIBlendWithAlphaMask`.
+  ///
+  /// - Parameters:
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. Required.
+  ///   - maskImage: The name of the mask. Required.
+  public static func blendWithAlphaMask(backgroundImage: String, maskImage: String) -> Stage {
+    .filter(
+      "blendWithAlphaMask",
+      given: [
+        "backgroundImage": backgroundImage, "maskImage": maskImage,
+      ])
+  }
+
+  /// Shows the picture where a mask is blue, and a background elsewhere.
+  ///
+  /// Core Image: `CIBlendWithBlueMask`.
+  ///
+  /// - Parameters:
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. Required.
+  ///   - maskImage: The name of the mask. Required.
+  public static func blendWithBlueMask(backgroundImage: String, maskImage: String) -> Stage {
+    .filter(
+      "blendWithBlueMask",
+      given: [
+        "backgroundImage": backgroundImage, "maskImage": maskImage,
+      ])
+  }
+
   /// Shows the picture where a mask is white, and a background where it is black.
   ///
   /// Core Image: `CIBlendWithMask`.
@@ -1035,6 +1812,18 @@ extension Stage {
       given: [
         "backgroundImage": backgroundImage, "maskImage": maskImage, "fit": fit,
       ])
+  }
+
+  /// Shows the picture where a mask is red, and a background elsewhere.
+  ///
+  /// Core Image: `CIBlendWithRedMask`.
+  ///
+  /// - Parameters:
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. Required.
+  ///   - maskImage: The name of the mask. Required.
+  public static func blendWithRedMask(backgroundImage: String, maskImage: String) -> Stage {
+    .filter("blendWithRedMask", given: ["backgroundImage": backgroundImage, "maskImage": maskImage])
   }
 
   /// Replaces a key colour, such as a green screen's, by an image, a colour or nothing.
@@ -1064,6 +1853,136 @@ extension Stage {
       ])
   }
 
+  /// The hue and saturation of the picture with the brightness of the background.
+  ///
+  /// Core Image: `CIColorBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func colorBlendMode(backgroundImage: String) -> Stage {
+    .filter("colorBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Darkens the background by the picture.
+  ///
+  /// Core Image: `CIColorBurnBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func colorBurnBlendMode(backgroundImage: String) -> Stage {
+    .filter("colorBurnBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Brightens the background by the picture.
+  ///
+  /// Core Image: `CIColorDodgeBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func colorDodgeBlendMode(backgroundImage: String) -> Stage {
+    .filter("colorDodgeBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Takes the darker of the picture's and the background's channels.
+  ///
+  /// Core Image: `CIDarkenBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func darkenBlendMode(backgroundImage: String) -> Stage {
+    .filter("darkenBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Subtracts the darker of the picture's and the background's channels from the lighter.
+  ///
+  /// Core Image: `CIDifferenceBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func differenceBlendMode(backgroundImage: String) -> Stage {
+    .filter("differenceBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Divides the background by the picture.
+  ///
+  /// Core Image: `CIDivideBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func divideBlendMode(backgroundImage: String) -> Stage {
+    .filter("divideBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Like differenceBlendMode, with lower contrast.
+  ///
+  /// Core Image: `CIExclusionBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func exclusionBlendMode(backgroundImage: String) -> Stage {
+    .filter("exclusionBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Multiplies where the picture is dark and screens where it is bright.
+  ///
+  /// Core Image: `CIHardLightBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func hardLightBlendMode(backgroundImage: String) -> Stage {
+    .filter("hardLightBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// The hue of the picture with the saturation and brightness of the background.
+  ///
+  /// Core Image: `CIHueBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func hueBlendMode(backgroundImage: String) -> Stage {
+    .filter("hueBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Takes the lighter of the picture's and the background's channels.
+  ///
+  /// Core Image: `CILightenBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func lightenBlendMode(backgroundImage: String) -> Stage {
+    .filter("lightenBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Adds the picture to the background and subtracts white.
+  ///
+  /// Core Image: `CILinearBurnBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func linearBurnBlendMode(backgroundImage: String) -> Stage {
+    .filter("linearBurnBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Adds the picture to the background.
+  ///
+  /// Core Image: `CILinearDodgeBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func linearDodgeBlendMode(backgroundImage: String) -> Stage {
+    .filter("linearDodgeBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Burns where the picture is dark and dodges where it is bright, by addition.
+  ///
+  /// Core Image: `CILinearLightBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func linearLightBlendMode(backgroundImage: String) -> Stage {
+    .filter("linearLightBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
   /// Replaces dark or bright pixels by an image, the source frame, a colour or nothing.
   ///
   /// - Parameters:
@@ -1087,6 +2006,58 @@ extension Stage {
         "low": low, "high": high, "invert": invert, "backgroundImage": backgroundImage,
         "backgroundColor": backgroundColor, "fit": fit,
       ])
+  }
+
+  /// The brightness of the picture with the hue and saturation of the background.
+  ///
+  /// Core Image: `CILuminosityBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func luminosityBlendMode(backgroundImage: String) -> Stage {
+    .filter("luminosityBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Takes the lighter of the picture's and the background's channels, colour multiplied by alpha.
+  ///
+  /// Core Image: `CIMaximumCompositing`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func maximumCompositing(backgroundImage: String) -> Stage {
+    .filter("maximumCompositing", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Takes the darker of the picture's and the background's channels, colour multiplied by alpha.
+  ///
+  /// Core Image: `CIMinimumCompositing`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func minimumCompositing(backgroundImage: String) -> Stage {
+    .filter("minimumCompositing", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Mixes the picture with a background image.
+  ///
+  /// Core Image: `CIMix`.
+  ///
+  /// - Parameters:
+  ///   - backgroundImage: The name of the background image, or source: the frame before the first
+  ///     stage. Required.
+  ///   - amount: The share of the picture. Default `1`, slider 0 to 1, limits 0 to 1.
+  public static func mix(backgroundImage: String, amount: Double? = nil) -> Stage {
+    .filter("mix", given: ["backgroundImage": backgroundImage, "amount": amount])
+  }
+
+  /// Multiplies the picture's and the background's colours, which darkens.
+  ///
+  /// Core Image: `CIMultiplyBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func multiplyBlendMode(backgroundImage: String) -> Stage {
+    .filter("multiplyBlendMode", given: ["backgroundImage": backgroundImage])
   }
 
   /// Multiplies the picture by a background image.
@@ -1144,6 +2115,36 @@ extension Stage {
       ])
   }
 
+  /// Multiplies where the background is dark and screens where it is bright.
+  ///
+  /// Core Image: `CIOverlayBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func overlayBlendMode(backgroundImage: String) -> Stage {
+    .filter("overlayBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Replaces the background where the picture is darker or brighter, depending on the picture.
+  ///
+  /// Core Image: `CIPinLightBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func pinLightBlendMode(backgroundImage: String) -> Stage {
+    .filter("pinLightBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// The saturation of the picture with the hue and brightness of the background.
+  ///
+  /// Core Image: `CISaturationBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func saturationBlendMode(backgroundImage: String) -> Stage {
+    .filter("saturationBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
   /// Lightens the picture by a background image, like two projectors.
   ///
   /// Core Image: `CIScreenBlendMode`.
@@ -1156,6 +2157,46 @@ extension Stage {
     .filter("screenBlendMode", given: ["backgroundImage": backgroundImage, "fit": fit])
   }
 
+  /// Darkens or lightens the background softly, depending on the picture.
+  ///
+  /// Core Image: `CISoftLightBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func softLightBlendMode(backgroundImage: String) -> Stage {
+    .filter("softLightBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Shows the picture where a background image is, over the image.
+  ///
+  /// Core Image: `CISourceAtopCompositing`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func sourceAtopCompositing(backgroundImage: String) -> Stage {
+    .filter("sourceAtopCompositing", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Shows the picture only where a background image is.
+  ///
+  /// Core Image: `CISourceInCompositing`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func sourceInCompositing(backgroundImage: String) -> Stage {
+    .filter("sourceInCompositing", given: ["backgroundImage": backgroundImage])
+  }
+
+  /// Shows the picture only where a background image is not.
+  ///
+  /// Core Image: `CISourceOutCompositing`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func sourceOutCompositing(backgroundImage: String) -> Stage {
+    .filter("sourceOutCompositing", given: ["backgroundImage": backgroundImage])
+  }
+
   /// Composites the picture over a background image.
   ///
   /// Core Image: `CISourceOverCompositing`.
@@ -1166,6 +2207,16 @@ extension Stage {
   ///   - fit: How the image is fitted into the frame; source is stretched. Default `stretch`.
   public static func sourceOverCompositing(backgroundImage: String, fit: Fit? = nil) -> Stage {
     .filter("sourceOverCompositing", given: ["backgroundImage": backgroundImage, "fit": fit])
+  }
+
+  /// Subtracts the picture from the background.
+  ///
+  /// Core Image: `CISubtractBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func subtractBlendMode(backgroundImage: String) -> Stage {
+    .filter("subtractBlendMode", given: ["backgroundImage": backgroundImage])
   }
 
   /// Draws a text on the picture: a name plate, a title, a clock or a watermark.
@@ -1323,6 +2374,901 @@ extension Stage {
         "matte": matte, "plate": plate, "color": color, "edge": edge, "smoothing": smoothing,
         "protect": protect, "backgroundImage": backgroundImage, "backgroundColor": backgroundColor,
         "fit": fit, "lightWrap": lightWrap,
+      ])
+  }
+
+  /// Burns where the picture is dark and dodges where it is bright.
+  ///
+  /// Core Image: `CIVividLightBlendMode`.
+  ///
+  /// - Parameter backgroundImage: The name of the background image, or source: the frame before the
+  ///   first stage. Required.
+  public static func vividLightBlendMode(backgroundImage: String) -> Stage {
+    .filter("vividLightBlendMode", given: ["backgroundImage": backgroundImage])
+  }
+}
+
+// MARK: Generators
+
+extension Stage {
+  /// Draws a blurred rectangle on nothing.
+  ///
+  /// Core Image: `CIBlurredRectangleGenerator`.
+  ///
+  /// - Parameters:
+  ///   - extent: The rectangle in pixels: left, top, width and height. 4 numbers, default
+  ///     `[0, 0, 100, 100]`, slider 0 to 1000, limits -16384 to 16384.
+  ///   - sigma: The standard deviation of the blur. Default `10`, slider 0.1 to 100 pixels, limits
+  ///     0.1 to 4096 pixels.
+  ///   - color: The colour. Default `#ffffff`.
+  public static func blurredRectangleGenerator(
+    extent: [Double]? = nil, sigma: Length? = nil, color: RGBAColor? = nil
+  ) -> Stage {
+    .filter("blurredRectangleGenerator", given: ["extent": extent, "sigma": sigma, "color": color])
+  }
+
+  /// Draws a blurred rectangle with round corners on nothing.
+  ///
+  /// Core Image: `CIBlurredRoundedRectangleGenerator`.
+  ///
+  /// - Parameters:
+  ///   - extent: The rectangle in pixels: left, top, width and height. 4 numbers, default
+  ///     `[0, 0, 100, 100]`, slider 0 to 1000, limits -16384 to 16384.
+  ///   - radius: The radius of the corners. Default `10`, slider 0 to 100 pixels, limits 0 to 8192
+  ///     pixels.
+  ///   - sigma: The standard deviation of the blur. Default `10`, slider 0.1 to 100 pixels, limits
+  ///     0.1 to 4096 pixels.
+  ///   - color: The colour. Default `#ffffff`.
+  public static func blurredRoundedRectangleGenerator(
+    extent: [Double]? = nil, radius: Length? = nil, sigma: Length? = nil, color: RGBAColor? = nil
+  ) -> Stage {
+    .filter(
+      "blurredRoundedRectangleGenerator",
+      given: [
+        "extent": extent, "radius": radius, "sigma": sigma, "color": color,
+      ])
+  }
+
+  /// Replaces the picture by a checkerboard.
+  ///
+  /// Core Image: `CICheckerboardGenerator`.
+  ///
+  /// - Parameters:
+  ///   - center: A corner of squares. Default `(0.5w, 0.5h)`.
+  ///   - color0: The colour of the first squares. Default `#ffffff`.
+  ///   - color1: The colour of the others. Default `#000000`.
+  ///   - width: The side of the squares. Default `80`, slider 2 to 400 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - sharpness: The hardness of the edges; at 1 they are a pixel wide. Default `1`, slider 0 to
+  ///     1, limits 0 to 1.
+  public static func checkerboardGenerator(
+    center: FramePoint? = nil, color0: RGBAColor? = nil, color1: RGBAColor? = nil,
+    width: Length? = nil, sharpness: Double? = nil
+  ) -> Stage {
+    .filter(
+      "checkerboardGenerator",
+      given: [
+        "center": center, "color0": color0, "color1": color1, "width": width, "sharpness": sharpness,
+      ])
+  }
+
+  /// Fills the picture with a colour.
+  ///
+  /// Core Image: `CIConstantColorGenerator`.
+  ///
+  /// - Parameter color: The colour. Default `#ff0000`.
+  public static func constantColorGenerator(color: RGBAColor? = nil) -> Stage {
+    .filter("constantColorGenerator", given: ["color": color])
+  }
+
+  /// Replaces the picture by a spot that fades like a Gaussian.
+  ///
+  /// Core Image: `CIGaussianGradient`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the spot. Default `(0.5w, 0.5h)`.
+  ///   - color0: The colour of the centre. Default `#ffffff`.
+  ///   - color1: The colour of the surroundings. Default `#00000000`.
+  ///   - radius: The radius, at which the spot has ended: three standard deviations. Default `300`,
+  ///     slider 1 to 800 pixels, limits 1 to 16384 pixels.
+  public static func gaussianGradient(
+    center: FramePoint? = nil, color0: RGBAColor? = nil, color1: RGBAColor? = nil,
+    radius: Length? = nil
+  ) -> Stage {
+    .filter(
+      "gaussianGradient",
+      given: [
+        "center": center, "color0": color0, "color1": color1, "radius": radius,
+      ])
+  }
+
+  /// Replaces the picture by a wheel of hues, grey in the centre.
+  ///
+  /// Core Image: `CIHueSaturationValueGradient`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the wheel. Default `(0.5w, 0.5h)`.
+  ///   - value: The brightness of the wheel. Default `1`, slider 0 to 1, limits 0 to 1.
+  ///   - radius: The radius, at which colours are saturated. Default `300`, slider 1 to 800 pixels,
+  ///     limits 1 to 16384 pixels.
+  ///   - softness: The width of the wheel's edge in pixels. Default `1`, slider 0 to 10, limits 0
+  ///     to 16.
+  public static func hueSaturationValueGradient(
+    center: FramePoint? = nil, value: Double? = nil, radius: Length? = nil, softness: Double? = nil
+  ) -> Stage {
+    .filter(
+      "hueSaturationValueGradient",
+      given: [
+        "center": center, "value": value, "radius": radius, "softness": softness,
+      ])
+  }
+
+  /// Draws a halo of coloured rings, as around a street lamp in fog, on nothing.
+  ///
+  /// Core Image: `CILenticularHaloGenerator`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the halo. Default `(0.5w, 0.5h)`.
+  ///   - color: The colour of the halo. Default `color(1, 0.9, 0.8)`.
+  ///   - haloRadius: The radius of the ring. Default `70`, slider 0 to 1000 pixels, limits 0 to
+  ///     4096 pixels.
+  ///   - haloWidth: The width of the ring. Default `87`, slider 0 to 300 pixels, limits 0 to 4096
+  ///     pixels.
+  ///   - haloOverlap: The overlap of the rings of red, green and blue; 1 is a white ring. Default
+  ///     `0.77`, slider 0 to 1, limits 0 to 1.
+  ///   - striationStrength: The brightness of the striations. Default `0.5`, slider 0 to 3, limits
+  ///     0 to 3.
+  ///   - striationContrast: The contrast of the striations. Default `1`, slider 0 to 5, limits 0 to
+  ///     5.
+  ///   - time: The state of the striations, which move with it. Default `0`, slider 0 to 1, limits
+  ///     0 to 1.
+  public static func lenticularHaloGenerator(
+    center: FramePoint? = nil, color: RGBAColor? = nil, haloRadius: Length? = nil,
+    haloWidth: Length? = nil, haloOverlap: Double? = nil, striationStrength: Double? = nil,
+    striationContrast: Double? = nil, time: Double? = nil
+  ) -> Stage {
+    .filter(
+      "lenticularHaloGenerator",
+      given: [
+        "center": center, "color": color, "haloRadius": haloRadius, "haloWidth": haloWidth,
+        "haloOverlap": haloOverlap, "striationStrength": striationStrength,
+        "striationContrast": striationContrast, "time": time,
+      ])
+  }
+
+  /// Replaces the picture by a gradient along a line.
+  ///
+  /// Core Image: `CILinearGradient`.
+  ///
+  /// - Parameters:
+  ///   - point0: The position of the first colour. Default `(0, 0)`.
+  ///   - point1: The position of the second colour. Default `(200, 200)`.
+  ///   - color0: The first colour. Default `#ffffff`.
+  ///   - color1: The second colour. Default `#000000`.
+  public static func linearGradient(
+    point0: FramePoint? = nil, point1: FramePoint? = nil, color0: RGBAColor? = nil,
+    color1: RGBAColor? = nil
+  ) -> Stage {
+    .filter(
+      "linearGradient",
+      given: [
+        "point0": point0, "point1": point1, "color0": color0, "color1": color1,
+      ])
+  }
+
+  /// Replaces the picture by a gradient between two circles.
+  ///
+  /// Core Image: `CIRadialGradient`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the circles. Default `(0.5w, 0.5h)`.
+  ///   - radius0: The radius of the first circle. Default `5`, slider 0 to 800 pixels, limits 0 to
+  ///     16384 pixels.
+  ///   - radius1: The radius of the second circle. Default `100`, slider 0 to 800 pixels, limits 0
+  ///     to 16384 pixels.
+  ///   - color0: The colour of the first circle. Default `#ffffff`.
+  ///   - color1: The colour of the second circle. Default `#000000`.
+  public static func radialGradient(
+    center: FramePoint? = nil, radius0: Length? = nil, radius1: Length? = nil,
+    color0: RGBAColor? = nil, color1: RGBAColor? = nil
+  ) -> Stage {
+    .filter(
+      "radialGradient",
+      given: [
+        "center": center, "radius0": radius0, "radius1": radius1, "color0": color0, "color1": color1,
+      ])
+  }
+
+  /// Draws a rectangle with round corners on nothing.
+  ///
+  /// Core Image: `CIRoundedRectangleGenerator`.
+  ///
+  /// - Parameters:
+  ///   - extent: The rectangle in pixels: left, top, width and height. 4 numbers, default
+  ///     `[0, 0, 100, 100]`, slider 0 to 1000, limits -16384 to 16384.
+  ///   - radius: The radius of the corners. Default `10`, slider 0 to 100 pixels, limits 0 to 8192
+  ///     pixels.
+  ///   - color: The colour. Default `#ffffff`.
+  public static func roundedRectangleGenerator(
+    extent: [Double]? = nil, radius: Length? = nil, color: RGBAColor? = nil
+  ) -> Stage {
+    .filter(
+      "roundedRectangleGenerator",
+      given: [
+        "extent": extent, "radius": radius, "color": color,
+      ])
+  }
+
+  /// Draws the outline of a rectangle with round corners on nothing.
+  ///
+  /// Core Image: `CIRoundedRectangleStrokeGenerator`.
+  ///
+  /// - Parameters:
+  ///   - extent: The rectangle in pixels: left, top, width and height. 4 numbers, default
+  ///     `[0, 0, 100, 100]`, slider 0 to 1000, limits -16384 to 16384.
+  ///   - radius: The radius of the corners. Default `10`, slider 0 to 100 pixels, limits 0 to 8192
+  ///     pixels.
+  ///   - width: The width of the line, which is centred on the rectangle's edge. Default `10`,
+  ///     slider 0 to 100 pixels, limits 0 to 8192 pixels.
+  ///   - color: The colour. Default `#ffffff`.
+  public static func roundedRectangleStrokeGenerator(
+    extent: [Double]? = nil, radius: Length? = nil, width: Length? = nil, color: RGBAColor? = nil
+  ) -> Stage {
+    .filter(
+      "roundedRectangleStrokeGenerator",
+      given: [
+        "extent": extent, "radius": radius, "width": width, "color": color,
+      ])
+  }
+
+  /// Replaces the picture by a gradient along a line that starts and ends slowly.
+  ///
+  /// Core Image: `CISmoothLinearGradient`.
+  ///
+  /// - Parameters:
+  ///   - point0: The position of the first colour. Default `(0, 0)`.
+  ///   - point1: The position of the second colour. Default `(200, 200)`.
+  ///   - color0: The first colour. Default `#ffffff`.
+  ///   - color1: The second colour. Default `#000000`.
+  public static func smoothLinearGradient(
+    point0: FramePoint? = nil, point1: FramePoint? = nil, color0: RGBAColor? = nil,
+    color1: RGBAColor? = nil
+  ) -> Stage {
+    .filter(
+      "smoothLinearGradient",
+      given: [
+        "point0": point0, "point1": point1, "color0": color0, "color1": color1,
+      ])
+  }
+
+  /// Draws a star with a halo and two crossed rays on nothing.
+  ///
+  /// Core Image: `CIStarShineGenerator`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the star. Default `(0.5w, 0.5h)`.
+  ///   - color: The colour of the star. Default `#ffcc99`.
+  ///   - radius: The radius of the star. Default `50`, slider 0 to 300 pixels, limits 0 to 2048
+  ///     pixels.
+  ///   - crossScale: The length of the rays in widths. Default `15`, slider 0 to 100, limits 0 to
+  ///     1000.
+  ///   - crossAngle: The angle of the rays. Number in radians, default `0.6`, slider -π to π,
+  ///     limits -1000 to 1000.
+  ///   - crossOpacity: The power of two of the rays' opacity. Default `-2`, slider -8 to 0, limits
+  ///     -64 to 0.
+  ///   - crossWidth: The width of the rays. Default `2.5`, slider 0.5 to 10 pixels, limits 0.5 to
+  ///     100 pixels.
+  ///   - epsilon: The power of ten of the light at which the star ends. Default `-2`, slider -8 to
+  ///     0, limits -8 to 0.
+  public static func starShineGenerator(
+    center: FramePoint? = nil, color: RGBAColor? = nil, radius: Length? = nil,
+    crossScale: Double? = nil, crossAngle: Double? = nil, crossOpacity: Double? = nil,
+    crossWidth: Length? = nil, epsilon: Double? = nil
+  ) -> Stage {
+    .filter(
+      "starShineGenerator",
+      given: [
+        "center": center, "color": color, "radius": radius, "crossScale": crossScale,
+        "crossAngle": crossAngle, "crossOpacity": crossOpacity, "crossWidth": crossWidth,
+        "epsilon": epsilon,
+      ])
+  }
+
+  /// Replaces the picture by stripes.
+  ///
+  /// Core Image: `CIStripesGenerator`.
+  ///
+  /// - Parameters:
+  ///   - center: The left edge of a stripe. Default `(0.5w, 0.5h)`.
+  ///   - color0: The colour of the first stripes. Default `#ffffff`.
+  ///   - color1: The colour of the others. Default `#000000`.
+  ///   - width: The width of a stripe. Default `80`, slider 2 to 400 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - sharpness: The hardness of the edges; at 1 they are a pixel wide. Default `1`, slider 0 to
+  ///     1, limits 0 to 1.
+  public static func stripesGenerator(
+    center: FramePoint? = nil, color0: RGBAColor? = nil, color1: RGBAColor? = nil,
+    width: Length? = nil, sharpness: Double? = nil
+  ) -> Stage {
+    .filter(
+      "stripesGenerator",
+      given: [
+        "center": center, "color0": color0, "color1": color1, "width": width, "sharpness": sharpness,
+      ])
+  }
+
+  /// Draws a sun with beams on nothing.
+  ///
+  /// Core Image: `CISunbeamsGenerator`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the sun. Default `(0.5w, 0.5h)`.
+  ///   - color: The colour of the sun. Default `color(1, 0.5, 0)`.
+  ///   - sunRadius: The radius of the sun. Default `40`, slider 0 to 800 pixels, limits 0 to 4096
+  ///     pixels.
+  ///   - maxStriationRadius: The length of the beams in radii. Default `2.58`, slider 0 to 10,
+  ///     limits 0 to 10.
+  ///   - striationStrength: The brightness of the beams. Default `0.5`, slider 0 to 3, limits 0 to
+  ///     3.
+  ///   - striationContrast: The contrast of the beams. Default `1.375`, slider 0 to 5, limits 0 to
+  ///     5.
+  ///   - time: The state of the beams, which move with it. Default `0`, slider 0 to 1, limits 0 to
+  ///     1.
+  public static func sunbeamsGenerator(
+    center: FramePoint? = nil, color: RGBAColor? = nil, sunRadius: Length? = nil,
+    maxStriationRadius: Double? = nil, striationStrength: Double? = nil,
+    striationContrast: Double? = nil, time: Double? = nil
+  ) -> Stage {
+    .filter(
+      "sunbeamsGenerator",
+      given: [
+        "center": center, "color": color, "sunRadius": sunRadius,
+        "maxStriationRadius": maxStriationRadius, "striationStrength": striationStrength,
+        "striationContrast": striationContrast, "time": time,
+      ])
+  }
+}
+
+// MARK: Halftones
+
+extension Stage {
+  /// Renders the picture as a colour print of cyan, magenta, yellow and black dots.
+  ///
+  /// Core Image: `CICMYKHalftone`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of dots of all inks. Default `(0.5w, 0.5h)`.
+  ///   - width: The distance between dots. Default `6`, slider 2 to 100 pixels, limits 2 to 16384
+  ///     pixels.
+  ///   - angle: The angle of the screens. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - sharpness: The hardness of the dots' edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
+  ///   - gCR: The share of grey that black ink replaces. Default `1`, slider 0 to 1, limits 0 to 1.
+  ///   - uCR: The share of the other inks that is taken away where black is. Default `0.5`, slider
+  ///     0 to 1, limits 0 to 1.
+  public static func cMYKHalftone(
+    center: FramePoint? = nil, width: Length? = nil, angle: Double? = nil, sharpness: Double? = nil,
+    gCR: Double? = nil, uCR: Double? = nil
+  ) -> Stage {
+    .filter(
+      "cMYKHalftone",
+      given: [
+        "center": center, "width": width, "angle": angle, "sharpness": sharpness, "gCR": gCR,
+        "uCR": uCR,
+      ])
+  }
+
+  /// Renders the picture as a halftone screen of rings, in black and white.
+  ///
+  /// Core Image: `CICircularScreen`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the rings. Default `(0.5w, 0.5h)`.
+  ///   - width: The distance between rings. Default `6`, slider 2 to 50 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - sharpness: The hardness of the edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
+  public static func circularScreen(
+    center: FramePoint? = nil, width: Length? = nil, sharpness: Double? = nil
+  ) -> Stage {
+    .filter("circularScreen", given: ["center": center, "width": width, "sharpness": sharpness])
+  }
+
+  /// Renders the picture as a halftone screen of crossed lines, in black and white.
+  ///
+  /// Core Image: `CIHatchedScreen`.
+  ///
+  /// - Parameters:
+  ///   - center: The middle of a white square. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the lines. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The distance between lines. Default `6`, slider 2 to 50 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - sharpness: The hardness of the edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
+  public static func hatchedScreen(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil, sharpness: Double? = nil
+  ) -> Stage {
+    .filter(
+      "hatchedScreen",
+      given: [
+        "center": center, "angle": angle, "width": width, "sharpness": sharpness,
+      ])
+  }
+
+  /// Renders the picture as a halftone screen of lines, in black and white.
+  ///
+  /// Core Image: `CILineScreen`.
+  ///
+  /// - Parameters:
+  ///   - center: The middle of a white line. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the lines. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The distance between lines. Default `6`, slider 2 to 50 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - sharpness: The hardness of the edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
+  public static func lineScreen(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil, sharpness: Double? = nil
+  ) -> Stage {
+    .filter(
+      "lineScreen",
+      given: [
+        "center": center, "angle": angle, "width": width, "sharpness": sharpness,
+      ])
+  }
+}
+
+// MARK: Tiles
+
+extension Stage {
+  /// Applies an affine transform, and extends the pixels at the edges.
+  ///
+  /// Core Image: `CIAffineClamp`.
+  ///
+  /// - Parameter transform: The transform a, b, c, d, tx, ty: x' = a x + c y + tx, y' = b x + d y +
+  ///   ty. 6 numbers, default `[1, 0, 0, 1, 0, 0]`, slider -2 to 2, limits -16384 to 16384.
+  public static func affineClamp(transform: [Double]? = nil) -> Stage {
+    .filter("affineClamp", given: ["transform": transform])
+  }
+
+  /// Tiles the picture after an affine transform.
+  ///
+  /// Core Image: `CIAffineTile`.
+  ///
+  /// - Parameter transform: The transform a, b, c, d, tx, ty: x' = a x + c y + tx, y' = b x + d y +
+  ///   ty. 6 numbers, default `[1, 0, 0, 1, 0, 0]`, slider -2 to 2, limits -16384 to 16384.
+  public static func affineTile(transform: [Double]? = nil) -> Stage {
+    .filter("affineTile", given: ["transform": transform])
+  }
+
+  /// Tiles the picture with an eighth of a square of it, reflected at every side.
+  ///
+  /// Core Image: `CIEightfoldReflectedTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func eightfoldReflectedTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
+  ) -> Stage {
+    .filter("eightfoldReflectedTile", given: ["center": center, "angle": angle, "width": width])
+  }
+
+  /// Tiles the picture with a parallelogram of it, reflected at every side.
+  ///
+  /// Core Image: `CIFourfoldReflectedTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - acuteAngle: The angle between the sides. Number in radians, default `1.5707963267948966`,
+  ///     slider 0.5 to 2.6, limits 0.1 to 3.0415926.
+  public static func fourfoldReflectedTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil, acuteAngle: Double? = nil
+  ) -> Stage {
+    .filter(
+      "fourfoldReflectedTile",
+      given: [
+        "center": center, "angle": angle, "width": width, "acuteAngle": acuteAngle,
+      ])
+  }
+
+  /// Tiles the picture with a square of it, rotated by quarter turns.
+  ///
+  /// Core Image: `CIFourfoldRotatedTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func fourfoldRotatedTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
+  ) -> Stage {
+    .filter("fourfoldRotatedTile", given: ["center": center, "angle": angle, "width": width])
+  }
+
+  /// Tiles the picture with a parallelogram of it.
+  ///
+  /// Core Image: `CIFourfoldTranslatedTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - acuteAngle: The angle between the sides. Number in radians, default `1.5707963267948966`,
+  ///     slider 0.5 to 2.6, limits 0.1 to 3.0415926.
+  public static func fourfoldTranslatedTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil, acuteAngle: Double? = nil
+  ) -> Stage {
+    .filter(
+      "fourfoldTranslatedTile",
+      given: [
+        "center": center, "angle": angle, "width": width, "acuteAngle": acuteAngle,
+      ])
+  }
+
+  /// Tiles the picture with rows of it, every other one mirrored and shifted by half a tile.
+  ///
+  /// Core Image: `CIGlideReflectedTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func glideReflectedTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
+  ) -> Stage {
+    .filter("glideReflectedTile", given: ["center": center, "angle": angle, "width": width])
+  }
+
+  /// A kaleidoscope of a sector of the picture.
+  ///
+  /// Core Image: `CIKaleidoscope`.
+  ///
+  /// - Parameters:
+  ///   - count: The number of sectors, each with its reflection. Default `6`, slider 1 to 64,
+  ///     limits 1 to 64.
+  ///   - center: The centre of the kaleidoscope. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the sector. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  public static func kaleidoscope(
+    count: Double? = nil, center: FramePoint? = nil, angle: Double? = nil
+  ) -> Stage {
+    .filter("kaleidoscope", given: ["count": count, "center": center, "angle": angle])
+  }
+
+  /// Scales and turns the parts of the picture, and puts them together again, like op art.
+  ///
+  /// Core Image: `CIOpTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of the effect. Default `(0.5w, 0.5h)`.
+  ///   - scale: The part of the picture that a tile shows, in tiles. Default `2.8`, slider 0.1 to
+  ///     10, limits 0.1 to 10.
+  ///   - angle: The angle of the parts. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `65`, slider 1 to 1000 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func opTile(
+    center: FramePoint? = nil, scale: Double? = nil, angle: Double? = nil, width: Length? = nil
+  ) -> Stage {
+    .filter("opTile", given: ["center": center, "scale": scale, "angle": angle, "width": width])
+  }
+
+  /// Tiles the picture with a parallelogram of it, reflected at its middle.
+  ///
+  /// Core Image: `CIParallelogramTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - acuteAngle: The angle between the sides. Number in radians, default `1.5707963267948966`,
+  ///     slider 0.5 to 2.6, limits 0.1 to 3.0415926.
+  public static func parallelogramTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil, acuteAngle: Double? = nil
+  ) -> Stage {
+    .filter(
+      "parallelogramTile",
+      given: [
+        "center": center, "angle": angle, "width": width, "acuteAngle": acuteAngle,
+      ])
+  }
+
+  /// Tiles the picture in perspective.
+  ///
+  /// Core Image: `CIPerspectiveTile`.
+  ///
+  /// - Parameters:
+  ///   - topLeft: The top left corner. Default `(0.2w, 0.1h)`.
+  ///   - topRight: The top right corner. Default `(0.9w, 0.2h)`.
+  ///   - bottomRight: The bottom right corner. Default `(0.8w, 0.9h)`.
+  ///   - bottomLeft: The bottom left corner. Default `(0.1w, 0.8h)`.
+  public static func perspectiveTile(
+    topLeft: FramePoint? = nil, topRight: FramePoint? = nil, bottomRight: FramePoint? = nil,
+    bottomLeft: FramePoint? = nil
+  ) -> Stage {
+    .filter(
+      "perspectiveTile",
+      given: [
+        "topLeft": topLeft, "topRight": topRight, "bottomRight": bottomRight,
+        "bottomLeft": bottomLeft,
+      ])
+  }
+
+  /// Tiles the picture with a sixth of a hexagon of it, reflected.
+  ///
+  /// Core Image: `CISixfoldReflectedTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func sixfoldReflectedTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
+  ) -> Stage {
+    .filter("sixfoldReflectedTile", given: ["center": center, "angle": angle, "width": width])
+  }
+
+  /// Tiles the picture with a sixth of a hexagon of it, rotated.
+  ///
+  /// Core Image: `CISixfoldRotatedTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func sixfoldRotatedTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
+  ) -> Stage {
+    .filter("sixfoldRotatedTile", given: ["center": center, "angle": angle, "width": width])
+  }
+
+  /// A kaleidoscope of a triangle of the picture, darker with the distance.
+  ///
+  /// Core Image: `CITriangleKaleidoscope`.
+  ///
+  /// - Parameters:
+  ///   - point: A corner of the triangle. Default `(0.4w, 0.4h)`.
+  ///   - size: The side of the triangle. Default `700`, slider 1 to 1000 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - rotation: The angle of the triangle. Number in radians, default `5.924285296593801`,
+  ///     slider 0 to 2π, limits -1000 to 1000.
+  ///   - decay: The brightness that a side's distance leaves; 1 keeps it. Default `0.85`, slider 0
+  ///     to 1, limits 0.01 to 1.
+  public static func triangleKaleidoscope(
+    point: FramePoint? = nil, size: Length? = nil, rotation: Double? = nil, decay: Double? = nil
+  ) -> Stage {
+    .filter(
+      "triangleKaleidoscope",
+      given: [
+        "point": point, "size": size, "rotation": rotation, "decay": decay,
+      ])
+  }
+
+  /// Tiles the picture with a triangle of it, rotated by half turns.
+  ///
+  /// Core Image: `CITriangleTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func triangleTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
+  ) -> Stage {
+    .filter("triangleTile", given: ["center": center, "angle": angle, "width": width])
+  }
+
+  /// Tiles the picture with a twelfth of a hexagon of it, reflected.
+  ///
+  /// Core Image: `CITwelvefoldReflectedTile`.
+  ///
+  /// - Parameters:
+  ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func twelvefoldReflectedTile(
+    center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
+  ) -> Stage {
+    .filter("twelvefoldReflectedTile", given: ["center": center, "angle": angle, "width": width])
+  }
+}
+
+// MARK: Transitions
+
+extension Stage {
+  /// Bars of the picture slide away in turn, and show a target image.
+  ///
+  /// Core Image: `CIBarsSwipeTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - angle: The direction in which the bars slide. Number in radians, default
+  ///     `3.141592653589793`, slider 0 to 2π, limits -1000 to 1000.
+  ///   - width: The width of the bars. Default `30`, slider 2 to 300 pixels, limits 2 to 16384
+  ///     pixels.
+  ///   - barOffset: The distance by which every other bar starts later. Default `10`, slider 1 to
+  ///     100 pixels, limits 0 to 4096 pixels.
+  public static func barsSwipeTransition(
+    targetImage: String, time: Double? = nil, angle: Double? = nil, width: Length? = nil,
+    barOffset: Length? = nil
+  ) -> Stage {
+    .filter(
+      "barsSwipeTransition",
+      given: [
+        "targetImage": targetImage, "time": time, "angle": angle, "width": width,
+        "barOffset": barOffset,
+      ])
+  }
+
+  /// A bar of light sweeps over the picture, like a copier's, and shows a target image.
+  ///
+  /// Core Image: `CICopyMachineTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears, or source: the frame before the first
+  ///     stage. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - color: The colour of the light. Default `#99ffcc`.
+  ///   - angle: The direction of the sweep. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of the light. Default `200`, slider 1 to 500 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - opacity: The strength of the light. Default `1.3`, slider 0 to 3, limits 0 to 3.
+  public static func copyMachineTransition(
+    targetImage: String, time: Double? = nil, color: RGBAColor? = nil, angle: Double? = nil,
+    width: Length? = nil, opacity: Double? = nil
+  ) -> Stage {
+    .filter(
+      "copyMachineTransition",
+      given: [
+        "targetImage": targetImage, "time": time, "color": color, "angle": angle, "width": width,
+        "opacity": opacity,
+      ])
+  }
+
+  /// The picture disappears in the order of a mask's brightness, and shows a target image.
+  ///
+  /// Core Image: `CIDisintegrateWithMaskTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears, or source: the frame before the first
+  ///     stage. Required.
+  ///   - maskImage: The name of the mask: the picture goes first where it is dark. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  public static func disintegrateWithMaskTransition(
+    targetImage: String, maskImage: String, time: Double? = nil
+  ) -> Stage {
+    .filter(
+      "disintegrateWithMaskTransition",
+      given: [
+        "targetImage": targetImage, "maskImage": maskImage, "time": time,
+      ])
+  }
+
+  /// Dissolves the picture into a target image.
+  ///
+  /// Core Image: `CIDissolveTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears, or source: the frame before the first
+  ///     stage. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  public static func dissolveTransition(targetImage: String, time: Double? = nil) -> Stage {
+    .filter("dissolveTransition", given: ["targetImage": targetImage, "time": time])
+  }
+
+  /// A flash of light hides the change from the picture to a target image.
+  ///
+  /// Core Image: `CIFlashTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears, or source: the frame before the first
+  ///     stage. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - center: The centre of the flash. Default `(0.5w, 0.5h)`.
+  ///   - color: The colour of the flash. Default `#ffcc99`.
+  ///   - maxStriationRadius: The length of the beams in half diagonals. Default `2.58`, slider 0 to
+  ///     10, limits 0 to 10.
+  ///   - striationStrength: The brightness of the beams. Default `0.5`, slider 0 to 3, limits 0 to
+  ///     3.
+  ///   - striationContrast: The contrast of the beams. Default `1.375`, slider 0 to 5, limits 0 to
+  ///     5.
+  ///   - fadeThreshold: The share of the time that the flash takes to fade. Default `0.85`, slider
+  ///     0 to 1, limits 0 to 1.
+  public static func flashTransition(
+    targetImage: String, time: Double? = nil, center: FramePoint? = nil, color: RGBAColor? = nil,
+    maxStriationRadius: Double? = nil, striationStrength: Double? = nil,
+    striationContrast: Double? = nil, fadeThreshold: Double? = nil
+  ) -> Stage {
+    .filter(
+      "flashTransition",
+      given: [
+        "targetImage": targetImage, "time": time, "center": center, "color": color,
+        "maxStriationRadius": maxStriationRadius, "striationStrength": striationStrength,
+        "striationContrast": striationContrast, "fadeThreshold": fadeThreshold,
+      ])
+  }
+
+  /// Holes grow in the picture, and show a target image.
+  ///
+  /// Core Image: `CIModTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears, or source: the frame before the first
+  ///     stage. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - center: The centre of a hole. Default `(0.5w, 0.5h)`.
+  ///   - angle: The angle of the rows of holes. Number in radians, default `2`, slider -2π to 2π,
+  ///     limits -1000 to 1000.
+  ///   - radius: The distance between holes. Default `150`, slider 2 to 400 pixels, limits 2 to
+  ///     16384 pixels.
+  ///   - compression: The hardness of the holes' edges. Default `300`, slider 1 to 1000, limits 1
+  ///     to 1000.
+  public static func modTransition(
+    targetImage: String, time: Double? = nil, center: FramePoint? = nil, angle: Double? = nil,
+    radius: Length? = nil, compression: Double? = nil
+  ) -> Stage {
+    .filter(
+      "modTransition",
+      given: [
+        "targetImage": targetImage, "time": time, "center": center, "angle": angle,
+        "radius": radius, "compression": compression,
+      ])
+  }
+
+  /// A straight edge sweeps over the picture and shows a target image.
+  ///
+  /// Core Image: `CISwipeTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears, or source: the frame before the first
+  ///     stage. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - color: The colour of the edge. Default `#ffffff`.
+  ///   - angle: The direction of the sweep. Number in radians, default `0`, slider -π to π, limits
+  ///     -1000 to 1000.
+  ///   - width: The width of the edge. Default `300`, slider 1 to 800 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - opacity: The opacity of the edge's colour. Default `0`, slider 0 to 1, limits 0 to 1.
+  public static func swipeTransition(
+    targetImage: String, time: Double? = nil, color: RGBAColor? = nil, angle: Double? = nil,
+    width: Length? = nil, opacity: Double? = nil
+  ) -> Stage {
+    .filter(
+      "swipeTransition",
+      given: [
+        "targetImage": targetImage, "time": time, "color": color, "angle": angle, "width": width,
+        "opacity": opacity,
       ])
   }
 }

@@ -132,9 +132,3 @@ extension FilterNode {
     return FilterNode(.window(kernel))
   }
 }
-
-/// A kernel that was compiled from text, with an estimate of its time.
-package protocol CompiledNeighborhoodKernel: NeighborhoodKernel {
-  /// The estimated time of a pixel on one thread with AVX2, without loading and storing it.
-  var nanosecondsPerPixel: Double { get }
-}

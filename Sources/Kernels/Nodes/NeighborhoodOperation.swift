@@ -42,6 +42,16 @@ extension NeighborhoodOperation {
   package func output(for geometry: FrameGeometry) -> FrameGeometry { geometry }
 }
 
+/// An operation on whole pixels that has its definition with it.
+package protocol DefinedOperation: NeighborhoodOperation {
+  /// Returns a pixel of the result, premultiplied, in double precision.
+  ///
+  /// - Parameter pixel: The input's pixel in a column and a row of the frame; premultiplied.
+  func pixel(
+    x: Int, y: Int, of size: FrameSize, _ time: FrameTime, _ pixel: (Int, Int) -> SIMD4<Double>
+  ) -> SIMD4<Double>
+}
+
 /// A pass of a neighbourhood operation.
 package protocol OperationPass: Pass {
   /// The pictures that the pass works on.

@@ -37,11 +37,17 @@ package final class StripKernel: Sendable {
 package struct PixelFunction: Sendable {
   /// Computes `count` pixels; `input` and `output` may be the same memory. `red` is the index of
   /// red in a pixel: 0 or 2.
-  let apply:
+  package typealias Apply =
     @Sendable (
       _ input: UnsafePointer<UInt8>, _ count: Int, _ red: Int,
       _ output: UnsafeMutablePointer<UInt8>
     ) -> Void
+
+  let apply: Apply
+
+  package init(_ apply: @escaping Apply) {
+    unsafe self.apply = unsafe apply
+  }
 }
 
 extension ToneCurve {

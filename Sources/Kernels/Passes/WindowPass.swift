@@ -17,19 +17,10 @@ struct WindowPass: Pass {
     self.reach = kernel.reach
   }
 
-  func kernelNanoseconds(_ size: FrameSize) -> Double {
-    guard let kernel = self.kernel as? any CompiledNeighborhoodKernel else { return 0 }
-    return Double(size.pixelCount) * kernel.nanosecondsPerPixel * InstructionSet.kernelSlowness
-  }
-
   func run(_ context: PassContext) async {
     let size = context.output.size
     let span = Double(2 * self.reach + 1)
-    let kernelNanoseconds = self.kernelNanoseconds(size)
-    let nanoseconds =
-      kernelNanoseconds > 0
-      ? Double(size.pixelCount) * 5 + kernelNanoseconds
-      : Double(size.pixelCount) * (5 + span * span)
+    let nanoseconds = Double(size.pixelCount) * (5 + span * span)
     await context.bands.run(
       rows: size.height, alignment: context.output.format.isYUV ? 2 : 1,
       nanoseconds: nanoseconds
@@ -71,7 +62,7 @@ struct WindowPass: Pass {
 /// The latest rows of a picture as planes of floats, with the edge pixels repeated beyond both
 /// ends.
 @safe
-final class PixelRing {
+package final class PixelRing {
   private let width: Int
   private let height: Int
   private let reach: Int
@@ -82,7 +73,7 @@ final class PixelRing {
   /// The row in every slot.
   private var loadedRows: [Int]
 
-  init(width: Int, height: Int, reach: Int, time: FrameTime) {
+  package init(width: Int, height: Int, reach: Int, time: FrameTime) {
     self.width = width
     self.height = height
     self.reach = reach
@@ -99,7 +90,7 @@ final class PixelRing {
   }
 
   /// Loads a row, unless it is present. Rows at the edges replace rows beyond them.
-  func load(_ y: Int, from source: StripStore) {
+  package func load(_ y: Int, from source: StripStore) {
     let row = min(max(y, 0), self.height - 1)
     guard self.loadedRows[row % self.slots] != row else { return }
     self.loadedRows[row % self.slots] = row
@@ -122,7 +113,7 @@ final class PixelRing {
   }
 
   /// Calls `body` with the window around a row with loaded neighbours.
-  func withWindow(y: Int, _ body: (PixelWindow) -> Void) {
+  package func withWindow(y: Int, _ body: (PixelWindow) -> Void) {
     let count = 2 * self.reach + 1
     unsafe withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: count) {
       pointers in

@@ -1,9 +1,14 @@
 /// Matching of names of filters and parameters: this library's names, Core Image's names, and near
 /// misses.
 package enum Spelling {
+  /// The filters that have another name here than in Core Image, with the same parameters.
+  private static let renamedFilters = [
+    "CIComicEffect": "cartoon", "CIEdgeWork": "sketch", "CIMedianFilter": "median",
+  ]
+
   /// `CISepiaTone` becomes `sepiaTone`; other names do not change.
   package static func canonicalFilter(_ name: String) -> String {
-    Self.stripping("CI", from: name)
+    Self.renamedFilters[name] ?? Self.stripping("CI", from: name)
   }
 
   /// `inputIntensity` becomes `intensity`; other names do not change.

@@ -120,10 +120,21 @@ struct RandomStages {
     Int.random(in: 0 ..< oneIn, using: &self.random) == 0
   }
 
-  /// Filters of backgrounds depend on earlier frames, and refuse a mix and a region.
-  static let descriptions = FilterCatalogue.builtIn.descriptions.filter {
-    !["backgroundBlur", "virtualBackground"].contains($0.name)
-  }
+  /// The kernels of the catalogue that are colour matrices.
+  private static let matrices: Set<String> = [
+    "colorControls", "colorInvert", "exposureAdjust", "grayscale", "hueAdjust", "sepiaTone",
+    "whitePointAdjust",
+  ]
+
+  /// Filters of backgrounds depend on earlier frames, and refuse a mix and a region. The kernels of
+  /// the catalogue have their own suite; the chains contain the filter `kernel`, which runs the same
+  /// code.
+  static let descriptions = {
+    let left = ["backgroundBlur", "virtualBackground"] + KernelCatalogue.texts.map(\.name)
+    return FilterCatalogue.builtIn.descriptions.filter { filter in
+      !left.contains(filter.name) || Self.matrices.contains(filter.name)
+    }
+  }()
 }
 
 extension Stage {

@@ -5,79 +5,258 @@ import SidelightKernels
 /// A call of each typed function, with all parameters.
 enum TypedCalls {
   static let stages: [Stage] = [
+    .additionCompositing(backgroundImage: "image"),
+    .affineClamp(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1]),
+    .affineTile(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1]),
     .affineTransform(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1], border: .transparent),
     .backgroundBlur(
       sigma: Length(30), matte: .plate, plate: "image",
       color: RGBAColor(red: 1, green: 0.5, blue: 0), edge: 0.25, smoothing: 0.475, protect: false),
     .barcode(everyNth: 15.5),
+    .barsSwipeTransition(
+      targetImage: "image", time: 0.5, angle: 1.5707963267948966, width: Length(151),
+      barOffset: Length(50.5)),
     .beauty(smoothing: 0.5),
+    .blendWithAlphaMask(backgroundImage: "image", maskImage: "image"),
+    .blendWithBlueMask(backgroundImage: "image", maskImage: "image"),
     .blendWithMask(backgroundImage: "image", maskImage: "image", fit: .fit),
+    .blendWithRedMask(backgroundImage: "image", maskImage: "image"),
     .bloom(radius: Length(50), intensity: 0.25, border: .clamp),
+    .blurredRectangleGenerator(
+      extent: [0.1, 0.1, 75.1, 75.1], sigma: Length(50.050000000000004),
+      color: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .blurredRoundedRectangleGenerator(
+      extent: [0.1, 0.1, 75.1, 75.1], radius: Length(50), sigma: Length(50.050000000000004),
+      color: RGBAColor(red: 1, green: 0.5, blue: 0)),
     .boxBlur(radius: Length(50.5), border: .clamp),
     .brightnessStatistics(everyNth: 15.5),
     .bumpDistortion(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(150), scale: 0),
+    .bumpDistortionLinear(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(150),
+      angle: -1.5707963267948966, scale: 0),
+    .cMYKHalftone(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), width: Length(51),
+      angle: -1.5707963267948966, sharpness: 0.5, gCR: 0.5, uCR: 0.25),
     .cartoon(tones: 7, lines: 0.5),
+    .checkerboardGenerator(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color0: RGBAColor(red: 1, green: 0.5, blue: 0),
+      color1: RGBAColor(red: 1, green: 0.5, blue: 0), width: Length(201), sharpness: 0.5),
     .chromaKey(
       color: RGBAColor(red: 1, green: 0.5, blue: 0), near: 0.2, far: 0.25, spill: 0.5,
       backgroundImage: "image", backgroundColor: RGBAColor(red: 1, green: 0.5, blue: 0), fit: .fit),
+    .circleSplashDistortion(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(500.05)),
+    .circularScreen(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), width: Length(26), sharpness: 0.5),
+    .circularWrap(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(300),
+      angle: -1.5707963267948966),
+    .colorAbsoluteDifference(image2: "image"),
     .colorBalance(
       shadows: [0.1, 0.1, 0.1], midtones: [0.1, 0.1, 0.1], highlights: [0.1, 0.1, 0.1],
       keepsLuma: false),
+    .colorBlendMode(backgroundImage: "image"),
+    .colorBurnBlendMode(backgroundImage: "image"),
+    .colorClamp(minComponents: [0.1, 0.1, 0.1, 0.1], maxComponents: [0.85, 0.85, 0.85, 0.85]),
     .colorControls(saturation: 0.5, brightness: -0.5, contrast: 2.125),
+    .colorCrossPolynomial(
+      redCoefficients: [0.85, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+      greenCoefficients: [0.1, 0.85, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+      blueCoefficients: [0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]),
     .colorCube(asset: "cube", intensity: 0.5),
+    .colorDodgeBlendMode(backgroundImage: "image"),
     .colorInvert(),
+    .colorMap(gradientImage: "image"),
     .colorMatrix(
       rVector: [0.85, 0.1, 0.1, 0.1], gVector: [0.1, 0.85, 0.1, 0.1],
       bVector: [0.1, 0.1, 0.85, 0.1], aVector: [0.1, 0.1, 0.1, 0.85],
       biasVector: [0.1, 0.1, 0.1, 0.1]),
+    .colorMonochrome(color: RGBAColor(red: 1, green: 0.5, blue: 0), intensity: 0.5),
+    .colorPolynomial(
+      redCoefficients: [0.1, 0.85, 0.1, 0.1], greenCoefficients: [0.1, 0.85, 0.1, 0.1],
+      blueCoefficients: [0.1, 0.85, 0.1, 0.1], alphaCoefficients: [0.1, 0.85, 0.1, 0.1]),
+    .colorPosterize(levels: 16),
+    .colorThreshold(threshold: 0.25),
+    .constantColorGenerator(color: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .convertLabToRGB(normalize: true),
+    .convertRGBtoLab(normalize: true),
     .convolution3X3(
       weights: [0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1], bias: -0.5, border: .clamp),
     .convolution5X5(
       weights: [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
       bias: -0.5, border: .clamp),
+    .convolution7X7(
+      weights: [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+      bias: -0.5),
+    .convolution9Horizontal(weights: [0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1], bias: -0.5),
+    .convolution9Vertical(weights: [0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1], bias: -0.5),
     .convolutionRGB3X3(
       weights: [0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1], bias: -0.5, border: .clamp),
+    .convolutionRGB5X5(
+      weights: [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+      bias: -0.5),
+    .convolutionRGB7X7(
+      weights: [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+      bias: -0.5),
+    .convolutionRGB9Horizontal(weights: [0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1], bias: -0.5),
+    .convolutionRGB9Vertical(weights: [0.1, 0.1, 0.1, 0.1, 0.85, 0.1, 0.1, 0.1, 0.1], bias: -0.5),
+    .copyMachineTransition(
+      targetImage: "image", time: 0.5, color: RGBAColor(red: 1, green: 0.5, blue: 0),
+      angle: -1.5707963267948966, width: Length(250.5), opacity: 1.5),
     .crop(
       origin: FramePoint(x: .width(0.25), y: .height(0.5)), width: Length(2048.5),
       height: Length(2048.5)),
     .crystallize(radius: Length(50.5), center: FramePoint(x: .width(0.25), y: .height(0.5))),
+    .darkenBlendMode(backgroundImage: "image"),
+    .differenceBlendMode(backgroundImage: "image"),
+    .disintegrateWithMaskTransition(targetImage: "image", maskImage: "image", time: 0.5),
+    .displacementDistortion(displacementImage: "image", scale: Length(100)),
+    .dissolveTransition(targetImage: "image", time: 0.5),
+    .dither(intensity: 0.5),
+    .divideBlendMode(backgroundImage: "image"),
     .dotScreen(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
       width: Length(26), sharpness: 0.5),
     .edgePreservingSmooth(amount: 0.5, edges: 0.155),
     .edges(intensity: 5),
+    .eightfoldReflectedTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5)),
+    .exclusionBlendMode(backgroundImage: "image"),
     .exposureAdjust(ev: -5),
     .faceBlur(
       strength: 2.5, grow: 0.55, whenUnsure: .frame, release: 30, minSize: 0.525, maxFaces: 16.5),
     .faceDetection(everyNth: 15.5, minSize: 0.525, maxFaces: 16.5),
     .facePixellate(
       strength: 2.5, grow: 0.55, whenUnsure: .frame, release: 30, minSize: 0.525, maxFaces: 16.5),
+    .falseColor(
+      color0: RGBAColor(red: 1, green: 0.5, blue: 0), color1: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .flashTransition(
+      targetImage: "image", time: 0.5, center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color: RGBAColor(red: 1, green: 0.5, blue: 0), maxStriationRadius: 5, striationStrength: 1.5,
+      striationContrast: 2.5, fadeThreshold: 0.5),
+    .fourfoldReflectedTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5), acuteAngle: 1.55),
+    .fourfoldRotatedTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5)),
+    .fourfoldTranslatedTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5), acuteAngle: 1.55),
+    .gaborGradients(),
     .gammaAdjust(power: 2.125),
     .gaussianBlur(radius: Length(50), border: .clamp),
+    .gaussianGradient(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color0: RGBAColor(red: 1, green: 0.5, blue: 0),
+      color1: RGBAColor(red: 1, green: 0.5, blue: 0), radius: Length(400.5)),
+    .glassDistortion(texture: "image", scale: Length(250)),
+    .glassLozenge(
+      point0: FramePoint(x: .width(0.25), y: .height(0.5)),
+      point1: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(500), refraction: 2.5),
+    .glideReflectedTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5)),
     .gloom(radius: Length(50), intensity: 0.25, border: .clamp),
     .glow(intensity: 0.5),
     .grain(amount: 0.5, seed: 500, monochrome: false),
     .grayscale(),
+    .hardLightBlendMode(backgroundImage: "image"),
+    .hatchedScreen(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(26), sharpness: 0.5),
+    .hexagonalPixellate(center: FramePoint(x: .width(0.25), y: .height(0.5)), scale: Length(50.5)),
+    .highlightShadowAdjust(highlightAmount: 0.6499999999999999, shadowAmount: -0.5),
     .histogram(bins: 136, everyNth: 15.5),
     .holeDistortion(center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(500.005)),
     .hueAdjust(angle: -1.5707963267948966),
+    .hueBlendMode(backgroundImage: "image"),
+    .hueSaturationValueGradient(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), value: 0.5, radius: Length(400.5),
+      softness: 5),
+    .kaleidoscope(
+      count: 32.5, center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966),
     .kernel(asset: "kernel", source: "color"),
+    .labDeltaE(image2: "image"),
+    .lenticularHaloGenerator(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color: RGBAColor(red: 1, green: 0.5, blue: 0), haloRadius: Length(500),
+      haloWidth: Length(150), haloOverlap: 0.5, striationStrength: 1.5, striationContrast: 2.5,
+      time: 0.5),
+    .lightTunnel(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), rotation: 0.7853981633974483,
+      radius: Length(250.5)),
+    .lightenBlendMode(backgroundImage: "image"),
+    .lineOverlay(edgeIntensity: 5, threshold: 0.5, contrast: 100.125),
+    .lineScreen(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(26), sharpness: 0.5),
+    .linearBurnBlendMode(backgroundImage: "image"),
+    .linearDodgeBlendMode(backgroundImage: "image"),
+    .linearGradient(
+      point0: FramePoint(x: .width(0.25), y: .height(0.5)),
+      point1: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color0: RGBAColor(red: 1, green: 0.5, blue: 0), color1: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .linearLightBlendMode(backgroundImage: "image"),
+    .linearToSRGBToneCurve(),
     .lowLight(amount: 0.5, denoise: 0.5, smoothing: 2.5),
     .lumaKey(
       low: 0.5, high: 0.5, invert: true, backgroundImage: "image",
       backgroundColor: RGBAColor(red: 1, green: 0.5, blue: 0), fit: .fit),
+    .luminosityBlendMode(backgroundImage: "image"),
+    .maskToAlpha(),
+    .maximumComponent(),
+    .maximumCompositing(backgroundImage: "image"),
     .median(),
+    .minimumComponent(),
+    .minimumCompositing(backgroundImage: "image"),
+    .mix(backgroundImage: "image", amount: 0.5),
+    .modTransition(
+      targetImage: "image", time: 0.5, center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      angle: 0, radius: Length(201), compression: 500.5),
     .motion(threshold: 0.1, columns: 32.5, rows: 32.5, everyNth: 15.5),
     .motionBlur(radius: Length(50), angle: -1.5707963267948966, border: .clamp),
+    .multiplyBlendMode(backgroundImage: "image"),
     .multiplyCompositing(backgroundImage: "image", fit: .fit),
+    .ninePartStretched(
+      breakpoint0: FramePoint(x: .width(0.25), y: .height(0.5)),
+      breakpoint1: FramePoint(x: .width(0.25), y: .height(0.5)), growAmount: [75.1, 75.1]),
+    .ninePartTiled(
+      breakpoint0: FramePoint(x: .width(0.25), y: .height(0.5)),
+      breakpoint1: FramePoint(x: .width(0.25), y: .height(0.5)), growAmount: [75.1, 75.1]),
     .noiseReduction(noiseLevel: 0.05, sharpness: 1),
+    .opTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), scale: 5.05, angle: -1.5707963267948966,
+      width: Length(500.5)),
     .orient(quarterTurns: 1.5, mirrored: true),
     .overlay(
       asset: "image", anchor: .frame, origin: FramePoint(x: .width(0.25), y: .height(0.5)),
       width: Length(2048), height: Length(2048),
       offset: FramePoint(x: .width(0.25), y: .height(0.5)), scale: 2, opacity: 0.5, fit: .fit,
       faceOffset: [0.1, 0.1], which: .largest, id: 50, rotate: false, fade: 1),
+    .overlayBlendMode(backgroundImage: "image"),
+    .parallelogramTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5), acuteAngle: 1.55),
+    .perspectiveCorrection(
+      topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
+      topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
+    .perspectiveRotate(focalLength: 35, pitch: -0.4, yaw: -0.4, roll: -0.4),
+    .perspectiveTile(
+      topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
+      topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
+    .perspectiveTransform(
+      topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
+      topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
     .photoEffectChrome(),
     .photoEffectFade(),
     .photoEffectInstant(),
@@ -86,18 +265,75 @@ enum TypedCalls {
     .photoEffectProcess(),
     .photoEffectTonal(),
     .photoEffectTransfer(),
+    .pinLightBlendMode(backgroundImage: "image"),
     .pinchDistortion(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(500), scale: 1),
     .pixellate(center: FramePoint(x: .width(0.25), y: .height(0.5)), scale: Length(50.5)),
+    .pointillize(center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(51)),
     .posterize(levels: 16),
+    .radialGradient(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), radius0: Length(400),
+      radius1: Length(400), color0: RGBAColor(red: 1, green: 0.5, blue: 0),
+      color1: RGBAColor(red: 1, green: 0.5, blue: 0)),
     .randomGenerator(seed: 500),
+    .roundedRectangleGenerator(
+      extent: [0.1, 0.1, 75.1, 75.1], radius: Length(50),
+      color: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .roundedRectangleStrokeGenerator(
+      extent: [0.1, 0.1, 75.1, 75.1], radius: Length(50), width: Length(50),
+      color: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .sRGBToneCurveToLinear(),
+    .saturationBlendMode(backgroundImage: "image"),
     .scale(width: Length(2048), height: Length(2048), mode: .fit),
     .screenBlendMode(backgroundImage: "image", fit: .fit),
     .sepiaTone(intensity: 0.5),
+    .shadedMaterial(shadingImage: "image", scale: 100.25),
     .sharpenAdaptive(sharpness: 1.5, noise: 0.05),
     .sharpenLuminance(sharpness: 1, radius: Length(10)),
+    .sixfoldReflectedTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5)),
+    .sixfoldRotatedTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5)),
     .sketch(radius: Length(10.5), strength: 5, shade: 0.525),
+    .smoothLinearGradient(
+      point0: FramePoint(x: .width(0.25), y: .height(0.5)),
+      point1: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color0: RGBAColor(red: 1, green: 0.5, blue: 0), color1: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .sobelGradients(),
+    .softLightBlendMode(backgroundImage: "image"),
+    .sourceAtopCompositing(backgroundImage: "image"),
+    .sourceInCompositing(backgroundImage: "image"),
+    .sourceOutCompositing(backgroundImage: "image"),
     .sourceOverCompositing(backgroundImage: "image", fit: .fit),
+    .spotColor(
+      centerColor1: RGBAColor(red: 1, green: 0.5, blue: 0),
+      replacementColor1: RGBAColor(red: 1, green: 0.5, blue: 0), closeness1: 0.5, contrast1: 0.5,
+      centerColor2: RGBAColor(red: 1, green: 0.5, blue: 0),
+      replacementColor2: RGBAColor(red: 1, green: 0.5, blue: 0), closeness2: 0.5, contrast2: 0.5,
+      centerColor3: RGBAColor(red: 1, green: 0.5, blue: 0),
+      replacementColor3: RGBAColor(red: 1, green: 0.5, blue: 0), closeness3: 0.25, contrast3: 0.5),
+    .spotLight(
+      lightPosition: [300.1, 450.1, 112.6], lightPointsAt: [150.1, 150.1, 0.1], brightness: 5,
+      concentration: 0.7505000000000001, color: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .starShineGenerator(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color: RGBAColor(red: 1, green: 0.5, blue: 0), radius: Length(150), crossScale: 50,
+      crossAngle: 0, crossOpacity: -4, crossWidth: Length(5.25), epsilon: -4),
+    .straightenFilter(angle: -1.5707963267948966),
+    .stripesGenerator(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color0: RGBAColor(red: 1, green: 0.5, blue: 0),
+      color1: RGBAColor(red: 1, green: 0.5, blue: 0), width: Length(201), sharpness: 0.5),
+    .subtractBlendMode(backgroundImage: "image"),
+    .sunbeamsGenerator(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      color: RGBAColor(red: 1, green: 0.5, blue: 0), sunRadius: Length(400), maxStriationRadius: 5,
+      striationStrength: 1.5, striationContrast: 2.5, time: 0.5),
+    .swipeTransition(
+      targetImage: "image", time: 0.5, color: RGBAColor(red: 1, green: 0.5, blue: 0),
+      angle: -1.5707963267948966, width: Length(400.5), opacity: 0.5),
     .temperatureAndTint(neutral: [4875.1, 0.1], targetNeutral: [4875.1, 0.1]),
     .text(
       text: "color", font: .inter, bold: true, fontAsset: "", size: Length(132),
@@ -109,6 +345,7 @@ enum TypedCalls {
       boxRadius: 0.5, boxSpan: .text, width: Length(2048), lines: 8.5, lineSpacing: 1.4,
       align: .auto, position: .topLeft, margin: FramePoint(x: .width(0.25), y: .height(0.5)),
       opacity: 0.5, utcOffset: 1),
+    .thermal(),
     .timecode(
       format: .frames, source: .captureTime, rate: 60.5, font: .inter, bold: false, fontAsset: "",
       size: Length(132), color: RGBAColor(red: 1, green: 0.5, blue: 0), outlineWidth: 0.1,
@@ -121,6 +358,18 @@ enum TypedCalls {
     .toneCurve(
       point0: [0.1, 0.1], point1: [0.2875, 0.2875], point2: [0.475, 0.475],
       point3: [0.6625, 0.6625], point4: [0.85, 0.85]),
+    .torusLensDistortion(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(250), width: Length(100),
+      refraction: 2.5),
+    .triangleKaleidoscope(
+      point: FramePoint(x: .width(0.25), y: .height(0.5)), size: Length(500.5),
+      rotation: 3.141592653589793, decay: 0.5),
+    .triangleTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5)),
+    .twelvefoldReflectedTile(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
+      width: Length(100.5)),
     .twirlDistortion(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(250), angle: 0),
     .unsharpMask(radius: Length(50), intensity: 0.25, border: .clamp),
@@ -135,8 +384,12 @@ enum TypedCalls {
       matte: .plate, plate: "image", color: RGBAColor(red: 1, green: 0.5, blue: 0), edge: 0.25,
       smoothing: 0.475, protect: false, backgroundImage: "image",
       backgroundColor: RGBAColor(red: 1, green: 0.5, blue: 0), fit: .fit, lightWrap: 0.5),
+    .vividLightBlendMode(backgroundImage: "image"),
+    .vortexDistortion(
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(400), angle: 47.12),
     .whiteBalance(amount: 0.5, warmth: 0.5, smoothing: 2.5),
     .whitePointAdjust(color: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .xRay(),
     .zoomBlur(center: FramePoint(x: .width(0.25), y: .height(0.5)), amount: 0, border: .clamp),
   ]
 }

@@ -31,7 +31,10 @@ enum KernelExamples {
     let kernels = try KernelExamples.all.map { try KernelText($0, requiresHeader: true) }
     #expect(
       kernels.map(\.name)
-        == ["glow", "softVignette", "scanlines", "crispen", "chromaticShift"])
+        == [
+          "glow", "softFocus", "softVignette", "scanlines", "crispen", "chromaticShift", "pond",
+          "frostedGlass", "softLight",
+        ])
     for kernel in kernels {
       #expect(!kernel.summary.isEmpty)
       #expect(kernel.nanosecondsPerPixel > 0)
@@ -39,14 +42,18 @@ enum KernelExamples {
     }
     #expect(
       kernels.filter { $0.reach == .neighborhood }.map(\.name)
-        == ["crispen", "chromaticShift"])
+        == ["softFocus", "crispen", "chromaticShift", "pond", "frostedGlass"])
   }
 
   @Test(arguments: KernelExamples.all)
   func `an example changes a picture as its reference does`(_ text: String) async throws {
     var bench = TestBench()
     bench.catalogue.assets = AssetStore(["look": .kernel(try KernelAsset(Array(text.utf8)))])
-    let pipeline: Pipeline = [.filter("kernel", ["asset": .text("look")])]
+    var call: [String: ParameterValue] = ["asset": .text("look")]
+    for parameter in try KernelText(text).parameters where parameter.assetKind == .image {
+      call[parameter.name] = .text(Asset.sourceName)
+    }
+    let pipeline: Pipeline = [.filter("kernel", call)]
     for format in [PixelFormat.bgra8, .i420] {
       let frame = try TestFrame.make(
         FrameGeometry(

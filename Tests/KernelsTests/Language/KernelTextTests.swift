@@ -35,11 +35,43 @@ import Testing
     Invalid(text: "color.r ? 1 : 0", line: 1, column: 9, message: "is a float, not a bool"),
     Invalid(text: "vec3(1, 2)", line: 1, column: 1, message: "takes 3 numbers in all"),
     Invalid(text: "mix(1, 2)", line: 1, column: 1, message: "mix takes 3 arguments, not 2"),
+    Invalid(text: "sample(1, 2, 3)", line: 1, column: 1, message: "sample takes two numbers"),
     Invalid(
-      text: "sample(color.r, 0)", line: 1, column: 13,
-      message: "may depend on parameters and on size"),
-    Invalid(text: "sample(time, 0)", line: 1, column: 8, message: "not on the pixel or the time"),
-    Invalid(text: "sample(33, 0)", line: 1, column: 8, message: "outside -32 ... 32"),
+      text: "sampleAt(1)", line: 1, column: 1, message: "sampleAt takes two numbers, the position"),
+    Invalid(text: "warp color", line: 1, column: 6, message: "is a vec4; it must be a vec2"),
+    Invalid(text: "var a = 1 var a = 2 a", line: 1, column: 11, message: "is a variable already"),
+    Invalid(text: "let a = 1 a = 2 a", line: 1, column: 11, message: "declare it with 'var'"),
+    Invalid(text: "summ = 1 let sum = 1 sum", line: 1, column: 1, message: "no value named 'summ'"),
+    Invalid(
+      text: "var sum = vec2(0) sum += vec3(1) sum.x", line: 1, column: 23,
+      message: "'+' does not take a vec2 and a vec3"),
+    Invalid(text: "var a = 1 a = vec2(1) a", line: 1, column: 15, message: "the value a vec2"),
+    Invalid(text: "for i in 0..9 { } 1", line: 1, column: 11, message: "as in 0..<9, found '..'"),
+    Invalid(text: "for i in 3..<1 { } 1", line: 1, column: 10, message: "the least first"),
+    Invalid(text: "for i in 0..<999 { } 1", line: 1, column: 10, message: "more than 256 turns"),
+    Invalid(text: "for i in 0..<9 { let a = i a", line: 1, column: 28, message: "or '}'"),
+    Invalid(text: "if color.r { } 1", line: 1, column: 10, message: "is a float, not a bool"),
+    Invalid(text: "[1, vec2(1)][0]", line: 1, column: 5, message: "of one type, not a vec2"),
+    Invalid(text: "[1, 2][2]", line: 1, column: 8, message: "a whole number of 0 ..< 2"),
+    Invalid(text: "[1, 2][color.r]", line: 1, column: 13, message: "an index is a constant number"),
+    Invalid(text: "[1, 2]", line: 1, column: 1, message: "the result is a array of 2 float"),
+    Invalid(
+      text: "func f(a: float) -> float { f(a) } f(1)", line: 1, column: 29,
+      message: "a function calls functions that come before it"),
+    Invalid(text: "func f() -> vec2 { 1 } func f() -> float { 1 } 1", line: 1, column: 29,
+      message: "is given twice"),
+    Invalid(text: "func f(a: int) -> vec2 { a } 1", line: 1, column: 11, message: "expected float"),
+    Invalid(text: "func f(a: float) -> vec2 { vec3(a) } f(1).x", line: 1, column: 28,
+      message: "returns a vec2, and the value is a vec3"),
+    Invalid(text: "func f(a: float) -> float { a } f(uv)", line: 1, column: 35,
+      message: "'a' of f is a float, not a vec2"),
+    Invalid(text: "func half() -> float { 0.5 } hal()", line: 1, column: 30,
+      message: "no function named 'hal'", suggestion: "half"),
+    Invalid(text: "premultiply(color.rgb)", line: 1, column: 13,
+      message: "'c' of premultiply is a vec4, not a vec3"),
+    Invalid(text: "image back let back = 1 back", line: 1, column: 16, message: "is an image"),
+    Invalid(text: "image back image back back", line: 1, column: 18, message: "is an image"),
+    Invalid(text: "param a: 1 image a a", line: 1, column: 18, message: "cannot be the name"),
     Invalid(text: "é", line: 1, column: 1, message: "'é' has no meaning"),
     Invalid(text: "// é\n  2 $", line: 2, column: 5, message: "'$' has no meaning"),
     Invalid(text: "/* color", line: 1, column: 1, message: "has no end"),
@@ -51,7 +83,7 @@ import Testing
     Invalid(text: "param a_b: 1 a_b", line: 1, column: 7, message: "letters and digits only"),
     Invalid(text: "param inputGain: 1 a", line: 1, column: 7, message: "is read as 'gain'"),
     Invalid(text: "param source: 1 a", line: 1, column: 7, message: "of the filter itself"),
-    Invalid(text: "let a = 1 param b: 1 a", line: 1, column: 11, message: "before the first 'let'"),
+    Invalid(text: "let a = 1 param b: 1 a", line: 1, column: 11, message: "before the first statement"),
     Invalid(text: "color color", line: 1, column: 7, message: "expected an operator or the end"),
     Invalid(text: "1 < 2 < 3 ? 1 : 0", line: 1, column: 7, message: "expected"),
     Invalid(text: "!color.r", line: 1, column: 1, message: "'!' takes a bool, not a float"),
@@ -109,7 +141,31 @@ import Testing
     (String(repeating: "(", count: 65) + "1" + String(repeating: ")", count: 65), "nest deeper"),
     (String(repeating: "-", count: 65) + "1", "nest deeper"),
     (Array(repeating: "color", count: 300).joined(separator: "+"), "operations in a row"),
-    ("let a = 1 " + String(repeating: "let a = a ", count: 256) + "a", "more than 256 bindings"),
+    ("let a = 1 " + String(repeating: "let a = a ", count: 256) + "a", "more than 256 statements"),
+    (
+      "var a = color for i in 0..<200 { for j in 0..<200 { a = a + 1 } } a",
+      "with the turns of loops and the calls of functions"
+    ),
+    (
+      "func f0(a: float) -> float { a + 1 } "
+        + (1 ..< 31).map { "func f\($0)(a: float) -> float { f\($0 - 1)(f\($0 - 1)(a)) } " }.joined()
+        + "f30(1)",
+      "with the turns of loops and the calls of functions"
+    ),
+    (
+      (0 ..< 16).map { depth in
+        "func f\(depth)(a: float) -> float { "
+          + String(repeating: "sin(", count: 60) + (depth == 0 ? "a" : "f\(depth - 1)(a)")
+          + String(repeating: ")", count: 60) + " } "
+      }.joined() + "f15(1)",
+      "with the functions that they call"
+    ),
+    (String(repeating: "if true { ", count: 65), "nest deeper"),
+    ((0 ... 4).map { "image i\($0) " }.joined() + "i0", "more than 4 images"),
+    (
+      "var a = vec4(0) for i in 0..<14 { a += sampleAt(hash(position + i), hash(i) * 99) } a",
+      "ns per pixel; the limit is 50"
+    ),
     (
       "vec4(" + Array(repeating: "1", count: 17).joined(separator: ",") + ")",
       "more than 16 arguments"

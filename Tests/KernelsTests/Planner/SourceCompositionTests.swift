@@ -110,7 +110,7 @@ import Testing
       #expect(error?.code == .unknownAsset)
     }
     let parameters = catalogue.descriptions.flatMap(\.parameters).filter(\.acceptsSource)
-    #expect(parameters.count == 5)
-    #expect(parameters.allSatisfy { $0.name == "backgroundImage" })
+    let names = ["backgroundImage", "image2", "maskImage", "targetImage"]
+    #expect(Set(parameters.map(\.name)) == Set(names))
   }
 }

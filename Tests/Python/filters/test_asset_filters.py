@@ -7,7 +7,7 @@ import grpc
 import numpy as np
 import pytest
 
-from sidelight_testing import assets, compositing, formulas, images
+from sidelight_testing import assets, blend_oracles, compositing, formulas, images, warp_oracles
 from sidelight_testing.contract import assets as messages
 from sidelight_testing.contract import assets_service, catalogue, frame_filter, service
 from sidelight_testing.contract import image as image_messages
@@ -158,6 +158,70 @@ FILTERS = {
 }
 
 
+def beside(formula, layer=VEIL_LAYER):
+    return lambda s: formula(s, layer)
+
+
+# Two pictures: name, parameters, formula of both layers, levels.
+PAIRS = {
+    **{name: (name, {}, formula, 1) for name, formula in blend_oracles.BLENDS.items()},
+    "mix": ("mix", {"amount": 0.3}, lambda s, b: blend_oracles.mixed(s, b, 0.3), 1),
+    "blendWithAlphaMask": (
+        "blendWithAlphaMask", {"maskImage": "mask"},
+        lambda s, b: blend_oracles.mixed(s, b, MASK_LAYER[..., 3:]), 1,
+    ),
+    "blendWithRedMask": (
+        "blendWithRedMask", {"maskImage": "mask"},
+        lambda s, b: blend_oracles.mixed(s, b, MASK_LAYER[..., :1]), 1,
+    ),
+    "blendWithBlueMask": (
+        "blendWithBlueMask", {"maskImage": "mask"},
+        lambda s, b: blend_oracles.mixed(s, b, MASK_LAYER[..., 2:3]), 1,
+    ),
+    "colorAbsoluteDifference": (
+        "colorAbsoluteDifference", {}, blend_oracles.absolute_difference, 1,
+    ),
+    "labDeltaE": ("labDeltaE", {}, blend_oracles.lab_delta, 1),
+    "dissolveTransition": (
+        "dissolveTransition", {"time": 0.3}, lambda s, b: blend_oracles.mixed(b, s, 0.3), 1,
+    ),
+    "swipeTransition": (
+        "swipeTransition",
+        {"time": 0.4, "angle": 0.7, "width": 20.0, "opacity": 0.6, "color": [0.9, 0.5, 0.2]},
+        blend_oracles.swipe(0.4, 0.7, 20, 0.6, [0.9, 0.5, 0.2]), 1,
+    ),
+    "copyMachineTransition": (
+        "copyMachineTransition", {"time": 0.6, "angle": -0.4, "width": 25.0},
+        blend_oracles.copy_machine(0.6, -0.4, 25, 1.3, [0.6, 1, 0.8]), 1,
+    ),
+    "modTransition": (
+        "modTransition", {"time": 0.5, "center": [20, 15], "radius": 14.0, "compression": 40.0},
+        blend_oracles.mod_transition(0.5, (20, 15), 2, 14, 40), 1,
+    ),
+    "flashTransition": (
+        "flashTransition", {"time": 0.8, "center": [20, 15]},
+        blend_oracles.flash(0.8, (20, 15), [1, 0.8, 0.6], 2.58, 0.5, 1.375, 0.85), 1,
+    ),
+    "disintegrateWithMaskTransition": (
+        "disintegrateWithMaskTransition", {"time": 0.4, "maskImage": "mask"},
+        blend_oracles.disintegrate(0.4, MASK_LAYER), 1,
+    ),
+}
+
+
+def second_of(name: str) -> str:
+    """The parameter that names the second picture."""
+    if name.endswith("Transition"):
+        return "targetImage"
+    return "image2" if name in ("labDeltaE", "colorAbsoluteDifference") else "backgroundImage"
+
+
+FILTERS |= {
+    key: (name, {second_of(name): "veil", **parameters}, beside(formula), tolerance)
+    for key, (name, parameters, formula, tolerance) in PAIRS.items()
+}
+
+
 @pytest.mark.parametrize("alpha_mode", ALPHA_MODES)
 @pytest.mark.parametrize("wanted", FILTERS)
 def test_compositing_with_each_kind_of_alpha(stub, wanted, alpha_mode):
@@ -212,6 +276,67 @@ def test_tetrahedral_lookup(stub, table, name, intensity):
         assert formulas.difference(images.rgb(result), expected) <= 1
 
 
+# Warps by the pixels of an image.
+def displaced(colors):
+    pushed = (VEIL_LAYER[..., :2] - 0.5 * VEIL_LAYER[..., 3:]) * 12
+    return warp_oracles.read(colors, warp_oracles.grid(colors) + pushed[..., 0] + 1j * pushed[..., 1])
+
+
+def behind_glass(colors):
+    y = (GROUND_LAYER[..., :3] @ compositing.REC_709)[..., None]
+    across = warp_oracles.neighbors(y, 1, 0) - warp_oracles.neighbors(y, -1, 0)
+    down = warp_oracles.neighbors(y, 0, 1) - warp_oracles.neighbors(y, 0, -1)
+    return warp_oracles.read(colors, warp_oracles.grid(colors) + 15 * (across + 1j * down)[..., 0])
+
+
+def mapped(colors):
+    y = np.clip(colors @ compositing.REC_709 / 255, 0, 1)
+    row = 0.5 + y * (WIDTH - 1) + 1j * HEIGHT / 2
+    return warp_oracles.read(255 * GROUND_LAYER[..., :3], row)
+
+
+def shaded(colors):
+    y = (colors @ compositing.REC_709)[..., None] / 255
+    across = (warp_oracles.neighbors(y, 1, 0) - warp_oracles.neighbors(y, -1, 0))[..., 0]
+    down = (warp_oracles.neighbors(y, 0, 1) - warp_oracles.neighbors(y, 0, -1))[..., 0]
+    normal = np.stack([-across * 0.4 / 2, -down * 0.4 / 2, np.ones_like(across)])
+    x, y, _ = normal / np.linalg.norm(normal, axis=0)
+    return warp_oracles.read(
+        255 * GROUND_LAYER[..., :3], WIDTH / 2 * (1 + x) + 1j * HEIGHT / 2 * (1 + y)
+    )
+
+
+def bars(colors):
+    place = warp_oracles.grid(colors)
+    way = warp_oracles.turn(0.4)
+    bar = np.floor((place * way.conjugate()).imag / 9)
+    total = abs(way.real) * WIDTH + abs(way.imag) * HEIGHT + 6
+    start = place - way * np.maximum(0.3 * total - np.mod(bar, 2) * 6, 0)
+    share = warp_oracles.covered(start, complex(WIDTH, HEIGHT))
+    return warp_oracles.read(colors, start) * share + 255 * GROUND_LAYER[..., :3] * (1 - share)
+
+
+WARPS = {
+    "barsSwipeTransition": (
+        {"targetImage": "ground", "time": 0.3, "angle": 0.4, "width": 9.0, "barOffset": 6.0}, bars,
+    ),
+    "colorMap": ({"gradientImage": "ground"}, mapped),
+    "shadedMaterial": ({"shadingImage": "ground", "scale": 0.4}, shaded),
+    "displacementDistortion": ({"displacementImage": "veil", "scale": 12.0}, displaced),
+    "glassDistortion": ({"texture": "ground", "scale": 15.0}, behind_glass),
+}
+
+
+@pytest.mark.parametrize("name", WARPS)
+def test_warps_by_an_image(stub, name):
+    parameters, formula = WARPS[name]
+    image = image_of("OPAQUE")
+    result = apply(stub, image, (name, parameters))
+    expected = formula(images.rgb(image).astype(np.float64))
+    # The image's samples have steps, which the strength magnifies.
+    assert formulas.difference(images.rgb(result), expected) <= 3
+
+
 def test_every_formula_with_an_asset_is_tested_here(stub):
     listed = stub.ListFilters(frame_filter.ListFiltersRequest(), timeout=60).filters
     with_assets = {
@@ -225,7 +350,7 @@ def test_every_formula_with_an_asset_is_tested_here(stub):
     mattes = {"chromaKey", "virtualBackground", "backgroundBlur"}
     # Texts and kernels have separate tests.
     texts = {"text", "timecode", "kernel"}
-    tested = {entry[0] for entry in FILTERS.values()} | {"colorCube"}
+    tested = {entry[0] for entry in FILTERS.values()} | {"colorCube", *WARPS}
     assert with_assets == tested | mattes | texts
 
 

@@ -90,9 +90,26 @@ def unsharp(radius: float, intensity: float):
 @formula_of("convolution3X3")
 @formula_of("convolution5X5")
 @formula_of("convolutionRGB3X3")
+@formula_of("convolutionRGB5X5")
+@formula_of("convolution7X7")
+@formula_of("convolutionRGB7X7")
 def convolution(weights: list[float], bias: float):
     side = int(np.sqrt(len(weights)))
     places = {(i % side - side // 2, i // side - side // 2): w for i, w in enumerate(weights)}
+    return lambda colors: weighted(colors, places) + 255 * bias
+
+
+@formula_of("convolution9Horizontal")
+@formula_of("convolutionRGB9Horizontal")
+def convolution_in_rows(weights: list[float], bias: float):
+    places = {(i - 4, 0): w for i, w in enumerate(weights)}
+    return lambda colors: weighted(colors, places) + 255 * bias
+
+
+@formula_of("convolution9Vertical")
+@formula_of("convolutionRGB9Vertical")
+def convolution_in_columns(weights: list[float], bias: float):
+    places = {(0, i - 4): w for i, w in enumerate(weights)}
     return lambda colors: weighted(colors, places) + 255 * bias
 
 

@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 # These modules state the formulas.
-from . import color_oracles, detail_oracles, light_oracles, neighborhood_oracles, noise_oracles
+from . import (
+    color_oracles,
+    detail_oracles,
+    effect_oracles,
+    generator_oracles,
+    light_oracles,
+    neighborhood_oracles,
+    noise_oracles,
+    warp_oracles,
+)
 from .command import sidelight
 from .formulas import FORMULAS, Formula
 from .geometry_oracles import affine, crop, orient, stretch

@@ -1,10 +1,10 @@
 """Generates what follows from the descriptions of the filters, below the current folder:
 
-    python3 -m filters types [FOLDER]        from the sources: the list of the filters' types, and the
-                                             table of rows in C
+    python3 -m filters types [FOLDER]        from the sources: the list of the filters' types, the
+                                             embedding of kernels, and the table of rows in C
     python3 -m filters COMMAND [FOLDER]      from `COMMAND filters --all --json`: the typed functions of
                                              Swift and Python, the calls for the test of Swift's, and
-                                             docs/reference/filters.md
+                                             docs/reference/filters.md and core-image.md
 
 FOLDER is another folder to write to. `make reference` runs both.
 """
@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import markdown, python, rows, swift
+from . import core_image, kernels, markdown, python, rows, swift
 
 ROOT = Path(__file__).resolve().parents[3]
 #: A type that conforms to CatalogueFilter, directly or by a protocol of its family.
@@ -44,6 +44,9 @@ def write(path, text):
 def main(source, folder):
     if source == "types":
         write(folder / "Sources/Kernels/Generated/FilterTypes.swift", swift.registrations(types()))
+        files = (ROOT / "Sources/KernelLanguage/Catalogue").glob("*.kernel")
+        embedded = kernels.embedding(path.stem for path in files)
+        write(folder / "Sources/CKernelCatalogue/files.c", embedded)
         header = (ROOT / "Sources/CKernels/include/CKernelsRows.h").read_text()
         write(folder / "Sources/CKernels/rows/Generated/entries.inc", rows.entries(header))
         return
@@ -52,6 +55,7 @@ def main(source, folder):
     write(folder / "Sources/Kernels/Generated/Stage+Filters.swift", swift.source(filters))
     write(folder / "Tests/KernelsTests/Generated/TypedCalls.swift", swift.calls(filters))
     write(folder / "clients/python/src/sidelight/filters.py", python.source(filters))
+    write(folder / "docs/reference/core-image.md", core_image.source(filters))
     write(
         folder / "docs/reference/filters.md",
         markdown.source(filters, ROOT / "docs/images/gallery"),

@@ -14,6 +14,10 @@ TITLES = {
     "distortion": "Distortion",
     "geometry": "Geometry",
     "compositing": "Compositing",
+    "generator": "Generators",
+    "halftone": "Halftones",
+    "tile": "Tiles",
+    "transition": "Transitions",
     "analysis": "Analysis",
 }
 READS = {
@@ -21,6 +25,8 @@ READS = {
     "NEIGHBORHOOD": "a neighbourhood; one pass, with neighbouring one-pixel filters",
     "FRAME": "the whole frame; a separate pass",
 }
+#: The filters that are kernels.
+KERNELS = Path(__file__).resolve().parents[3] / "Sources/KernelLanguage/Catalogue"
 #: The folder of the pictures, relative to the page.
 PICTURES = "../images/gallery"
 
@@ -56,9 +62,13 @@ def section(description, pictures):
         reads = "input frames; adds no pass and no delay"
     fidelity = description["fidelity"].removeprefix("FIDELITY_").lower()
     lines += [f"- Fidelity: {fidelity}", f"- Reads: {reads}"]
-    lines.append(f"- Formula: {escaped(description['formula'])}")
     if "requirement" in description:
         lines.append(f"- Needs: a server that is built with {description['requirement']}")
+    if (KERNELS / f"{name}.kernel").exists():
+        lines += ["- Formula, a [kernel](../guides/kernels.md):", ""]
+        lines += ["```kernel", description["formula"], "```"]
+    else:
+        lines.append(f"- Formula: {escaped(description['formula'])}")
     parameters = description.get("parameters", [])
     if not parameters:
         return "\n".join([*lines, "", "No parameters.", ""])

@@ -66,6 +66,8 @@ LENGTH_UNITS = {
 
 def snake_case(name):
     """A name in lower camel case with underscores: `convolutionRGB3X3` is `convolution_rgb_3x3`."""
+    # Core Image's name for a conversion has a lower-case word.
+    name = name.replace("RGBto", "RGBTo")
     parts = re.findall(r"\d+X\d+|[A-Z]+(?![a-z])(?=[A-Z\d]|$)|[A-Z]?[a-z]+|\d+", name)
     result = "_".join(parts).lower()
     return result + "_" if keyword.iskeyword(result) else result

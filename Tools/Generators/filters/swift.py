@@ -178,7 +178,7 @@ def argument(parameter):
     match text.kind(parameter):
         case "NUMBER" | "LENGTH" as kind:
             bounds = parameter.get("slider") or parameter["limits"]
-            low, high = bounds.get("minimum", 0), bounds["maximum"]
+            low, high = (bounds.get(end, 0) for end in ("minimum", "maximum"))
             default = parameter.get("defaultValue", {}).get("number")
             share = 0.25 if default == (low + high) / 2 else 0.5
             number = text.number(low + share * (high - low))

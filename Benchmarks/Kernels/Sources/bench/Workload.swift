@@ -64,6 +64,8 @@ struct Workload {
     "kernel-glow": Workload(.bgra8, "kernel", ["source": .text(Self.glow)]),
     "kernel-glow-i420": Workload(.i420, "kernel", ["source": .text(Self.glow)]),
     "kernel-sobel": Workload(.bgra8, "kernel", ["source": .text(Self.sobel)]),
+    "kernel-mean": Workload(.bgra8, "kernel", ["source": .text(Self.mean)]),
+    "kernel-swirl": Workload(.bgra8, "kernel", ["source": .text(Self.swirl)]),
     "gaussian10": Workload(.bgra8, "gaussianBlur"),
     "gaussian25": Workload(.bgra8, "gaussianBlur", ["radius": .number(25)]),
     "gaussian10-i420": Workload(.i420, "gaussianBlur"),
@@ -129,6 +131,17 @@ struct Workload {
     let u = luma(sample(-1, -1)) + 2 * luma(sample(0, -1)) + luma(sample(1, -1))
     let d = luma(sample(-1, 1)) + 2 * luma(sample(0, 1)) + luma(sample(1, 1))
     return saturate(length(vec2(r - l, d - u)))
+    """
+
+  private static let mean = """
+    var sum = vec3(0)
+    for y in -1...1 { for x in -1...1 { sum += sample(x, y).rgb } }
+    return sum / 9
+    """
+
+  private static let swirl = """
+    let d = position - size / 2
+    warp size / 2 + rotate(d, 3 * (1 - smoothstep(0, size.y / 2, length(d))))
     """
 
   /// A curve, a look and a custom kernel, which do not fold.

@@ -1,11 +1,11 @@
 /// The second picture of a composition.
-enum Backdrop: Sendable {
+package enum Backdrop: Sendable {
   /// The source frame, as it was before the first stage.
   case source
   case image(ImageAsset)
 
   /// Creates the picture of the named parameter; `nil` if its value isn't a picture.
-  init?(_ name: String, of arguments: Arguments) {
+  package init?(_ name: String, of arguments: Arguments) {
     if arguments.text(name) == Asset.sourceName {
       self = .source
     } else if let image = arguments.image(name) {
@@ -16,7 +16,9 @@ enum Backdrop: Sendable {
   }
 
   /// Places the picture in frames of a size; `nil` if it is outside the frame.
-  func placed(_ fit: PictureFit, in size: FrameSize, _ space: WorkingSpace) -> PlacedBackdrop? {
+  package func placed(_ fit: PictureFit, in size: FrameSize, _ space: WorkingSpace)
+    -> PlacedBackdrop?
+  {
     switch self {
     case .source: .source(space)
     case .image(let image):

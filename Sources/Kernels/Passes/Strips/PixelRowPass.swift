@@ -7,6 +7,7 @@ final class PixelRowPass: Pass {
   let description: PassDescription
   private let function: PixelFunction
   private let red: Int
+  private let kernelNanosecondsPerPixel: Double
 
   /// Creates the pass for operations that compute a channel from its byte alone, by using a table
   /// of its 256 values, or for one kernel that has a ``StripKernel/pixels`` function.
@@ -24,6 +25,7 @@ final class PixelRowPass: Pass {
     self.red = red
     if operations.count == 1, case .kernel(let kernel) = operations[0], let pixels = kernel.pixels {
       self.function = pixels
+      self.kernelNanosecondsPerPixel = kernel.nanosecondsPerPixel ?? 0
       return
     }
     guard operations.allSatisfy({ $0.isChannelwise(isOpaque: isOpaque) }) else { return nil }
@@ -31,6 +33,7 @@ final class PixelRowPass: Pass {
       size: geometry.size, isOpaque: isOpaque, isPremultiplied: false, budget: budget)
     let program = compiler.compile(operations, premultiplied: false, limited: false)
     let tables = sl_byte_tables(program, order: order)
+    self.kernelNanosecondsPerPixel = 0
     self.function = unsafe PixelFunction { input, count, _, output in
       unsafe withUnsafePointer(to: tables) {
         unsafe sl_rows_current().pointee.look_up_pixels(input, count, $0, output)
@@ -40,10 +43,15 @@ final class PixelRowPass: Pass {
 
   var worksInPlace: Bool { true }
 
+  func kernelNanoseconds(_ size: FrameSize) -> Double {
+    Double(size.pixelCount) * self.kernelNanosecondsPerPixel * InstructionSet.kernelSlowness
+  }
+
   func run(_ context: PassContext) async {
     let size = context.output.size
     await context.bands.run(
-      rows: size.height, nanoseconds: Double(size.pixelCount) * 0.4
+      rows: size.height,
+      nanoseconds: Double(size.pixelCount) * 0.4 + self.kernelNanoseconds(size)
     ) { band in
       let rows = unsafe sl_rows_current().pointee
       let source = PixelStaging(context.inputs[0].view)

@@ -22,7 +22,7 @@ package struct StripStore {
   }
 
   /// Fills the strip from its position in the raster.
-  func load(_ strip: Strip) {
+  package func load(_ strip: Strip) {
     switch self.rows {
     case .pixels(let rows): rows.load(strip)
     case .yuv(let rows): rows.load(strip)
@@ -38,7 +38,7 @@ package struct StripStore {
   }
 
   /// Writes a strip, and the optional strip below it that shares its chroma.
-  func store(_ first: Strip, _ second: Strip?) {
+  package func store(_ first: Strip, _ second: Strip?) {
     switch self.rows {
     case .pixels(let rows): rows.store(first)
     case .yuv(let rows):

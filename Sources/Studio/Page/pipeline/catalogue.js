@@ -12,8 +12,8 @@ import { RpcError } from "../sidelight/index.js";
 
 /** The order of the categories; others follow. */
 const ORDER = [
-  "effect", "color", "stylize", "blur", "distortion", "sharpen", "compositing", "geometry",
-  "analysis",
+  "effect", "color", "stylize", "blur", "distortion", "sharpen", "tile", "halftone", "generator",
+  "compositing", "transition", "geometry", "analysis",
 ];
 
 /** The filters that need a library or files, with their categories and words for searches. A

@@ -21,53 +21,145 @@ from ._limits import Limits, check
 from .pipelines import RGBA, LengthLike, Point, Stage, Value
 
 __all__ = [
+    "addition_compositing",
+    "affine_clamp",
+    "affine_tile",
     "affine_transform",
     "background_blur",
     "barcode",
+    "bars_swipe_transition",
     "beauty",
+    "blend_with_alpha_mask",
+    "blend_with_blue_mask",
     "blend_with_mask",
+    "blend_with_red_mask",
     "bloom",
+    "blurred_rectangle_generator",
+    "blurred_rounded_rectangle_generator",
     "box_blur",
     "brightness_statistics",
     "bump_distortion",
+    "bump_distortion_linear",
+    "c_myk_halftone",
     "cartoon",
+    "checkerboard_generator",
     "chroma_key",
+    "circle_splash_distortion",
+    "circular_screen",
+    "circular_wrap",
+    "color_absolute_difference",
     "color_balance",
+    "color_blend_mode",
+    "color_burn_blend_mode",
+    "color_clamp",
     "color_controls",
+    "color_cross_polynomial",
     "color_cube",
+    "color_dodge_blend_mode",
     "color_invert",
+    "color_map",
     "color_matrix",
+    "color_monochrome",
+    "color_polynomial",
+    "color_posterize",
+    "color_threshold",
+    "constant_color_generator",
+    "convert_lab_to_rgb",
+    "convert_rgb_to_lab",
     "convolution_3x3",
     "convolution_5x5",
+    "convolution_7x7",
+    "convolution_9_horizontal",
+    "convolution_9_vertical",
     "convolution_rgb_3x3",
+    "convolution_rgb_5x5",
+    "convolution_rgb_7x7",
+    "convolution_rgb_9_horizontal",
+    "convolution_rgb_9_vertical",
+    "copy_machine_transition",
     "crop",
     "crystallize",
+    "darken_blend_mode",
+    "difference_blend_mode",
+    "disintegrate_with_mask_transition",
+    "displacement_distortion",
+    "dissolve_transition",
+    "dither",
+    "divide_blend_mode",
     "dot_screen",
     "edge_preserving_smooth",
     "edges",
+    "eightfold_reflected_tile",
+    "exclusion_blend_mode",
     "exposure_adjust",
     "face_blur",
     "face_detection",
     "face_pixellate",
+    "false_color",
+    "flash_transition",
+    "fourfold_reflected_tile",
+    "fourfold_rotated_tile",
+    "fourfold_translated_tile",
+    "gabor_gradients",
     "gamma_adjust",
     "gaussian_blur",
+    "gaussian_gradient",
+    "glass_distortion",
+    "glass_lozenge",
+    "glide_reflected_tile",
     "gloom",
     "glow",
     "grain",
     "grayscale",
+    "hard_light_blend_mode",
+    "hatched_screen",
+    "hexagonal_pixellate",
+    "highlight_shadow_adjust",
     "histogram",
     "hole_distortion",
     "hue_adjust",
+    "hue_blend_mode",
+    "hue_saturation_value_gradient",
+    "kaleidoscope",
     "kernel",
+    "lab_delta_e",
+    "lenticular_halo_generator",
+    "light_tunnel",
+    "lighten_blend_mode",
+    "line_overlay",
+    "line_screen",
+    "linear_burn_blend_mode",
+    "linear_dodge_blend_mode",
+    "linear_gradient",
+    "linear_light_blend_mode",
+    "linear_to_srgb_tone_curve",
     "low_light",
     "luma_key",
+    "luminosity_blend_mode",
+    "mask_to_alpha",
+    "maximum_component",
+    "maximum_compositing",
     "median",
+    "minimum_component",
+    "minimum_compositing",
+    "mix",
+    "mod_transition",
     "motion",
     "motion_blur",
+    "multiply_blend_mode",
     "multiply_compositing",
+    "nine_part_stretched",
+    "nine_part_tiled",
     "noise_reduction",
+    "op_tile",
     "orient",
     "overlay",
+    "overlay_blend_mode",
+    "parallelogram_tile",
+    "perspective_correction",
+    "perspective_rotate",
+    "perspective_tile",
+    "perspective_transform",
     "photo_effect_chrome",
     "photo_effect_fade",
     "photo_effect_instant",
@@ -76,21 +168,50 @@ __all__ = [
     "photo_effect_process",
     "photo_effect_tonal",
     "photo_effect_transfer",
+    "pin_light_blend_mode",
     "pinch_distortion",
     "pixellate",
+    "pointillize",
     "posterize",
+    "radial_gradient",
     "random_generator",
+    "rounded_rectangle_generator",
+    "rounded_rectangle_stroke_generator",
+    "s_rgb_tone_curve_to_linear",
+    "saturation_blend_mode",
     "scale",
     "screen_blend_mode",
     "sepia_tone",
+    "shaded_material",
     "sharpen_adaptive",
     "sharpen_luminance",
+    "sixfold_reflected_tile",
+    "sixfold_rotated_tile",
     "sketch",
+    "smooth_linear_gradient",
+    "sobel_gradients",
+    "soft_light_blend_mode",
+    "source_atop_compositing",
+    "source_in_compositing",
+    "source_out_compositing",
     "source_over_compositing",
+    "spot_color",
+    "spot_light",
+    "star_shine_generator",
+    "straighten_filter",
+    "stripes_generator",
+    "subtract_blend_mode",
+    "sunbeams_generator",
+    "swipe_transition",
     "temperature_and_tint",
     "text",
+    "thermal",
     "timecode",
     "tone_curve",
+    "torus_lens_distortion",
+    "triangle_kaleidoscope",
+    "triangle_tile",
+    "twelvefold_reflected_tile",
     "twirl_distortion",
     "unsharp_mask",
     "vibrance",
@@ -99,10 +220,64 @@ __all__ = [
     "vintage",
     "vintage_warm",
     "virtual_background",
+    "vivid_light_blend_mode",
+    "vortex_distortion",
     "white_balance",
     "white_point_adjust",
+    "x_ray",
     "zoom_blur",
 ]
+
+
+def addition_compositing(
+    *,
+    background_image: str,
+) -> Stage:
+    """Adds the picture and a background image.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "additionCompositing",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def affine_clamp(
+    *,
+    transform: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Applies an affine transform, and extends the pixels at the edges.
+
+    - transform: The transform a, b, c, d, tx, ty: x' = a x + c y + tx, y' = b x + d y + ty. 6
+      numbers, default `[1, 0, 0, 1, 0, 0]`, slider -2 to 2, limits -16384 to 16384.
+    """
+    return _stage(
+        "affineClamp",
+        {
+            "transform": transform,
+        },
+    )
+
+
+def affine_tile(
+    *,
+    transform: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Tiles the picture after an affine transform.
+
+    - transform: The transform a, b, c, d, tx, ty: x' = a x + c y + tx, y' = b x + d y + ty. 6
+      numbers, default `[1, 0, 0, 1, 0, 0]`, slider -2 to 2, limits -16384 to 16384.
+    """
+    return _stage(
+        "affineTile",
+        {
+            "transform": transform,
+        },
+    )
 
 
 def affine_transform(
@@ -185,6 +360,36 @@ def barcode(
     )
 
 
+def bars_swipe_transition(
+    *,
+    target_image: str,
+    time: Optional[float] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+    bar_offset: Optional[LengthLike] = None,
+) -> Stage:
+    """Bars of the picture slide away in turn, and show a target image.
+
+    - target_image: The name of the image that appears. Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - angle: The direction in which the bars slide. In radians, default `3.14159`, slider 0 to
+      6.28319, limits -1000 to 1000.
+    - width: The width of the bars. Default `30`, slider 2 to 300 pixels, limits 2 to 16384 pixels.
+    - bar_offset: The distance by which every other bar starts later. Default `10`, slider 1 to 100
+      pixels, limits 0 to 4096 pixels.
+    """
+    return _stage(
+        "barsSwipeTransition",
+        {
+            "targetImage": target_image,
+            "time": time,
+            "angle": angle,
+            "width": width,
+            "barOffset": bar_offset,
+        },
+    )
+
+
 def beauty(
     *,
     smoothing: Optional[float] = None,
@@ -198,6 +403,46 @@ def beauty(
         "beauty",
         {
             "smoothing": smoothing,
+        },
+    )
+
+
+def blend_with_alpha_mask(
+    *,
+    background_image: str,
+    mask_image: str,
+) -> Stage:
+    """Shows the picture where a mask is opaque, and a background elsewhere.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    - mask_image: The name of the mask. Required.
+    """
+    return _stage(
+        "blendWithAlphaMask",
+        {
+            "backgroundImage": background_image,
+            "maskImage": mask_image,
+        },
+    )
+
+
+def blend_with_blue_mask(
+    *,
+    background_image: str,
+    mask_image: str,
+) -> Stage:
+    """Shows the picture where a mask is blue, and a background elsewhere.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    - mask_image: The name of the mask. Required.
+    """
+    return _stage(
+        "blendWithBlueMask",
+        {
+            "backgroundImage": background_image,
+            "maskImage": mask_image,
         },
     )
 
@@ -225,6 +470,26 @@ def blend_with_mask(
     )
 
 
+def blend_with_red_mask(
+    *,
+    background_image: str,
+    mask_image: str,
+) -> Stage:
+    """Shows the picture where a mask is red, and a background elsewhere.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    - mask_image: The name of the mask. Required.
+    """
+    return _stage(
+        "blendWithRedMask",
+        {
+            "backgroundImage": background_image,
+            "maskImage": mask_image,
+        },
+    )
+
+
 def bloom(
     *,
     radius: Optional[LengthLike] = None,
@@ -246,6 +511,58 @@ def bloom(
             "radius": radius,
             "intensity": intensity,
             "border": border,
+        },
+    )
+
+
+def blurred_rectangle_generator(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    sigma: Optional[LengthLike] = None,
+    color: Optional[RGBA] = None,
+) -> Stage:
+    """Draws a blurred rectangle on nothing.
+
+    - extent: The rectangle in pixels: left, top, width and height. 4 numbers, default
+      `[0, 0, 100, 100]`, slider 0 to 1000, limits -16384 to 16384.
+    - sigma: The standard deviation of the blur. Default `10`, slider 0.1 to 100 pixels, limits 0.1
+      to 4096 pixels.
+    - color: The colour. Default `RGBA(1, 1, 1)`.
+    """
+    return _stage(
+        "blurredRectangleGenerator",
+        {
+            "extent": extent,
+            "sigma": sigma,
+            "color": color,
+        },
+    )
+
+
+def blurred_rounded_rectangle_generator(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    radius: Optional[LengthLike] = None,
+    sigma: Optional[LengthLike] = None,
+    color: Optional[RGBA] = None,
+) -> Stage:
+    """Draws a blurred rectangle with round corners on nothing.
+
+    - extent: The rectangle in pixels: left, top, width and height. 4 numbers, default
+      `[0, 0, 100, 100]`, slider 0 to 1000, limits -16384 to 16384.
+    - radius: The radius of the corners. Default `10`, slider 0 to 100 pixels, limits 0 to 8192
+      pixels.
+    - sigma: The standard deviation of the blur. Default `10`, slider 0.1 to 100 pixels, limits 0.1
+      to 4096 pixels.
+    - color: The colour. Default `RGBA(1, 1, 1)`.
+    """
+    return _stage(
+        "blurredRoundedRectangleGenerator",
+        {
+            "extent": extent,
+            "radius": radius,
+            "sigma": sigma,
+            "color": color,
         },
     )
 
@@ -312,6 +629,68 @@ def bump_distortion(
     )
 
 
+def bump_distortion_linear(
+    *,
+    center: Optional[Point] = None,
+    radius: Optional[LengthLike] = None,
+    angle: Optional[float] = None,
+    scale: Optional[float] = None,
+) -> Stage:
+    """A bump along a line, which magnifies; a negative scale shrinks.
+
+    - center: A point of the line. Default `Point(width(0.5), height(0.5))`.
+    - radius: The distance from the line at which the bump ends. Default `300`, slider 0 to 600
+      pixels, limits 0 to 16384 pixels.
+    - angle: The direction across the line. In radians, default `0`, slider -3.14159 to 3.14159,
+      limits -1000 to 1000.
+    - scale: The height of the bump; 0 changes nothing. Default `0.5`, slider -1 to 1, limits -1 to
+      1.
+    """
+    return _stage(
+        "bumpDistortionLinear",
+        {
+            "center": center,
+            "radius": radius,
+            "angle": angle,
+            "scale": scale,
+        },
+    )
+
+
+def c_myk_halftone(
+    *,
+    center: Optional[Point] = None,
+    width: Optional[LengthLike] = None,
+    angle: Optional[float] = None,
+    sharpness: Optional[float] = None,
+    g_cr: Optional[float] = None,
+    u_cr: Optional[float] = None,
+) -> Stage:
+    """Renders the picture as a colour print of cyan, magenta, yellow and black dots.
+
+    - center: The centre of dots of all inks. Default `Point(width(0.5), height(0.5))`.
+    - width: The distance between dots. Default `6`, slider 2 to 100 pixels, limits 2 to 16384
+      pixels.
+    - angle: The angle of the screens. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - sharpness: The hardness of the dots' edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
+    - g_cr: The share of grey that black ink replaces. Default `1`, slider 0 to 1, limits 0 to 1.
+    - u_cr: The share of the other inks that is taken away where black is. Default `0.5`, slider 0
+      to 1, limits 0 to 1.
+    """
+    return _stage(
+        "cMYKHalftone",
+        {
+            "center": center,
+            "width": width,
+            "angle": angle,
+            "sharpness": sharpness,
+            "gCR": g_cr,
+            "uCR": u_cr,
+        },
+    )
+
+
 def cartoon(
     *,
     tones: Optional[float] = None,
@@ -328,6 +707,36 @@ def cartoon(
         {
             "tones": tones,
             "lines": lines,
+        },
+    )
+
+
+def checkerboard_generator(
+    *,
+    center: Optional[Point] = None,
+    color_0: Optional[RGBA] = None,
+    color_1: Optional[RGBA] = None,
+    width: Optional[LengthLike] = None,
+    sharpness: Optional[float] = None,
+) -> Stage:
+    """Replaces the picture by a checkerboard.
+
+    - center: A corner of squares. Default `Point(width(0.5), height(0.5))`.
+    - color_0: The colour of the first squares. Default `RGBA(1, 1, 1)`.
+    - color_1: The colour of the others. Default `RGBA(0, 0, 0)`.
+    - width: The side of the squares. Default `80`, slider 2 to 400 pixels, limits 1 to 16384
+      pixels.
+    - sharpness: The hardness of the edges; at 1 they are a pixel wide. Default `1`, slider 0 to 1,
+      limits 0 to 1.
+    """
+    return _stage(
+        "checkerboardGenerator",
+        {
+            "center": center,
+            "color0": color_0,
+            "color1": color_1,
+            "width": width,
+            "sharpness": sharpness,
         },
     )
 
@@ -371,6 +780,89 @@ def chroma_key(
     )
 
 
+def circle_splash_distortion(
+    *,
+    center: Optional[Point] = None,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Stretches the pixels of a circle's edge outwards.
+
+    - center: The centre of the circle. Default `Point(width(0.5), height(0.5))`.
+    - radius: The radius of the circle. Default `150`, slider 0.1 to 1000 pixels, limits 0.1 to
+      16384 pixels.
+    """
+    return _stage(
+        "circleSplashDistortion",
+        {
+            "center": center,
+            "radius": radius,
+        },
+    )
+
+
+def circular_screen(
+    *,
+    center: Optional[Point] = None,
+    width: Optional[LengthLike] = None,
+    sharpness: Optional[float] = None,
+) -> Stage:
+    """Renders the picture as a halftone screen of rings, in black and white.
+
+    - center: The centre of the rings. Default `Point(width(0.5), height(0.5))`.
+    - width: The distance between rings. Default `6`, slider 2 to 50 pixels, limits 1 to 16384
+      pixels.
+    - sharpness: The hardness of the edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "circularScreen",
+        {
+            "center": center,
+            "width": width,
+            "sharpness": sharpness,
+        },
+    )
+
+
+def circular_wrap(
+    *,
+    center: Optional[Point] = None,
+    radius: Optional[LengthLike] = None,
+    angle: Optional[float] = None,
+) -> Stage:
+    """Wraps the picture around a circle.
+
+    - center: The centre of the circle. Default `Point(width(0.5), height(0.5))`.
+    - radius: The radius of the circle, to which the bottom edge is bent. Default `150`, slider 0 to
+      600 pixels, limits 0 to 16384 pixels.
+    - angle: The angle of the picture's left and right edges, clockwise from the top. In radians,
+      default `0`, slider -3.14159 to 3.14159, limits -1000 to 1000.
+    """
+    return _stage(
+        "circularWrap",
+        {
+            "center": center,
+            "radius": radius,
+            "angle": angle,
+        },
+    )
+
+
+def color_absolute_difference(
+    *,
+    image_2: str,
+) -> Stage:
+    """The absolute difference from a second image.
+
+    - image_2: The name of the second image, or source: the frame before the first stage. Required.
+    """
+    return _stage(
+        "colorAbsoluteDifference",
+        {
+            "image2": image_2,
+        },
+    )
+
+
 def color_balance(
     *,
     shadows: Optional[Sequence[float]] = None,
@@ -400,6 +892,61 @@ def color_balance(
     )
 
 
+def color_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """The hue and saturation of the picture with the brightness of the background.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "colorBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def color_burn_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Darkens the background by the picture.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "colorBurnBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def color_clamp(
+    *,
+    min_components: Optional[Sequence[float]] = None,
+    max_components: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Limits every channel to a range.
+
+    - min_components: The least red, green, blue and alpha. 4 numbers, default `[0, 0, 0, 0]`,
+      slider 0 to 1, limits -8 to 8.
+    - max_components: The greatest red, green, blue and alpha. 4 numbers, default `[1, 1, 1, 1]`,
+      slider 0 to 1, limits -8 to 8.
+    """
+    return _stage(
+        "colorClamp",
+        {
+            "minComponents": min_components,
+            "maxComponents": max_components,
+        },
+    )
+
+
 def color_controls(
     *,
     saturation: Optional[float] = None,
@@ -424,6 +971,31 @@ def color_controls(
     )
 
 
+def color_cross_polynomial(
+    *,
+    red_coefficients: Optional[Sequence[float]] = None,
+    green_coefficients: Optional[Sequence[float]] = None,
+    blue_coefficients: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Replaces every channel by a polynomial of second degree of red, green and blue.
+
+    - red_coefficients: The coefficients of red: of r, g, b, r r, g g, b b, r g, g b, b r and 1. 10
+      numbers, default `[1, 0, 0, 0, 0, 0, 0, 0, 0, 0]`, slider -2 to 2, limits -16 to 16.
+    - green_coefficients: The coefficients of green: of r, g, b, r r, g g, b b, r g, g b, b r and 1.
+      10 numbers, default `[0, 1, 0, 0, 0, 0, 0, 0, 0, 0]`, slider -2 to 2, limits -16 to 16.
+    - blue_coefficients: The coefficients of blue: of r, g, b, r r, g g, b b, r g, g b, b r and 1.
+      10 numbers, default `[0, 0, 1, 0, 0, 0, 0, 0, 0, 0]`, slider -2 to 2, limits -16 to 16.
+    """
+    return _stage(
+        "colorCrossPolynomial",
+        {
+            "redCoefficients": red_coefficients,
+            "greenCoefficients": green_coefficients,
+            "blueCoefficients": blue_coefficients,
+        },
+    )
+
+
 def color_cube(
     *,
     asset: str,
@@ -444,9 +1016,42 @@ def color_cube(
     )
 
 
+def color_dodge_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Brightens the background by the picture.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "colorDodgeBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
 def color_invert() -> Stage:
     """Inverts the colours."""
     return Stage("colorInvert")
+
+
+def color_map(
+    *,
+    gradient_image: str,
+) -> Stage:
+    """Maps the brightness of pixels to the colours of a gradient image, from left to right.
+
+    - gradient_image: The name of the image whose middle row has the colours. Required.
+    """
+    return _stage(
+        "colorMap",
+        {
+            "gradientImage": gradient_image,
+        },
+    )
 
 
 def color_matrix(
@@ -478,6 +1083,137 @@ def color_matrix(
             "bVector": b_vector,
             "aVector": a_vector,
             "biasVector": bias_vector,
+        },
+    )
+
+
+def color_monochrome(
+    *,
+    color: Optional[RGBA] = None,
+    intensity: Optional[float] = None,
+) -> Stage:
+    """Maps the colours to shades of one colour.
+
+    - color: The colour of white. Default `RGBA(0.6, 0.45, 0.3)`.
+    - intensity: The share of the monochrome; 0 changes nothing. Default `1`, slider 0 to 1, limits
+      0 to 1.
+    """
+    return _stage(
+        "colorMonochrome",
+        {
+            "color": color,
+            "intensity": intensity,
+        },
+    )
+
+
+def color_polynomial(
+    *,
+    red_coefficients: Optional[Sequence[float]] = None,
+    green_coefficients: Optional[Sequence[float]] = None,
+    blue_coefficients: Optional[Sequence[float]] = None,
+    alpha_coefficients: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Replaces every channel by a cubic polynomial of itself.
+
+    - red_coefficients: The coefficients of red: constant, linear, square and cube. 4 numbers,
+      default `[0, 1, 0, 0]`, slider -2 to 2, limits -16 to 16.
+    - green_coefficients: The coefficients of green. 4 numbers, default `[0, 1, 0, 0]`, slider -2 to
+      2, limits -16 to 16.
+    - blue_coefficients: The coefficients of blue. 4 numbers, default `[0, 1, 0, 0]`, slider -2 to
+      2, limits -16 to 16.
+    - alpha_coefficients: The coefficients of alpha. 4 numbers, default `[0, 1, 0, 0]`, slider -2 to
+      2, limits -16 to 16.
+    """
+    return _stage(
+        "colorPolynomial",
+        {
+            "redCoefficients": red_coefficients,
+            "greenCoefficients": green_coefficients,
+            "blueCoefficients": blue_coefficients,
+            "alphaCoefficients": alpha_coefficients,
+        },
+    )
+
+
+def color_posterize(
+    *,
+    levels: Optional[float] = None,
+) -> Stage:
+    """Reduces each channel to a number of levels.
+
+    - levels: The number of levels. Default `6`, slider 2 to 30, limits 2 to 256.
+    """
+    return _stage(
+        "colorPosterize",
+        {
+            "levels": levels,
+        },
+    )
+
+
+def color_threshold(
+    *,
+    threshold: Optional[float] = None,
+) -> Stage:
+    """Turns pixels white that are brighter than a threshold, and others black.
+
+    - threshold: The luma above which pixels are white. Default `0.5`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "colorThreshold",
+        {
+            "threshold": threshold,
+        },
+    )
+
+
+def constant_color_generator(
+    *,
+    color: Optional[RGBA] = None,
+) -> Stage:
+    """Fills the picture with a colour.
+
+    - color: The colour. Default `RGBA(1, 0, 0)`.
+    """
+    return _stage(
+        "constantColorGenerator",
+        {
+            "color": color,
+        },
+    )
+
+
+def convert_lab_to_rgb(
+    *,
+    normalize: Optional[bool] = None,
+) -> Stage:
+    """Converts CIE Lab to sRGB: the inverse of convertRGBtoLab.
+
+    - normalize: Whether the channels are 0 to 1, as convertRGBtoLab gives them with normalize.
+      Default `False`.
+    """
+    return _stage(
+        "convertLabToRGB",
+        {
+            "normalize": normalize,
+        },
+    )
+
+
+def convert_rgb_to_lab(
+    *,
+    normalize: Optional[bool] = None,
+) -> Stage:
+    """Converts sRGB to CIE Lab: lightness, green to red, and blue to yellow.
+
+    - normalize: Whether the channels are mapped to 0 to 1, as 8-bit pictures need: L / 100, (a +
+      128) / 255, (b + 128) / 255. Default `False`.
+    """
+    return _stage(
+        "convertRGBtoLab",
+        {
+            "normalize": normalize,
         },
     )
 
@@ -531,6 +1267,68 @@ def convolution_5x5(
     )
 
 
+def convolution_7x7(
+    *,
+    weights: Optional[Sequence[float]] = None,
+    bias: Optional[float] = None,
+) -> Stage:
+    """Replaces every channel by weighted sums over 7x7 pixels.
+
+    - weights: The weights, row by row from the top left; the default changes nothing. 49 numbers,
+      default
+      `[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]`,
+      slider -1 to 1, limits -256 to 256.
+    - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+    """
+    return _stage(
+        "convolution7X7",
+        {
+            "weights": weights,
+            "bias": bias,
+        },
+    )
+
+
+def convolution_9_horizontal(
+    *,
+    weights: Optional[Sequence[float]] = None,
+    bias: Optional[float] = None,
+) -> Stage:
+    """Replaces every channel by weighted sums over 9x1 pixels.
+
+    - weights: The weights, row by row from the top left; the default changes nothing. 9 numbers,
+      default `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, slider -1 to 1, limits -256 to 256.
+    - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+    """
+    return _stage(
+        "convolution9Horizontal",
+        {
+            "weights": weights,
+            "bias": bias,
+        },
+    )
+
+
+def convolution_9_vertical(
+    *,
+    weights: Optional[Sequence[float]] = None,
+    bias: Optional[float] = None,
+) -> Stage:
+    """Replaces every channel by weighted sums over 1x9 pixels.
+
+    - weights: The weights, row by row from the top left; the default changes nothing. 9 numbers,
+      default `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, slider -1 to 1, limits -256 to 256.
+    - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+    """
+    return _stage(
+        "convolution9Vertical",
+        {
+            "weights": weights,
+            "bias": bias,
+        },
+    )
+
+
 def convolution_rgb_3x3(
     *,
     weights: Optional[Sequence[float]] = None,
@@ -551,6 +1349,123 @@ def convolution_rgb_3x3(
             "weights": weights,
             "bias": bias,
             "border": border,
+        },
+    )
+
+
+def convolution_rgb_5x5(
+    *,
+    weights: Optional[Sequence[float]] = None,
+    bias: Optional[float] = None,
+) -> Stage:
+    """Replaces red, green and blue by weighted sums over 5x5 pixels; alpha is kept.
+
+    - weights: The weights, row by row from the top left; the default changes nothing. 25 numbers,
+      default `[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]`, slider
+      -1 to 1, limits -256 to 256.
+    - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+    """
+    return _stage(
+        "convolutionRGB5X5",
+        {
+            "weights": weights,
+            "bias": bias,
+        },
+    )
+
+
+def convolution_rgb_7x7(
+    *,
+    weights: Optional[Sequence[float]] = None,
+    bias: Optional[float] = None,
+) -> Stage:
+    """Replaces red, green and blue by weighted sums over 7x7 pixels; alpha is kept.
+
+    - weights: The weights, row by row from the top left; the default changes nothing. 49 numbers,
+      default
+      `[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]`,
+      slider -1 to 1, limits -256 to 256.
+    - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+    """
+    return _stage(
+        "convolutionRGB7X7",
+        {
+            "weights": weights,
+            "bias": bias,
+        },
+    )
+
+
+def convolution_rgb_9_horizontal(
+    *,
+    weights: Optional[Sequence[float]] = None,
+    bias: Optional[float] = None,
+) -> Stage:
+    """Replaces red, green and blue by weighted sums over 9x1 pixels; alpha is kept.
+
+    - weights: The weights, row by row from the top left; the default changes nothing. 9 numbers,
+      default `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, slider -1 to 1, limits -256 to 256.
+    - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+    """
+    return _stage(
+        "convolutionRGB9Horizontal",
+        {
+            "weights": weights,
+            "bias": bias,
+        },
+    )
+
+
+def convolution_rgb_9_vertical(
+    *,
+    weights: Optional[Sequence[float]] = None,
+    bias: Optional[float] = None,
+) -> Stage:
+    """Replaces red, green and blue by weighted sums over 1x9 pixels; alpha is kept.
+
+    - weights: The weights, row by row from the top left; the default changes nothing. 9 numbers,
+      default `[0, 0, 0, 0, 1, 0, 0, 0, 0]`, slider -1 to 1, limits -256 to 256.
+    - bias: The amount added to each channel. Default `0`, slider -1 to 1, limits -256 to 256.
+    """
+    return _stage(
+        "convolutionRGB9Vertical",
+        {
+            "weights": weights,
+            "bias": bias,
+        },
+    )
+
+
+def copy_machine_transition(
+    *,
+    target_image: str,
+    time: Optional[float] = None,
+    color: Optional[RGBA] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+    opacity: Optional[float] = None,
+) -> Stage:
+    """A bar of light sweeps over the picture, like a copier's, and shows a target image.
+
+    - target_image: The name of the image that appears, or source: the frame before the first stage.
+      Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - color: The colour of the light. Default `RGBA(0.6, 1, 0.8)`.
+    - angle: The direction of the sweep. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of the light. Default `200`, slider 1 to 500 pixels, limits 1 to 16384
+      pixels.
+    - opacity: The strength of the light. Default `1.3`, slider 0 to 3, limits 0 to 3.
+    """
+    return _stage(
+        "copyMachineTransition",
+        {
+            "targetImage": target_image,
+            "time": time,
+            "color": color,
+            "angle": angle,
+            "width": width,
+            "opacity": opacity,
         },
     )
 
@@ -595,6 +1510,138 @@ def crystallize(
         {
             "radius": radius,
             "center": center,
+        },
+    )
+
+
+def darken_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Takes the darker of the picture's and the background's channels.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "darkenBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def difference_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Subtracts the darker of the picture's and the background's channels from the lighter.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "differenceBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def disintegrate_with_mask_transition(
+    *,
+    target_image: str,
+    mask_image: str,
+    time: Optional[float] = None,
+) -> Stage:
+    """The picture disappears in the order of a mask's brightness, and shows a target image.
+
+    - target_image: The name of the image that appears, or source: the frame before the first stage.
+      Required.
+    - mask_image: The name of the mask: the picture goes first where it is dark. Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "disintegrateWithMaskTransition",
+        {
+            "targetImage": target_image,
+            "maskImage": mask_image,
+            "time": time,
+        },
+    )
+
+
+def displacement_distortion(
+    *,
+    displacement_image: str,
+    scale: Optional[LengthLike] = None,
+) -> Stage:
+    """Moves pixels by the red and green of an image: grey moves nothing.
+
+    - displacement_image: The name of the image whose red and green move pixels to the left and up.
+      Required.
+    - scale: The distance that white moves, times two. Default `50`, slider 0 to 200 pixels, limits
+      -4096 to 4096 pixels.
+    """
+    return _stage(
+        "displacementDistortion",
+        {
+            "displacementImage": displacement_image,
+            "scale": scale,
+        },
+    )
+
+
+def dissolve_transition(
+    *,
+    target_image: str,
+    time: Optional[float] = None,
+) -> Stage:
+    """Dissolves the picture into a target image.
+
+    - target_image: The name of the image that appears, or source: the frame before the first stage.
+      Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "dissolveTransition",
+        {
+            "targetImage": target_image,
+            "time": time,
+        },
+    )
+
+
+def dither(
+    *,
+    intensity: Optional[float] = None,
+) -> Stage:
+    """Adds noise, which hides the steps of a gradient.
+
+    - intensity: The strength of the noise; 0 changes nothing. Default `0.1`, slider 0 to 1, limits
+      0 to 5.
+    """
+    return _stage(
+        "dither",
+        {
+            "intensity": intensity,
+        },
+    )
+
+
+def divide_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Divides the background by the picture.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "divideBlendMode",
+        {
+            "backgroundImage": background_image,
         },
     )
 
@@ -660,6 +1707,46 @@ def edges(
         "edges",
         {
             "intensity": intensity,
+        },
+    )
+
+
+def eightfold_reflected_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+) -> Stage:
+    """Tiles the picture with an eighth of a square of it, reflected at every side.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "eightfoldReflectedTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+        },
+    )
+
+
+def exclusion_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Like differenceBlendMode, with lower contrast.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "exclusionBlendMode",
+        {
+            "backgroundImage": background_image,
         },
     )
 
@@ -781,6 +1868,147 @@ def face_pixellate(
     )
 
 
+def false_color(
+    *,
+    color_0: Optional[RGBA] = None,
+    color_1: Optional[RGBA] = None,
+) -> Stage:
+    """Maps dark pixels to one colour and bright pixels to another.
+
+    - color_0: The colour of black. Default `RGBA(0.3, 0, 0)`.
+    - color_1: The colour of white. Default `RGBA(1, 0.9, 0.8)`.
+    """
+    return _stage(
+        "falseColor",
+        {
+            "color0": color_0,
+            "color1": color_1,
+        },
+    )
+
+
+def flash_transition(
+    *,
+    target_image: str,
+    time: Optional[float] = None,
+    center: Optional[Point] = None,
+    color: Optional[RGBA] = None,
+    max_striation_radius: Optional[float] = None,
+    striation_strength: Optional[float] = None,
+    striation_contrast: Optional[float] = None,
+    fade_threshold: Optional[float] = None,
+) -> Stage:
+    """A flash of light hides the change from the picture to a target image.
+
+    - target_image: The name of the image that appears, or source: the frame before the first stage.
+      Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - center: The centre of the flash. Default `Point(width(0.5), height(0.5))`.
+    - color: The colour of the flash. Default `RGBA(1, 0.8, 0.6)`.
+    - max_striation_radius: The length of the beams in half diagonals. Default `2.58`, slider 0 to
+      10, limits 0 to 10.
+    - striation_strength: The brightness of the beams. Default `0.5`, slider 0 to 3, limits 0 to 3.
+    - striation_contrast: The contrast of the beams. Default `1.375`, slider 0 to 5, limits 0 to 5.
+    - fade_threshold: The share of the time that the flash takes to fade. Default `0.85`, slider 0
+      to 1, limits 0 to 1.
+    """
+    return _stage(
+        "flashTransition",
+        {
+            "targetImage": target_image,
+            "time": time,
+            "center": center,
+            "color": color,
+            "maxStriationRadius": max_striation_radius,
+            "striationStrength": striation_strength,
+            "striationContrast": striation_contrast,
+            "fadeThreshold": fade_threshold,
+        },
+    )
+
+
+def fourfold_reflected_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+    acute_angle: Optional[float] = None,
+) -> Stage:
+    """Tiles the picture with a parallelogram of it, reflected at every side.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - acute_angle: The angle between the sides. In radians, default `1.5708`, slider 0.5 to 2.6,
+      limits 0.1 to 3.04159.
+    """
+    return _stage(
+        "fourfoldReflectedTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+            "acuteAngle": acute_angle,
+        },
+    )
+
+
+def fourfold_rotated_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+) -> Stage:
+    """Tiles the picture with a square of it, rotated by quarter turns.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "fourfoldRotatedTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+        },
+    )
+
+
+def fourfold_translated_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+    acute_angle: Optional[float] = None,
+) -> Stage:
+    """Tiles the picture with a parallelogram of it.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - acute_angle: The angle between the sides. In radians, default `1.5708`, slider 0.5 to 2.6,
+      limits 0.1 to 3.04159.
+    """
+    return _stage(
+        "fourfoldTranslatedTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+            "acuteAngle": acute_angle,
+        },
+    )
+
+
+def gabor_gradients() -> Stage:
+    """Shows the edges by a pair of 5x5 Gabor filters: to the right in red, down in green."""
+    return Stage("gaborGradients")
+
+
 def gamma_adjust(
     *,
     power: Optional[float] = None,
@@ -814,6 +2042,102 @@ def gaussian_blur(
         {
             "radius": radius,
             "border": border,
+        },
+    )
+
+
+def gaussian_gradient(
+    *,
+    center: Optional[Point] = None,
+    color_0: Optional[RGBA] = None,
+    color_1: Optional[RGBA] = None,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Replaces the picture by a spot that fades like a Gaussian.
+
+    - center: The centre of the spot. Default `Point(width(0.5), height(0.5))`.
+    - color_0: The colour of the centre. Default `RGBA(1, 1, 1)`.
+    - color_1: The colour of the surroundings. Default `RGBA(0, 0, 0, 0)`.
+    - radius: The radius, at which the spot has ended: three standard deviations. Default `300`,
+      slider 1 to 800 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "gaussianGradient",
+        {
+            "center": center,
+            "color0": color_0,
+            "color1": color_1,
+            "radius": radius,
+        },
+    )
+
+
+def glass_distortion(
+    *,
+    texture: str,
+    scale: Optional[LengthLike] = None,
+) -> Stage:
+    """The picture behind glass with the relief of an image.
+
+    - texture: The name of the image whose brightness is the height of the glass. Required.
+    - scale: The strength of the refraction. Default `200`, slider 0 to 500 pixels, limits 0 to 4096
+      pixels.
+    """
+    return _stage(
+        "glassDistortion",
+        {
+            "texture": texture,
+            "scale": scale,
+        },
+    )
+
+
+def glass_lozenge(
+    *,
+    point_0: Optional[Point] = None,
+    point_1: Optional[Point] = None,
+    radius: Optional[LengthLike] = None,
+    refraction: Optional[float] = None,
+) -> Stage:
+    """A lens of glass with the shape of a lozenge with round ends.
+
+    - point_0: The centre of one end. Default `Point(width(0.3), height(0.5))`.
+    - point_1: The centre of the other end. Default `Point(width(0.7), height(0.5))`.
+    - radius: The radius of the ends. Default `100`, slider 0 to 1000 pixels, limits 0 to 16384
+      pixels.
+    - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0 to 5,
+      limits 0.1 to 10.
+    """
+    return _stage(
+        "glassLozenge",
+        {
+            "point0": point_0,
+            "point1": point_1,
+            "radius": radius,
+            "refraction": refraction,
+        },
+    )
+
+
+def glide_reflected_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+) -> Stage:
+    """Tiles the picture with rows of it, every other one mirrored and shifted by half a tile.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "glideReflectedTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
         },
     )
 
@@ -887,6 +2211,91 @@ def grayscale() -> Stage:
     return Stage("grayscale")
 
 
+def hard_light_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Multiplies where the picture is dark and screens where it is bright.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "hardLightBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def hatched_screen(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+    sharpness: Optional[float] = None,
+) -> Stage:
+    """Renders the picture as a halftone screen of crossed lines, in black and white.
+
+    - center: The middle of a white square. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the lines. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The distance between lines. Default `6`, slider 2 to 50 pixels, limits 1 to 16384
+      pixels.
+    - sharpness: The hardness of the edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "hatchedScreen",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+            "sharpness": sharpness,
+        },
+    )
+
+
+def hexagonal_pixellate(
+    *,
+    center: Optional[Point] = None,
+    scale: Optional[LengthLike] = None,
+) -> Stage:
+    """Maps the picture to hexagons with the colour of their middles.
+
+    - center: The middle of a hexagon. Default `Point(width(0.5), height(0.5))`.
+    - scale: The width of the hexagons. Default `8`, slider 1 to 100 pixels, limits 1 to 16384
+      pixels.
+    """
+    return _stage(
+        "hexagonalPixellate",
+        {
+            "center": center,
+            "scale": scale,
+        },
+    )
+
+
+def highlight_shadow_adjust(
+    *,
+    highlight_amount: Optional[float] = None,
+    shadow_amount: Optional[float] = None,
+) -> Stage:
+    """Brightens the shadows and darkens the highlights.
+
+    - highlight_amount: The brightness of highlights that is left; 1 changes nothing. Default `1`,
+      slider 0.3 to 1, limits 0 to 1.
+    - shadow_amount: The brightness that is added to shadows; 0 changes nothing. Default `0`, slider
+      -1 to 1, limits -1 to 1.
+    """
+    return _stage(
+        "highlightShadowAdjust",
+        {
+            "highlightAmount": highlight_amount,
+            "shadowAmount": shadow_amount,
+        },
+    )
+
+
 def histogram(
     *,
     bins: Optional[float] = None,
@@ -944,6 +2353,74 @@ def hue_adjust(
     )
 
 
+def hue_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """The hue of the picture with the saturation and brightness of the background.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "hueBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def hue_saturation_value_gradient(
+    *,
+    center: Optional[Point] = None,
+    value: Optional[float] = None,
+    radius: Optional[LengthLike] = None,
+    softness: Optional[float] = None,
+) -> Stage:
+    """Replaces the picture by a wheel of hues, grey in the centre.
+
+    - center: The centre of the wheel. Default `Point(width(0.5), height(0.5))`.
+    - value: The brightness of the wheel. Default `1`, slider 0 to 1, limits 0 to 1.
+    - radius: The radius, at which colours are saturated. Default `300`, slider 1 to 800 pixels,
+      limits 1 to 16384 pixels.
+    - softness: The width of the wheel's edge in pixels. Default `1`, slider 0 to 10, limits 0 to
+      16.
+    """
+    return _stage(
+        "hueSaturationValueGradient",
+        {
+            "center": center,
+            "value": value,
+            "radius": radius,
+            "softness": softness,
+        },
+    )
+
+
+def kaleidoscope(
+    *,
+    count: Optional[float] = None,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+) -> Stage:
+    """A kaleidoscope of a sector of the picture.
+
+    - count: The number of sectors, each with its reflection. Default `6`, slider 1 to 64, limits 1
+      to 64.
+    - center: The centre of the kaleidoscope. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the sector. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    """
+    return _stage(
+        "kaleidoscope",
+        {
+            "count": count,
+            "center": center,
+            "angle": angle,
+        },
+    )
+
+
 def kernel(
     *,
     asset: Optional[str] = None,
@@ -965,6 +2442,235 @@ def kernel(
             **parameters,
         },
     )
+
+
+def lab_delta_e(
+    *,
+    image_2: str,
+) -> Stage:
+    """The difference of colours from a second image in CIE Lab, 0 to 100, as a grey picture.
+
+    - image_2: The name of the second image, or source: the frame before the first stage. Required.
+    """
+    return _stage(
+        "labDeltaE",
+        {
+            "image2": image_2,
+        },
+    )
+
+
+def lenticular_halo_generator(
+    *,
+    center: Optional[Point] = None,
+    color: Optional[RGBA] = None,
+    halo_radius: Optional[LengthLike] = None,
+    halo_width: Optional[LengthLike] = None,
+    halo_overlap: Optional[float] = None,
+    striation_strength: Optional[float] = None,
+    striation_contrast: Optional[float] = None,
+    time: Optional[float] = None,
+) -> Stage:
+    """Draws a halo of coloured rings, as around a street lamp in fog, on nothing.
+
+    - center: The centre of the halo. Default `Point(width(0.5), height(0.5))`.
+    - color: The colour of the halo. Default `RGBA(1, 0.9, 0.8)`.
+    - halo_radius: The radius of the ring. Default `70`, slider 0 to 1000 pixels, limits 0 to 4096
+      pixels.
+    - halo_width: The width of the ring. Default `87`, slider 0 to 300 pixels, limits 0 to 4096
+      pixels.
+    - halo_overlap: The overlap of the rings of red, green and blue; 1 is a white ring. Default
+      `0.77`, slider 0 to 1, limits 0 to 1.
+    - striation_strength: The brightness of the striations. Default `0.5`, slider 0 to 3, limits 0
+      to 3.
+    - striation_contrast: The contrast of the striations. Default `1`, slider 0 to 5, limits 0 to 5.
+    - time: The state of the striations, which move with it. Default `0`, slider 0 to 1, limits 0 to
+      1.
+    """
+    return _stage(
+        "lenticularHaloGenerator",
+        {
+            "center": center,
+            "color": color,
+            "haloRadius": halo_radius,
+            "haloWidth": halo_width,
+            "haloOverlap": halo_overlap,
+            "striationStrength": striation_strength,
+            "striationContrast": striation_contrast,
+            "time": time,
+        },
+    )
+
+
+def light_tunnel(
+    *,
+    center: Optional[Point] = None,
+    rotation: Optional[float] = None,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Turns the picture outside a circle into a tunnel of light.
+
+    - center: The centre of the circle. Default `Point(width(0.5), height(0.5))`.
+    - rotation: The angle by which the tunnel turns. In radians, default `0`, slider 0 to 1.5708,
+      limits -1000 to 1000.
+    - radius: The radius of the circle. Default `100`, slider 1 to 500 pixels, limits 1 to 16384
+      pixels.
+    """
+    return _stage(
+        "lightTunnel",
+        {
+            "center": center,
+            "rotation": rotation,
+            "radius": radius,
+        },
+    )
+
+
+def lighten_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Takes the lighter of the picture's and the background's channels.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "lightenBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def line_overlay(
+    *,
+    edge_intensity: Optional[float] = None,
+    threshold: Optional[float] = None,
+    contrast: Optional[float] = None,
+) -> Stage:
+    """Draws the edges as black lines on nothing, like a sketch.
+
+    - edge_intensity: The strength of the edges. Default `1`, slider 0 to 10, limits 0 to 200.
+    - threshold: The least strength of a line. Default `0.1`, slider 0 to 1, limits 0 to 1.
+    - contrast: The hardness of the lines. Default `50`, slider 0.25 to 200, limits 0.25 to 200.
+    """
+    return _stage(
+        "lineOverlay",
+        {
+            "edgeIntensity": edge_intensity,
+            "threshold": threshold,
+            "contrast": contrast,
+        },
+    )
+
+
+def line_screen(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+    sharpness: Optional[float] = None,
+) -> Stage:
+    """Renders the picture as a halftone screen of lines, in black and white.
+
+    - center: The middle of a white line. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the lines. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The distance between lines. Default `6`, slider 2 to 50 pixels, limits 1 to 16384
+      pixels.
+    - sharpness: The hardness of the edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "lineScreen",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+            "sharpness": sharpness,
+        },
+    )
+
+
+def linear_burn_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Adds the picture to the background and subtracts white.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "linearBurnBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def linear_dodge_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Adds the picture to the background.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "linearDodgeBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def linear_gradient(
+    *,
+    point_0: Optional[Point] = None,
+    point_1: Optional[Point] = None,
+    color_0: Optional[RGBA] = None,
+    color_1: Optional[RGBA] = None,
+) -> Stage:
+    """Replaces the picture by a gradient along a line.
+
+    - point_0: The position of the first colour. Default `Point(0, 0)`.
+    - point_1: The position of the second colour. Default `Point(200, 200)`.
+    - color_0: The first colour. Default `RGBA(1, 1, 1)`.
+    - color_1: The second colour. Default `RGBA(0, 0, 0)`.
+    """
+    return _stage(
+        "linearGradient",
+        {
+            "point0": point_0,
+            "point1": point_1,
+            "color0": color_0,
+            "color1": color_1,
+        },
+    )
+
+
+def linear_light_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Burns where the picture is dark and dodges where it is bright, by addition.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "linearLightBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def linear_to_srgb_tone_curve() -> Stage:
+    """Encodes linear light with the tone curve of sRGB."""
+    return Stage("linearToSRGBToneCurve")
 
 
 def low_light(
@@ -1027,9 +2733,130 @@ def luma_key(
     )
 
 
+def luminosity_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """The brightness of the picture with the hue and saturation of the background.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "luminosityBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def mask_to_alpha() -> Stage:
+    """Turns brightness into alpha: a white picture, opaque where the picture is white."""
+    return Stage("maskToAlpha")
+
+
+def maximum_component() -> Stage:
+    """A grey picture of the greatest of red, green and blue."""
+    return Stage("maximumComponent")
+
+
+def maximum_compositing(
+    *,
+    background_image: str,
+) -> Stage:
+    """Takes the lighter of the picture's and the background's channels, colour multiplied by alpha.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "maximumCompositing",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
 def median() -> Stage:
     """Removes specks by the median of neighbouring pixels; edges stay sharp."""
     return Stage("median")
+
+
+def minimum_component() -> Stage:
+    """A grey picture of the least of red, green and blue."""
+    return Stage("minimumComponent")
+
+
+def minimum_compositing(
+    *,
+    background_image: str,
+) -> Stage:
+    """Takes the darker of the picture's and the background's channels, colour multiplied by alpha.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "minimumCompositing",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def mix(
+    *,
+    background_image: str,
+    amount: Optional[float] = None,
+) -> Stage:
+    """Mixes the picture with a background image.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    - amount: The share of the picture. Default `1`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "mix",
+        {
+            "backgroundImage": background_image,
+            "amount": amount,
+        },
+    )
+
+
+def mod_transition(
+    *,
+    target_image: str,
+    time: Optional[float] = None,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    radius: Optional[LengthLike] = None,
+    compression: Optional[float] = None,
+) -> Stage:
+    """Holes grow in the picture, and show a target image.
+
+    - target_image: The name of the image that appears, or source: the frame before the first stage.
+      Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - center: The centre of a hole. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the rows of holes. In radians, default `2`, slider -6.28319 to 6.28319,
+      limits -1000 to 1000.
+    - radius: The distance between holes. Default `150`, slider 2 to 400 pixels, limits 2 to 16384
+      pixels.
+    - compression: The hardness of the holes' edges. Default `300`, slider 1 to 1000, limits 1 to
+      1000.
+    """
+    return _stage(
+        "modTransition",
+        {
+            "targetImage": target_image,
+            "time": time,
+            "center": center,
+            "angle": angle,
+            "radius": radius,
+            "compression": compression,
+        },
+    )
 
 
 def motion(
@@ -1086,6 +2913,23 @@ def motion_blur(
     )
 
 
+def multiply_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Multiplies the picture's and the background's colours, which darkens.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "multiplyBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
 def multiply_compositing(
     *,
     background_image: str,
@@ -1102,6 +2946,54 @@ def multiply_compositing(
         {
             "backgroundImage": background_image,
             "fit": fit,
+        },
+    )
+
+
+def nine_part_stretched(
+    *,
+    breakpoint_0: Optional[Point] = None,
+    breakpoint_1: Optional[Point] = None,
+    grow_amount: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Grows the picture to the right and down: the parts between two points are stretched, and the
+    corners keep their size.
+
+    - breakpoint_0: The top left corner of the middle part. Default `Point(50, 50)`.
+    - breakpoint_1: The bottom right corner of the middle part. Default `Point(150, 150)`.
+    - grow_amount: The pixels by which the middle part grows to the right and down. 2 numbers,
+      default `[100, 100]`, slider 0 to 500, limits 0 to 16384.
+    """
+    return _stage(
+        "ninePartStretched",
+        {
+            "breakpoint0": breakpoint_0,
+            "breakpoint1": breakpoint_1,
+            "growAmount": grow_amount,
+        },
+    )
+
+
+def nine_part_tiled(
+    *,
+    breakpoint_0: Optional[Point] = None,
+    breakpoint_1: Optional[Point] = None,
+    grow_amount: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Grows the picture to the right and down: the parts between two points are repeated, and the
+    corners keep their size.
+
+    - breakpoint_0: The top left corner of the middle part. Default `Point(50, 50)`.
+    - breakpoint_1: The bottom right corner of the middle part. Default `Point(150, 150)`.
+    - grow_amount: The pixels by which the middle part grows to the right and down. 2 numbers,
+      default `[100, 100]`, slider 0 to 500, limits 0 to 16384.
+    """
+    return _stage(
+        "ninePartTiled",
+        {
+            "breakpoint0": breakpoint_0,
+            "breakpoint1": breakpoint_1,
+            "growAmount": grow_amount,
         },
     )
 
@@ -1123,6 +3015,33 @@ def noise_reduction(
         {
             "noiseLevel": noise_level,
             "sharpness": sharpness,
+        },
+    )
+
+
+def op_tile(
+    *,
+    center: Optional[Point] = None,
+    scale: Optional[float] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+) -> Stage:
+    """Scales and turns the parts of the picture, and puts them together again, like op art.
+
+    - center: The centre of the effect. Default `Point(width(0.5), height(0.5))`.
+    - scale: The part of the picture that a tile shows, in tiles. Default `2.8`, slider 0.1 to 10,
+      limits 0.1 to 10.
+    - angle: The angle of the parts. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `65`, slider 1 to 1000 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "opTile",
+        {
+            "center": center,
+            "scale": scale,
+            "angle": angle,
+            "width": width,
         },
     )
 
@@ -1213,6 +3132,154 @@ def overlay(
     )
 
 
+def overlay_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Multiplies where the background is dark and screens where it is bright.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "overlayBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def parallelogram_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+    acute_angle: Optional[float] = None,
+) -> Stage:
+    """Tiles the picture with a parallelogram of it, reflected at its middle.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - acute_angle: The angle between the sides. In radians, default `1.5708`, slider 0.5 to 2.6,
+      limits 0.1 to 3.04159.
+    """
+    return _stage(
+        "parallelogramTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+            "acuteAngle": acute_angle,
+        },
+    )
+
+
+def perspective_correction(
+    *,
+    top_left: Optional[Point] = None,
+    top_right: Optional[Point] = None,
+    bottom_right: Optional[Point] = None,
+    bottom_left: Optional[Point] = None,
+) -> Stage:
+    """Straightens a quadrilateral of the picture, such as a page, to the whole frame.
+
+    - top_left: The top left corner. Default `Point(width(0.2), height(0.1))`.
+    - top_right: The top right corner. Default `Point(width(0.9), height(0.2))`.
+    - bottom_right: The bottom right corner. Default `Point(width(0.8), height(0.9))`.
+    - bottom_left: The bottom left corner. Default `Point(width(0.1), height(0.8))`.
+    """
+    return _stage(
+        "perspectiveCorrection",
+        {
+            "topLeft": top_left,
+            "topRight": top_right,
+            "bottomRight": bottom_right,
+            "bottomLeft": bottom_left,
+        },
+    )
+
+
+def perspective_rotate(
+    *,
+    focal_length: Optional[float] = None,
+    pitch: Optional[float] = None,
+    yaw: Optional[float] = None,
+    roll: Optional[float] = None,
+) -> Stage:
+    """Turns the picture in space.
+
+    - focal_length: The focal length, of a film of 36 mm. Default `28`, slider 20 to 50, limits 10
+      to 200.
+    - pitch: The turn about the horizontal axis. In radians, default `0`, slider -0.8 to 0.8, limits
+      -1.5 to 1.5.
+    - yaw: The turn about the vertical axis. In radians, default `0`, slider -0.8 to 0.8, limits
+      -1.5 to 1.5.
+    - roll: The turn about the axis of view, clockwise. In radians, default `0`, slider -0.8 to 0.8,
+      limits -1.5 to 1.5.
+    """
+    return _stage(
+        "perspectiveRotate",
+        {
+            "focalLength": focal_length,
+            "pitch": pitch,
+            "yaw": yaw,
+            "roll": roll,
+        },
+    )
+
+
+def perspective_tile(
+    *,
+    top_left: Optional[Point] = None,
+    top_right: Optional[Point] = None,
+    bottom_right: Optional[Point] = None,
+    bottom_left: Optional[Point] = None,
+) -> Stage:
+    """Tiles the picture in perspective.
+
+    - top_left: The top left corner. Default `Point(width(0.2), height(0.1))`.
+    - top_right: The top right corner. Default `Point(width(0.9), height(0.2))`.
+    - bottom_right: The bottom right corner. Default `Point(width(0.8), height(0.9))`.
+    - bottom_left: The bottom left corner. Default `Point(width(0.1), height(0.8))`.
+    """
+    return _stage(
+        "perspectiveTile",
+        {
+            "topLeft": top_left,
+            "topRight": top_right,
+            "bottomRight": bottom_right,
+            "bottomLeft": bottom_left,
+        },
+    )
+
+
+def perspective_transform(
+    *,
+    top_left: Optional[Point] = None,
+    top_right: Optional[Point] = None,
+    bottom_right: Optional[Point] = None,
+    bottom_left: Optional[Point] = None,
+) -> Stage:
+    """Puts the picture into a quadrilateral, in perspective.
+
+    - top_left: The top left corner. Default `Point(width(0.2), height(0.1))`.
+    - top_right: The top right corner. Default `Point(width(0.9), height(0.2))`.
+    - bottom_right: The bottom right corner. Default `Point(width(0.8), height(0.9))`.
+    - bottom_left: The bottom left corner. Default `Point(width(0.1), height(0.8))`.
+    """
+    return _stage(
+        "perspectiveTransform",
+        {
+            "topLeft": top_left,
+            "topRight": top_right,
+            "bottomRight": bottom_right,
+            "bottomLeft": bottom_left,
+        },
+    )
+
+
 def photo_effect_chrome() -> Stage:
     """Vintage film with exaggerated colour."""
     return Stage("photoEffectChrome")
@@ -1251,6 +3318,23 @@ def photo_effect_tonal() -> Stage:
 def photo_effect_transfer() -> Stage:
     """Vintage film with emphasized warm colours."""
     return Stage("photoEffectTransfer")
+
+
+def pin_light_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Replaces the background where the picture is darker or brighter, depending on the picture.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "pinLightBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
 
 
 def pinch_distortion(
@@ -1296,6 +3380,26 @@ def pixellate(
     )
 
 
+def pointillize(
+    *,
+    center: Optional[Point] = None,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Paints the picture with dots on white.
+
+    - center: A corner of the grid of dots. Default `Point(width(0.5), height(0.5))`.
+    - radius: The distance between dots. Default `20`, slider 2 to 100 pixels, limits 2 to 16384
+      pixels.
+    """
+    return _stage(
+        "pointillize",
+        {
+            "center": center,
+            "radius": radius,
+        },
+    )
+
+
 def posterize(
     *,
     levels: Optional[float] = None,
@@ -1313,6 +3417,36 @@ def posterize(
     )
 
 
+def radial_gradient(
+    *,
+    center: Optional[Point] = None,
+    radius_0: Optional[LengthLike] = None,
+    radius_1: Optional[LengthLike] = None,
+    color_0: Optional[RGBA] = None,
+    color_1: Optional[RGBA] = None,
+) -> Stage:
+    """Replaces the picture by a gradient between two circles.
+
+    - center: The centre of the circles. Default `Point(width(0.5), height(0.5))`.
+    - radius_0: The radius of the first circle. Default `5`, slider 0 to 800 pixels, limits 0 to
+      16384 pixels.
+    - radius_1: The radius of the second circle. Default `100`, slider 0 to 800 pixels, limits 0 to
+      16384 pixels.
+    - color_0: The colour of the first circle. Default `RGBA(1, 1, 1)`.
+    - color_1: The colour of the second circle. Default `RGBA(0, 0, 0)`.
+    """
+    return _stage(
+        "radialGradient",
+        {
+            "center": center,
+            "radius0": radius_0,
+            "radius1": radius_1,
+            "color0": color_0,
+            "color1": color_1,
+        },
+    )
+
+
 def random_generator(
     *,
     seed: Optional[float] = None,
@@ -1326,6 +3460,80 @@ def random_generator(
         "randomGenerator",
         {
             "seed": seed,
+        },
+    )
+
+
+def rounded_rectangle_generator(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    radius: Optional[LengthLike] = None,
+    color: Optional[RGBA] = None,
+) -> Stage:
+    """Draws a rectangle with round corners on nothing.
+
+    - extent: The rectangle in pixels: left, top, width and height. 4 numbers, default
+      `[0, 0, 100, 100]`, slider 0 to 1000, limits -16384 to 16384.
+    - radius: The radius of the corners. Default `10`, slider 0 to 100 pixels, limits 0 to 8192
+      pixels.
+    - color: The colour. Default `RGBA(1, 1, 1)`.
+    """
+    return _stage(
+        "roundedRectangleGenerator",
+        {
+            "extent": extent,
+            "radius": radius,
+            "color": color,
+        },
+    )
+
+
+def rounded_rectangle_stroke_generator(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    radius: Optional[LengthLike] = None,
+    width: Optional[LengthLike] = None,
+    color: Optional[RGBA] = None,
+) -> Stage:
+    """Draws the outline of a rectangle with round corners on nothing.
+
+    - extent: The rectangle in pixels: left, top, width and height. 4 numbers, default
+      `[0, 0, 100, 100]`, slider 0 to 1000, limits -16384 to 16384.
+    - radius: The radius of the corners. Default `10`, slider 0 to 100 pixels, limits 0 to 8192
+      pixels.
+    - width: The width of the line, which is centred on the rectangle's edge. Default `10`, slider 0
+      to 100 pixels, limits 0 to 8192 pixels.
+    - color: The colour. Default `RGBA(1, 1, 1)`.
+    """
+    return _stage(
+        "roundedRectangleStrokeGenerator",
+        {
+            "extent": extent,
+            "radius": radius,
+            "width": width,
+            "color": color,
+        },
+    )
+
+
+def s_rgb_tone_curve_to_linear() -> Stage:
+    """Decodes the tone curve of sRGB to linear light."""
+    return Stage("sRGBToneCurveToLinear")
+
+
+def saturation_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """The saturation of the picture with the hue and brightness of the background.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "saturationBlendMode",
+        {
+            "backgroundImage": background_image,
         },
     )
 
@@ -1391,6 +3599,25 @@ def sepia_tone(
     )
 
 
+def shaded_material(
+    *,
+    shading_image: str,
+    scale: Optional[float] = None,
+) -> Stage:
+    """Lights the picture as a relief of its brightness, by the picture of a lit ball.
+
+    - shading_image: The name of the image of a ball of the material. Required.
+    - scale: The height of the relief in pixels. Default `10`, slider 0.5 to 200, limits 0 to 200.
+    """
+    return _stage(
+        "shadedMaterial",
+        {
+            "shadingImage": shading_image,
+            "scale": scale,
+        },
+    )
+
+
 def sharpen_adaptive(
     *,
     sharpness: Optional[float] = None,
@@ -1433,6 +3660,52 @@ def sharpen_luminance(
     )
 
 
+def sixfold_reflected_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+) -> Stage:
+    """Tiles the picture with a sixth of a hexagon of it, reflected.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "sixfoldReflectedTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+        },
+    )
+
+
+def sixfold_rotated_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+) -> Stage:
+    """Tiles the picture with a sixth of a hexagon of it, rotated.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "sixfoldRotatedTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+        },
+    )
+
+
 def sketch(
     *,
     radius: Optional[LengthLike] = None,
@@ -1457,6 +3730,104 @@ def sketch(
     )
 
 
+def smooth_linear_gradient(
+    *,
+    point_0: Optional[Point] = None,
+    point_1: Optional[Point] = None,
+    color_0: Optional[RGBA] = None,
+    color_1: Optional[RGBA] = None,
+) -> Stage:
+    """Replaces the picture by a gradient along a line that starts and ends slowly.
+
+    - point_0: The position of the first colour. Default `Point(0, 0)`.
+    - point_1: The position of the second colour. Default `Point(200, 200)`.
+    - color_0: The first colour. Default `RGBA(1, 1, 1)`.
+    - color_1: The second colour. Default `RGBA(0, 0, 0)`.
+    """
+    return _stage(
+        "smoothLinearGradient",
+        {
+            "point0": point_0,
+            "point1": point_1,
+            "color0": color_0,
+            "color1": color_1,
+        },
+    )
+
+
+def sobel_gradients() -> Stage:
+    """Shows the edges by Sobel's operator: the gradients to the right in red, down in green."""
+    return Stage("sobelGradients")
+
+
+def soft_light_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Darkens or lightens the background softly, depending on the picture.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "softLightBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def source_atop_compositing(
+    *,
+    background_image: str,
+) -> Stage:
+    """Shows the picture where a background image is, over the image.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "sourceAtopCompositing",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def source_in_compositing(
+    *,
+    background_image: str,
+) -> Stage:
+    """Shows the picture only where a background image is.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "sourceInCompositing",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def source_out_compositing(
+    *,
+    background_image: str,
+) -> Stage:
+    """Shows the picture only where a background image is not.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "sourceOutCompositing",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
 def source_over_compositing(
     *,
     background_image: str,
@@ -1473,6 +3844,263 @@ def source_over_compositing(
         {
             "backgroundImage": background_image,
             "fit": fit,
+        },
+    )
+
+
+def spot_color(
+    *,
+    center_color_1: Optional[RGBA] = None,
+    replacement_color_1: Optional[RGBA] = None,
+    closeness_1: Optional[float] = None,
+    contrast_1: Optional[float] = None,
+    center_color_2: Optional[RGBA] = None,
+    replacement_color_2: Optional[RGBA] = None,
+    closeness_2: Optional[float] = None,
+    contrast_2: Optional[float] = None,
+    center_color_3: Optional[RGBA] = None,
+    replacement_color_3: Optional[RGBA] = None,
+    closeness_3: Optional[float] = None,
+    contrast_3: Optional[float] = None,
+) -> Stage:
+    """Replaces up to three ranges of colours by spot colours, and makes others grey.
+
+    - center_color_1: The centre of the first range of colours. Default
+      `RGBA(0.0784, 0.0627, 0.0706)`.
+    - replacement_color_1: The colour of the first range. Default `RGBA(0.4392, 0.1922, 0.1961)`.
+    - closeness_1: The radius of the first range. Default `0.22`, slider 0 to 1, limits 0 to 1.
+    - contrast_1: The hardness of its limit. Default `0.98`, slider 0 to 1, limits 0 to 1.
+    - center_color_2: The centre of the second range of colours. Default
+      `RGBA(0.5255, 0.3059, 0.3451)`.
+    - replacement_color_2: The colour of the second range. Default `RGBA(0.9137, 0.5608, 0.5059)`.
+    - closeness_2: The radius of the second range. Default `0.15`, slider 0 to 1, limits 0 to 1.
+    - contrast_2: The hardness of its limit. Default `0.98`, slider 0 to 1, limits 0 to 1.
+    - center_color_3: The centre of the third range of colours. Default
+      `RGBA(0.9216, 0.4549, 0.3333)`.
+    - replacement_color_3: The colour of the third range. Default `RGBA(0.9098, 0.7529, 0.6078)`.
+    - closeness_3: The radius of the third range. Default `0.5`, slider 0 to 1, limits 0 to 1.
+    - contrast_3: The hardness of its limit. Default `0.99`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "spotColor",
+        {
+            "centerColor1": center_color_1,
+            "replacementColor1": replacement_color_1,
+            "closeness1": closeness_1,
+            "contrast1": contrast_1,
+            "centerColor2": center_color_2,
+            "replacementColor2": replacement_color_2,
+            "closeness2": closeness_2,
+            "contrast2": contrast_2,
+            "centerColor3": center_color_3,
+            "replacementColor3": replacement_color_3,
+            "closeness3": closeness_3,
+            "contrast3": contrast_3,
+        },
+    )
+
+
+def spot_light(
+    *,
+    light_position: Optional[Sequence[float]] = None,
+    light_points_at: Optional[Sequence[float]] = None,
+    brightness: Optional[float] = None,
+    concentration: Optional[float] = None,
+    color: Optional[RGBA] = None,
+) -> Stage:
+    """Lights the picture with a spot light.
+
+    - light_position: The position of the light in pixels: x, y, and the height above the picture. 3
+      numbers, default `[400, 600, 150]`, slider -1000 to 1000, limits -16384 to 16384.
+    - light_points_at: The position at which the light points. 3 numbers, default `[200, 200, 0]`,
+      slider -1000 to 1000, limits -16384 to 16384.
+    - brightness: The brightness of the light. Default `3`, slider 0 to 10, limits 0 to 10.
+    - concentration: The width of the cone; less is narrower. Default `0.1`, slider 0.001 to 1.5,
+      limits 0.001 to 1.5.
+    - color: The colour of the light. Default `RGBA(1, 1, 1)`.
+    """
+    return _stage(
+        "spotLight",
+        {
+            "lightPosition": light_position,
+            "lightPointsAt": light_points_at,
+            "brightness": brightness,
+            "concentration": concentration,
+            "color": color,
+        },
+    )
+
+
+def star_shine_generator(
+    *,
+    center: Optional[Point] = None,
+    color: Optional[RGBA] = None,
+    radius: Optional[LengthLike] = None,
+    cross_scale: Optional[float] = None,
+    cross_angle: Optional[float] = None,
+    cross_opacity: Optional[float] = None,
+    cross_width: Optional[LengthLike] = None,
+    epsilon: Optional[float] = None,
+) -> Stage:
+    """Draws a star with a halo and two crossed rays on nothing.
+
+    - center: The centre of the star. Default `Point(width(0.5), height(0.5))`.
+    - color: The colour of the star. Default `RGBA(1, 0.8, 0.6)`.
+    - radius: The radius of the star. Default `50`, slider 0 to 300 pixels, limits 0 to 2048 pixels.
+    - cross_scale: The length of the rays in widths. Default `15`, slider 0 to 100, limits 0 to
+      1000.
+    - cross_angle: The angle of the rays. In radians, default `0.6`, slider -3.14159 to 3.14159,
+      limits -1000 to 1000.
+    - cross_opacity: The power of two of the rays' opacity. Default `-2`, slider -8 to 0, limits -64
+      to 0.
+    - cross_width: The width of the rays. Default `2.5`, slider 0.5 to 10 pixels, limits 0.5 to 100
+      pixels.
+    - epsilon: The power of ten of the light at which the star ends. Default `-2`, slider -8 to 0,
+      limits -8 to 0.
+    """
+    return _stage(
+        "starShineGenerator",
+        {
+            "center": center,
+            "color": color,
+            "radius": radius,
+            "crossScale": cross_scale,
+            "crossAngle": cross_angle,
+            "crossOpacity": cross_opacity,
+            "crossWidth": cross_width,
+            "epsilon": epsilon,
+        },
+    )
+
+
+def straighten_filter(
+    *,
+    angle: Optional[float] = None,
+) -> Stage:
+    """Turns the picture, and enlarges it until no corner is empty.
+
+    - angle: The angle, clockwise. In radians, default `0`, slider -3.14159 to 3.14159, limits -1000
+      to 1000.
+    """
+    return _stage(
+        "straightenFilter",
+        {
+            "angle": angle,
+        },
+    )
+
+
+def stripes_generator(
+    *,
+    center: Optional[Point] = None,
+    color_0: Optional[RGBA] = None,
+    color_1: Optional[RGBA] = None,
+    width: Optional[LengthLike] = None,
+    sharpness: Optional[float] = None,
+) -> Stage:
+    """Replaces the picture by stripes.
+
+    - center: The left edge of a stripe. Default `Point(width(0.5), height(0.5))`.
+    - color_0: The colour of the first stripes. Default `RGBA(1, 1, 1)`.
+    - color_1: The colour of the others. Default `RGBA(0, 0, 0)`.
+    - width: The width of a stripe. Default `80`, slider 2 to 400 pixels, limits 1 to 16384 pixels.
+    - sharpness: The hardness of the edges; at 1 they are a pixel wide. Default `1`, slider 0 to 1,
+      limits 0 to 1.
+    """
+    return _stage(
+        "stripesGenerator",
+        {
+            "center": center,
+            "color0": color_0,
+            "color1": color_1,
+            "width": width,
+            "sharpness": sharpness,
+        },
+    )
+
+
+def subtract_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Subtracts the picture from the background.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "subtractBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def sunbeams_generator(
+    *,
+    center: Optional[Point] = None,
+    color: Optional[RGBA] = None,
+    sun_radius: Optional[LengthLike] = None,
+    max_striation_radius: Optional[float] = None,
+    striation_strength: Optional[float] = None,
+    striation_contrast: Optional[float] = None,
+    time: Optional[float] = None,
+) -> Stage:
+    """Draws a sun with beams on nothing.
+
+    - center: The centre of the sun. Default `Point(width(0.5), height(0.5))`.
+    - color: The colour of the sun. Default `RGBA(1, 0.5, 0)`.
+    - sun_radius: The radius of the sun. Default `40`, slider 0 to 800 pixels, limits 0 to 4096
+      pixels.
+    - max_striation_radius: The length of the beams in radii. Default `2.58`, slider 0 to 10, limits
+      0 to 10.
+    - striation_strength: The brightness of the beams. Default `0.5`, slider 0 to 3, limits 0 to 3.
+    - striation_contrast: The contrast of the beams. Default `1.375`, slider 0 to 5, limits 0 to 5.
+    - time: The state of the beams, which move with it. Default `0`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "sunbeamsGenerator",
+        {
+            "center": center,
+            "color": color,
+            "sunRadius": sun_radius,
+            "maxStriationRadius": max_striation_radius,
+            "striationStrength": striation_strength,
+            "striationContrast": striation_contrast,
+            "time": time,
+        },
+    )
+
+
+def swipe_transition(
+    *,
+    target_image: str,
+    time: Optional[float] = None,
+    color: Optional[RGBA] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+    opacity: Optional[float] = None,
+) -> Stage:
+    """A straight edge sweeps over the picture and shows a target image.
+
+    - target_image: The name of the image that appears, or source: the frame before the first stage.
+      Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - color: The colour of the edge. Default `RGBA(1, 1, 1)`.
+    - angle: The direction of the sweep. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of the edge. Default `300`, slider 1 to 800 pixels, limits 1 to 16384 pixels.
+    - opacity: The opacity of the edge's colour. Default `0`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "swipeTransition",
+        {
+            "targetImage": target_image,
+            "time": time,
+            "color": color,
+            "angle": angle,
+            "width": width,
+            "opacity": opacity,
         },
     )
 
@@ -1617,6 +4245,11 @@ def text(
     )
 
 
+def thermal() -> Stage:
+    """The colours of a thermal camera: dark blue, magenta, orange, yellow and white."""
+    return Stage("thermal")
+
+
 def timecode(
     *,
     format: Optional[Literal["frames", "dropFrame", "milliseconds", "count"]] = None,
@@ -1752,6 +4385,107 @@ def tone_curve(
             "point2": point_2,
             "point3": point_3,
             "point4": point_4,
+        },
+    )
+
+
+def torus_lens_distortion(
+    *,
+    center: Optional[Point] = None,
+    radius: Optional[LengthLike] = None,
+    width: Optional[LengthLike] = None,
+    refraction: Optional[float] = None,
+) -> Stage:
+    """A lens of glass with the shape of a ring.
+
+    - center: The centre of the ring. Default `Point(width(0.5), height(0.5))`.
+    - radius: The radius of the ring. Default `160`, slider 0 to 500 pixels, limits 0 to 16384
+      pixels.
+    - width: The width of the ring. Default `80`, slider 0 to 200 pixels, limits 0 to 16384 pixels.
+    - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0 to 5,
+      limits 0.1 to 10.
+    """
+    return _stage(
+        "torusLensDistortion",
+        {
+            "center": center,
+            "radius": radius,
+            "width": width,
+            "refraction": refraction,
+        },
+    )
+
+
+def triangle_kaleidoscope(
+    *,
+    point: Optional[Point] = None,
+    size: Optional[LengthLike] = None,
+    rotation: Optional[float] = None,
+    decay: Optional[float] = None,
+) -> Stage:
+    """A kaleidoscope of a triangle of the picture, darker with the distance.
+
+    - point: A corner of the triangle. Default `Point(width(0.4), height(0.4))`.
+    - size: The side of the triangle. Default `700`, slider 1 to 1000 pixels, limits 1 to 16384
+      pixels.
+    - rotation: The angle of the triangle. In radians, default `5.92429`, slider 0 to 6.28319,
+      limits -1000 to 1000.
+    - decay: The brightness that a side's distance leaves; 1 keeps it. Default `0.85`, slider 0 to
+      1, limits 0.01 to 1.
+    """
+    return _stage(
+        "triangleKaleidoscope",
+        {
+            "point": point,
+            "size": size,
+            "rotation": rotation,
+            "decay": decay,
+        },
+    )
+
+
+def triangle_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+) -> Stage:
+    """Tiles the picture with a triangle of it, rotated by half turns.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "triangleTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
+        },
+    )
+
+
+def twelvefold_reflected_tile(
+    *,
+    center: Optional[Point] = None,
+    angle: Optional[float] = None,
+    width: Optional[LengthLike] = None,
+) -> Stage:
+    """Tiles the picture with a twelfth of a hexagon of it, reflected.
+
+    - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
+    - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
+      -1000 to 1000.
+    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    """
+    return _stage(
+        "twelvefoldReflectedTile",
+        {
+            "center": center,
+            "angle": angle,
+            "width": width,
         },
     )
 
@@ -1932,6 +4666,47 @@ def virtual_background(
     )
 
 
+def vivid_light_blend_mode(
+    *,
+    background_image: str,
+) -> Stage:
+    """Burns where the picture is dark and dodges where it is bright.
+
+    - background_image: The name of the background image, or source: the frame before the first
+      stage. Required.
+    """
+    return _stage(
+        "vividLightBlendMode",
+        {
+            "backgroundImage": background_image,
+        },
+    )
+
+
+def vortex_distortion(
+    *,
+    center: Optional[Point] = None,
+    radius: Optional[LengthLike] = None,
+    angle: Optional[float] = None,
+) -> Stage:
+    """Turns the pixels around a point, like a vortex.
+
+    - center: The centre of the vortex. Default `Point(width(0.5), height(0.5))`.
+    - radius: The radius of the vortex. Default `300`, slider 0 to 800 pixels, limits 0 to 16384
+      pixels.
+    - angle: The angle by which the centre turns. In radians, default `56.55`, slider 0 to 94.24,
+      limits -200 to 200.
+    """
+    return _stage(
+        "vortexDistortion",
+        {
+            "center": center,
+            "radius": radius,
+            "angle": angle,
+        },
+    )
+
+
 def white_balance(
     *,
     amount: Optional[float] = None,
@@ -1974,6 +4749,11 @@ def white_point_adjust(
     )
 
 
+def x_ray() -> Stage:
+    """The look of an X-ray picture: a bluish negative."""
+    return Stage("xRay")
+
+
 def zoom_blur(
     *,
     center: Optional[Point] = None,
@@ -1999,6 +4779,8 @@ def zoom_blur(
 
 
 _LIMITS: dict[str, dict[str, Limits]] = {
+    "affineClamp": {"transform": Limits(-16384, 16384, 6)},
+    "affineTile": {"transform": Limits(-16384, 16384, 6)},
     "affineTransform": {"transform": Limits(-65536, 65536, 6)},
     "backgroundBlur": {
         "sigma": Limits(0, 1024),
@@ -2006,22 +4788,56 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "smoothing": Limits(0, 0.95),
     },
     "barcode": {"everyNth": Limits(1, 100000)},
+    "barsSwipeTransition": {
+        "time": Limits(0, 1),
+        "angle": Limits(-1000, 1000),
+        "width": Limits(2, 16384),
+        "barOffset": Limits(0, 4096),
+    },
     "beauty": {"smoothing": Limits(0, 1)},
     "bloom": {"radius": Limits(0, 1024), "intensity": Limits(-8, 8)},
+    "blurredRectangleGenerator": {"extent": Limits(-16384, 16384, 4), "sigma": Limits(0.1, 4096)},
+    "blurredRoundedRectangleGenerator": {
+        "extent": Limits(-16384, 16384, 4),
+        "radius": Limits(0, 8192),
+        "sigma": Limits(0.1, 4096),
+    },
     "boxBlur": {"radius": Limits(0, 1024)},
     "brightnessStatistics": {"everyNth": Limits(1, 100000)},
     "bumpDistortion": {"radius": Limits(0, 32768), "scale": Limits(-16, 16)},
+    "bumpDistortionLinear": {
+        "radius": Limits(0, 16384),
+        "angle": Limits(-1000, 1000),
+        "scale": Limits(-1, 1),
+    },
+    "cMYKHalftone": {
+        "width": Limits(2, 16384),
+        "angle": Limits(-1000, 1000),
+        "sharpness": Limits(0, 1),
+        "gCR": Limits(0, 1),
+        "uCR": Limits(0, 1),
+    },
     "cartoon": {"tones": Limits(1, 64), "lines": Limits(0, 1)},
+    "checkerboardGenerator": {"width": Limits(1, 16384), "sharpness": Limits(0, 1)},
     "chromaKey": {"near": Limits(0, 1), "far": Limits(0, 1), "spill": Limits(0, 1)},
+    "circleSplashDistortion": {"radius": Limits(0.1, 16384)},
+    "circularScreen": {"width": Limits(1, 16384), "sharpness": Limits(0, 1)},
+    "circularWrap": {"radius": Limits(0, 16384), "angle": Limits(-1000, 1000)},
     "colorBalance": {
         "shadows": Limits(-4, 4, 3),
         "midtones": Limits(-4, 4, 3),
         "highlights": Limits(-4, 4, 3),
     },
+    "colorClamp": {"minComponents": Limits(-8, 8, 4), "maxComponents": Limits(-8, 8, 4)},
     "colorControls": {
         "saturation": Limits(-16, 16),
         "brightness": Limits(-4, 4),
         "contrast": Limits(-64, 64),
+    },
+    "colorCrossPolynomial": {
+        "redCoefficients": Limits(-16, 16, 10),
+        "greenCoefficients": Limits(-16, 16, 10),
+        "blueCoefficients": Limits(-16, 16, 10),
     },
     "colorCube": {"intensity": Limits(0, 1)},
     "colorMatrix": {
@@ -2031,11 +4847,37 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "aVector": Limits(-64, 64, 4),
         "biasVector": Limits(-64, 64, 4),
     },
+    "colorMonochrome": {"intensity": Limits(0, 1)},
+    "colorPolynomial": {
+        "redCoefficients": Limits(-16, 16, 4),
+        "greenCoefficients": Limits(-16, 16, 4),
+        "blueCoefficients": Limits(-16, 16, 4),
+        "alphaCoefficients": Limits(-16, 16, 4),
+    },
+    "colorPosterize": {"levels": Limits(2, 256)},
+    "colorThreshold": {"threshold": Limits(0, 1)},
     "convolution3X3": {"weights": Limits(-256, 256, 9), "bias": Limits(-256, 256)},
     "convolution5X5": {"weights": Limits(-256, 256, 25), "bias": Limits(-256, 256)},
+    "convolution7X7": {"weights": Limits(-256, 256, 49), "bias": Limits(-256, 256)},
+    "convolution9Horizontal": {"weights": Limits(-256, 256, 9), "bias": Limits(-256, 256)},
+    "convolution9Vertical": {"weights": Limits(-256, 256, 9), "bias": Limits(-256, 256)},
     "convolutionRGB3X3": {"weights": Limits(-256, 256, 9), "bias": Limits(-256, 256)},
+    "convolutionRGB5X5": {"weights": Limits(-256, 256, 25), "bias": Limits(-256, 256)},
+    "convolutionRGB7X7": {"weights": Limits(-256, 256, 49), "bias": Limits(-256, 256)},
+    "convolutionRGB9Horizontal": {"weights": Limits(-256, 256, 9), "bias": Limits(-256, 256)},
+    "convolutionRGB9Vertical": {"weights": Limits(-256, 256, 9), "bias": Limits(-256, 256)},
+    "copyMachineTransition": {
+        "time": Limits(0, 1),
+        "angle": Limits(-1000, 1000),
+        "width": Limits(1, 16384),
+        "opacity": Limits(0, 3),
+    },
     "crop": {"width": Limits(0, 16384), "height": Limits(0, 16384)},
     "crystallize": {"radius": Limits(1, 16384)},
+    "disintegrateWithMaskTransition": {"time": Limits(0, 1)},
+    "displacementDistortion": {"scale": Limits(-4096, 4096)},
+    "dissolveTransition": {"time": Limits(0, 1)},
+    "dither": {"intensity": Limits(0, 5)},
     "dotScreen": {
         "angle": Limits(-1000, 1000),
         "width": Limits(1, 16384),
@@ -2043,6 +4885,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     },
     "edgePreservingSmooth": {"amount": Limits(0, 1), "edges": Limits(0.001, 1)},
     "edges": {"intensity": Limits(0, 256)},
+    "eightfoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
     "exposureAdjust": {"ev": Limits(-20, 20)},
     "faceBlur": {
         "strength": Limits(1, 4),
@@ -2063,16 +4906,77 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "minSize": Limits(0.05, 1),
         "maxFaces": Limits(1, 32),
     },
+    "flashTransition": {
+        "time": Limits(0, 1),
+        "maxStriationRadius": Limits(0, 10),
+        "striationStrength": Limits(0, 3),
+        "striationContrast": Limits(0, 5),
+        "fadeThreshold": Limits(0, 1),
+    },
+    "fourfoldReflectedTile": {
+        "angle": Limits(-1000, 1000),
+        "width": Limits(1, 16384),
+        "acuteAngle": Limits(0.1, 3.0415926),
+    },
+    "fourfoldRotatedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
+    "fourfoldTranslatedTile": {
+        "angle": Limits(-1000, 1000),
+        "width": Limits(1, 16384),
+        "acuteAngle": Limits(0.1, 3.0415926),
+    },
     "gammaAdjust": {"power": Limits(0.01, 16)},
     "gaussianBlur": {"radius": Limits(0, 1024)},
+    "gaussianGradient": {"radius": Limits(1, 16384)},
+    "glassDistortion": {"scale": Limits(0, 4096)},
+    "glassLozenge": {"radius": Limits(0, 16384), "refraction": Limits(0.1, 10)},
+    "glideReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
     "gloom": {"radius": Limits(0, 1024), "intensity": Limits(-8, 8)},
     "glow": {"intensity": Limits(-8, 8)},
     "grain": {"amount": Limits(0, 1), "seed": Limits(0, 1000000)},
+    "hatchedScreen": {
+        "angle": Limits(-1000, 1000),
+        "width": Limits(1, 16384),
+        "sharpness": Limits(0, 1),
+    },
+    "hexagonalPixellate": {"scale": Limits(1, 16384)},
+    "highlightShadowAdjust": {"highlightAmount": Limits(0, 1), "shadowAmount": Limits(-1, 1)},
     "histogram": {"bins": Limits(2, 256), "everyNth": Limits(1, 100000)},
     "holeDistortion": {"radius": Limits(0, 32768)},
     "hueAdjust": {"angle": Limits(-1000, 1000)},
+    "hueSaturationValueGradient": {
+        "value": Limits(0, 1),
+        "radius": Limits(1, 16384),
+        "softness": Limits(0, 16),
+    },
+    "kaleidoscope": {"count": Limits(1, 64), "angle": Limits(-1000, 1000)},
+    "lenticularHaloGenerator": {
+        "haloRadius": Limits(0, 4096),
+        "haloWidth": Limits(0, 4096),
+        "haloOverlap": Limits(0, 1),
+        "striationStrength": Limits(0, 3),
+        "striationContrast": Limits(0, 5),
+        "time": Limits(0, 1),
+    },
+    "lightTunnel": {"rotation": Limits(-1000, 1000), "radius": Limits(1, 16384)},
+    "lineOverlay": {
+        "edgeIntensity": Limits(0, 200),
+        "threshold": Limits(0, 1),
+        "contrast": Limits(0.25, 200),
+    },
+    "lineScreen": {
+        "angle": Limits(-1000, 1000),
+        "width": Limits(1, 16384),
+        "sharpness": Limits(0, 1),
+    },
     "lowLight": {"amount": Limits(0, 1), "denoise": Limits(0, 1), "smoothing": Limits(0, 60)},
     "lumaKey": {"low": Limits(-1, 2), "high": Limits(-1, 2)},
+    "mix": {"amount": Limits(0, 1)},
+    "modTransition": {
+        "time": Limits(0, 1),
+        "angle": Limits(-1000, 1000),
+        "radius": Limits(2, 16384),
+        "compression": Limits(1, 1000),
+    },
     "motion": {
         "threshold": Limits(0, 1),
         "columns": Limits(1, 256),
@@ -2080,7 +4984,10 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "everyNth": Limits(1, 100000),
     },
     "motionBlur": {"radius": Limits(0, 1024), "angle": Limits(-1000, 1000)},
+    "ninePartStretched": {"growAmount": Limits(0, 16384, 2)},
+    "ninePartTiled": {"growAmount": Limits(0, 16384, 2)},
     "noiseReduction": {"noiseLevel": Limits(0, 1), "sharpness": Limits(0, 64)},
+    "opTile": {"scale": Limits(0.1, 10), "angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
     "orient": {"quarterTurns": Limits(-1000, 1000)},
     "overlay": {
         "width": Limits(0, 16384),
@@ -2091,15 +4998,74 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "id": Limits(0, 1000000000),
         "fade": Limits(0, 60),
     },
+    "parallelogramTile": {
+        "angle": Limits(-1000, 1000),
+        "width": Limits(1, 16384),
+        "acuteAngle": Limits(0.1, 3.0415926),
+    },
+    "perspectiveRotate": {
+        "focalLength": Limits(10, 200),
+        "pitch": Limits(-1.5, 1.5),
+        "yaw": Limits(-1.5, 1.5),
+        "roll": Limits(-1.5, 1.5),
+    },
     "pinchDistortion": {"radius": Limits(0, 32768), "scale": Limits(-4, 4)},
     "pixellate": {"scale": Limits(1, 16384)},
+    "pointillize": {"radius": Limits(2, 16384)},
     "posterize": {"levels": Limits(2, 256)},
+    "radialGradient": {"radius0": Limits(0, 16384), "radius1": Limits(0, 16384)},
     "randomGenerator": {"seed": Limits(0, 1000000)},
+    "roundedRectangleGenerator": {"extent": Limits(-16384, 16384, 4), "radius": Limits(0, 8192)},
+    "roundedRectangleStrokeGenerator": {
+        "extent": Limits(-16384, 16384, 4),
+        "radius": Limits(0, 8192),
+        "width": Limits(0, 8192),
+    },
     "scale": {"width": Limits(0, 8192), "height": Limits(0, 8192)},
     "sepiaTone": {"intensity": Limits(-8, 8)},
+    "shadedMaterial": {"scale": Limits(0, 200)},
     "sharpenAdaptive": {"sharpness": Limits(0, 16), "noise": Limits(0, 1)},
     "sharpenLuminance": {"sharpness": Limits(-64, 64), "radius": Limits(0, 1024)},
+    "sixfoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
+    "sixfoldRotatedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
     "sketch": {"radius": Limits(0.2, 1024), "strength": Limits(0, 16), "shade": Limits(0.05, 1)},
+    "spotColor": {
+        "closeness1": Limits(0, 1),
+        "contrast1": Limits(0, 1),
+        "closeness2": Limits(0, 1),
+        "contrast2": Limits(0, 1),
+        "closeness3": Limits(0, 1),
+        "contrast3": Limits(0, 1),
+    },
+    "spotLight": {
+        "lightPosition": Limits(-16384, 16384, 3),
+        "lightPointsAt": Limits(-16384, 16384, 3),
+        "brightness": Limits(0, 10),
+        "concentration": Limits(0.001, 1.5),
+    },
+    "starShineGenerator": {
+        "radius": Limits(0, 2048),
+        "crossScale": Limits(0, 1000),
+        "crossAngle": Limits(-1000, 1000),
+        "crossOpacity": Limits(-64, 0),
+        "crossWidth": Limits(0.5, 100),
+        "epsilon": Limits(-8, 0),
+    },
+    "straightenFilter": {"angle": Limits(-1000, 1000)},
+    "stripesGenerator": {"width": Limits(1, 16384), "sharpness": Limits(0, 1)},
+    "sunbeamsGenerator": {
+        "sunRadius": Limits(0, 4096),
+        "maxStriationRadius": Limits(0, 10),
+        "striationStrength": Limits(0, 3),
+        "striationContrast": Limits(0, 5),
+        "time": Limits(0, 1),
+    },
+    "swipeTransition": {
+        "time": Limits(0, 1),
+        "angle": Limits(-1000, 1000),
+        "width": Limits(1, 16384),
+        "opacity": Limits(0, 1),
+    },
     "temperatureAndTint": {
         "neutral": Limits(-1000, 100000, 2),
         "targetNeutral": Limits(-1000, 100000, 2),
@@ -2143,6 +5109,18 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "point3": Limits(0, 1, 2),
         "point4": Limits(0, 1, 2),
     },
+    "torusLensDistortion": {
+        "radius": Limits(0, 16384),
+        "width": Limits(0, 16384),
+        "refraction": Limits(0.1, 10),
+    },
+    "triangleKaleidoscope": {
+        "size": Limits(1, 16384),
+        "rotation": Limits(-1000, 1000),
+        "decay": Limits(0.01, 1),
+    },
+    "triangleTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
+    "twelvefoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
     "twirlDistortion": {"radius": Limits(0, 32768), "angle": Limits(-1000, 1000)},
     "unsharpMask": {"radius": Limits(0, 1024), "intensity": Limits(-64, 64)},
     "vibrance": {"amount": Limits(-8, 8)},
@@ -2157,6 +5135,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "smoothing": Limits(0, 0.95),
         "lightWrap": Limits(0, 1),
     },
+    "vortexDistortion": {"radius": Limits(0, 16384), "angle": Limits(-200, 200)},
     "whiteBalance": {"amount": Limits(0, 1), "warmth": Limits(0, 1), "smoothing": Limits(0, 60)},
     "zoomBlur": {"amount": Limits(-400, 400)},
 }

@@ -1,0 +1,83 @@
+import CKernels
+import SidelightKernels
+
+extension KernelText {
+  /// Returns the nodes of the kernel for frames of a geometry.
+  ///
+  /// - Parameters:
+  ///   - values: The components of the parameters.
+  ///   - arguments: The arguments that name the kernel's images.
+  ///   - space: The working space, to which images are converted.
+  func nodes(
+    _ values: [[Double]], _ arguments: Arguments, for geometry: FrameGeometry,
+    in space: WorkingSpace
+  ) -> [FilterNode] {
+    guard let images = self.images(arguments, in: geometry.size, space),
+      let compiled = try? KernelCompiler.compile(
+        self.syntax, self.bytes,
+        KernelCompiler.Setting(
+          parameters: values, size: geometry.size, isOpaque: geometry.isOpaque))
+    else { return [] }
+    // The results of neighbourhoods are premultiplied, and matrices take straight colour.
+    if !compiled.isNeighborhood, let matrix = compiled.graph.affineMap(of: compiled.results) {
+      return matrix == .identity ? [] : [.matrix(matrix)]
+    }
+    let program = KernelProgram(compiled)
+    // With parameters, the program is at most as large as the checked one.
+    guard program.fits else { return [] }
+    let byteCost = images.reduce(program.byteCount) { $0 + $1.byteCount }
+    if compiled.isNeighborhood {
+      let operation = KernelNeighborhood(
+        program: program, images: images, isWarp: self.syntax.isWarp)
+      return [FilterNode(.neighborhood(operation), byteCost: byteCost)]
+    }
+    let readsSource = images.contains { image in
+      if case .source = image { true } else { false }
+    }
+    guard readsSource else {
+      let pixels = unsafe PixelFunction { input, count, red, output in
+        unsafe program.run(input, count, red, output, sl_rows_current().pointee)
+      }
+      let kernel = StripKernel(
+        isCurve: compiled.graph.isChannelwise(compiled.results),
+        nanosecondsPerPixel: program.nanosecondsPerPixel,
+        pixels: images.isEmpty && program.isPixelFunction ? pixels : nil
+      ) {
+        pixel, x, y, time in
+        program.evaluate(pixel, x: x, y: y, time, images: images)
+      } apply: { strip in
+        unsafe program.run(
+          strip, KernelProgram.Sources(images: images), sl_rows_current().pointee)
+      }
+      return [FilterNode(.kernel(kernel), byteCost: byteCost)]
+    }
+    let kernel = SourceKernel(space: space) { pixel, source, x, y in
+      program.evaluate(pixel, x: x, y: y, FrameTime(), images: images, source: source)
+    } apply: { strip, source in
+      unsafe program.run(
+        strip, KernelProgram.Sources(images: images, source: source), sl_rows_current().pointee)
+    }
+    return [FilterNode(.source(kernel), byteCost: byteCost)]
+  }
+
+  /// Returns the images of a call, stretched over frames of a size; `nil` if one is missing.
+  private func images(
+    _ arguments: Arguments, in size: FrameSize, _ space: WorkingSpace
+  ) -> [PlacedBackdrop]? {
+    var images: [PlacedBackdrop] = []
+    for image in self.syntax.images {
+      guard arguments.values[image.parameter] != nil,
+        let picture = Backdrop(image.parameter, of: arguments)?.placed(.stretch, in: size, space)
+      else { return nil }
+      images.append(picture)
+    }
+    return images
+  }
+}
+
+extension PlacedBackdrop {
+  /// The memory of the pixels, in bytes.
+  fileprivate var byteCount: Int {
+    if case .image(let image) = self { image.byteCount } else { 0 }
+  }
+}
