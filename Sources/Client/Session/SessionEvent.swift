@@ -207,18 +207,7 @@ public struct Advice: Sendable, Hashable {
 /// The server's request for a key frame. Repeated every half second while none arrives.
 public struct KeyFrameRequest: Sendable, Hashable {
   /// The reason why a key frame is needed.
-  public enum Reason: Sendable, Hashable {
-    /// The stream began without one.
-    case start
-    /// A frame is missing.
-    case loss
-    /// A frame is damaged.
-    case damage
-    /// Decoding takes more time than the budgets of the frames leave.
-    case tooSlow
-    /// A reason that is unknown to this library.
-    case other
-  }
+  public typealias Reason = KeyFrameReason
 
   /// The first frame that cannot be decoded.
   public var sequence: UInt64
@@ -227,14 +216,7 @@ public struct KeyFrameRequest: Sendable, Hashable {
 
   init(_ message: Sidelight_V1_KeyFrameNeeded) {
     self.sequence = message.sequence
-    self.reason =
-      switch message.reason {
-      case .start: .start
-      case .loss: .loss
-      case .damage: .damage
-      case .tooSlow: .tooSlow
-      case .unspecified, .UNRECOGNIZED: .other
-      }
+    self.reason = Reason(message.reason)
   }
 }
 

@@ -56,27 +56,3 @@ package struct ReferenceTracker: Sendable {
     self.missing = self.missing ?? reason
   }
 }
-
-/// The reason why the server needs a key frame.
-package enum KeyFrameReason: Sendable, Hashable {
-  /// The stream begins without one.
-  case start
-  /// A frame is missing.
-  case loss
-  /// A frame is damaged.
-  case damage
-  /// Decoding takes more time than the budgets leave.
-  case tooSlow
-}
-
-extension Sidelight_V1_KeyFrameReason {
-  init(_ reason: KeyFrameReason) {
-    self =
-      switch reason {
-      case .start: .start
-      case .loss: .loss
-      case .damage: .damage
-      case .tooSlow: .tooSlow
-      }
-  }
-}
