@@ -31,6 +31,8 @@ import Testing
       }
       accepted += 1
       #expect(kernel.nanosecondsPerPixel <= KernelText.maxNanosecondsPerPixel)
+      // Its pictures would have to be given.
+      guard kernel.parameters.allSatisfy({ $0.kind != .asset }) else { continue }
       guard text.utf8.count <= Pipeline.maxTextBytes else { continue }
       let resolved = try FilterCatalogue.builtIn.resolve([
         .filter("kernel", ["source": .text(text)])

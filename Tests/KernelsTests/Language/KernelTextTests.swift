@@ -50,7 +50,7 @@ import Testing
     Invalid(text: "for i in 3..<1 { } 1", line: 1, column: 10, message: "the least first"),
     Invalid(text: "for i in 0..<999 { } 1", line: 1, column: 10, message: "more than 256 turns"),
     Invalid(text: "for i in 0..<9 { let a = i a", line: 1, column: 28, message: "or '}'"),
-    Invalid(text: "if color.r { } 1", line: 1, column: 10, message: "is a float, not a bool"),
+    Invalid(text: "if color.r { } 1", line: 1, column: 9, message: "is a float, not a bool"),
     Invalid(text: "[1, vec2(1)][0]", line: 1, column: 5, message: "of one type, not a vec2"),
     Invalid(text: "[1, 2][2]", line: 1, column: 8, message: "a whole number of 0 ..< 2"),
     Invalid(text: "[1, 2][color.r]", line: 1, column: 13, message: "an index is a constant number"),
@@ -67,7 +67,7 @@ import Testing
       message: "'a' of f is a float, not a vec2"),
     Invalid(text: "func half() -> float { 0.5 } hal()", line: 1, column: 30,
       message: "no function named 'hal'", suggestion: "half"),
-    Invalid(text: "premultiply(color.rgb)", line: 1, column: 13,
+    Invalid(text: "premultiply(color.rgb)", line: 1, column: 1,
       message: "'c' of premultiply is a vec4, not a vec3"),
     Invalid(text: "image back let back = 1 back", line: 1, column: 16, message: "is an image"),
     Invalid(text: "image back image back back", line: 1, column: 18, message: "is an image"),
@@ -145,7 +145,7 @@ import Testing
     ("let a = 1 \(String(repeating: "let a = a ", count: 256))a", "more than 256 statements"),
     (
       "var a = color for i in 0..<200 { for j in 0..<200 { a = a + 1 } } a",
-      "with the turns of loops and the calls of functions"
+      "operations on numbers"
     ),
     (
       Self.functions(30) { "\($0)(\($0)(a))" },
