@@ -68,8 +68,15 @@ def have_every_kind_of_frame(stub) -> dict[str, int]:
         session.send_frame(picture)
         count(session.finish())
     with Session(stub, pipeline=slow) as session:
-        for _ in range(60):
-            session.send_frame(picture)
+        # On a busy machine the server may keep up with a burst.
+        for _ in range(50):
+            for _ in range(60):
+                session.send_frame(picture)
+            session.send(ping=messages.Ping())
+            session.receive_until("pong")
+            reasons = {each.reason for each in session.transcript.dropped}
+            if {messages.DROP_REASON_SUPERSEDED, messages.DROP_REASON_NO_CREDIT} <= reasons:
+                break
         count(session.finish())
     with Session(stub), Session(stub):
         refused = Session(stub, opens=False)
