@@ -194,7 +194,8 @@ extension SessionRunner {
           message: "No message came for \(stall.silence) while frames were in flight.",
           cause: LinkSilence())
       }
-      if stall.silence >= longest / 2, now - pinged >= longest {
+      // Once in each silence.
+      if stall.silence >= longest / 2, pinged <= now - stall.silence {
         pinged = now
         self.flow.pushHeartbeat()
       }
