@@ -143,7 +143,7 @@ public final class SidelightServer: Service {
       case helper
     }
     do {
-      try self.configuration.transport.validate()
+      try self.configuration.transport.validateWithSystem()
       try self.configuration.quotas.validate()
       try self.validate(self.configuration)
       try self.configuration.validateDescriptors()

@@ -24,15 +24,25 @@ package struct Reconnector: Sendable {
     package var address: Int
     /// Whether the attempt presents a resume token, if available.
     package var usesToken: Bool
+    /// The time limit, if it is shorter than the policy's.
+    package var timeout: Duration?
 
-    package init(number: Int, address: Int, usesToken: Bool) {
+    package init(number: Int, address: Int, usesToken: Bool, timeout: Duration? = nil) {
       self.number = number
       self.address = address
       self.usesToken = usesToken
+      self.timeout = timeout
     }
   }
 
+  /// The attempts that follow each other at once while the network is silent. A packet that opens a
+  /// connection is otherwise repeated only after a second or more, when the network may long be
+  /// back.
+  package static let silentAttempts = 10
+
   private let policy: ReconnectPolicy?
+  /// The shortest time that an opening took.
+  private var fastestOpening: Duration?
   /// The times from which the addresses may be tried again.
   private var availableFrom: [Duration]
   /// The current attempt.
@@ -51,8 +61,11 @@ package struct Reconnector: Sendable {
   }
 
   /// Records that an attempt succeeded.
-  package mutating func open(at now: Duration) {
+  ///
+  /// - Parameter duration: The time that it took.
+  package mutating func open(at now: Duration, after duration: Duration) {
     self.opened = now
+    self.fastestOpening = min(duration, self.fastestOpening ?? duration)
     self.attempt.usesToken = true
   }
 
@@ -80,30 +93,36 @@ package struct Reconnector: Sendable {
       self.attempt.usesToken = false
       return .retry(self.attempt, after: .zero)
     case .exhausted(let delay): self.availableFrom[self.attempt.address] = now + delay
-    case .transient: break
+    case .transient, .silent: break
     }
     let lost = self.lost ?? now
     self.lost = lost
     if let limit = policy.giveUpAfter, now - lost >= limit { return .end }
     if let limit = policy.maxAttempts, self.attempt.number >= limit { return .end }
-    let ceiling = self.ceiling(policy)
+    let doublings = self.attempt.number - (failure == .silent ? Self.silentAttempts : 0)
+    // Doubled 32 times, a millisecond is 50 days.
+    let doubled = policy.initialDelay * (1 << min(max(0, doublings), 32))
+    let ceiling = min(policy.maxDelay, doubled)
     self.attempt.number += 1
+    self.attempt.timeout = nil
+    if failure == .silent, self.attempt.number <= Self.silentAttempts {
+      self.attempt.timeout = self.fastestOpening.map { .milliseconds(250) + $0 * 1.5 }
+    }
     self.attempt.address = (self.attempt.address + 1) % self.availableFrom.count
     let serverDelay = max(.zero, self.availableFrom[self.attempt.address] - now)
     return .retry(self.attempt, after: serverDelay + ceiling * random())
   }
-
-  private func ceiling(_ policy: ReconnectPolicy) -> Duration {
-    // Doubled 32 times, a millisecond is 50 days.
-    let doubled = policy.initialDelay * (1 << min(self.attempt.number, 32))
-    return min(policy.maxDelay, doubled)
-  }
 }
+
+/// The cause of an error: no message came from the server.
+struct LinkSilence: Error {}
 
 /// The kind of failure that ended a connection or an attempt to open one.
 package enum LinkFailure: Sendable, Hashable {
   /// Another attempt may succeed: the server is gone, shutting down, or failing.
   case transient
+  /// As `transient`; no message came from the server.
+  case silent
   /// The server is out of capacity, and states when to retry.
   case exhausted(retryAfter: Duration)
   /// A precondition of the session is not met. For an attempt with a resume token: the token is
@@ -115,6 +134,10 @@ package enum LinkFailure: Sendable, Hashable {
   package init(_ error: any Error) {
     guard let error = error as? RPCError else {
       self = .permanent
+      return
+    }
+    if error.cause is LinkSilence {
+      self = .silent
       return
     }
     switch error.code {

@@ -25,7 +25,9 @@ struct SessionRunner {
   /// Runs until the session is over. The session's events report how it ended.
   func run() async {
     var reconnector = Reconnector(policy: self.options.reconnect, addressCount: addresses.count)
+    var stallLimit = self.options.reconnect?.stallLimit
     while true {
+      let started = self.clock.now()
       let (pipeline, token) = self.flow.startOpening(usesToken: reconnector.attempt.usesToken)
       var open = Sidelight_V1_Open(self.options)
       switch pipeline {
@@ -42,12 +44,16 @@ struct SessionRunner {
       }
       let error: any Error
       do {
-        return self.flow.end(.success(try await self.serve(open, reconnector.attempt)))
+        return self.flow.end(
+          .success(try await self.serve(open, reconnector.attempt, stallLimit: stallLimit)))
       } catch let failure {
         error = failure
       }
-      if let opened = self.flow.linkOpened { reconnector.open(at: opened) }
       var failure = LinkFailure(error)
+      if let opened = self.flow.linkOpened {
+        reconnector.open(at: opened, after: opened - started)
+        if failure == .silent { stallLimit = self.stallLimit(after: stallLimit, opened: opened) }
+      }
       // The token was accepted and has expired since; the next call requests a new one.
       if (error as? RPCError)?.code == .unauthenticated, self.flow.linkOpened != nil,
         self.usesTokens
@@ -67,6 +73,16 @@ struct SessionRunner {
       if self.flow.isDrained { return self.flow.end(.success(())) }
     }
   }
+
+  /// Returns the limit of the next connection: a server that often pauses for so long is not left as
+  /// early again.
+  private func stallLimit(after limit: Duration?, opened: Duration) -> Duration? {
+    guard let policy = self.options.reconnect, let limit, let first = policy.stallLimit else {
+      return nil
+    }
+    let isYoung = self.clock.now() - opened < policy.silenceLimit
+    return isYoung ? max(first, min(policy.silenceLimit, limit * 2)) : first
+  }
 }
 
 // MARK: One connection
@@ -76,7 +92,7 @@ extension SessionRunner {
   ///
   /// - Throws: The error that ended the session or its connection.
   private func serve(
-    _ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt
+    _ open: Sidelight_V1_Open, _ attempt: Reconnector.Attempt, stallLimit: Duration?
   ) async throws {
     enum Part {
       case call
@@ -89,8 +105,15 @@ extension SessionRunner {
       }
       if let policy = self.options.reconnect {
         group.addTask {
-          try await self.enforceTimeouts(policy)
+          try await self.enforceTimeouts(
+            policy, opening: min(policy.openTimeout, attempt.timeout ?? policy.openTimeout))
           return .timeouts
+        }
+        if let stallLimit, self.options.dropPolicy == .newestWins {
+          group.addTask {
+            try await self.enforceStallLimit(stallLimit)
+            return .timeouts
+          }
         }
       }
       while let part = try await group.next() {
@@ -133,12 +156,12 @@ extension SessionRunner {
 
   /// Ends a connection that does not open in time, or on which the server is silent. A network that
   /// loses all packets doesn't cause an error.
-  private func enforceTimeouts(_ policy: ReconnectPolicy) async throws {
-    await self.clock.wait(policy.openTimeout)
+  private func enforceTimeouts(_ policy: ReconnectPolicy, opening limit: Duration) async throws {
+    await self.clock.wait(limit)
     guard Task.isCancelled || self.flow.linkOpened != nil else {
       throw RPCError(
-        code: .deadlineExceeded,
-        message: "The session was not opened within \(policy.openTimeout).")
+        code: .deadlineExceeded, message: "The session was not opened within \(limit).",
+        cause: LinkSilence())
     }
     while !Task.isCancelled {
       let pinged = self.clock.now()
@@ -146,7 +169,35 @@ extension SessionRunner {
       await self.clock.wait(policy.silenceLimit)
       guard Task.isCancelled || self.flow.lastActivity >= pinged else {
         throw RPCError(
-          code: .unavailable, message: "The server has been silent for \(policy.silenceLimit).")
+          code: .unavailable, message: "The server has been silent for \(policy.silenceLimit).",
+          cause: LinkSilence())
+      }
+    }
+  }
+
+  /// Ends a connection on which no message comes while frames are in flight, and no answer to a ping
+  /// either: the server may be busy with a frame.
+  private func enforceStallLimit(_ limit: Duration) async throws {
+    let interval = limit / 8
+    var (checked, pinged) = (self.clock.now(), Duration.zero)
+    while !Task.isCancelled {
+      await self.clock.wait(interval)
+      let now = self.clock.now()
+      // After a pause of this process, messages may wait to be read.
+      let wasPaused = now - checked > limit / 2
+      checked = now
+      guard !wasPaused, let stall = self.flow.stall(at: now) else { continue }
+      let longest = max(limit, stall.usual * 2)
+      if stall.silence >= longest {
+        throw RPCError(
+          code: .unavailable,
+          message: "No message came for \(stall.silence) while frames were in flight.",
+          cause: LinkSilence())
+      }
+      // Once in each silence.
+      if stall.silence >= longest / 2, pinged <= now - stall.silence {
+        pinged = now
+        self.flow.pushHeartbeat()
       }
     }
   }

@@ -44,13 +44,22 @@ public struct ReconnectPolicy: Sendable, Hashable {
   /// - `silenceLimit` (duration, default: 10 s): the time without an answer to a ping, or any other
   ///   data from the server, after which the connection counts as lost.
   public var silenceLimit: Duration
+  /// - `stallLimit` (duration, optional, default: 1 s): the same time while frames are in flight, for
+  ///   sessions that may drop frames. It is longer while outcomes usually take long, and doubles up
+  ///   to ``silenceLimit`` when connections are lost this way soon after they open. `nil` disables
+  ///   the limit.
+  ///
+  ///   A network that is away for some seconds leaves TCP waiting for up to as long again. While the
+  ///   server is silent, the first ten attempts therefore follow each other at once, with little more
+  ///   time than the fastest opening took.
+  public var stallLimit: Duration?
 
   /// Creates a policy. The defaults are for live video.
   public init(
     failOpen: FailOpen = .original, initialDelay: Duration = .milliseconds(100),
     maxDelay: Duration = .seconds(5), giveUpAfter: Duration? = .seconds(60),
     maxAttempts: Int? = nil, openTimeout: Duration = .seconds(5),
-    silenceLimit: Duration = .seconds(10)
+    silenceLimit: Duration = .seconds(10), stallLimit: Duration? = .seconds(1)
   ) {
     self.failOpen = failOpen
     self.initialDelay = initialDelay
@@ -59,5 +68,6 @@ public struct ReconnectPolicy: Sendable, Hashable {
     self.maxAttempts = maxAttempts
     self.openTimeout = openTimeout
     self.silenceLimit = silenceLimit
+    self.stallLimit = stallLimit
   }
 }

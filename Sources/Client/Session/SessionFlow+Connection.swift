@@ -65,6 +65,17 @@ extension SessionFlow {
     self.state.withLock { $0.lastActivity = self.clock.now() }
   }
 
+  /// Returns how long frames in flight have waited without any message of the server, and a duration
+  /// that few round trips exceed. `nil` without frames in flight, and before the first outcome.
+  func stall(at now: Duration) -> (silence: Duration, usual: Duration)? {
+    self.state.withLock { state in
+      guard state.window.isOpen, let usual = state.roundTrip.upperBound,
+        let oldest = state.sendTimes.values.min()
+      else { return nil }
+      return (now - max(oldest, state.lastActivity), usual)
+    }
+  }
+
   /// Sends a ping whose answer only shows that the server is there.
   func pushHeartbeat() {
     self.update { $0.window.pushUrgent(.ping(id: 0)) }
@@ -106,6 +117,7 @@ extension SessionFlow {
     self.update { state in
       if let sent = state.sendTimes.removeValue(forKey: frame.sequence) {
         state.window.recordTransit(now - sent - serverTime, at: now)
+        state.roundTrip.record(now - sent)
       }
       state.fallbacks.record(
         frame.picture, revision: frame.revision, disposition: frame.disposition)

@@ -2,6 +2,25 @@ import GRPCCore
 import SidelightKernels
 import SidelightWire
 
+/// The usual duration of round trips: mean and deviation as in RFC 6298.
+struct RoundTripEstimate: Sendable {
+  private var mean: Duration?
+  private var deviation = Duration.zero
+
+  /// Adds a measurement.
+  mutating func record(_ time: Duration) {
+    guard let mean else {
+      (self.mean, self.deviation) = (time, time / 2)
+      return
+    }
+    self.deviation += ((time > mean ? time - mean : mean - time) - self.deviation) / 4
+    self.mean = mean + (time - mean) / 8
+  }
+
+  /// A duration that few round trips exceed; `nil` before the first measurement.
+  var upperBound: Duration? { self.mean.map { $0 + self.deviation * 4 } }
+}
+
 extension SessionFlow {
   /// A condition that tasks wait for.
   enum WaitCondition: Hashable {
@@ -51,6 +70,8 @@ extension SessionFlow {
     var lastActivity = Duration.zero
     /// The times at which frames without an outcome were sent, on the session's clock.
     var sendTimes: [UInt64: Duration] = [:]
+    /// The time from sending a frame until its outcome.
+    var roundTrip = RoundTripEstimate()
     var pings: [UInt64: Ping] = [:]
     var nextPing: UInt64 = 1
     /// A few: the connection's writer, the reader of events, and callers.

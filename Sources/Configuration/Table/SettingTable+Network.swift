@@ -81,6 +81,15 @@ extension SettingTable {
         "transport.stream-window-bytes", \.base.transport.streamWindowBytes,
         Format.size(TransportConfiguration.streamWindowBytesRange), flag: "stream-window-bytes",
         "HTTP/2 flow-control window of a stream."),
+      Setting(
+        "transport.congestion-control", \.base.transport.congestionControl,
+        Format.text(type: "name", maxBytes: 15)
+          .optional(none: "bbr where the system offers it, otherwise the system's default"),
+        flag: "congestion-control",
+        """
+        Congestion control of TCP, by its name in the system. After lost packets cubic sends much \
+        less than bbr.
+        """),
     ])
 
   static let guards = Group(

@@ -34,7 +34,7 @@ package struct Dialer: Sendable {
     isConnectionError: @escaping @Sendable (any Error) -> Bool,
     _ body: (Dialer) async throws -> Result
   ) async throws -> Result {
-    try transport.validate()
+    try transport.validateWithSystem()
     return try await EventLoops.with(transport.eventLoops) { loops in
       var dialer = Dialer(transport: transport, tls: tls, interceptors: interceptors, loops: loops)
       guard let limit = transport.connections else { return try await body(dialer) }

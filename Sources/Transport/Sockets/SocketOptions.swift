@@ -1,16 +1,28 @@
 import NIOCore
 import SidelightWire
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The socket options of a configuration, on either side.
 struct SocketOptions: Sendable {
+  /// The bytes of a TCP socket that wait to be sent, beyond which it accepts no more. The kernel's
+  /// buffer otherwise holds seconds of frames for a slow link.
+  static let unsentBytes = 128 << 10
+
   private let receiveBufferBytes: Int
   private let unixSocketBufferBytes: Int?
   private let windowBytes: Int
+  private let congestionControl: CongestionControl
 
   init(_ transport: TransportConfiguration) {
     self.receiveBufferBytes = transport.receiveBufferBytes
     self.unixSocketBufferBytes = transport.unixSocketBufferBytes
     self.windowBytes = transport.streamWindowBytes
+    self.congestionControl = CongestionControl(transport)
   }
 
   /// Sets the options on a connection.
@@ -32,6 +44,16 @@ struct SocketOptions: Sendable {
       done = done.flatMap { channel.setOption(.socketOption(.so_sndbuf), value: value) }
         .flatMap { channel.setOption(.socketOption(.so_rcvbuf), value: value) }
     }
+    #if os(Linux)
+      if !isUnix, let provider = channel as? any SocketOptionProvider {
+        let lowWater = NIOBSDSocket.Option(rawValue: CInt(TCP_NOTSENT_LOWAT))
+        done = done.flatMap {
+          provider.unsafeSetSocketOption(
+            level: .tcp, name: lowWater, value: CInt(Self.unsentBytes))
+        }
+        .flatMap { self.congestionControl.apply(to: provider) }
+      }
+    #endif
     return done
   }
 }

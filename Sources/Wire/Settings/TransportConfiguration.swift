@@ -63,6 +63,10 @@ public struct TransportConfiguration: Sendable, Hashable {
   ///   kernel's buffers of a Unix socket, in either direction. The kernel adapts TCP buffers
   ///   automatically.
   public var unixSocketBufferBytes: Int?
+  /// - `congestionControl` (text, optional, default: `bbr` where the system offers it, otherwise the
+  ///   system's default; range: 1-15 bytes): the congestion control of TCP, by its name in the
+  ///   system, such as `cubic`. It controls what this side sends. Linux only.
+  public var congestionControl: String?
   /// - `connections` (count, optional, default: one per session; range: 1-1024): the connections
   ///   that a client's sessions share evenly. A server does not use it.
   public var connections: Int?
@@ -121,6 +125,10 @@ extension TransportConfiguration {
     }
     try check("eventLoops", self.eventLoops, 1 ... 1024)
     try check("unixSocketBufferBytes", self.unixSocketBufferBytes, 4 << 10 ... 64 << 20)
+    if let name = self.congestionControl, !(1 ... 15).contains(name.utf8.count) {
+      throw ConfigurationError(
+        setting: "transport.congestionControl", value: name, range: "a name of 1 to 15 bytes")
+    }
     try check("connections", self.connections, 1 ... 1024)
   }
 

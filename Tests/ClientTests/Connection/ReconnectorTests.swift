@@ -19,7 +19,7 @@ import Testing
     _ policy: ReconnectPolicy? = policy(), addressCount: Int = 1
   ) -> Reconnector {
     var reconnector = Reconnector(policy: policy, addressCount: addressCount)
-    reconnector.open(at: .zero)
+    reconnector.open(at: .zero, after: .milliseconds(100))
     return reconnector
   }
 
@@ -52,14 +52,37 @@ import Testing
     var reconnector = Self.connected()
     _ = reconnector.lose(.transient, at: .seconds(10), random: { 1 })
     _ = reconnector.lose(.transient, at: .seconds(11), random: { 1 })
-    reconnector.open(at: .seconds(12))
+    reconnector.open(at: .seconds(12), after: .milliseconds(100))
     let flapping = reconnector.lose(.transient, at: .seconds(12.5), random: { 1 })
     #expect(Self.delay(flapping) == .milliseconds(400))
-    reconnector.open(at: .seconds(13))
+    reconnector.open(at: .seconds(13), after: .milliseconds(100))
     let lasting = reconnector.lose(.transient, at: .seconds(14), random: { 1 })
     #expect(
       lasting
         == .retry(Attempt(number: 1, address: 0, usesToken: true), after: .milliseconds(100)))
+  }
+
+  @Test func `attempts follow each other at once while the network is silent`() {
+    var reconnector = Self.connected()
+    for number in 1 ... Reconnector.silentAttempts {
+      let action = reconnector.lose(.silent, at: .seconds(10), random: { 1 })
+      let attempt = Attempt(
+        number: number, address: 0, usesToken: true, timeout: .milliseconds(400))
+      #expect(action == .retry(attempt, after: .milliseconds(100)))
+    }
+    // Later ones have more time, for a server that has become slow.
+    _ = reconnector.lose(.silent, at: .seconds(10), random: { 1 })
+    #expect(reconnector.attempt.timeout == nil)
+    let later = reconnector.lose(.silent, at: .seconds(10), random: { 1 })
+    #expect(Self.delay(later) == .milliseconds(200))
+  }
+
+  @Test func `a server that refuses connections is not asked more often`() {
+    var reconnector = Self.connected()
+    _ = reconnector.lose(.silent, at: .seconds(10), random: { 1 })
+    let refused = reconnector.lose(.transient, at: .seconds(10), random: { 1 })
+    #expect(Self.delay(refused) == .milliseconds(200))
+    #expect(reconnector.attempt.timeout == nil)
   }
 
   @Test func `each attempt goes to the next address`() {
@@ -85,7 +108,7 @@ import Testing
     #expect(reconnector.attempt == retry)
     var refusedAgain = reconnector
     #expect(refusedAgain.lose(.precondition, at: .seconds(10), random: { 1 }) == .end)
-    reconnector.open(at: .seconds(11))
+    reconnector.open(at: .seconds(11), after: .milliseconds(100))
     _ = reconnector.lose(.transient, at: .seconds(20), random: { 1 })
     #expect(reconnector.attempt.usesToken)
   }

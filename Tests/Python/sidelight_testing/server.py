@@ -5,6 +5,7 @@ import select
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -34,10 +35,17 @@ class Server:
     """A server process. Ended by its own process id, at the latest when the block ends."""
 
     def __init__(
-        self, *options: str | Path, environment: dict[str, str] | None = None
+        self, *options: str | Path, environment: dict[str, str] | None = None,
+        within: Sequence[str] = (), host: str = "127.0.0.1",
     ) -> None:
-        """Options are added to `serve`'s, the environment to this process' own."""
+        """Options are added to `serve`'s, the environment to this process' own.
+
+        - `within`: The beginning of the command line, such as `Link.command`.
+        - `host`: The address of its TCP port.
+        """
         self._options = options
+        self._within = within
+        self._host = host
         self._environment = os.environ | (environment or {})
         self._folder = tempfile.TemporaryDirectory(prefix="sidelight-")
         # Every line that the server writes goes to the end, wherever this process reads.
@@ -49,7 +57,8 @@ class Server:
     def __enter__(self) -> Self:
         self.process = subprocess.Popen(
             [
-                *[binary(), "serve", "--listen", "127.0.0.1:0", "--listen", f"unix:{self._socket}"],
+                *[*self._within, binary(), "serve"],
+                *["--listen", f"{self._host}:0", "--listen", f"unix:{self._socket}"],
                 *self._options,
             ],
             env=self._environment,

@@ -141,7 +141,7 @@ class Session(SessionBase[Change]):
             call.cancel()
 
     def _tick(self) -> None:
-        """Checks the time limits of the connection. Called once a second."""
+        """Checks the time limits of the connection. Called every `TICK_INTERVAL`."""
         error = self._update(self._link.tick, now())
         if error is not None:
             self._abort(error)

@@ -20,6 +20,7 @@ from ._aio_session import Change, Session
 from ._channel import Endpoint, Token, error_of_call
 from ._core import asset_requests, operator_requests, requests
 from ._core.asset_requests import Asset
+from ._core.link import TICK_INTERVAL
 from ._core.operator_requests import Override, SessionInfo
 from ._core.options import SessionOptions
 from ._core.requests import CheckedPipeline, Operation, ServerInfo
@@ -105,7 +106,7 @@ class Server(ServerBase[Session]):
 
     async def _check_times(self) -> None:
         while True:
-            await asyncio.sleep(1)
+            await asyncio.sleep(TICK_INTERVAL)
             self._sessions = {each for each in self._sessions if not each._is_over}
             if not self._sessions:
                 self._watcher = None

@@ -18,6 +18,7 @@ import grpc
 from ._channel import Endpoint, Token, error_of_call
 from ._core import asset_requests, operator_requests, requests
 from ._core.asset_requests import Asset
+from ._core.link import TICK_INTERVAL
 from ._core.operator_requests import Override, SessionInfo
 from ._core.options import SessionOptions
 from ._core.requests import CheckedPipeline, Operation, ServerInfo
@@ -111,7 +112,7 @@ class Server(ServerBase[Session]):
 
     def _check_times(self) -> None:
         while True:
-            is_closed = self._closed.wait(1)
+            is_closed = self._closed.wait(TICK_INTERVAL)
             with self._lock:
                 self._sessions = {each for each in self._sessions if not each._is_over}
                 sessions = list(self._sessions)

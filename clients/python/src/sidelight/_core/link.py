@@ -25,7 +25,7 @@ from .changes import Entry
 from .delivery import Pending
 from .frames import DescriptionCache, metadata_of
 from .machine import SessionMachine
-from .reconnect import OPEN_TIMEOUT, SILENCE_LIMIT
+from .reconnect import SILENCE_LIMIT
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
 from .window import OPEN, OPENING, PauseRequest
@@ -34,6 +34,10 @@ from .wire import decode_reply, encode_ack, encode_frame, encode_slot_frame
 _PING = session_pb2.ClientMessage(ping=session_pb2.Ping()).SerializeToString()
 #: The seconds between pings of a silent connection.
 PING_INTERVAL = 5.0
+#: The seconds between calls of `tick`.
+TICK_INTERVAL = 0.1
+#: The shortest silence, in seconds, after which a connection with frames in flight is replaced.
+STALL_LIMIT = 1.0
 
 
 class FetchRing(NamedTuple):
@@ -41,6 +45,27 @@ class FetchRing(NamedTuple):
 
     offer: Any
     session_id: str
+
+
+class RoundTrip:
+    """The usual time from a frame to its outcome, in seconds: mean and deviation as in RFC 6298."""
+
+    def __init__(self) -> None:
+        self._mean: Optional[float] = None
+        self._deviation = 0.0
+
+    def record(self, time: float) -> None:
+        """Adds a measurement."""
+        if self._mean is None:
+            self._mean, self._deviation = time, time / 2
+        else:
+            self._deviation += (abs(time - self._mean) - self._deviation) / 4
+            self._mean += (time - self._mean) / 8
+
+    @property
+    def upper_bound(self) -> Optional[float]:
+        """The time that few outcomes exceed; `None` before the first measurement."""
+        return None if self._mean is None else self._mean + 4 * self._deviation
 
 
 class Link:
@@ -55,6 +80,12 @@ class Link:
         self._started = 0.0
         self._last_activity = 0.0
         self._pinged: Optional[float] = None
+        #: The time since which frames in flight wait without any message of the server.
+        self._silent_since: Optional[float] = None
+        self._is_silent = False
+        self._ticked = 0.0
+        self._stall_limit = STALL_LIMIT
+        self._round_trip = RoundTrip()
         #: The ring of this connection; `None` if pixels travel inline.
         self.ring: Any = None
         self.slots: Optional[Slots] = None
@@ -76,7 +107,8 @@ class Link:
         )
         self._opened = None
         self._started = self._last_activity = now
-        self._pinged = None
+        self._pinged = self._silent_since = None
+        self._is_silent = False
         self.ring = self.slots = None
         machine.window.link = OPENING
 
@@ -96,7 +128,7 @@ class Link:
         machine.fallback.reconnect()
         machine.state = SessionState.RUNNING
         machine.link_error = None
-        machine.reconnector.open(now)
+        machine.reconnector.open(now, now - self._started)
         first = machine.changes.replay(self._presented_token)
         if machine.pause is not None:
             first.append(machine.pause.encode())
@@ -222,6 +254,7 @@ class Link:
         if pending is None:
             return
         round_trip = now - pending.submitted
+        self._round_trip.record(round_trip)
         machine.notices.push_times(round_trip, message.timing.total_us)
         machine.settle(pending, returned_outcome(pending, message, view, round_trip))
 
@@ -297,12 +330,23 @@ class Link:
 
     def tick(self, now: float) -> Optional[SidelightError]:
         """Pings a silent server. Returns the error of a connection that does not open in time, or
-        on which the server does not answer; it is to be ended. Call it about once a second."""
+        on which the server does not answer; it is to be ended. Call it every `TICK_INTERVAL`."""
+        error = self._check_times(now)
+        self._is_silent = error is not None
+        return error
+
+    def _check_times(self, now: float) -> Optional[SidelightError]:
         link = self._machine.window.link
-        if link == OPENING and now - self._started > OPEN_TIMEOUT:
-            return DeadlineExceeded(f"the session was not opened within {OPEN_TIMEOUT:g} s")
+        timeout = self._machine.reconnector.open_timeout
+        if link == OPENING and now - self._started > timeout:
+            return DeadlineExceeded(f"the session was not opened within {timeout:.2g} s")
         if link != OPEN:
             return None
+        if self._is_stalled(now):
+            return Unavailable(
+                f"no message came for {now - (self._silent_since or now):.2g} s while frames were "
+                "in flight"
+            )
         if self._pinged is not None and self._last_activity >= self._pinged:
             self._pinged = None
         if self._pinged is None:
@@ -312,6 +356,31 @@ class Link:
         elif now - self._pinged >= SILENCE_LIMIT:
             return Unavailable(f"the server has been silent for {SILENCE_LIMIT:g} s")
         return None
+
+    def _is_stalled(self, now: float) -> bool:
+        """Whether the outcomes of frames in flight are missing for much longer than usual. Pings
+        before, because a server may be busy with a frame."""
+        machine = self._machine
+        usual = self._round_trip.upper_bound
+        if usual is None or not machine.window.newest_wins or not machine.has_frames_in_flight:
+            self._silent_since = None
+            return False
+        # After a pause of this process, messages may wait to be read.
+        was_paused = now - self._ticked > STALL_LIMIT / 2
+        self._ticked = now
+        if (
+            was_paused
+            or self._silent_since is None
+            or self._last_activity >= self._silent_since
+        ):
+            self._silent_since = now
+            return False
+        limit = max(self._stall_limit, 2 * usual)
+        silence = now - self._silent_since
+        if self._pinged is None and silence >= limit / 2:
+            self._pinged = now
+            machine.window.push_urgent(_PING)
+        return silence >= limit
 
     def end(self, error: Optional[SidelightError], now: float, random: float) -> Optional[float]:
         """Records that the connection ended; `None` without an error.
@@ -326,7 +395,11 @@ class Link:
             machine.end(error)
             return None
         can_drop_token = self._presented_token and machine.changes.can_drop_token
-        retry = machine.reconnector.lose(error, now, random, can_drop_token)
+        if self._is_silent and self._opened is not None:
+            # A server that often pauses for so long is not left as early again.
+            is_young = now - self._started < SILENCE_LIMIT
+            self._stall_limit = min(SILENCE_LIMIT, 2 * self._stall_limit if is_young else STALL_LIMIT)
+        retry = machine.reconnector.lose(error, now, random, can_drop_token, self._is_silent)
         if retry is None:
             machine.end(error)
             return None

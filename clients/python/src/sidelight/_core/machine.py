@@ -155,6 +155,11 @@ class SessionMachine:
             return None
         return self.pending.pop(sequence)
 
+    @property
+    def has_frames_in_flight(self) -> bool:
+        """Whether a frame was sent and has no outcome."""
+        return len(self.pending) > (self.window.waiting is not None)
+
     def abandon(self, pending: Pending) -> None:
         """Records that an outcome is no longer wanted."""
         if pending.waiter is not None:

@@ -17,6 +17,11 @@ INITIAL_DELAY = 0.05
 MAX_DELAY = 2.0
 #: The time limit of an attempt, in seconds.
 OPEN_TIMEOUT = 5.0
+#: The attempts of a series that began with silence which follow each other at once, each with the
+#: time of the fastest opening so far and a part of a second. A packet that opens a connection is
+#: otherwise repeated only after a second or more, when the network may long be back.
+SILENT_ATTEMPTS = 10
+_SILENT_OPENING = (0.25, 1.5)
 #: The seconds without an answer to a ping after which the connection counts as lost.
 SILENCE_LIMIT = 10.0
 
@@ -55,23 +60,43 @@ class Reconnector:
         self._opened: Optional[float] = None
         self._lost: Optional[float] = None
         self._number = 0
+        #: Whether the last connection or attempt ended in silence.
+        self._is_silent = False
+        #: The seconds that the fastest opening took.
+        self._opening: Optional[float] = None
         #: Whether the next attempt presents the resume token.
         self.uses_token = True
 
-    def open(self, now: float) -> None:
-        """Records that an attempt succeeded."""
+    @property
+    def open_timeout(self) -> float:
+        """The seconds that the current attempt may take."""
+        if not self._is_silent or self._number > SILENT_ATTEMPTS or self._opening is None:
+            return OPEN_TIMEOUT
+        seconds, factor = _SILENT_OPENING
+        return min(OPEN_TIMEOUT, seconds + factor * self._opening)
+
+    def open(self, now: float, duration: float) -> None:
+        """Records that an attempt succeeded, after `duration` seconds."""
         self._opened = now
+        self._opening = duration if self._opening is None else min(duration, self._opening)
         self.uses_token = True
 
     def lose(
-        self, error: SidelightError, now: float, random: float, can_drop_token: bool
+        self,
+        error: SidelightError,
+        now: float,
+        random: float,
+        can_drop_token: bool,
+        is_silent: bool = False,
     ) -> Optional[Retry]:
         """Records that the connection is lost or an attempt failed; returns the next attempt.
 
         - `random`: A uniform random number from 0 to 1.
         - `can_drop_token`: Whether the failed attempt presented a resume token, without which the
           session can be opened too.
+        - `is_silent`: Whether nothing came from the server, which is no sign of overload.
         """
+        self._is_silent = is_silent
         opened, self._opened = self._opened, None
         if not self._is_enabled:
             return None
@@ -105,6 +130,7 @@ class Reconnector:
             self._lost = now
         if self._give_up_after is not None and now - self._lost >= self._give_up_after:
             return None
-        ceiling: float = min(MAX_DELAY, INITIAL_DELAY * 2 ** min(self._number, 16))
+        doubled = max(0, self._number - SILENT_ATTEMPTS) if is_silent else self._number
+        ceiling: float = min(MAX_DELAY, INITIAL_DELAY * 2 ** min(doubled, 16))
         self._number += 1
         return Retry(self._number, delay + ceiling * (0.5 + random / 2))
