@@ -89,7 +89,7 @@ enum FFmpeg {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program, "-hide_banner"] + arguments
     let file = Self.temporaryFile()
-    FileManager.default.createFile(atPath: file.path, contents: nil)
+    try Data().write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     process.standardOutput = try FileHandle(forWritingTo: file)
     process.standardError = FileHandle.nullDevice
