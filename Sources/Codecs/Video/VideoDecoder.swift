@@ -7,7 +7,7 @@ package import SidelightKernels
 /// after them up to the next key frame, because libraries decode some of them wrongly without
 /// reporting it. Calls block until the picture is decoded.
 package final class VideoDecoder: @unchecked Sendable {  // one task at a time uses it
-  private let codec: VideoCodec
+  let codec: VideoCodec
   private let pool: BufferPool
   private let limits: ImageLimits
   private var reader: VideoHeaderReader
@@ -15,6 +15,9 @@ package final class VideoDecoder: @unchecked Sendable {  // one task at a time u
   private var library: (any VideoDecoderLibrary)?
   /// The size of the pictures that the library's decoder has memory for.
   private var size: FrameSize?
+
+  /// The size of the pictures that a library's decoder has memory for, if there is one.
+  var allocatedSize: FrameSize? { self.library == nil ? nil : self.size }
 
   /// - Parameters:
   ///   - codec: The codec of the stream.

@@ -109,3 +109,13 @@ struct EncodedStream {
 extension VideoCodec {
   static let encoders: [VideoCodec] = Self.allCases.filter(\.canEncode)
 }
+
+extension VideoDecoder {
+  func decode(_ unit: [UInt8]) throws(CodecError) -> Frame { try self.decode(unit.span.bytes) }
+}
+
+extension VideoHeaderReader {
+  mutating func header(of unit: [UInt8]) throws(CodecError) -> VideoHeader {
+    try self.header(of: unit.span.bytes)
+  }
+}

@@ -16,13 +16,15 @@ struct `Encoded video` {
     var stream = EncodedStream()
     try stream.encode(frames, with: encoder, keyFrames: [0, 22])
     #expect(stream.facts.indices.filter { stream.facts[$0].isKeyFrame } == [0, 22])
-    #expect(stream.facts.map(\.isDisposable) == stream.facts.map { layers > 1 && $0.temporalLayer == layers - 1 })
+    #expect(
+      stream.facts.map(\.isDisposable)
+        == stream.facts.map { layers > 1 && $0.temporalLayer == layers - 1 })
     for (index, unit) in stream.units.enumerated() {
-      let header = try reader.header(of: unit.span.bytes)
+      let header = try reader.header(of: unit)
       #expect(header.size == pictures.size)
       #expect(header.isKeyFrame == stream.facts[index].isKeyFrame)
       #expect(header.isDisposable == stream.facts[index].isDisposable)
-      let decoded = try decoder.decode(unit.span.bytes)
+      let decoded = try decoder.decode(unit)
       #expect(decoded.geometry == frames[index].geometry)
       let quality = psnr(decoded, frames[index])
       #expect(quality > 28, "\(codec) \(layers) \(index) \(stream.facts[index])")
