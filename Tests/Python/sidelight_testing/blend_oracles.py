@@ -118,11 +118,17 @@ def addition(source: Layer, back: Layer) -> Layer:
     return np.concatenate([total[..., :3], np.minimum(total[..., 3:], 1)], axis=-1)
 
 
+def minimum(source: Layer, back: Layer) -> Layer:
+    """Without colour where it is transparent."""
+    least = np.minimum(source, back)
+    return np.where(least[..., 3:] > 0, least, 0)
+
+
 #: Porter and Duff's operators, and others of two pictures.
 OPERATORS = {
     "additionCompositing": addition,
     "maximumCompositing": np.maximum,
-    "minimumCompositing": np.minimum,
+    "minimumCompositing": minimum,
     "sourceAtopCompositing": lambda s, b: s * b[..., 3:] + b * (1 - s[..., 3:]),
     "sourceInCompositing": lambda s, b: s * b[..., 3:],
     "sourceOutCompositing": lambda s, b: s * (1 - b[..., 3:]),
@@ -140,9 +146,9 @@ def absolute_difference(source: Layer, other: Layer) -> Layer:
 
 
 def lab_delta(source: Layer, other: Layer) -> Layer:
-    (first, alpha), (second, _) = straight(source), straight(other)
+    (first, alpha), (second, cover) = straight(source), straight(other)
     far = np.linalg.norm(lab_of(first) - lab_of(second), axis=-1, keepdims=True) / 100
-    return premultiplied(np.repeat(far, 3, axis=-1), alpha)
+    return premultiplied(np.repeat(far, 3, axis=-1), alpha * cover)
 
 
 # Transitions: time goes from 0, the frame, to 1, the target.
