@@ -72,9 +72,10 @@ def set_lum(c, target):
     moved = c + ((target - c) @ LUM)[..., None]
     y = (moved @ LUM)[..., None]
     low, high = moved.min(-1, keepdims=True), moved.max(-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lifted = np.where(low < 0, y + (moved - y) * y / (y - low), moved)
-        return np.where(high > 1, y + (lifted - y) * (1 - y) / (high - y), lifted)
+    # Colours beyond the range, which the W3C leaves open, are not divided by 0.
+    lifted = np.where(low < 0, y + (moved - y) * (y / np.maximum(y - low, 1e-9)), moved)
+    reduced = y + (lifted - y) * ((1 - y) / np.maximum(high - y, 1e-9))
+    return np.where(high > 1, reduced, lifted)
 
 
 def set_sat(c, by):
