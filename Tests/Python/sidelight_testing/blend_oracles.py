@@ -149,6 +149,7 @@ def absolute_difference(source: Layer, other: Layer) -> Layer:
 def lab_delta(source: Layer, other: Layer) -> Layer:
     (first, alpha), (second, cover) = straight(source), straight(other)
     far = np.linalg.norm(lab_of(first) - lab_of(second), axis=-1, keepdims=True) / 100
+    far = np.minimum(far, 1)
     return premultiplied(np.repeat(far, 3, axis=-1), alpha * cover)
 
 
