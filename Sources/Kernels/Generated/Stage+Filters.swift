@@ -2847,7 +2847,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   public static func eightfoldReflectedTile(
     center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
@@ -2863,7 +2863,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   ///   - acuteAngle: The angle between the sides. Number in radians, default `1.5707963267948966`,
   ///     slider 0.5 to 2.6, limits 0.1 to 3.0415926.
@@ -2885,7 +2885,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   public static func fourfoldRotatedTile(
     center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
@@ -2901,7 +2901,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   ///   - acuteAngle: The angle between the sides. Number in radians, default `1.5707963267948966`,
   ///     slider 0.5 to 2.6, limits 0.1 to 3.0415926.
@@ -2923,7 +2923,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   public static func glideReflectedTile(
     center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
@@ -2973,7 +2973,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   ///   - acuteAngle: The angle between the sides. Number in radians, default `1.5707963267948966`,
   ///     slider 0.5 to 2.6, limits 0.1 to 3.0415926.
@@ -3016,7 +3016,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   public static func sixfoldReflectedTile(
     center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
@@ -3032,7 +3032,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   public static func sixfoldRotatedTile(
     center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
@@ -3070,7 +3070,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   public static func triangleTile(
     center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil
@@ -3086,7 +3086,7 @@ extension Stage {
   ///   - center: The centre of a tile. Default `(0.5w, 0.5h)`.
   ///   - angle: The angle of the tiles. Number in radians, default `0`, slider -π to π, limits
   ///     -1000 to 1000.
-  ///   - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384
+  ///   - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384
   ///     pixels.
   public static func twelvefoldReflectedTile(
     center: FramePoint? = nil, angle: Double? = nil, width: Length? = nil

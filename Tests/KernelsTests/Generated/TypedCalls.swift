@@ -123,7 +123,7 @@ enum TypedCalls {
     .edges(intensity: 5),
     .eightfoldReflectedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5)),
+      width: Length(101)),
     .exclusionBlendMode(backgroundImage: "image"),
     .exposureAdjust(ev: -5),
     .faceBlur(
@@ -139,13 +139,13 @@ enum TypedCalls {
       striationContrast: 2.5, fadeThreshold: 0.5),
     .fourfoldReflectedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5), acuteAngle: 1.55),
+      width: Length(101), acuteAngle: 1.55),
     .fourfoldRotatedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5)),
+      width: Length(101)),
     .fourfoldTranslatedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5), acuteAngle: 1.55),
+      width: Length(101), acuteAngle: 1.55),
     .gaborGradients(),
     .gammaAdjust(power: 2.125),
     .gaussianBlur(radius: Length(50), border: .clamp),
@@ -159,7 +159,7 @@ enum TypedCalls {
       point1: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(500), refraction: 2.5),
     .glideReflectedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5)),
+      width: Length(101)),
     .gloom(radius: Length(50), intensity: 0.25, border: .clamp),
     .glow(intensity: 0.5),
     .grain(amount: 0.5, seed: 500, monochrome: false),
@@ -240,7 +240,7 @@ enum TypedCalls {
     .overlayBlendMode(backgroundImage: "image"),
     .parallelogramTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5), acuteAngle: 1.55),
+      width: Length(101), acuteAngle: 1.55),
     .perspectiveCorrection(
       topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
       topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
@@ -292,10 +292,10 @@ enum TypedCalls {
     .sharpenLuminance(sharpness: 1, radius: Length(10)),
     .sixfoldReflectedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5)),
+      width: Length(101)),
     .sixfoldRotatedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5)),
+      width: Length(101)),
     .sketch(radius: Length(10.5), strength: 5, shade: 0.525),
     .smoothLinearGradient(
       point0: FramePoint(x: .width(0.25), y: .height(0.5)),
@@ -366,10 +366,10 @@ enum TypedCalls {
       rotation: 3.141592653589793, decay: 0.5),
     .triangleTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5)),
+      width: Length(101)),
     .twelvefoldReflectedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
-      width: Length(100.5)),
+      width: Length(101)),
     .twirlDistortion(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(250), angle: 0),
     .unsharpMask(radius: Length(50), intensity: 0.25, border: .clamp),

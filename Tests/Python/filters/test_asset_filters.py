@@ -162,9 +162,14 @@ def beside(formula, layer=VEIL_LAYER):
     return lambda s: formula(s, layer)
 
 
+# Levels of blend modes that magnify the rounding of pictures, by division.
+STEEP = {"colorDodgeBlendMode": 2, "luminosityBlendMode": 8}
 # Two pictures: name, parameters, formula of both layers, levels.
 PAIRS = {
-    **{name: (name, {}, formula, 1) for name, formula in blend_oracles.BLENDS.items()},
+    **{
+        name: (name, {}, formula, STEEP.get(name, 1))
+        for name, formula in blend_oracles.BLENDS.items()
+    },
     "mix": ("mix", {"amount": 0.3}, lambda s, b: blend_oracles.mixed(s, b, 0.3), 1),
     "blendWithAlphaMask": (
         "blendWithAlphaMask", {"maskImage": "mask"},

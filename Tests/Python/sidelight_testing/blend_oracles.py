@@ -72,9 +72,10 @@ def set_lum(c, target):
     moved = c + ((target - c) @ LUM)[..., None]
     y = (moved @ LUM)[..., None]
     low, high = moved.min(-1, keepdims=True), moved.max(-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lifted = np.where(low < 0, y + (moved - y) * y / (y - low), moved)
-        return np.where(high > 1, y + (lifted - y) * (1 - y) / (high - y), lifted)
+    # Colours beyond the range, which the W3C leaves open, are not divided by 0.
+    lifted = np.where(low < 0, y + (moved - y) * (y / np.maximum(y - low, 1e-9)), moved)
+    reduced = y + (lifted - y) * ((1 - y) / np.maximum(high - y, 1e-9))
+    return np.where(high > 1, reduced, lifted)
 
 
 def set_sat(c, by):
@@ -118,11 +119,17 @@ def addition(source: Layer, back: Layer) -> Layer:
     return np.concatenate([total[..., :3], np.minimum(total[..., 3:], 1)], axis=-1)
 
 
+def minimum(source: Layer, back: Layer) -> Layer:
+    """Without colour where it is transparent."""
+    least = np.minimum(source, back)
+    return np.where(least[..., 3:] > 0, least, 0)
+
+
 #: Porter and Duff's operators, and others of two pictures.
 OPERATORS = {
     "additionCompositing": addition,
     "maximumCompositing": np.maximum,
-    "minimumCompositing": np.minimum,
+    "minimumCompositing": minimum,
     "sourceAtopCompositing": lambda s, b: s * b[..., 3:] + b * (1 - s[..., 3:]),
     "sourceInCompositing": lambda s, b: s * b[..., 3:],
     "sourceOutCompositing": lambda s, b: s * (1 - b[..., 3:]),
@@ -140,9 +147,10 @@ def absolute_difference(source: Layer, other: Layer) -> Layer:
 
 
 def lab_delta(source: Layer, other: Layer) -> Layer:
-    (first, alpha), (second, _) = straight(source), straight(other)
+    (first, alpha), (second, cover) = straight(source), straight(other)
     far = np.linalg.norm(lab_of(first) - lab_of(second), axis=-1, keepdims=True) / 100
-    return premultiplied(np.repeat(far, 3, axis=-1), alpha)
+    far = np.minimum(far, 1)
+    return premultiplied(np.repeat(far, 3, axis=-1), alpha * cover)
 
 
 # Transitions: time goes from 0, the frame, to 1, the target.

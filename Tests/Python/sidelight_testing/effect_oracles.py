@@ -169,7 +169,7 @@ def normalized(lab: np.ndarray) -> np.ndarray:
 
 
 # A level is 1/2.55 of a unit, and the matrices of sRGB in use differ in the fifth digit.
-@formula_of("convertRGBtoLab", tolerance=2)
+@formula_of("convertRGBtoLab", tolerance=3)
 def convert_rgb_to_lab(normalize: bool):
     def formula(colors):
         lab = lab_of(colors / 255)

@@ -1722,7 +1722,7 @@ def eightfold_reflected_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     """
     return _stage(
         "eightfoldReflectedTile",
@@ -1939,7 +1939,7 @@ def fourfold_reflected_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     - acute_angle: The angle between the sides. In radians, default `1.5708`, slider 0.5 to 2.6,
       limits 0.1 to 3.04159.
     """
@@ -1965,7 +1965,7 @@ def fourfold_rotated_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     """
     return _stage(
         "fourfoldRotatedTile",
@@ -1989,7 +1989,7 @@ def fourfold_translated_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     - acute_angle: The angle between the sides. In radians, default `1.5708`, slider 0.5 to 2.6,
       limits 0.1 to 3.04159.
     """
@@ -2130,7 +2130,7 @@ def glide_reflected_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     """
     return _stage(
         "glideReflectedTile",
@@ -3161,7 +3161,7 @@ def parallelogram_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     - acute_angle: The angle between the sides. In radians, default `1.5708`, slider 0.5 to 2.6,
       limits 0.1 to 3.04159.
     """
@@ -3671,7 +3671,7 @@ def sixfold_reflected_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     """
     return _stage(
         "sixfoldReflectedTile",
@@ -3694,7 +3694,7 @@ def sixfold_rotated_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     """
     return _stage(
         "sixfoldRotatedTile",
@@ -4455,7 +4455,7 @@ def triangle_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     """
     return _stage(
         "triangleTile",
@@ -4478,7 +4478,7 @@ def twelvefold_reflected_tile(
     - center: The centre of a tile. Default `Point(width(0.5), height(0.5))`.
     - angle: The angle of the tiles. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
-    - width: The width of a tile. Default `100`, slider 1 to 200 pixels, limits 1 to 16384 pixels.
+    - width: The width of a tile. Default `100`, slider 2 to 200 pixels, limits 2 to 16384 pixels.
     """
     return _stage(
         "twelvefoldReflectedTile",
@@ -4885,7 +4885,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     },
     "edgePreservingSmooth": {"amount": Limits(0, 1), "edges": Limits(0.001, 1)},
     "edges": {"intensity": Limits(0, 256)},
-    "eightfoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
+    "eightfoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(2, 16384)},
     "exposureAdjust": {"ev": Limits(-20, 20)},
     "faceBlur": {
         "strength": Limits(1, 4),
@@ -4915,13 +4915,13 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     },
     "fourfoldReflectedTile": {
         "angle": Limits(-1000, 1000),
-        "width": Limits(1, 16384),
+        "width": Limits(2, 16384),
         "acuteAngle": Limits(0.1, 3.0415926),
     },
-    "fourfoldRotatedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
+    "fourfoldRotatedTile": {"angle": Limits(-1000, 1000), "width": Limits(2, 16384)},
     "fourfoldTranslatedTile": {
         "angle": Limits(-1000, 1000),
-        "width": Limits(1, 16384),
+        "width": Limits(2, 16384),
         "acuteAngle": Limits(0.1, 3.0415926),
     },
     "gammaAdjust": {"power": Limits(0.01, 16)},
@@ -4929,7 +4929,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     "gaussianGradient": {"radius": Limits(1, 16384)},
     "glassDistortion": {"scale": Limits(0, 4096)},
     "glassLozenge": {"radius": Limits(0, 16384), "refraction": Limits(0.1, 10)},
-    "glideReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
+    "glideReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(2, 16384)},
     "gloom": {"radius": Limits(0, 1024), "intensity": Limits(-8, 8)},
     "glow": {"intensity": Limits(-8, 8)},
     "grain": {"amount": Limits(0, 1), "seed": Limits(0, 1000000)},
@@ -5000,7 +5000,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     },
     "parallelogramTile": {
         "angle": Limits(-1000, 1000),
-        "width": Limits(1, 16384),
+        "width": Limits(2, 16384),
         "acuteAngle": Limits(0.1, 3.0415926),
     },
     "perspectiveRotate": {
@@ -5026,8 +5026,8 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     "shadedMaterial": {"scale": Limits(0, 200)},
     "sharpenAdaptive": {"sharpness": Limits(0, 16), "noise": Limits(0, 1)},
     "sharpenLuminance": {"sharpness": Limits(-64, 64), "radius": Limits(0, 1024)},
-    "sixfoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
-    "sixfoldRotatedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
+    "sixfoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(2, 16384)},
+    "sixfoldRotatedTile": {"angle": Limits(-1000, 1000), "width": Limits(2, 16384)},
     "sketch": {"radius": Limits(0.2, 1024), "strength": Limits(0, 16), "shade": Limits(0.05, 1)},
     "spotColor": {
         "closeness1": Limits(0, 1),
@@ -5119,8 +5119,8 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "rotation": Limits(-1000, 1000),
         "decay": Limits(0.01, 1),
     },
-    "triangleTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
-    "twelvefoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(1, 16384)},
+    "triangleTile": {"angle": Limits(-1000, 1000), "width": Limits(2, 16384)},
+    "twelvefoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(2, 16384)},
     "twirlDistortion": {"radius": Limits(0, 32768), "angle": Limits(-1000, 1000)},
     "unsharpMask": {"radius": Limits(0, 1024), "intensity": Limits(-64, 64)},
     "vibrance": {"amount": Limits(-8, 8)},
