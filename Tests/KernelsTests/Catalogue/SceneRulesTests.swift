@@ -52,6 +52,7 @@ import Testing
 
   @Test(arguments: [
     Stage.filter("scale", ["width": .number(8)]), .filter("twirlDistortion"), .filter("crop"),
+    Self.kernel("warp position * 2"),
   ])
   func `a filter that moves pixels may come after, but not before`(_ moving: Stage) throws {
     for stage in [Self.hide, Self.mark] {
@@ -71,6 +72,7 @@ import Testing
   }
 
   @Test(arguments: [
+    Self.kernel("warp position.yx"), Self.kernel("sample(9 * sin(time), 0)"),
     Self.kernel("sample(-30, 0)"), Self.kernel("(color + sample(0, 1)) / 2"),
     Self.convolution([0, 0, 0, 1, 0, 0, 0, 0, 0]), .filter("zoomBlur"), .filter("emboss"),
     .filter("upsideDown"),

@@ -55,7 +55,7 @@ import Testing
   }
 
   /// Positions beyond the edges, and the same pixels by whole distances within the picture.
-  static let edges: [(String, (Int, Int) -> (Int, Int)?)] = [
+  static let edges: [(String, @Sendable (Int, Int) -> (Int, Int)?)] = [
     ("warp position + vec2(30, -20)", { (min($0 + 30, 36), max($1 - 20, 0)) }),
     ("warp mod(position + vec2(30, -20), size)", { (($0 + 30) % 37, ($1 + 3) % 23) }),
     (
@@ -115,7 +115,11 @@ import Testing
       [255, 0, 0, 255, 0, 255, 0, 255], [0, 0, 255, 255, 255, 255, 255, 128],
     ]
     for y in 0 ..< 2 {
-      frame.withMutableRow(y, plane: 0) { row in unsafe row.copyBytes(from: pixels[y]) }
+      frame.withMutableRow(y, plane: 0) { row in
+        for (offset, byte) in pixels[y].enumerated() {
+          row.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+        }
+      }
     }
     return try ImageAsset(frame.finish())
   }

@@ -137,48 +137,56 @@ import Testing
       parameters[4].defaultValue == .color(RGBAColor(red: 0.5, green: 1.5, blue: 0, alpha: 1)))
   }
 
-  @Test(arguments: [
-    (String(repeating: "(", count: 65) + "1" + String(repeating: ")", count: 65), "nest deeper"),
-    (String(repeating: "-", count: 65) + "1", "nest deeper"),
+  /// Texts beyond a limit, and a part of the error.
+  static let costly: [(String, String)] = [
+    ("\(String(repeating: "(", count: 65))1\(String(repeating: ")", count: 65))", "nest deeper"),
+    ("\(String(repeating: "-", count: 65))1", "nest deeper"),
     (Array(repeating: "color", count: 300).joined(separator: "+"), "operations in a row"),
-    ("let a = 1 " + String(repeating: "let a = a ", count: 256) + "a", "more than 256 statements"),
+    ("let a = 1 \(String(repeating: "let a = a ", count: 256))a", "more than 256 statements"),
     (
       "var a = color for i in 0..<200 { for j in 0..<200 { a = a + 1 } } a",
       "with the turns of loops and the calls of functions"
     ),
     (
-      "func f0(a: float) -> float { a + 1 } "
-        + (1 ..< 31).map { "func f\($0)(a: float) -> float { f\($0 - 1)(f\($0 - 1)(a)) } " }.joined()
-        + "f30(1)",
+      Self.functions(30) { "\($0)(\($0)(a))" },
       "with the turns of loops and the calls of functions"
     ),
     (
-      (0 ..< 16).map { depth in
-        "func f\(depth)(a: float) -> float { "
-          + String(repeating: "sin(", count: 60) + (depth == 0 ? "a" : "f\(depth - 1)(a)")
-          + String(repeating: ")", count: 60) + " } "
-      }.joined() + "f15(1)",
+      Self.functions(16) { call in
+        "\(String(repeating: "sin(", count: 60))\(call)(a)\(String(repeating: ")", count: 60))"
+      },
       "with the functions that they call"
     ),
     (String(repeating: "if true { ", count: 65), "nest deeper"),
-    ((0 ... 4).map { "image i\($0) " }.joined() + "i0", "more than 4 images"),
+    ("image a image b image c image d image e a", "more than 4 images"),
     (
       "var a = vec4(0) for i in 0..<14 { a += sampleAt(hash(position + i), hash(i) * 99) } a",
       "ns per pixel; the limit is 50"
     ),
     (
-      "vec4(" + Array(repeating: "1", count: 17).joined(separator: ",") + ")",
+      "vec4(\(Array(repeating: "1", count: 17).joined(separator: ",")))",
       "more than 16 arguments"
     ),
     (String(repeating: " ", count: 16385), "the limit is 16384"),
     (
-      "let a = color " + String(repeating: "let a = pow(sin(a), cos(a)) ", count: 9) + "a",
+      "let a = color \(String(repeating: "let a = pow(sin(a), cos(a)) ", count: 9))a",
       "ns per pixel; the limit is 50"
     ),
-  ])
+  ]
+
+  @Test(arguments: Self.costly)
   func `length, depth and cost are limited`(_ text: String, _ message: String) throws {
     let error = try #require(throws: KernelTextError.self) { try KernelText(text) }
     #expect(error.message.contains(message), "\(error)")
+  }
+
+  /// Returns a kernel of functions that each call the one before them.
+  private static func functions(_ count: Int, _ body: (_ call: String) -> String) -> String {
+    var text = "func f0(a: float) -> float { a + 1 } "
+    for index in 1 ... count {
+      text += "func f\(index)(a: float) -> float { \(body("f\(index - 1)")) } "
+    }
+    return text + "f\(count)(1)"
   }
 
   @Test func `values that are not numbers are computed once`() throws {
