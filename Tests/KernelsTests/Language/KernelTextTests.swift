@@ -50,7 +50,7 @@ import Testing
     Invalid(text: "for i in 3..<1 { } 1", line: 1, column: 10, message: "the least first"),
     Invalid(text: "for i in 0..<999 { } 1", line: 1, column: 10, message: "more than 256 turns"),
     Invalid(text: "for i in 0..<9 { let a = i a", line: 1, column: 28, message: "or '}'"),
-    Invalid(text: "if color.r { } 1", line: 1, column: 10, message: "is a float, not a bool"),
+    Invalid(text: "if color.r { } 1", line: 1, column: 9, message: "is a float, not a bool"),
     Invalid(text: "[1, vec2(1)][0]", line: 1, column: 5, message: "of one type, not a vec2"),
     Invalid(text: "[1, 2][2]", line: 1, column: 8, message: "a whole number of 0 ..< 2"),
     Invalid(text: "[1, 2][color.r]", line: 1, column: 13, message: "an index is a constant number"),
