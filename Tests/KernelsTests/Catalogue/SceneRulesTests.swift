@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [
-    Self.kernel("warp position.yx"), Self.kernel("sample(9 * sin(time), 0)"),
+    Self.kernel("sample(9 * sin(time), 0)"),
     Self.kernel("sample(-30, 0)"), Self.kernel("(color + sample(0, 1)) / 2"),
     Self.convolution([0, 0, 0, 1, 0, 0, 0, 0, 0]), .filter("zoomBlur"), .filter("emboss"),
     .filter("upsideDown"),

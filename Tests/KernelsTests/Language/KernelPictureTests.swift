@@ -21,7 +21,7 @@ import Testing
     "warp position + vec2(3.5 * sin(position.y / 5), 2 * cos(position.x / 4))",
     "let d = position - size / 2 warp size / 2 + rotate(d, 0.4 * (1 - length(uv - 0.5))) * 1.2",
     "warp mirror(position * 1.7 - 9, size)",
-    "sample(4 * color.r, -2)",
+    "sample(4 * uv.x, -2)",
     "let p = mod(position * 2, size) let c = sampleAt(p) vec4(c.rgb, c.a * inside(p * 1.3 - 9))",
     "(sample(1, 0) + sampleAt(position.yx) + color) / 3",
     "var sum = vec4(0) for i in 0..<5 { sum += sample(i * uv.x, i - 2) } sum / 5",
