@@ -32,9 +32,12 @@ import Testing
       accepted += 1
       #expect(kernel.nanosecondsPerPixel <= KernelText.maxNanosecondsPerPixel)
       guard text.utf8.count <= Pipeline.maxTextBytes else { continue }
-      let resolved = try FilterCatalogue.builtIn.resolve([
-        .filter("kernel", ["source": .text(text)])
-      ])
+      let images = kernel.parameters.filter { $0.assetKind == .image }
+      guard images.allSatisfy(\.acceptsSource) else { continue }
+      var call = Dictionary(
+        uniqueKeysWithValues: images.map { ($0.name, ParameterValue.text(Asset.sourceName)) })
+      call["source"] = .text(text)
+      let resolved = try FilterCatalogue.builtIn.resolve([.filter("kernel", call)])
       let geometry = FrameGeometry(format: .rgba8, size: FrameSize(width: 64, height: 16))
       guard case .filter(_, _, let filter) = resolved.stages[0].content else { continue }
       for case .kernel(let kernel) in filter.nodes(for: geometry).map(\.kind) {
