@@ -67,7 +67,7 @@ import Testing
       message: "'a' of f is a float, not a vec2"),
     Invalid(text: "func half() -> float { 0.5 } hal()", line: 1, column: 30,
       message: "no function named 'hal'", suggestion: "half"),
-    Invalid(text: "premultiply(color.rgb)", line: 1, column: 13,
+    Invalid(text: "premultiply(color.rgb)", line: 1, column: 1,
       message: "'c' of premultiply is a vec4, not a vec3"),
     Invalid(text: "image back let back = 1 back", line: 1, column: 16, message: "is an image"),
     Invalid(text: "image back image back back", line: 1, column: 18, message: "is an image"),
@@ -145,7 +145,7 @@ import Testing
     ("let a = 1 \(String(repeating: "let a = a ", count: 256))a", "more than 256 statements"),
     (
       "var a = color for i in 0..<200 { for j in 0..<200 { a = a + 1 } } a",
-      "with the turns of loops and the calls of functions"
+      "more than 32768 operations on numbers"
     ),
     (
       Self.functions(30) { "\($0)(\($0)(a))" },
