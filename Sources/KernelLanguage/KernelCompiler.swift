@@ -141,7 +141,8 @@ struct KernelCompiler {
   private mutating func warp(by result: Value) throws(KernelTextError) -> [KernelGraph.Index] {
     guard result.type == .vector(2) else {
       throw self.error(
-        "the position to read is a \(result.type); it must be a vec2", at: self.syntax.result.offset)
+        "the position to read is a \(result.type); it must be a vec2", at: self.syntax.result.offset
+      )
     }
     var channels = self.graph.read(0, result.nodes[0], result.nodes[1])
     if self.setting.isOpaque { channels[3] = self.graph.input(.channel(3)) }
@@ -286,7 +287,8 @@ struct KernelCompiler {
     }
     return self.error(
       "there is no value named '\(name.clipped(toBytes: 40))'", at: offset,
-      suggestion: KernelNames.nearest(to: name, among: self.names.keys + self.syntax.images.map(\.name)),
+      suggestion: KernelNames.nearest(
+        to: name, among: self.names.keys + self.syntax.images.map(\.name)),
       value: name)
   }
 }

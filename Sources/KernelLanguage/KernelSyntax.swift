@@ -87,7 +87,8 @@ struct KernelImage: Sendable {
   /// The description for clients.
   var description: ParameterDescription {
     ParameterDescription(
-      self.parameter, .asset, default: nil, assetKind: .image, acceptsSource: self.acceptsSource, self.summary)
+      self.parameter, .asset, default: nil, assetKind: .image, acceptsSource: self.acceptsSource,
+      self.summary)
   }
 }
 

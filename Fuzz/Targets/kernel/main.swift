@@ -80,7 +80,8 @@ fuzz { input in
     for node in filter.nodes(for: geometry) {
       switch node.kind {
       case .kernel(let kernel): run(kernel)
-      case .neighborhood: _ = ReferenceInterpreter(time: FrameTime()).apply([node], to: picture(geometry))
+      case .neighborhood:
+        _ = ReferenceInterpreter(time: FrameTime()).apply([node], to: picture(geometry))
       default: break
       }
     }

@@ -8,9 +8,12 @@ import Testing
   /// The words and symbols that are inserted.
   static let pieces =
     KernelExamples.all.flatMap { $0.split { " \n(),.".contains($0) }.map(String.init) }
-    + ["(", ")", ",", ".", "?", ":", "/ 0", "sample(1, 2)", "1e30", "color", "frame", "#ff0000",
-      "warp", "var", "for i in 0..<9 {", "if", "{", "}", "[", "]", "+=", "func f(a: vec2) -> float {",
-      "sampleAt(position.yx)", "hash(position)", "image back"]
+    + [
+      "(", ")", ",", ".", "?", ":", "/ 0", "sample(1, 2)", "1e30", "color", "frame", "#ff0000",
+      "warp", "var", "for i in 0..<9 {", "if", "{", "}", "[", "]", "+=",
+      "func f(a: vec2) -> float {",
+      "sampleAt(position.yx)", "hash(position)", "image back",
+    ]
 
   @Test(arguments: 0 ..< 16)
   func `are refused at a position, or give finite numbers`(_ seed: UInt64) throws {

@@ -16,7 +16,9 @@ package enum Backdrop: Sendable {
   }
 
   /// Places the picture in frames of a size; `nil` if it is outside the frame.
-  package func placed(_ fit: PictureFit, in size: FrameSize, _ space: WorkingSpace) -> PlacedBackdrop? {
+  package func placed(_ fit: PictureFit, in size: FrameSize, _ space: WorkingSpace)
+    -> PlacedBackdrop?
+  {
     switch self {
     case .source: .source(space)
     case .image(let image):
