@@ -275,6 +275,7 @@ struct KernelCompiler {
     case .array(let elements):
       return try self.array(elements, at: expression.offset)
     case .element(let operand, let index):
+      // Before the call, which reads the graph that the values extend.
       let (value, number) = (try self.value(of: operand), try self.value(of: index))
       return try self.element(of: value, number, at: index.offset)
     }

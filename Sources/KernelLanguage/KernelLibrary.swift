@@ -74,7 +74,8 @@ enum KernelLibrary {
 
     func hueOf(c: vec3, high: float, chroma: float) -> float {
       let d = max(chroma, 1e-9)
-      let h = high == c.r ? (c.g - c.b) / d : high == c.g ? 2 + (c.b - c.r) / d : 4 + (c.r - c.g) / d
+      let h = high == c.r ? (c.g - c.b) / d
+        : high == c.g ? 2 + (c.b - c.r) / d : 4 + (c.r - c.g) / d
       return chroma > 0 ? fract(h / 6) : 0
     }
 

@@ -54,6 +54,10 @@ fuzz { input in
     source.utf8.count <= Pipeline.maxTextBytes
   else { return }
   var parameters: [String: ParameterValue] = ["source": .text(source)]
+  for parameter in text.parameters where parameter.assetKind == .image {
+    guard parameter.acceptsSource else { return }
+    parameters[parameter.name] = .text(Asset.sourceName)
+  }
   for parameter in text.parameters where first & 1 == 1 {
     switch parameter.kind {
     case .number: parameters[parameter.name] = .number(parameter.limits?.upperBound ?? -1e6)
@@ -76,7 +80,8 @@ fuzz { input in
     for node in filter.nodes(for: geometry) {
       switch node.kind {
       case .kernel(let kernel): run(kernel)
-      case .neighborhood: _ = ReferenceInterpreter(time: FrameTime()).apply([node], to: picture(geometry))
+      case .neighborhood:
+        _ = ReferenceInterpreter(time: FrameTime()).apply([node], to: picture(geometry))
       default: break
       }
     }

@@ -8,9 +8,12 @@ import Testing
   /// The words and symbols that are inserted.
   static let pieces =
     KernelExamples.all.flatMap { $0.split { " \n(),.".contains($0) }.map(String.init) }
-    + ["(", ")", ",", ".", "?", ":", "/ 0", "sample(1, 2)", "1e30", "color", "frame", "#ff0000",
-      "warp", "var", "for i in 0..<9 {", "if", "{", "}", "[", "]", "+=", "func f(a: vec2) -> float {",
-      "sampleAt(position.yx)", "hash(position)", "image back"]
+    + [
+      "(", ")", ",", ".", "?", ":", "/ 0", "sample(1, 2)", "1e30", "color", "frame", "#ff0000",
+      "warp", "var", "for i in 0..<9 {", "if", "{", "}", "[", "]", "+=",
+      "func f(a: vec2) -> float {",
+      "sampleAt(position.yx)", "hash(position)", "image back",
+    ]
 
   @Test(arguments: 0 ..< 16)
   func `are refused at a position, or give finite numbers`(_ seed: UInt64) throws {
@@ -34,9 +37,12 @@ import Testing
       // Its pictures would have to be given.
       guard kernel.parameters.allSatisfy({ $0.kind != .asset }) else { continue }
       guard text.utf8.count <= Pipeline.maxTextBytes else { continue }
-      let resolved = try FilterCatalogue.builtIn.resolve([
-        .filter("kernel", ["source": .text(text)])
-      ])
+      let images = kernel.parameters.filter { $0.assetKind == .image }
+      guard images.allSatisfy(\.acceptsSource) else { continue }
+      var call = Dictionary(
+        uniqueKeysWithValues: images.map { ($0.name, ParameterValue.text(Asset.sourceName)) })
+      call["source"] = .text(text)
+      let resolved = try FilterCatalogue.builtIn.resolve([.filter("kernel", call)])
       let geometry = FrameGeometry(format: .rgba8, size: FrameSize(width: 64, height: 16))
       guard case .filter(_, _, let filter) = resolved.stages[0].content else { continue }
       for case .kernel(let kernel) in filter.nodes(for: geometry).map(\.kind) {

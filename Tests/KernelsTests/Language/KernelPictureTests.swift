@@ -21,7 +21,7 @@ import Testing
     "warp position + vec2(3.5 * sin(position.y / 5), 2 * cos(position.x / 4))",
     "let d = position - size / 2 warp size / 2 + rotate(d, 0.4 * (1 - length(uv - 0.5))) * 1.2",
     "warp mirror(position * 1.7 - 9, size)",
-    "sample(color.r, -2)",
+    "sample(4 * uv.x, -2)",
     "let p = mod(position * 2, size) let c = sampleAt(p) vec4(c.rgb, c.a * inside(p * 1.3 - 9))",
     "(sample(1, 0) + sampleAt(position.yx) + color) / 3",
     "var sum = vec4(0) for i in 0..<5 { sum += sample(i * uv.x, i - 2) } sum / 5",
@@ -31,7 +31,8 @@ import Testing
   func `a kernel at computed positions matches its definition`(_ source: String) async throws {
     let bench = TestBench()
     let frames = [
-      try Self.frame(.bgra8), try Self.frame(.rgba8, .straight), try Self.frame(.rgba8, .premultiplied),
+      try Self.frame(.bgra8), try Self.frame(.rgba8, .straight),
+      try Self.frame(.rgba8, .premultiplied),
       try Self.frame(.rgb24), try Self.frame(.gray8), try Self.frame(.i420), try Self.frame(.nv12),
     ]
     for frame in frames {
@@ -93,7 +94,8 @@ import Testing
       (.rgba8, FrameSize(width: 50, height: 1)),
     ] {
       let frame = try Self.frame(format, format == .rgba8 ? .straight : .opaque, size: size)
-      let stage = Self.kernel("sampleAt(position * 0.73 + 5 * hash(position)) * 0.7 + noise(uv * 9)")
+      let stage = Self.kernel(
+        "sampleAt(position * 0.73 + 5 * hash(position)) * 0.7 + noise(uv * 9)")
       let plan = try FilterCatalogue.builtIn.resolve([stage]).plan(for: frame.geometry)
       var results: [[[UInt8]]] = []
       for machine in InstructionSet.available {
@@ -180,8 +182,9 @@ import Testing
 
   @Test func `kernels of one pixel are functions of bytes, and curves are tables`() async throws {
     let bench = TestBench()
-    for source in ["color.rgb * color.bgr", "pow(color.rgb, vec3(0.5, 1, 2))", "1 - color.rgb * color.rgb"]
-    {
+    for source in [
+      "color.rgb * color.bgr", "pow(color.rgb, vec3(0.5, 1, 2))", "1 - color.rgb * color.rgb",
+    ] {
       for (format, alpha) in [(PixelFormat.bgra8, AlphaMode.opaque), (.rgba8, .straight)] {
         let frame = try Self.frame(format, alpha, size: FrameSize(width: 1100, height: 3))
         let pipeline: Pipeline = [Self.kernel(source)]

@@ -11,12 +11,15 @@ import Testing
       "color.rgb * 0 + color.rgb * 1 + color.rgb * 2"
     ),
     (
-      "var a = 1 for y in -1...1 { let row = y * 2 for x in 0...1 { a = a * 2 + row + x } } a / 255",
+      "var a = 1 for y in -1...1 { let r = y * 2 for x in 0...1 { a = a * 2 + r + x } } a / 255",
       // ((((((1 2 - 2) 2 - 1) 2 + 0) 2 + 1) 2 + 2) 2 + 3)
       "(1 * 64 - 2 * 32 - 1 * 16 + 0 * 8 + 1 * 4 + 2 * 2 + 3) / 255"
     ),
     ("let w = [0.25, 0.5] color.rgb * w[1] + w[0]", "color.rgb * 0.5 + 0.25"),
-    ("let c = [vec2(1, 2), vec2(3, 4)] vec3(c[1].x, c[0][1], color.a) / 8", "vec3(3, 2, color.a) / 8"),
+    (
+      "let c = [vec2(1, 2), vec2(3, 4)] vec3(c[1].x, c[0][1], color.a) / 8",
+      "vec3(3, 2, color.a) / 8"
+    ),
     (
       "var c = color.rgb if luma(color) < 0.5 { c = c.bgr c += 0.1 } else if color.r > 0.7 "
         + "{ c = vec3(0) } c",
@@ -39,7 +42,8 @@ import Testing
   ]
 
   @Test(arguments: Self.equals)
-  func `a kernel with statements is one without them`(_ text: String, _ other: String) async throws {
+  func `a kernel with statements is one without them`(_ text: String, _ other: String) async throws
+  {
     let bench = TestBench()
     let frame = try TestFrame.make(
       FrameGeometry(
@@ -85,7 +89,10 @@ import Testing
     ("blendSoftLight(vec3(0.2, 0.49, 0.6), vec3(0.25, 1, 0.5))", [0.12, 0.7, 0.6]),
     ("blendColorDodge(vec3(0, 0.3, 0.3), vec3(1, 0.5, 0.9))", [0, 0.6, 1]),
     ("blendColorBurn(vec3(1, 0.7, 0.7), vec3(0, 0.5, 0.1))", [1, 0.4, 0]),
-    ("vec3(blendLuma(blendColor(vec3(0.2, 0.5, 0.3), vec3(0.9, 0.1, 0.2))))", [0.388, 0.388, 0.388]),
+    (
+      "vec3(blendLuma(blendColor(vec3(0.2, 0.5, 0.3), vec3(0.9, 0.1, 0.2))))",
+      [0.388, 0.388, 0.388]
+    ),
     ("vec3(saturationOf(withSaturation(vec3(0.2, 0.5, 0.3), 0.6)))", [0.6, 0.6, 0.6]),
   ]
 

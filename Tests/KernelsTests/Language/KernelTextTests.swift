@@ -58,16 +58,21 @@ import Testing
     Invalid(
       text: "func f(a: float) -> float { f(a) } f(1)", line: 1, column: 29,
       message: "a function calls functions that come before it"),
-    Invalid(text: "func f() -> vec2 { 1 } func f() -> float { 1 } 1", line: 1, column: 29,
+    Invalid(
+      text: "func f() -> vec2 { 1 } func f() -> float { 1 } 1", line: 1, column: 29,
       message: "is given twice"),
     Invalid(text: "func f(a: int) -> vec2 { a } 1", line: 1, column: 11, message: "expected float"),
-    Invalid(text: "func f(a: float) -> vec2 { vec3(a) } f(1).x", line: 1, column: 28,
+    Invalid(
+      text: "func f(a: float) -> vec2 { vec3(a) } f(1).x", line: 1, column: 28,
       message: "returns a vec2, and the value is a vec3"),
-    Invalid(text: "func f(a: float) -> float { a } f(uv)", line: 1, column: 35,
+    Invalid(
+      text: "func f(a: float) -> float { a } f(uv)", line: 1, column: 35,
       message: "'a' of f is a float, not a vec2"),
-    Invalid(text: "func half() -> float { 0.5 } hal()", line: 1, column: 30,
+    Invalid(
+      text: "func half() -> float { 0.5 } hal()", line: 1, column: 30,
       message: "no function named 'hal'", suggestion: "half"),
-    Invalid(text: "premultiply(color.rgb)", line: 1, column: 1,
+    Invalid(
+      text: "premultiply(color.rgb)", line: 1, column: 1,
       message: "'c' of premultiply is a vec4, not a vec3"),
     Invalid(text: "image back let back = 1 back", line: 1, column: 16, message: "is an image"),
     Invalid(text: "image back image back back", line: 1, column: 18, message: "is an image"),
@@ -83,7 +88,8 @@ import Testing
     Invalid(text: "param a_b: 1 a_b", line: 1, column: 7, message: "letters and digits only"),
     Invalid(text: "param inputGain: 1 a", line: 1, column: 7, message: "is read as 'gain'"),
     Invalid(text: "param source: 1 a", line: 1, column: 7, message: "of the filter itself"),
-    Invalid(text: "let a = 1 param b: 1 a", line: 1, column: 11, message: "before the first statement"),
+    Invalid(
+      text: "let a = 1 param b: 1 a", line: 1, column: 11, message: "before the first statement"),
     Invalid(text: "color color", line: 1, column: 7, message: "expected an operator or the end"),
     Invalid(text: "1 < 2 < 3 ? 1 : 0", line: 1, column: 7, message: "expected"),
     Invalid(text: "!color.r", line: 1, column: 1, message: "'!' takes a bool, not a float"),
@@ -145,7 +151,7 @@ import Testing
     ("let a = 1 \(String(repeating: "let a = a ", count: 256))a", "more than 256 statements"),
     (
       "var a = color for i in 0..<200 { for j in 0..<200 { a = a + 1 } } a",
-      "operations on numbers"
+      "more than 32768 operations on numbers"
     ),
     (
       Self.functions(30) { "\($0)(\($0)(a))" },
