@@ -70,7 +70,8 @@ package struct EncodedStream: Sendable {
   }
 
   /// Returns the decoded pictures of a stream's frames.
-  package static func decode(_ images: [Sidelight_V1_Image], _ codec: VideoCodec) throws -> [Frame] {
+  package static func decode(_ images: [Sidelight_V1_Image], _ codec: VideoCodec) throws -> [Frame]
+  {
     let decoder = try VideoDecoder(codec: codec, pool: BufferPool(), limits: ImageLimits())
     return try images.map { image in
       let unit = [UInt8](image.inline)

@@ -59,7 +59,9 @@ struct EncodedPictureReader {
   mutating func picture(
     _ image: Sidelight_V1_Image, _ codec: VideoCodec, over bytes: PixelBuffer?
   ) throws(FieldViolation) -> EncodedPicture? {
-    guard codec.canDecode else { throw FieldViolation(lacking: codec, field: "format", to: "decode") }
+    guard codec.canDecode else {
+      throw FieldViolation(lacking: codec, field: "format", to: "decode")
+    }
     let bytes = try image.checkCompressed(bytes)
     if self.codec != codec {
       self.codec = codec

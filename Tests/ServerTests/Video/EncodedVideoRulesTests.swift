@@ -99,7 +99,8 @@ struct EncodedVideoRulesTests {
     }
     #expect(answers.frames.map(\.sequence) == Array(1 ... 8))
     #expect(answers.frames.map(\.reencoded) == (1 ... 8).map { [4, 5].contains($0) })
-    #expect(answers.frames.map(\.image.encoded.keyFrame) == (1 ... 8).map { [1, 6, 8].contains($0) })
+    #expect(
+      answers.frames.map(\.image.encoded.keyFrame) == (1 ... 8).map { [1, 6, 8].contains($0) })
     #expect(try EncodedStream.decode(answers.frames.map(\.image), .h264).count == 8)
   }
 

@@ -36,7 +36,8 @@ struct EncodedVideoTests {
   // MARK: Input
 
   @Test(arguments: EncodedStream.encodable)
-  func `a filtered frame equals decoding and filtering in sequence`(codec: VideoCodec) async throws {
+  func `a filtered frame equals decoding and filtering in sequence`(codec: VideoCodec) async throws
+  {
     let stream = try EncodedStream(codec, 98, 66, count: 6)
     let answers = try await self.converse(stream, .open(Self.look) { $0.output.format = .i420 })
     let frames = answers.frames

@@ -17,7 +17,9 @@ struct UnencodedPicture: Sendable {
   let isProtected: Bool
 
   /// - Parameter source: The received picture, if the frame passes through.
-  init(_ frame: Frame, as codec: VideoCodec, of incoming: IncomingFrame, source: EncodedPicture? = nil) {
+  init(
+    _ frame: Frame, as codec: VideoCodec, of incoming: IncomingFrame, source: EncodedPicture? = nil
+  ) {
     self.frame = codec == .h264 ? frame.croppedToEvenSize : frame
     self.codec = codec
     self.source = source
