@@ -365,6 +365,7 @@ struct KernelParser {
       self.isWord("radians") ? .radians : self.isWord("stops") ? .stops : nil
     let value = try self.defaultValue()
     let range = self.isWord("in") ? try self.range() : nil
+    let sliderOffset = self.token.offset
     let slider = self.isWord("slider") ? try self.range() : nil
     let parameter = KernelParameter(
       name: name, alias: alias, defaultValue: value,
@@ -375,6 +376,10 @@ struct KernelParser {
     guard parameter.defaultNumbers.allSatisfy(limits.contains) else {
       throw self.error(
         "the default is outside \(limits.lowerBound) ... \(limits.upperBound)", at: defaultOffset)
+    }
+    guard slider.map({ $0.clamped(to: limits) == $0 }) ?? true else {
+      throw self.error(
+        "the slider is outside \(limits.lowerBound) ... \(limits.upperBound)", at: sliderOffset)
     }
     return parameter
   }

@@ -1465,8 +1465,8 @@ extension Stage {
   ///   - point1: The centre of the other end. Default `(0.7w, 0.5h)`.
   ///   - radius: The radius of the ends. Default `100`, slider 0 to 1000 pixels, limits 0 to 16384
   ///     pixels.
-  ///   - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0 to 5,
-  ///     limits 0.1 to 10.
+  ///   - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0.1 to
+  ///     5, limits 0.1 to 10.
   public static func glassLozenge(
     point0: FramePoint? = nil, point1: FramePoint? = nil, radius: Length? = nil,
     refraction: Double? = nil
@@ -1571,8 +1571,8 @@ extension Stage {
   ///     pixels.
   ///   - width: The width of the ring. Default `80`, slider 0 to 200 pixels, limits 0 to 16384
   ///     pixels.
-  ///   - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0 to 5,
-  ///     limits 0.1 to 10.
+  ///   - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0.1 to
+  ///     5, limits 0.1 to 10.
   public static func torusLensDistortion(
     center: FramePoint? = nil, radius: Length? = nil, width: Length? = nil,
     refraction: Double? = nil
@@ -3050,8 +3050,8 @@ extension Stage {
   ///     pixels.
   ///   - rotation: The angle of the triangle. Number in radians, default `5.924285296593801`,
   ///     slider 0 to 2π, limits -1000 to 1000.
-  ///   - decay: The brightness that a side's distance leaves; 1 keeps it. Default `0.85`, slider 0
-  ///     to 1, limits 0.01 to 1.
+  ///   - decay: The brightness that a side's distance leaves; 1 keeps it. Default `0.85`, slider
+  ///     0.01 to 1, limits 0.01 to 1.
   public static func triangleKaleidoscope(
     point: FramePoint? = nil, size: Length? = nil, rotation: Double? = nil, decay: Double? = nil
   ) -> Stage {

@@ -156,7 +156,8 @@ enum TypedCalls {
     .glassDistortion(texture: "image", scale: Length(250)),
     .glassLozenge(
       point0: FramePoint(x: .width(0.25), y: .height(0.5)),
-      point1: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(500), refraction: 2.5),
+      point1: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(500),
+      refraction: 2.5500000000000003),
     .glideReflectedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
       width: Length(101)),
@@ -360,10 +361,10 @@ enum TypedCalls {
       point3: [0.6625, 0.6625], point4: [0.85, 0.85]),
     .torusLensDistortion(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(250), width: Length(100),
-      refraction: 2.5),
+      refraction: 2.5500000000000003),
     .triangleKaleidoscope(
       point: FramePoint(x: .width(0.25), y: .height(0.5)), size: Length(500.5),
-      rotation: 3.141592653589793, decay: 0.5),
+      rotation: 3.141592653589793, decay: 0.505),
     .triangleTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
       width: Length(101)),

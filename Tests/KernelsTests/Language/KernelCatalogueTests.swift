@@ -74,6 +74,7 @@ import Testing
     ("kernel a keywords \"x\" color", "expected ':' after 'keywords'"),
     ("param color: 1 color", "'color' is built in; choose another name, or give it one"),
     ("param a as b: 1 param b: 2 b", "the parameter 'b' is given twice"),
+    ("param a: 1 in 1..2 slider 0..2 a", "the slider is outside 1.0 ... 2.0"),
     ("param a: length(3q) a", "a number ends before a name"),
     ("param a: point(3) a", "expected ',' and a length"),
   ])

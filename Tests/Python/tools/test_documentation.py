@@ -65,7 +65,14 @@ def provide(folder, name: str, parameter: str, text: str) -> None:
         shutil.copy("/usr/share/fonts/truetype/dejavu/DejaVuSerif.ttf", path)
     else:
         default = "gradient.jpg" if parameter == "maskImage" else "office.jpg"
-        shutil.copy(documented.media(name) or MEDIA / default, path)
+        source = documented.media(name) or MEDIA / default
+        if path.suffix == ".png" and source.suffix == ".jpg":
+            # Some filters combine pictures by their alpha alone.
+            picture = PIL.Image.open(source).convert("RGB")
+            picture.putalpha(PIL.Image.linear_gradient("L").resize(picture.size))
+            picture.save(path)
+        else:
+            shutil.copy(source, path)
 
 
 def pixels(file) -> np.ndarray:

@@ -2105,7 +2105,7 @@ def glass_lozenge(
     - point_1: The centre of the other end. Default `Point(width(0.7), height(0.5))`.
     - radius: The radius of the ends. Default `100`, slider 0 to 1000 pixels, limits 0 to 16384
       pixels.
-    - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0 to 5,
+    - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0.1 to 5,
       limits 0.1 to 10.
     """
     return _stage(
@@ -4402,7 +4402,7 @@ def torus_lens_distortion(
     - radius: The radius of the ring. Default `160`, slider 0 to 500 pixels, limits 0 to 16384
       pixels.
     - width: The width of the ring. Default `80`, slider 0 to 200 pixels, limits 0 to 16384 pixels.
-    - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0 to 5,
+    - refraction: The refraction of the glass; 1 changes nothing. Default `1.7`, slider 0.1 to 5,
       limits 0.1 to 10.
     """
     return _stage(
@@ -4430,8 +4430,8 @@ def triangle_kaleidoscope(
       pixels.
     - rotation: The angle of the triangle. In radians, default `5.92429`, slider 0 to 6.28319,
       limits -1000 to 1000.
-    - decay: The brightness that a side's distance leaves; 1 keeps it. Default `0.85`, slider 0 to
-      1, limits 0.01 to 1.
+    - decay: The brightness that a side's distance leaves; 1 keeps it. Default `0.85`, slider 0.01
+      to 1, limits 0.01 to 1.
     """
     return _stage(
         "triangleKaleidoscope",
