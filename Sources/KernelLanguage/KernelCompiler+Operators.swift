@@ -72,6 +72,7 @@ extension KernelCompiler {
     if values[0].type != values[1].type {
       values = try self.broadcast(values, of: "'? :'", at: offset)
     }
+    try self.spend(values[0].nodes.count, at: offset)
     let nodes = zip(values[0].nodes, values[1].nodes).map { a, b in
       self.graph.apply(.select, test.nodes[0], a, b)
     }

@@ -20,7 +20,7 @@ extension KernelCompiler {
         }
         for turn in turns {
           let index = Value(type: .number, nodes: [self.graph.constant(Double(turn))])
-          try self.runBlock(body, [name: index])
+          try self.runBlock(body, [name: index], at: statement.offset)
         }
       case .choice(let condition, let first, let second):
         try self.choose(condition, first, second)
@@ -47,8 +47,12 @@ extension KernelCompiler {
 
   /// Compiles statements in a scope of their own. Variables of outer scopes keep their new values.
   private mutating func runBlock(
-    _ statements: [KernelStatement], _ constants: [String: Value] = [:]
+    _ statements: [KernelStatement], _ constants: [String: Value] = [:], at offset: Int
   ) throws(KernelTextError) {
+    // A block without expressions takes time too, which depends on the names in scope.
+    try self.spend(1 + self.names.count / 8, at: offset)
+    self.depth += 1
+    defer { self.depth -= 1 }
     var outer = self.names
     for (name, value) in constants { self.names[name] = Binding(value: value) }
     try self.run(statements)
@@ -65,15 +69,16 @@ extension KernelCompiler {
         "the condition after 'if' is a \(test.type), not a bool", at: condition.offset)
     }
     if let constant = self.graph.constantValue(test.nodes[0]) {
-      return try self.runBlock(constant != 0 ? first : second)
+      return try self.runBlock(constant != 0 ? first : second, at: condition.offset)
     }
     let before = self.names
-    try self.runBlock(first)
+    try self.runBlock(first, at: condition.offset)
     let chosen = self.names
     self.names = before
-    try self.runBlock(second)
+    try self.runBlock(second, at: condition.offset)
     for (name, binding) in self.names where binding.isVariable {
-      guard let other = chosen[name] else { continue }
+      guard let other = chosen[name], other.value.nodes != binding.value.nodes else { continue }
+      try self.spend(binding.value.nodes.count, at: condition.offset)
       self.names[name]?.value.nodes = zip(other.value.nodes, binding.value.nodes).map { a, b in
         self.graph.apply(.select, test.nodes[0], a, b)
       }

@@ -57,7 +57,8 @@ struct KernelCompiler {
   /// The call of a function of the library, for errors within; `nil` in the text's own code.
   var libraryCall: Int?
   private var evaluationCount = 0
-  private var depth = 0
+  /// The depth of expressions and blocks.
+  var depth = 0
   /// The number of unknown inputs so far.
   private var unknownCount = 0
   /// The unknown offsets that `sample` is given, and replacements of their positions.
@@ -114,7 +115,7 @@ struct KernelCompiler {
       let nodes =
         self.setting.parameters.map { values in
           values[index].map { self.graph.constant($0) }
-        } ?? (0 ..< parameter.type.count).map { _ in self.unknown(within: parameter.range) }
+        } ?? (0 ..< parameter.type.count).map { _ in self.unknown(within: parameter.pixelRange) }
       self.names[parameter.alias ?? parameter.name] = Binding(
         value: Value(type: parameter.type, nodes: nodes))
     }
@@ -228,19 +229,26 @@ struct KernelCompiler {
       value: value, limit: limit)
   }
 
-  mutating func value(of expression: KernelExpression) throws(KernelTextError) -> Value {
+  /// Counts the work of compiling, which a short text can make as long as it likes.
+  ///
+  /// - Parameter count: The expressions, or as much other work.
+  /// - Throws: The error of a text that takes too much.
+  mutating func spend(_ count: Int, at offset: Int) throws(KernelTextError) {
     guard self.graph.nodes.count <= Self.maxNodes else {
       throw self.error(
-        "more than \(Self.maxNodes) operations on numbers", at: expression.offset,
-        limit: "\(Self.maxNodes)")
+        "more than \(Self.maxNodes) operations on numbers", at: offset, limit: "\(Self.maxNodes)")
     }
-    self.evaluationCount += 1
+    self.evaluationCount += count
     guard self.evaluationCount <= Self.maxEvaluations else {
       throw self.error(
         "more than \(Self.maxEvaluations) expressions with the turns of loops and the calls of "
           + "functions",
-        at: expression.offset, limit: "\(Self.maxEvaluations)")
+        at: offset, limit: "\(Self.maxEvaluations)")
     }
+  }
+
+  mutating func value(of expression: KernelExpression) throws(KernelTextError) -> Value {
+    try self.spend(1, at: expression.offset)
     self.depth += 1
     defer { self.depth -= 1 }
     guard self.depth <= Self.maxDepth else {

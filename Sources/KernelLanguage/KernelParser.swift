@@ -355,7 +355,8 @@ struct KernelParser {
         "'\(name)' is a parameter of the filter itself; choose another name", at: start)
     }
     guard
-      !others.contains(where: { $0.name == name || ($0.alias ?? $0.name) == (alias ?? name) })
+      !others.contains(where: { $0.name == name || ($0.alias ?? $0.name) == (alias ?? name) }),
+      !self.images.contains(where: { $0.parameter == name || $0.name == (alias ?? name) })
     else {
       throw self.error("the parameter '\(alias ?? name)' is given twice", at: start)
     }

@@ -107,6 +107,14 @@ struct KernelParameter: Sendable {
     case point(FramePoint)
 
     var isLength: Bool { if case .length = self { true } else { false } }
+
+    /// Whether values may be multiples of the frame's size.
+    var isRelative: Bool {
+      switch self {
+      case .length, .point: true
+      case .number, .flag, .vector, .color: false
+      }
+    }
   }
 
   let name: String
@@ -119,6 +127,9 @@ struct KernelParameter: Sendable {
   /// The range of a slider; `nil` for the accepted values.
   let slider: ClosedRange<Double>?
   let summary: String
+
+  /// The range of values in pixels; `nil` where they may be multiples of the frame's size.
+  var pixelRange: ClosedRange<Double>? { self.defaultValue.isRelative ? nil : self.range }
 
   /// The description for clients.
   var description: ParameterDescription {

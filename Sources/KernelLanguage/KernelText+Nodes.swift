@@ -51,7 +51,9 @@ extension KernelText {
       }
       return [FilterNode(.kernel(kernel), byteCost: byteCost)]
     }
-    let kernel = SourceKernel(space: space) { pixel, source, x, y in
+    let kernel = SourceKernel(
+      space: space, nanosecondsPerPixel: program.nanosecondsPerPixel
+    ) { pixel, source, x, y in
       program.evaluate(pixel, x: x, y: y, FrameTime(), images: images, source: source)
     } apply: { strip, source in
       unsafe program.run(
@@ -66,7 +68,9 @@ extension KernelText {
   ) -> [PlacedBackdrop]? {
     var images: [PlacedBackdrop] = []
     for image in self.syntax.images {
-      guard arguments.values[image.parameter] != nil,
+      // The asset with the text may have been replaced since the arguments were checked.
+      guard case .text(let name)? = arguments.values[image.parameter],
+        image.acceptsSource || name != Asset.sourceName,
         let picture = Backdrop(image.parameter, of: arguments)?.placed(.stretch, in: size, space)
       else { return nil }
       images.append(picture)

@@ -89,11 +89,17 @@ package final class SourceKernel: Sendable {
 
   /// The space in which `source` is expected.
   package let space: WorkingSpace
+  /// The estimated time of a pixel on one thread, if the function comes from text.
+  let nanosecondsPerPixel: Double
   package let reference: Reference
   package let apply: Apply
 
-  package init(space: WorkingSpace, reference: @escaping Reference, apply: @escaping Apply) {
+  package init(
+    space: WorkingSpace, nanosecondsPerPixel: Double = 0, reference: @escaping Reference,
+    apply: @escaping Apply
+  ) {
     self.space = space
+    self.nanosecondsPerPixel = nanosecondsPerPixel
     self.reference = reference
     self.apply = apply
   }
@@ -107,6 +113,11 @@ struct SourceStep {
   private let decodes: Bool
   private let isPremultiplied: Bool
   private let isOpaque: Bool
+
+  /// The estimated time of a pixel on one thread, if the function comes from text.
+  var nanosecondsPerPixel: Double {
+    unsafe self.kernel._withUnsafeGuaranteedRef { $0.nanosecondsPerPixel }
+  }
 
   /// Creates a step.
   ///

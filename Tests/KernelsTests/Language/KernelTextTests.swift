@@ -85,6 +85,7 @@ import Testing
     Invalid(text: "param a: 2 in 0..1 a", line: 1, column: 10, message: "outside 0.0 ... 1.0"),
     Invalid(text: "param a: 1 in 1..0 a", line: 1, column: 15, message: "the least first"),
     Invalid(text: "param a: 1 param a: 2 a", line: 1, column: 18, message: "is given twice"),
+    Invalid(text: "image back param back: 1 back", line: 1, column: 18, message: "is given twice"),
     Invalid(text: "param a_b: 1 a_b", line: 1, column: 7, message: "letters and digits only"),
     Invalid(text: "param inputGain: 1 a", line: 1, column: 7, message: "is read as 'gain'"),
     Invalid(text: "param source: 1 a", line: 1, column: 7, message: "of the filter itself"),
@@ -143,6 +144,8 @@ import Testing
       parameters[4].defaultValue == .color(RGBAColor(red: 0.5, green: 1.5, blue: 0, alpha: 1)))
   }
 
+  private static let rest = Array(repeating: "a[1]", count: 15).joined(separator: ",")
+
   /// Texts beyond a limit, and a part of the error.
   static let costly: [(String, String)] = [
     ("\(String(repeating: "(", count: 65))1\(String(repeating: ")", count: 65))", "nest deeper"),
@@ -151,7 +154,7 @@ import Testing
     ("let a = 1 \(String(repeating: "let a = a ", count: 256))a", "more than 256 statements"),
     (
       "var a = color for i in 0..<200 { for j in 0..<200 { a = a + 1 } } a",
-      "more than 32768 operations on numbers"
+      "with the turns of loops and the calls of functions"
     ),
     (
       Self.functions(30) { "\($0)(\($0)(a))" },
@@ -164,6 +167,16 @@ import Testing
       "with the functions that they call"
     ),
     (String(repeating: "if true { ", count: 65), "nest deeper"),
+    // Blocks without expressions, and choices between many values.
+    (
+      "for a in 0..<256 { for b in 0..<256 { for c in 0..<256 { } } } color",
+      "with the turns of loops and the calls of functions"
+    ),
+    (
+      "let t = color.r > 0 var a = [\(Array(repeating: "color", count: 16).joined(separator: ","))] "
+        + "for i in 0..<256 { for j in 0..<99 { if t { a = [color, \(Self.rest)] } } } color",
+      "with the turns of loops and the calls of functions"
+    ),
     ("image a image b image c image d image e a", "more than 4 images"),
     (
       "var a = vec4(0) for i in 0..<14 { a += sampleAt(hash(position + i), hash(i) * 99) } a",

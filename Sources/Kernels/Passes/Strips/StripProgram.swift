@@ -135,6 +135,7 @@ extension StripStep {
     switch self {
     case .kernel(let kernel, _):
       unsafe kernel._withUnsafeGuaranteedRef { $0.nanosecondsPerPixel } ?? 0
+    case .source(let step): step.nanosecondsPerPixel
     case .group(let program, _, _, _):
       unsafe program._withUnsafeGuaranteedRef { $0.kernelNanoseconds }
     default: 0

@@ -81,6 +81,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   private func passes(_ source: EncodedPicture, _ sequence: UInt64, to codec: VideoCodec) -> Bool {
     guard source.codec == codec, !self.session.output.shape.hasEncoderSettings else { return false }
     if source.header.isKeyFrame { return true }
+    if self.isKeyFrameDue { return false }
     return self.lastPassed.map { sequence == $0 &+ 1 } ?? false
   }
 
@@ -196,7 +197,11 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   /// Returns whether the next frame must be a key frame: where the receiver lacks a reference, at
   /// the start of protection, so that no part of an earlier picture shows through, and on request.
   private func forcesKeyFrame(for picture: UnencodedPicture) -> Bool {
-    if self.needsKeyFrame || (picture.isProtected && !self.wasProtected) { return true }
+    self.needsKeyFrame || (picture.isProtected && !self.wasProtected) || self.isKeyFrameDue
+  }
+
+  /// Whether the client has requested a key frame, and the last one is old enough.
+  private var isKeyFrameDue: Bool {
     guard self.session.output.isKeyFrameRequested else { return false }
     return self.lastKeyFrame.map { self.clock.now() - $0 >= Self.requestInterval } ?? true
   }
