@@ -334,7 +334,8 @@ package struct EncoderRateController: Sendable {
 
   private mutating func fall(to bitRate: Double, delivered: Double, at now: Double) {
     self.congestion = (delivered, now)
-    self.bitRate = max(self.minBitRate, min(self.bitRate, bitRate))
+    let lowest = min(self.minBitRate, Double(self.target.bitRate))
+    self.bitRate = max(lowest, min(self.bitRate, bitRate))
   }
 }
 

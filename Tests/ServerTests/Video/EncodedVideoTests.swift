@@ -133,6 +133,30 @@ struct EncodedVideoTests {
     #expect(answers.frames.last?.image == Sidelight_V1_Image(expected))
   }
 
+  @Test func `parameter sets of a refused frame do not change what the pipeline gets`() async throws
+  {
+    let small = try EncodedStream(.h264, 64, 64, count: 1)
+    let large = try EncodedStream(.h264, 128, 128, count: 1)
+    var wrong = large.image(0)
+    wrong.width = 640
+    var bare = small.image(0)
+    bare.inline = Data(small.units[0].withoutParameterSets)
+    #expect(bare.inline.count < small.units[0].count)
+    let images = [small.image(0), wrong, bare, small.image(0)]
+    let sent = images.enumerated().map {
+      Sidelight_V1_ClientMessage.frame(UInt64($0 + 1), $1)
+    }
+    let answers = try await withServer { _, address in
+      try await withStub(address) {
+        try await $0.converse(
+          [.open([.filter("gaussianBlur")]) { $0.output.format = .i420 }] + sent)
+      }
+    }
+    #expect(answers.frames.map(\.sequence) == [1, 4])
+    #expect(answers.frames.allSatisfy { $0.image.width == 64 })
+    #expect(answers.drops.map(\.reason) == [.invalidFrame, .invalidFrame])
+  }
+
   @Test func `a wrong statement about the picture is an invalid frame`() async throws {
     let stream = try EncodedStream(.h264, count: 3)
     let answers = try await self.converse(stream) { index, message in
@@ -308,5 +332,21 @@ extension Array {
     var copy = self
     copy.insert(element, at: index)
     return copy
+  }
+}
+
+extension [UInt8] {
+  /// The NAL units of an H.264 access unit that are no parameter sets.
+  fileprivate var withoutParameterSets: [UInt8] {
+    var starts: [Int] = []
+    for index in self.indices.dropLast(3) where Array(self[index ..< index + 3]) == [0, 0, 1] {
+      starts.append(index + 3)
+    }
+    var result: [UInt8] = []
+    for (start, next) in zip(starts, starts.dropFirst().map { $0 - 3 } + [self.count])
+    where ![7, 8].contains(self[start] & 31) {
+      result += [0, 0, 0, 1] + self[start ..< next]
+    }
+    return result
   }
 }

@@ -52,6 +52,20 @@ struct ReferenceTrackerTests {
     #expect(self.decode(&tracker, 7, isKeyFrame: true) == nil)
   }
 
+  @Test func `a frame that cannot be decoded is no predecessor`() {
+    var tracker = ReferenceTracker()
+    #expect(self.decode(&tracker, 1, isKeyFrame: true) == nil)
+    #expect(self.decode(&tracker, 3, [2]) == .loss)
+    #expect(self.decode(&tracker, 4) == .loss)
+  }
+
+  @Test func `a skipped frame does not hide a gap before it`() {
+    var tracker = ReferenceTracker()
+    #expect(self.decode(&tracker, 1, isKeyFrame: true) == nil)
+    tracker.recordSkipped(3)
+    #expect(self.decode(&tracker, 4) == .loss)
+  }
+
   @Test func `dependencies on frames before a key frame do not hold`() {
     var tracker = ReferenceTracker()
     #expect(self.decode(&tracker, 1, isKeyFrame: true) == nil)

@@ -49,6 +49,7 @@ struct DecodingWorker: ~Copyable {
         self.announce(reason, at: sequence)
       case .frame(let frame, let drop):
         guard case .video(let picture) = frame.picture else {
+          self.tracker.recordSkipped(frame.message.sequence)
           await self.offer(frame)
           continue
         }
@@ -128,7 +129,15 @@ struct DecodingWorker: ~Copyable {
       return nil
     }
     switch result {
-    case .success(let decoded): return decoded.shown(picture.form.orientation)
+    case .success(let decoded):
+      // The pipeline was compiled for the header's form. The decoder knows parameter sets of decoded
+      // frames only, the reader of headers also those of frames that were refused.
+      guard decoded.geometry == picture.form.geometry else {
+        throw PictureCodec.Unreadable(
+          error: CodecError(
+            .corrupt, "its parameter sets came with a frame that was not decoded; repeat them"))
+      }
+      return decoded.shown(picture.form.orientation)
     case .failure(let error): throw PictureCodec.Unreadable(error: error)
     }
   }

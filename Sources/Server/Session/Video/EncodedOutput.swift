@@ -10,6 +10,8 @@ final class EncodedOutput: Sendable {
     var encoder: EncoderRequest
     /// A smaller size, for which the link has enough bits.
     var adaptedSize: FrameSize?
+    /// The number of changes of the size that the client has requested.
+    var sizeChanges = 0
     var isKeyFrameRequested = false
   }
 
@@ -25,6 +27,9 @@ final class EncodedOutput: Sendable {
       state.adaptedSize.map { state.shape.scaled(to: $0) } ?? state.shape
     }
   }
+
+  /// The number of changes of the size that the client has requested.
+  var sizeChanges: Int { self.state.withLock { $0.sizeChanges } }
 
   /// Reduces the size of the results to what the link carries; `nil` ends that.
   func adapt(to size: FrameSize?) {
@@ -43,6 +48,7 @@ final class EncodedOutput: Sendable {
         try changed.shape.apply(change, limits: limits)
         try changed.encoder.apply(change)
         changed.adaptedSize = nil
+        if change.width != 0 || change.height != 0 { changed.sizeChanges += 1 }
         state = changed
       }
     }

@@ -12,6 +12,7 @@ package struct ReferenceTracker: Sendable {
 
   /// The reason why frames cannot be decoded before the next key frame, if any.
   package private(set) var missing: KeyFrameReason? = .start
+  /// The last frame; `nil` if the next one must not depend on it.
   private var last: UInt64?
   private var decoded: Deque<UInt64> = []
 
@@ -24,14 +25,17 @@ package struct ReferenceTracker: Sendable {
   package mutating func check(
     _ sequence: UInt64, isKeyFrame: Bool, dependencies: [UInt64]
   ) -> KeyFrameReason? {
-    defer { self.last = sequence }
+    let last = self.last
+    self.last = sequence
     if isKeyFrame { return nil }
     if let missing = self.missing { return missing }
     guard dependencies.isEmpty else {
-      // Frames that do not depend on it can still be decoded.
-      return dependencies.allSatisfy(self.decoded.contains) ? nil : .loss
+      if dependencies.allSatisfy(self.decoded.contains) { return nil }
+      // Frames that state other dependencies can still be decoded.
+      self.last = nil
+      return .loss
     }
-    if let last = self.last, sequence == last &+ 1 { return nil }
+    if let last, sequence == last &+ 1 { return nil }
     self.missing = .loss
     return .loss
   }
@@ -48,7 +52,8 @@ package struct ReferenceTracker: Sendable {
 
   /// Records that a frame was not decoded although it had arrived, and that no other depends on it.
   package mutating func recordSkipped(_ sequence: UInt64) {
-    self.last = sequence
+    // After a gap the next frame must find the loss.
+    if let last = self.last, sequence == last || sequence == last &+ 1 { self.last = sequence }
   }
 
   /// Records that a frame that others depend on was not decoded.

@@ -34,6 +34,9 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   /// The shortest time between a key frame and one that was requested.
   private static let requestInterval = Duration.milliseconds(500)
 
+  /// The pictures that may have been filtered before a change of the size is in force.
+  private static let maxEarlierPictures = 8
+
   private let session: Session
   private let cost = CostEstimate(priorWork: .milliseconds(8))
   private var encoder: VideoEncoder?
@@ -46,6 +49,9 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   private var lastKeyFrame: Duration?
   /// The wished values, and the sizes to which the link has reduced them.
   private var wished: (target: EncoderTarget, sizes: Set<FrameSize>)?
+  /// The last requested change of the size, and the number of pictures that may still have the
+  /// earlier one.
+  private var sizeChange = (number: 0, earlierPictures: 0)
 
   private var clock: SessionClock { self.session.engine.clock }
 
@@ -175,6 +181,16 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
     let size = picture.frame.size
     var settings = self.session.output.encoder.settings(
       for: picture.frame, picture.codec, maxFPS: self.session.options.maxFPS)
+    let changes = self.session.output.sizeChanges
+    if changes != self.sizeChange.number {
+      self.sizeChange = (changes, Self.maxEarlierPictures)
+      self.wished = nil
+    }
+    if self.sizeChange.earlierPictures > 0 {
+      // It says nothing about the size that the client wishes now.
+      self.sizeChange.earlierPictures -= 1
+      return settings
+    }
     var target = EncoderTarget(
       bitRate: settings.bitRate, width: size.width, height: size.height,
       frameRate: settings.frameRate)
