@@ -254,6 +254,8 @@ struct SessionReader: ~Copyable {
           at: received)
       {
         withExtendedLifetime(slot) {}
+        // It is no error, as other refused frames are none.
+        self.consecutiveErrors = 0
         return self.drop(reservation, span, reason, byteCount)
       }
       let contents = await self.pictures.contents(of: slot, message.image)
