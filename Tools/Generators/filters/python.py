@@ -73,6 +73,16 @@ def snake_case(name):
     return result + "_" if keyword.iskeyword(result) else result
 
 
+def argument(name):
+    """A parameter's name with underscores, from which the package derives the name on the wire:
+    `focalLength` is `focal_length`, and `gCR` is `g_c_r`."""
+    result = snake_case(name)
+    first, *rest = result.rstrip("_").split("_")
+    if first + "".join(part.capitalize() for part in rest) == name:
+        return result
+    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
+
+
 def number(value):
     return f"{value:g}" if abs(value) < 1e6 else f"{value:.0f}"
 
@@ -171,7 +181,7 @@ def function(description):
     if parameters:
         lines.append("    *,")
     for parameter in parameters:
-        name, type_name = snake_case(parameter["name"]), annotation(parameter)
+        name, type_name = argument(parameter["name"]), annotation(parameter)
         if is_required(parameter):
             lines.append(f"    {name}: {type_name},")
             continue
@@ -191,7 +201,7 @@ def function(description):
     if parameters:
         documentation.append("")
         for parameter in parameters:
-            text = f"{snake_case(parameter['name'])}: {parameter['summary']}{facts(parameter)}"
+            text = f"{argument(parameter['name'])}: {parameter['summary']}{facts(parameter)}"
             documentation += wrapped(text.replace("\\", "\\\\"), "    - ", "      ")
         if has_more(description):
             text = "parameters: The parameters that the text declares, by their names in it."
@@ -203,7 +213,7 @@ def function(description):
     if not parameters:
         return [*lines, f'    return Stage("{description["name"]}")']
     entries = [
-        f'            "{parameter["name"]}": {snake_case(parameter["name"])},'
+        f'            "{parameter["name"]}": {argument(parameter["name"])},'
         for parameter in parameters
     ] + (["            **parameters,"] if has_more(description) else [])
     return [

@@ -663,8 +663,8 @@ def c_myk_halftone(
     width: Optional[LengthLike] = None,
     angle: Optional[float] = None,
     sharpness: Optional[float] = None,
-    g_cr: Optional[float] = None,
-    u_cr: Optional[float] = None,
+    g_c_r: Optional[float] = None,
+    u_c_r: Optional[float] = None,
 ) -> Stage:
     """Renders the picture as a colour print of cyan, magenta, yellow and black dots.
 
@@ -674,8 +674,8 @@ def c_myk_halftone(
     - angle: The angle of the screens. In radians, default `0`, slider -3.14159 to 3.14159, limits
       -1000 to 1000.
     - sharpness: The hardness of the dots' edges. Default `0.7`, slider 0 to 1, limits 0 to 1.
-    - g_cr: The share of grey that black ink replaces. Default `1`, slider 0 to 1, limits 0 to 1.
-    - u_cr: The share of the other inks that is taken away where black is. Default `0.5`, slider 0
+    - g_c_r: The share of grey that black ink replaces. Default `1`, slider 0 to 1, limits 0 to 1.
+    - u_c_r: The share of the other inks that is taken away where black is. Default `0.5`, slider 0
       to 1, limits 0 to 1.
     """
     return _stage(
@@ -685,8 +685,8 @@ def c_myk_halftone(
             "width": width,
             "angle": angle,
             "sharpness": sharpness,
-            "gCR": g_cr,
-            "uCR": u_cr,
+            "gCR": g_c_r,
+            "uCR": u_c_r,
         },
     )
 

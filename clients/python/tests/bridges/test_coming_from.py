@@ -87,5 +87,7 @@ def test_a_block_runs_and_its_changes_are_accepted(own_server, tmp_path, monkeyp
 
 def test_the_page_has_code_for_each_concept():
     sections = PAGE.read_text().split("\n## ")[1:]
+    # Core Image's code becomes the text of a pipeline.
+    sections = [each for each in sections if not each.startswith("Core Image")]
     assert len(sections) >= 9
     assert [section.count("```python\n") for section in sections] == [1] * len(sections)
