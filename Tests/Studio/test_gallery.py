@@ -6,12 +6,12 @@ from studiotesting.studio import Studio
 
 def test_each_filter_has_a_thumbnail_or_a_reason_why_there_is_none(open_page):
     # A window in which all thumbnails are visible.
-    page = open_page(width=1170, height=6000)
+    page = open_page(width=1170, height=16000)
     page.wait_until_ready()
     page.until(
         """() => [...document.querySelectorAll("#gallery .thumb")].every((each) =>
             each.dataset.shown || each.classList.contains("unavailable"))""",
-        seconds=120,
+        seconds=300,
     )
     names = page.run(
         "() => [...document.querySelectorAll('#gallery .thumb')].map((e) => e.dataset.filter)"
