@@ -83,7 +83,7 @@ def changes(seconds: float) -> str:
                 link, "bbr", times, seconds=3 * seconds, width=640, height=360, noise=12,
                 output_window=window)
         ages = [age for _, age in result["results"]]
-        # The times of the link begin a second or two before those of the stream.
+        # The clock of the link starts a second or two before the stream.
         slow = [age for at, age in result["results"] if seconds <= at < 2 * seconds - 2]
         lines.append([
             str(window) if window else "none", f"{len(ages) / result['count']:.0%}",

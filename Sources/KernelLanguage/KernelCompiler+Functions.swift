@@ -32,7 +32,7 @@ extension KernelCompiler {
     }
   }
 
-  /// Compiles a call of a function of the library; errors are those of the call.
+  /// Compiles a call of a function of the library. Errors point at the call.
   private mutating func callLibrary(
     _ name: String, _ values: [Value], _ arguments: [KernelExpression], at offset: Int
   ) throws(KernelTextError) -> Value {

@@ -41,7 +41,7 @@ struct KernelCompiler {
   /// The maximum number of expressions that are compiled, counting those in loops and functions
   /// once per turn and call.
   private static let maxEvaluations = 1 << 15
-  /// The maximum depth of expressions, with those of called functions.
+  /// The maximum depth of expressions, including the expressions of called functions.
   private static let maxDepth = 384
 
   let bytes: [UInt8]
@@ -50,7 +50,7 @@ struct KernelCompiler {
   var graph = KernelGraph()
   /// The names in the current scope.
   var names: [String: Binding] = [:]
-  /// The names that all functions have: those of the language, and the parameters.
+  /// The names in the scope of every function: built-in names and parameters.
   private(set) var globals: [String: Binding] = [:]
   /// The functions before the one that is compiled, which it may call.
   var callable: ArraySlice<KernelFunction>

@@ -18,7 +18,7 @@ public struct EncodedFrame: Sendable, Hashable {
   /// The temporal layer, 0 for the lowest. Only in results.
   public var temporalLayer: Int
   /// The numbers of the frames that the frame depends on. Default: all frames before it. State them
-  /// only to leave out frames on purpose, such as those of a temporal layer.
+  /// only to leave out frames on purpose, for example a temporal layer.
   public var dependencies: [UInt64]
   /// The size in pixels. Only in results.
   public var size: FrameSize?

@@ -131,7 +131,7 @@ private struct FrameRateEstimate {
   mutating func frame(at time: Duration) -> Bool {
     defer { self.last = time }
     guard let last = self.last else { return false }
-    // A pause is no lower rate.
+    // A pause does not lower the rate.
     let interval = min(4 / self.nominal, max(0.25 / self.nominal, (time - last) / .seconds(1)))
     self.mean += (interval - self.mean) / 16
     let rate = 1 / self.mean

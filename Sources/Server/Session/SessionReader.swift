@@ -254,7 +254,7 @@ struct SessionReader: ~Copyable {
           at: received)
       {
         withExtendedLifetime(slot) {}
-        // It is no error, as other refused frames are none.
+        // A refused frame ends a row of errors.
         self.consecutiveErrors = 0
         return self.drop(reservation, span, reason, byteCount)
       }

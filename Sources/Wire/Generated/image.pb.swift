@@ -419,7 +419,7 @@ package nonisolated struct Sidelight_V1_EncodedPicture: Sendable {
 
   /// The sequences of the frames that the picture depends on. In input only. Default: the frames
   /// before it in the stream, of which none may be missing: a gap in `Frame.sequence` is a loss.
-  /// A client that leaves out frames on purpose, such as those of a temporal layer, states it.
+  /// State it if you leave out frames on purpose, for example a temporal layer.
   package var dependsOn: [UInt64] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

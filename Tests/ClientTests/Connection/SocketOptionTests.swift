@@ -32,7 +32,7 @@ import Testing
           descriptor, CInt(IPPROTO_TCP), CInt(TCP_NOTSENT_LOWAT), &self.unsentBytes, &size)
       }
 
-      /// Reads those of both ends of the connections to a port of this process.
+      /// Reads the options at both ends of the connections to a port of this process.
       static func ofConnections(to port: Int) -> (server: Set<Options>, client: Set<Options>) {
         var (server, client): (Set<Options>, Set<Options>) = ([], [])
         for descriptor in 0 ..< CInt(getdtablesize()) {

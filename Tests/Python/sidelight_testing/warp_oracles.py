@@ -531,7 +531,7 @@ def line_overlay(edge_intensity: float, threshold: float, contrast: float):
     def formula(colors):
         edge = np.linalg.norm(gradients(colors / 255, SOBEL), axis=-1) / 4 * edge_intensity
         line = np.clip((edge - threshold) * (1 + contrast / 10) + 0.5, 0, 1)
-        # White paper, where there is no alpha.
+        # White paper in pictures without alpha.
         return 255 * np.repeat((1 - line)[..., None], 3, axis=-1)
 
     return formula

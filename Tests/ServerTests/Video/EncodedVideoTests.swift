@@ -63,7 +63,7 @@ struct EncodedVideoTests {
     #expect(answers.drops.map(\.count) == [3])
     #expect(answers.keyFramesNeeded.map(\.reason) == [.loss])
     #expect(answers.keyFramesNeeded.map(\.sequence) == [5])
-    // The frames after the key frame are those of an undamaged stream.
+    // After the key frame the pictures equal an undamaged stream.
     let decoded = try stream.decoded()
     for frame in answers.frames {
       let expected = try await decoded[Int(frame.sequence) - 1].filtered(Self.look)

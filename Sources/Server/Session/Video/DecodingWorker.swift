@@ -130,8 +130,8 @@ struct DecodingWorker: ~Copyable {
     }
     switch result {
     case .success(let decoded):
-      // The pipeline was compiled for the header's form. The decoder knows parameter sets of decoded
-      // frames only, the reader of headers also those of frames that were refused.
+      // The pipeline was compiled for the header's form. The decoder knows the parameter sets of
+      // decoded frames only; the reader of headers has also read frames that were refused.
       guard decoded.geometry == picture.form.geometry else {
         throw PictureCodec.Unreadable(
           error: CodecError(

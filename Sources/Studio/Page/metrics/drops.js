@@ -14,6 +14,7 @@ const REASONS = {
   STAGE_FAILED: "a stage failed",
   DRAINING: "the server is shutting down",
   OUTPUT_SUPERSEDED: "the page read too slowly",
+  NOT_DECODABLE: "an earlier frame is missing or damaged",
   NOT_SENT: "not sent, a newer picture came first",
 };
 

@@ -61,6 +61,7 @@ enum class DropReason {
   stage_failed = 10,
   draining = 11,
   output_superseded = 12,
+  not_decodable = 13,
   /// A newer frame replaced it in this client, before it was sent.
   superseded_in_client = 1000,
   /// The session ended before its outcome arrived.

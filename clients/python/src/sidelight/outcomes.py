@@ -54,6 +54,8 @@ class DropReason(enum.Enum):
     DRAINING = 11
     #: It was filtered, but a newer one displaced it before it was read.
     OUTPUT_SUPERSEDED = 12
+    #: It depends on a frame of encoded video that is missing or damaged.
+    NOT_DECODABLE = 13
     #: There was no connection, or it was lost before the outcome arrived.
     DISCONNECTED = 100
 
