@@ -8,12 +8,11 @@ import struct
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sidelight_testing.link import ADDRESSES, CLIENT, SERVER, Conditions
+from sidelight_testing.link import ADDRESSES, CLIENT, SERVER, Conditions, Direction
 
 PAYLOAD = 1172
 PACKET = PAYLOAD + 28  # With the headers of UDP and IP.
@@ -55,37 +54,80 @@ class Datagrams:
         return arrivals
 
 
-def test_packets_arrive_at_the_rate(make_link):
-    with Datagrams(make_link(Conditions(rate=20e6, delay=0.01, queue=1 << 20))) as datagrams:
+class Steps:
+    """One direction of a link between two sockets, at times that the test gives. A machine that is
+    busy delivers packets late and in bursts, so only these times are exact."""
+
+    def __init__(self, conditions: Conditions, seed: int = 1) -> None:
+        ends = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(2)]
+        (self.source, source), (target, self.target) = self.pairs = ends
+        for pair in self.pairs:
+            for end in pair:
+                end.setblocking(False)
+        self.direction = Direction(source.fileno(), target.fileno(), conditions, seed)
+        # The numbers and times of the packets that have arrived.
+        self.arrivals: list[tuple[int, float]] = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for pair in self.pairs:
+            for end in pair:
+                end.close()
+
+    def send(self, number: int, now: float = 0.0) -> None:
+        self.run(now)
+        self.source.send(struct.pack(">BxxxQ", 0x45, number).ljust(PACKET, b"\0"))
+        self.direction.read(now)
+        self.direction.advance(now)
+
+    def run(self, until: float = float("inf")) -> None:
+        """Takes the steps whose times are before `until`."""
+        while (now := self.direction.next_time()) <= until and now < float("inf"):
+            self.direction.advance(now)
+            try:
+                while True:
+                    packet = self.target.recv(2048)
+                    self.arrivals.append((struct.unpack_from(">BxxxQ", packet)[1], now))
+            except BlockingIOError:
+                pass
+
+
+def test_packets_arrive_at_the_rate_after_the_delay():
+    with Steps(Conditions(rate=20e6, delay=0.01, queue=1 << 20)) as steps:
         for number in range(800):
-            datagrams.send(number)
-        times = [arrived for _, _, arrived in datagrams.receive(0.3)]
-    assert len(times) == 800
-    assert (len(times) - 1) * PACKET * 8 / (times[-1] - times[0]) == pytest.approx(20e6, rel=0.02)
+            steps.send(number)
+        steps.run()
+    each = PACKET * 8 / 20e6
+    assert [number for number, _ in steps.arrivals] == list(range(800))
+    assert [time for _, time in steps.arrivals] == pytest.approx(
+        [0.01 + each * (number + 1) for number in range(800)]
+    )
 
 
-def test_packets_take_the_delay_and_keep_their_order(make_link):
-    link = make_link(Conditions(rate=20e6, delay=0.025, jitter=0.01))
-    with Datagrams(link) as datagrams:
-        arrivals = []
-        for number in range(100):
-            datagrams.send(number)
-            arrivals += datagrams.receive(0.002)
-        arrivals += datagrams.receive(0.1)
-    assert [number for number, _, _ in arrivals] == list(range(100))
-    delays = sorted(arrived - sent - PACKET * 8 / 20e6 for _, sent, arrived in arrivals)
-    assert 0.025 <= delays[0]
-    # The sender may be interrupted between reading its clock and sending; the median is not.
-    assert 0.029 <= delays[50] < 0.032, link.counts
-    assert delays[75] < 0.036, link.counts
+def test_jitter_adds_to_the_delay_and_keeps_the_order():
+    with Steps(Conditions(rate=20e6, delay=0.025, jitter=0.01)) as steps:
+        for number in range(200):
+            steps.send(number, number * 0.02)
+        steps.run()
+    assert [number for number, _ in steps.arrivals] == list(range(200))
+    delays = sorted(
+        time - number * 0.02 - PACKET * 8 / 20e6 for number, time in steps.arrivals
+    )
+    assert 0.025 <= delays[0] < 0.026
+    assert 0.028 < delays[100] < 0.032
+    assert 0.034 < delays[-1] <= 0.035
 
 
-def test_a_share_of_the_packets_is_lost_and_the_same_ones_for_a_seed(make_link):
+def test_a_share_of_the_packets_is_lost_and_the_same_ones_for_a_seed():
     def lost(seed):
-        with Datagrams(make_link(Conditions(rate=1e9, loss=0.05, queue=4 << 20), seed=seed)) as datagrams:
+        with Steps(Conditions(rate=1e9, loss=0.05, queue=4 << 20), seed) as steps:
             for number in range(2000):
-                datagrams.send(number)
-            return set(range(2000)) - {number for number, _, _ in datagrams.receive(0.2)}
+                steps.send(number)
+            steps.run()
+        assert steps.direction.counts["lost"] == 2000 - len(steps.arrivals)
+        return set(range(2000)) - {number for number, _ in steps.arrivals}
 
     first = lost(seed=1)
     assert 60 <= len(first) <= 140
@@ -93,46 +135,59 @@ def test_a_share_of_the_packets_is_lost_and_the_same_ones_for_a_seed(make_link):
     assert lost(seed=2) != first
 
 
-def test_a_full_queue_loses_the_packets_that_follow(make_link):
-    link = make_link(Conditions(rate=1e6, queue=30 * PACKET))
+def test_a_full_queue_loses_the_packets_that_follow():
+    with Steps(Conditions(rate=1e6, queue=30 * PACKET)) as steps:
+        for number in range(100):
+            steps.send(number)
+        steps.run()
+    # One packet is on the link while 30 wait.
+    assert [number for number, _ in steps.arrivals] == list(range(31))
+    assert steps.direction.counts["overflowed"] == 69
+
+
+def test_a_change_of_the_rate_applies_to_the_packets_that_wait():
+    with Steps(Conditions(rate=10e6, queue=1 << 20)) as steps:
+        for number in range(400):  # 384 ms at 10 Mbit/s
+            steps.send(number)
+        steps.run(0.1)
+        steps.direction.conditions = Conditions(rate=2e6, queue=1 << 20)
+        steps.run()
+    times = [time for _, time in steps.arrivals]
+    gaps = [after - before for before, after in zip(times, times[1:])]
+    assert gaps[:103] == pytest.approx([PACKET * 8 / 10e6] * 103)
+    # The packet that is on the link arrives at the rate at which it was sent.
+    assert gaps[104:] == pytest.approx([PACKET * 8 / 2e6] * 295)
+
+
+def test_a_link_delivers_all_packets_in_order_and_none_too_early(make_link):
+    link = make_link(Conditions(rate=20e6, delay=0.025, jitter=0.01))
     with Datagrams(link) as datagrams:
+        arrivals = []
         for number in range(100):
             datagrams.send(number)
-        arrivals = datagrams.receive(0.3)
-    # One packet is on the link before the queue fills.
-    assert [number for number, _, _ in arrivals[:30]] == list(range(30))
-    assert 30 <= len(arrivals) <= 33
-    assert link.counts[CLIENT]["overflowed"] == 100 - len(arrivals)
-
-
-def test_a_change_of_the_rate_applies_to_the_packets_that_wait(make_link):
-    conditions = Conditions(rate=10e6, queue=1 << 20)
-    link = make_link(conditions)
-    with Datagrams(link) as datagrams:
-        for number in range(400):  # 384 ms at 10 Mbit/s
-            datagrams.send(number)
-        changed = link.change(replace(conditions, rate=2e6), after=0.1)
-        changed += time.time() - time.monotonic()
-        times = [arrived for _, _, arrived in datagrams.receive(0.5)]
-    before = [each for each in times if each < changed]
-    after = [each for each in times if each > changed + 0.01]
-    assert (len(before) - 1) * PACKET * 8 / (before[-1] - before[0]) == pytest.approx(10e6, rel=0.05)
-    assert (len(after) - 1) * PACKET * 8 / (after[-1] - after[0]) == pytest.approx(2e6, rel=0.02)
+            arrivals += datagrams.receive(0.002)
+        while len(arrivals) < 100:
+            received = datagrams.receive(10)
+            assert received, link.counts
+            arrivals += received
+    assert [number for number, _, _ in arrivals] == list(range(100))
+    assert min(arrived - sent for _, sent, arrived in arrivals) >= 0.025 + PACKET * 8 / 20e6
 
 
 def test_a_cut_loses_everything_in_both_directions_until_it_is_over(make_link):
     link = make_link(Conditions(rate=10e6, delay=0.005))
     with Datagrams(link) as datagrams:
         over = link.cut(0.3) + time.time() - time.monotonic()
-        number = 0
-        while time.time() < over + 0.05:
+        number, arrivals = 0, []
+        # Sends until a packet arrives; a link on a busy machine may be late.
+        while not arrivals and time.time() < over + 10:
             datagrams.send(number)
             number += 1
-            time.sleep(0.005)
-        arrivals = datagrams.receive(0.2)
+            arrivals = datagrams.receive(0.005)
     assert arrivals, "no packet arrives after the cut"
-    assert over - 0.005 <= arrivals[0][1] < over + 0.02
-    assert [each for each, _, _ in arrivals] == list(range(arrivals[0][0], number))
+    assert arrivals[0][2] >= over
+    lost = link.counts[CLIENT]["lost"]
+    assert lost > 0 and arrivals[0][0] == lost, link.counts
 
 
 def test_the_kernel_reports_the_round_trip_of_tcp(make_link):
@@ -143,7 +198,7 @@ def test_the_kernel_reports_the_round_trip_of_tcp(make_link):
     with listener, link.socket(CLIENT, socket.SOCK_STREAM) as client:
         client.connect(listener.getsockname())
         info = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-        assert struct.unpack_from("I", info, 68)[0] / 1e6 == pytest.approx(0.08, abs=0.005)
+        assert 0.08 <= struct.unpack_from("I", info, 68)[0] / 1e6 < 1
 
 
 def test_a_link_ends_with_its_process(make_link):

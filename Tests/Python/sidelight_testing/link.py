@@ -141,8 +141,8 @@ class Link:
 # --- The child process --------------------------------------------------------------------------
 
 
-class _Direction:
-    """The packets on their way from one device to the other."""
+class Direction:
+    """The packets on their way from one device to the other, at times that the caller gives."""
 
     def __init__(self, source: int, target: int, conditions: Conditions, seed: int) -> None:
         self._source = source
@@ -163,7 +163,7 @@ class _Direction:
         time = self._travelling[0][0] if self._travelling else float("inf")
         return min(time, self._free_at) if self._waiting else time
 
-    def read(self) -> None:
+    def read(self, now: float) -> None:
         """Takes the packets that the device offers."""
         for _ in range(64):
             try:
@@ -176,12 +176,11 @@ class _Direction:
             if self._waiting_bytes + len(packet) > self.conditions.queue:
                 self.counts["overflowed"] += 1
                 continue
-            self._waiting.append((time.monotonic(), packet))
+            self._waiting.append((now, packet))
             self._waiting_bytes += len(packet)
 
-    def advance(self) -> None:
+    def advance(self, now: float) -> None:
         """Sends and delivers the packets whose time has come."""
-        now = time.monotonic()
         conditions = self.conditions
         while self._waiting and self._free_at <= now:
             arrived, packet = self._waiting.popleft()
@@ -222,7 +221,7 @@ class _Child:
             return
         tunnels = self._tunnels
         self._directions = [
-            _Direction(
+            Direction(
                 tunnels[end], tunnels[1 - end], Conditions(**start["conditions"][end]),
                 2 * start["seed"] + end,
             )
@@ -250,8 +249,8 @@ class _Child:
                 direction.conditions = each
         for direction, tunnel in zip(self._directions, self._tunnels):
             if tunnel in readable:
-                direction.read()
-            direction.advance()
+                direction.read(time.monotonic())
+            direction.advance(time.monotonic())
         return self._control not in readable or self._answer()
 
     def _answer(self) -> bool:
