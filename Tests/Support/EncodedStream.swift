@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import SidelightCodecs
 package import SidelightKernels
 package import SidelightWire

@@ -1,7 +1,7 @@
 import GRPCCore
 package import SidelightCodecs
 package import SidelightKernels
-package import SidelightWire
+import SidelightWire
 
 /// A picture of a stream of encoded video.
 package struct EncodedPicture: Sendable {

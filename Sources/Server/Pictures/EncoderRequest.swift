@@ -1,5 +1,5 @@
-package import SidelightCodecs
-package import SidelightKernels
+import SidelightCodecs
+import SidelightKernels
 package import SidelightWire
 
 /// The requested settings of a video encoder: a valid `EncoderSpec`. Values that are not set follow
