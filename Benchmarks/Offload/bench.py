@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import codecs_cost
 
 from sidelight_testing import link_stream
 from sidelight_testing.cuts import cut_python_client, cut_swift_client
@@ -112,9 +113,21 @@ def cuts(runs: int) -> str:
     return table(["client", "median", "slowest"], lines)
 
 
-PAGE = """# Sessions over bad links
+PAGE = """# Encoded video, and sessions over bad links
 
 Written by `make bench PART=offload`. {machine}
+
+## The cost of encoded video
+
+A clip of {frames} frames, a view that moves over a photograph, is sent as fast as the session's
+credits permit: decoded, filtered by `{pipeline}`, and encoded again. Times are processor time for a
+frame: of the server's process, and of the same libraries with the same settings in programs of
+their own. *Lost by transcoding* is what a session without filters takes from the PSNR of the luma,
+at the same bit rate. Memory is the growth of the server for one more session.
+
+{costs}
+{peers}
+## Bad links
 
 An emulated link between two network namespaces, with a round trip of 50 ms and a queue of 64 KiB.
 Times are milliseconds from a frame's capture until its result has arrived, unless they say otherwise.
@@ -140,12 +153,18 @@ The time from the link's return until the first new frame is back; {runs} runs.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--peers", type=Path, required=True, help="folder of the program `codecs`")
+    parser.add_argument("--wire", type=Path, required=True, help="the program of Benchmarks/Wire")
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
-    seconds, runs = (6, 1) if arguments.quick else (20, 5)
+    seconds, runs, frames = (6, 1, 100) if arguments.quick else (20, 5, 300)
+    machine = Machine.now()
+    costs, peers = codecs_cost.rows(arguments.peers / "codecs", arguments.wire, frames)
     try:
         page = PAGE.format(
-            machine=Machine.now(), frame_rate=FRAME_RATE, runs=runs, losses=losses(seconds),
+            machine=machine, frames=frames, pipeline=codecs_cost.PIPELINE,
+            costs=table(codecs_cost.HEADER, costs),
+            peers=table(["H.264 in and out", "time", "Sidelight to it"], peers), frame_rate=FRAME_RATE, runs=runs, losses=losses(seconds),
             changes=changes(seconds / 2), cuts=cuts(runs))
     except LinkUnavailable as error:
         sys.exit(f"network namespaces or TUN devices are not permitted: {error}")

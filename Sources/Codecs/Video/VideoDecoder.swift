@@ -16,9 +16,6 @@ package final class VideoDecoder: @unchecked Sendable {  // one task at a time u
   /// The size of the pictures that the library's decoder has memory for.
   private var size: FrameSize?
 
-  /// The size of the pictures that a library's decoder has memory for, if there is one.
-  var allocatedSize: FrameSize? { self.library == nil ? nil : self.size }
-
   /// - Parameters:
   ///   - codec: The codec of the stream.
   ///   - pool: The pool of the frames.

@@ -4,11 +4,10 @@ import SidelightKernels
 // measured at 640x360 and 1280x720, and of the references that a stream may have.
 
 extension VideoDecoder {
-  /// An estimate of the library's memory in bytes; 0 while it has none.
-  package var memoryBytes: Int {
-    guard let size = self.allocatedSize else { return 0 }
+  /// An estimate of a decoder's memory in bytes.
+  package static func memoryByteCount(_ codec: VideoCodec, of size: FrameSize) -> Int {
     let bytesPerPixel =
-      switch self.codec {
+      switch codec {
       case .h264: 32
       case .vp8: 8
       case .vp9: 20
@@ -18,15 +17,15 @@ extension VideoDecoder {
   }
 }
 
-extension VideoEncoder {
-  /// An estimate of the library's memory in bytes.
-  package var memoryBytes: Int {
+extension VideoEncoderSettings {
+  /// An estimate of an encoder's memory in bytes.
+  package var memoryByteCount: Int {
     let bytesPerPixel =
-      switch self.settings.codec {
+      switch self.codec {
       case .h264: 16
       case .vp8: 36
       case .vp9, .av1: 90
       }
-    return 1_000_000 + bytesPerPixel * self.settings.size.pixelCount
+    return 1_000_000 + bytesPerPixel * self.size.pixelCount
   }
 }

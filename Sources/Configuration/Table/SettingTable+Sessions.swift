@@ -18,6 +18,10 @@ extension SettingTable {
         flag: "max-sessions-per-participant", change: .onReload,
         "Maximum number of sessions per participant of a caller."),
       Setting(
+        "limits.max-codec-bytes-per-caller", \.base.quotas.codecBytes,
+        Format.size(0 ... 1 << 40), change: .onReload,
+        "Maximum memory of the video decoders and encoders of one caller and its participants."),
+      Setting(
         "limits.max-load", \.base.maxLoad,
         Format.ratio(0.01 ... 1000).orZero("no limit"),
         flag: "max-load", use: .common, change: .onReload,

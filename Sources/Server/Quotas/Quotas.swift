@@ -16,6 +16,11 @@ public struct Quotas: Sendable, Hashable {
   ///   second; a larger frame passes once the bytes of one second are available, and delays the
   ///   next. Frames beyond the limit end as above.
   public var bytesPerSecond: Double?
+  /// - `codecBytes` (bytes, default: 4 GiB, range: 0 or more): memory of the decoders and encoders
+  ///   of video in all sessions, as estimated from codecs and sizes. Frames for which a decoder would
+  ///   exceed it are dropped with RATE_LIMITED, results for which an encoder would with STAGE_FAILED;
+  ///   both drops state RESOURCE_EXHAUSTED.
+  public var codecBytes = 4 << 30
   /// The limits of a participant, in addition to its caller's limits.
   public var participant = ParticipantQuotas()
 
@@ -36,6 +41,7 @@ public struct Quotas: Sendable, Hashable {
     }
     for (name, value) in [
       ("sessions", self.sessions), ("participant.sessions", self.participant.sessions ?? 0),
+      ("codecBytes", self.codecBytes),
     ] where value < 0 {
       throw ConfigurationError(setting: "quotas.\(name)", value: "\(value)", range: "0 or more")
     }

@@ -113,11 +113,12 @@ package final class RateLimiter: Sendable {
   }
 }
 
-/// The rates of a caller or of a participant.
+/// The limits of a caller or of a participant.
 struct RateLimits: Sendable, Hashable {
   let isParticipant: Bool
   let framesPerSecond: Double?
   let bytesPerSecond: Double?
+  let codecBytes: Int
 
   /// - Parameter identity: The caller or participant that the limits are for.
   init(_ quotas: Quotas, for identity: CallerIdentity) {
@@ -126,6 +127,7 @@ struct RateLimits: Sendable, Hashable {
       identity.isParticipant ? quotas.participant.framesPerSecond : quotas.framesPerSecond
     self.bytesPerSecond =
       identity.isParticipant ? quotas.participant.bytesPerSecond : quotas.bytesPerSecond
+    self.codecBytes = quotas.codecBytes
   }
 }
 
@@ -180,10 +182,13 @@ package final class CallerRateLimiter: Sendable {
   /// The limiter of a participant's caller, which accounts for the participant's frames too.
   private let parent: CallerRateLimiter?
   private let clock: SessionClock
+  /// The memory of the caller's video codecs, which all of its participants share.
+  let codecMemory: CodecMemory
 
   init(_ limits: RateLimits, parent: CallerRateLimiter?, clock: SessionClock) {
     self.state = Mutex(State(limits, at: clock.now()))
     self.parent = parent
+    self.codecMemory = parent?.codecMemory ?? CodecMemory(limit: limits.codecBytes)
     self.clock = clock
   }
 
@@ -236,6 +241,7 @@ package final class CallerRateLimiter: Sendable {
 
   /// Changes the limits, and fills all budgets if that is a change.
   func change(to limits: RateLimits) {
+    self.codecMemory.change(limit: limits.codecBytes)
     let now = self.clock.now()
     self.state.withLock { state in
       guard state.limits != limits else { return }

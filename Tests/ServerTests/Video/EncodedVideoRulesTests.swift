@@ -120,6 +120,67 @@ struct EncodedVideoRulesTests {
     #expect(answers.drops.map(\.reason) == [.paused, .notDecodable])
   }
 
+  @Test func `a stream whose decoder exceeds the caller's memory is dropped, and says so`()
+    async throws
+  {
+    let stream = try EncodedStream(.vp8, count: 2)
+    var configuration = ServerConfiguration()
+    configuration.quotas.codecBytes = 1_000_000
+    let answers = try await withServer(configuration) { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open { $0.output.format = .i420 }, .frame(1, stream.image(0)),
+          .frame(2, stream.image(1)),
+        ])
+      }
+    }
+    #expect(answers.frames.isEmpty)
+    #expect(answers.drops.map(\.reason) == [.rateLimited, .notDecodable])
+    #expect(answers.drops.first?.diagnostic.code == Int32(Status.Code.resourceExhausted.rawValue))
+    #expect(answers.drops.first?.diagnostic.message.contains("codec_bytes is 1000000") == true)
+  }
+
+  @Test func `results whose encoder exceeds the caller's memory are dropped, until it is free`()
+    async throws
+  {
+    let stream = try EncodedStream(.vp8, count: 4)
+    var configuration = ServerConfiguration()
+    // A decoder of VP8 takes 1.05 MB by estimate, an encoder 1.2 MB.
+    configuration.quotas.codecBytes = 2_500_000
+    try await withServer(configuration) { _, address in
+      try await withStub(address) { stub in
+        let messages: [Sidelight_V1_ClientMessage] =
+          [.open([.filter("sepiaTone")])]
+          + (0 ..< 4).map { .frame(UInt64($0 + 1), stream.image($0)) }
+        let (results, result) = AsyncStream<Void>.makeStream()
+        let shown = try await stub.process { writer in
+          var results = results.makeAsyncIterator()
+          for message in messages.prefix(2) { try await writer.write(message) }
+          await results.next()
+          // The first session has both codecs.
+          let second = try await stub.converse([
+            .open([.filter("sepiaTone")]) { $0.output.format = .vp8 },
+            .frame(1, .noise(.i420, 96, 64)),
+          ])
+          #expect(second.drops.map(\.reason) == [.stageFailed])
+          #expect(
+            second.drops.first?.diagnostic.code == Int32(Status.Code.resourceExhausted.rawValue))
+          for message in messages[2...] { try await writer.write(message) }
+        } onResponse: { response in
+          var shown = 0
+          for try await message in response.messages {
+            guard case .frame? = message.kind else { continue }
+            shown += 1
+            result.yield()
+          }
+          return shown
+        }
+        #expect(shown == 4)
+        #expect(try await stub.converse(messages).frames.count == 4)
+      }
+    }
+  }
+
   private static func override(_ address: Address, with pipeline: Pipeline) async throws {
     guard case .tcp(let host, let port) = address else { return }
     try await withGRPCClient(

@@ -9,6 +9,8 @@ enum Work: String {
   case vintage
   /// Five stages that the planner folds into one pass.
   case five
+  /// A look of two stages, which `dev/bench offload` has.
+  case look
   /// A Gaussian blur of radius 10.
   case blur
 
@@ -18,6 +20,7 @@ enum Work: String {
     case .none: []
     case .vintage: [.filter("vintage")]
     case .five: .fiveStages
+    case .look: [.filter("sepiaTone"), .filter("vignette", ["intensity": .number(1)])]
     case .blur: [.filter("gaussianBlur", ["radius": .number(10)])]
     }
   }

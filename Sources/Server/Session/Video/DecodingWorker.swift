@@ -1,4 +1,5 @@
 import GRPCCore
+import GRPCProtobuf
 import SidelightCodecs
 import SidelightKernels
 import SidelightWire
@@ -25,6 +26,8 @@ struct DecodingWorker: ~Copyable {
   private let session: Session
   private var tracker = ReferenceTracker()
   private var decoder: (codec: VideoCodec, decoder: VideoDecoder)?
+  /// The memory of the decoder.
+  private var memory: (codec: VideoCodec, size: FrameSize, reservation: CodecMemory.Reservation)?
   private let cost = CostEstimate(priorWork: .milliseconds(5))
   private var lastAnnouncement: Duration?
   /// The time since when all frames have been late before they were decoded.
@@ -73,6 +76,13 @@ struct DecodingWorker: ~Copyable {
     if let late = self.drop(forLateness: frame, header) {
       return self.resolver.drop(frame, late)
     }
+    do throws(GoogleRPCStatus) {
+      try self.reserveMemory(for: picture)
+    } catch {
+      self.recordFailure(at: sequence)
+      return self.resolver.drop(
+        frame, Drop(reason: .rateLimited, stage: .mailbox, diagnostic: error))
+    }
     do {
       guard let decoded = try await self.decode(frame, picture) else { return }
       self.tracker.recordDecoded(sequence, isKeyFrame: header.isKeyFrame)
@@ -88,11 +98,31 @@ struct DecodingWorker: ~Copyable {
     } catch {
       frame.span.record(error)
       frame.samples?.resolve(.unreadable)
-      self.decoder = nil
-      self.tracker.recordMissing(.damage)
-      self.announce(.damage, at: sequence)
+      self.recordFailure(at: sequence)
       self.resolver.drop(frame, undecodable: error.violation(in: frame.message.image))
     }
+  }
+
+  /// Releases the decoder after a frame that was not decoded.
+  private mutating func recordFailure(at sequence: UInt64) {
+    self.decoder = nil
+    self.memory = nil
+    self.tracker.recordMissing(.damage)
+    self.announce(.damage, at: sequence)
+  }
+
+  /// Reserves the memory that the decoder takes for a picture's size.
+  ///
+  /// - Throws: RESOURCE_EXHAUSTED if the caller's codecs would exceed their memory.
+  private mutating func reserveMemory(for picture: EncodedPicture) throws(GoogleRPCStatus) {
+    let (codec, size) = (picture.codec, picture.header.size)
+    if let memory = self.memory, memory.codec == codec, memory.size == size { return }
+    // The decoder of the earlier size ends.
+    self.decoder = nil
+    self.memory = nil
+    let reservation = try self.session.rateLimiter.codecMemory.reserve(
+      VideoDecoder.memoryByteCount(codec, of: size))
+    self.memory = (codec, size, reservation)
   }
 
   /// Decodes a frame on a compute thread.

@@ -40,6 +40,8 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   private let session: Session
   private let cost = CostEstimate(priorWork: .milliseconds(8))
   private var encoder: VideoEncoder?
+  /// The memory of the encoder.
+  private var memory: CodecMemory.Reservation?
   /// The number of the last frame that was sent as it was received, or `nil` if the last one was
   /// encoded here.
   private var lastPassed: UInt64?
@@ -160,7 +162,9 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
 
   /// Returns the encoder for a picture. Its size may change with any frame; the next frame is then
   /// a key frame.
-  private func encoder(for picture: UnencodedPicture) throws(CodecError) -> VideoEncoder {
+  ///
+  /// - Throws: `CodecError`, or RESOURCE_EXHAUSTED if the caller's codecs would exceed their memory.
+  private func encoder(for picture: UnencodedPicture) throws -> VideoEncoder {
     let settings = self.settings(for: picture)
     if let encoder = self.encoder {
       if encoder.settings.isClose(to: settings) { return encoder }
@@ -169,6 +173,9 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
         return encoder
       }
     }
+    self.encoder = nil
+    self.memory = nil
+    self.memory = try self.session.rateLimiter.codecMemory.reserve(settings.memoryByteCount)
     let encoder = try VideoEncoder(settings)
     self.encoder = encoder
     self.needsKeyFrame = true
@@ -247,7 +254,7 @@ extension Drop {
     } else {
       self.init(
         reason: .stageFailed, stage: .outbox,
-        diagnostic: (error as? FieldViolation)?.status
+        diagnostic: (error as? GoogleRPCStatus) ?? (error as? FieldViolation)?.status
           ?? GoogleRPCStatus(
             code: .internalError, message: "The frame cannot be encoded: \(error)"))
     }

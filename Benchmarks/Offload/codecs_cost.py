@@ -1,0 +1,266 @@
+"""The cost of encoded video: a session's processor time, next to its codecs and filter alone,
+GStreamer and ffmpeg; its bytes, quality and memory."""
+
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import numpy
+
+from sidelight_testing.contract import image, service, session
+from sidelight_testing.process import cpu_seconds, resident_bytes
+from sidelight_testing.server import Server, connect
+from sidelight_testing.session import Session
+
+FRAME_RATE = 30
+BIT_RATES = {(1280, 720): 2_500_000, (640, 360): 800_000}
+CODECS = {"h264": image.PIXEL_FORMAT_H264, "vp8": image.PIXEL_FORMAT_VP8,
+          "vp9": image.PIXEL_FORMAT_VP9}
+NAMES = {"h264": "H.264", "vp8": "VP8", "vp9": "VP9"}
+PIPELINE = "sepiaTone, vignette(intensity: 1)"
+
+
+@dataclass
+class Clip:
+    """A moving picture as raw I420, encoded by the library alone, and decoded again by it."""
+
+    size: tuple[int, int]
+    raw: Path
+    encoded: Path
+    decoded: Path
+    #: Processor time for each frame in milliseconds.
+    encode_ms: float
+    decode_ms: float
+
+    @property
+    def units(self) -> list[bytes]:
+        content, units = self.encoded.read_bytes(), []
+        while content:
+            length = int.from_bytes(content[:4], "little")
+            units.append(content[4 : 4 + length])
+            content = content[4 + length :]
+        return units
+
+
+def draw(folder: Path, size: tuple[int, int], frames: int) -> Path:
+    """Draws raw video: the view moves over a picture of SIDELIGHT_TEST_MEDIA, else over a drawn
+    one, with the noise of a camera."""
+    width, height = size
+    path = folder / f"{width}x{height}.yuv"
+    picture = Path(os.environ.get("SIDELIGHT_TEST_MEDIA", "")) / "coffee.png"
+    source = (["-loop", "1", "-i", picture] if picture.is_file()
+              else ["-f", "lavfi", "-i", f"mandelbrot=size={width}x{height}:start_scale=.2"])
+    view = (f"scale={width * 5 // 4}:{height * 5 // 4},"
+            f"crop={width}:{height}:(iw-ow)/2*(1+sin(n/20)):(ih-oh)/2*(1+cos(n/31)),"
+            "noise=alls=3:allf=t,format=yuv420p")
+    subprocess.run(["ffmpeg", "-loglevel", "error", *source, "-vf", view, "-frames:v", str(frames),
+                    "-f", "rawvideo", path], check=True)
+    return path
+
+
+def make_clip(codecs: Path, codec: str, raw: Path, size: tuple[int, int]) -> Clip:
+    encoded, decoded = raw.with_suffix(f".{codec}"), raw.with_suffix(f".{codec}.yuv")
+    sizes = "x".join(map(str, size))
+    encode = _run(codecs, "encode", codec, sizes, str(BIT_RATES[size]), raw, encoded)
+    decode = _run(codecs, "decode", codec, encoded, decoded)
+    return Clip(size, raw, encoded, decoded, encode, decode)
+
+
+def _run(codecs: Path, *arguments: object) -> float:
+    done = subprocess.run([codecs, *arguments], check=True, capture_output=True, text=True)
+    figures = json.loads(done.stdout)
+    return figures["milliseconds"] / figures["frames"]
+
+
+def filter_alone(wire: Path, size: tuple[int, int]) -> float:
+    """The time of the pipeline on raw frames without a server, in milliseconds."""
+    done = subprocess.run(
+        [wire, "kernel", "--format", "i420", "--size", "x".join(map(str, size)), "--work", "look",
+         "--warm-up", "0.5", "--seconds", "3"],
+        check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])["work_us"] / 1e3
+
+
+@dataclass
+class Served:
+    """What a session gave."""
+
+    #: Processor time of the server for each frame in milliseconds.
+    cpu_ms: float
+    #: Bytes of a result, on average.
+    bytes: float
+    units: list[bytes]
+
+
+def stream(server: Server, codec: str, clip: Clip, pipeline: str) -> Served:
+    """Sends a clip through a session as fast as its credits permit, and returns the results."""
+    units = clip.units
+    channel = connect(server.addresses["tcp"], ("grpc.max_receive_message_length", -1))
+    with channel, _open(channel, codec, clip, pipeline) as call:
+        credits = threading.Semaphore(call.opened.frames_in_flight)
+        results: list[bytes] = []
+        begin = 0.0
+        # The first frames fill caches and pools.
+        warm_up = len(units) // 5
+
+        def send() -> None:
+            for number, unit in enumerate(units, 1):
+                credits.acquire()
+                call.send_frame(
+                    image.Image(format=CODECS[codec], inline=unit), sequence=number,
+                    capture_time_ns=number * 1_000_000_000 // FRAME_RATE)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        while len(results) < len(units):
+            message = call.receive_message()
+            kind = message.WhichOneof("kind")
+            assert kind != "dropped", message
+            if kind != "frame":
+                continue
+            results.append(message.frame.image.inline)
+            credits.release()
+            if len(results) == warm_up:
+                begin = cpu_seconds(server.process)
+        spent = cpu_seconds(server.process) - begin
+        sender.join()
+    return Served(spent * 1e3 / (len(units) - warm_up),
+                  sum(map(len, results)) / len(results), results)
+
+
+def _open(channel: grpc.Channel, codec: str, clip: Clip, pipeline: str) -> Session:
+    output = session.OutputSpec(format=CODECS[codec])
+    output.encoder.bit_rate = BIT_RATES[clip.size]
+    return Session(
+        service.FrameFilterStub(channel), 600, pipeline_text=pipeline, output=output,
+        drop_policy=session.DROP_POLICY_NEVER_DROP)
+
+
+def memory_per_session(codec: str, clip: Clip, sessions: int = 8) -> float:
+    """The resident memory that a session adds to a server, in MB."""
+    units = clip.units[:4]
+    resident = []
+    with Server() as server, connect(
+        server.addresses["tcp"], ("grpc.max_receive_message_length", -1)
+    ) as channel:
+        calls = []
+        for _ in range(sessions + 1):
+            call = _open(channel, codec, clip, PIPELINE)
+            calls.append(call.__enter__())
+            for number, unit in enumerate(units, 1):
+                call.send_frame(image.Image(format=CODECS[codec], inline=unit), sequence=number)
+                while call.receive_message().WhichOneof("kind") != "frame":
+                    pass
+            resident.append(resident_bytes(server.process))
+        for call in calls:
+            call.__exit__(None, None, None)
+    return (resident[-1] - resident[0]) / sessions / 1e6
+
+
+def psnr(raw: Path, other: Path, size: tuple[int, int]) -> float:
+    """The mean PSNR of the luma of two raw videos in dB."""
+    count = size[0] * size[1]
+    frames = [numpy.memmap(path, numpy.uint8, "r").reshape(-1, count * 3 // 2)[:, :count]
+              for path in (raw, other)]
+    values = []
+    for one, two in zip(*frames):
+        error = numpy.mean((one.astype(numpy.float32) - two) ** 2)
+        values.append(99 if error == 0 else 10 * numpy.log10(255 * 255 / error))
+    return float(numpy.mean(values))
+
+
+def transcoding_loss(codecs: Path, codec: str, clip: Clip, units: list[bytes]) -> float:
+    """The quality that a session without filters takes from a stream of the same rate, in dB."""
+    stream_file = clip.raw.with_suffix(f".{codec}.again")
+    stream_file.write_bytes(b"".join(len(unit).to_bytes(4, "little") + unit for unit in units))
+    decoded = stream_file.with_suffix(".yuv2")
+    _run(codecs, "decode", codec, stream_file, decoded)
+    return psnr(clip.raw, clip.decoded, clip.size) - psnr(clip.raw, decoded, clip.size)
+
+
+def processor_time(command: list[object]) -> float:
+    """The processor time of a command in milliseconds."""
+    def spent() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+    before = spent()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return (spent() - before) * 1e3
+
+
+def peers(clip: Clip) -> list[tuple[str, float]]:
+    """The processor time of GStreamer and ffmpeg for a frame of H.264 in milliseconds: of a whole
+    clip less that of its first fifth, which holds their start."""
+    units = clip.units
+    part = len(units) // 5
+    streams = []
+    for name, selected in (("whole", units), ("part", units[:part])):
+        streams.append(clip.raw.with_suffix(f".{name}.h264es"))
+        streams[-1].write_bytes(b"".join(selected))
+    rate = BIT_RATES[clip.size]
+    commands = {
+        "GStreamer: `openh264dec ! videobalance ! openh264enc`": lambda path: [
+            "gst-launch-1.0", "-q", "filesrc", f"location={path}", "!", "h264parse", "!",
+            "openh264dec", "!", "videobalance", "saturation=0.5", "!", "openh264enc",
+            f"bitrate={rate}", "complexity=low", "!", "fakesink"],
+        "ffmpeg: `h264`, `colorchannelmixer`, `vignette`, `libx264` ultrafast": lambda path: [
+            "ffmpeg", "-threads", "1", "-f", "h264", "-i", path, "-vf",
+            "colorchannelmixer=.393:.769:.189:0:.349:.686:.168:0:.272:.534:.131,vignette,"
+            "format=yuv420p", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency",
+            "-threads", "1", "-b:v", str(rate), "-f", "null", "-"],
+    }
+    rows = []
+    for name, command in commands.items():
+        try:
+            times = [processor_time(command(path)) for path in streams]
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"skipped: {name}: {error}", flush=True)
+            continue
+        rows.append((name, (times[0] - times[1]) / (len(units) - part)))
+    return rows
+
+
+HEADER = ["codec and size", "server", "decoder + filter + encoder alone", "ratio",
+          "of these: decoder, filter, encoder", "bytes of a result", "sessions of 30 fps per core",
+          "MB per session", "lost by transcoding"]
+
+
+def rows(codecs: Path, wire: Path, frames: int) -> tuple[list[list[str]], list[list[str]]]:
+    """Returns the rows of the table of sessions, and of the table of peers."""
+    lines, others = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for size in BIT_RATES:
+            raw = draw(folder, size, frames)
+            look = filter_alone(wire, size)
+            for codec in CODECS:
+                clip = make_clip(codecs, codec, raw, size)
+                alone = clip.decode_ms + look + clip.encode_ms
+                with Server() as server:
+                    served = stream(server, codec, clip, PIPELINE)
+                # The encoder's bit rate keeps the stream from being passed on.
+                with Server() as server:
+                    plain = stream(server, codec, clip, "")
+                loss = transcoding_loss(codecs, codec, clip, plain.units)
+                lines.append([
+                    f"{NAMES[codec]}, {size[1]}p at {BIT_RATES[size] / 1e6:g} Mbit/s",
+                    f"{served.cpu_ms:.2f} ms", f"{alone:.2f} ms", f"{served.cpu_ms / alone:.2f}",
+                    f"{clip.decode_ms:.2f}, {look:.2f}, {clip.encode_ms:.2f}",
+                    f"{served.bytes:,.0f}", f"{1000 / FRAME_RATE / served.cpu_ms:.1f}",
+                    f"{memory_per_session(codec, clip):.0f}", f"{loss:.2f} dB",
+                ])
+                print(*lines[-1], sep=" | ", flush=True)
+                if codec == "h264":
+                    peer_rows = peers(clip)
+                    others.append([f"Sidelight, {size[1]}p", f"{served.cpu_ms:.2f} ms", "1.00"])
+                    for peer, time in peer_rows:
+                        others.append([f"{peer}, {size[1]}p", f"{time:.2f} ms",
+                                       f"{served.cpu_ms / time:.2f}"])
+                clip.decoded.unlink()
+    return lines, others
