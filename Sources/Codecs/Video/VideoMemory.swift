@@ -1,4 +1,4 @@
-import SidelightKernels
+package import SidelightKernels
 
 // Estimates of the memory of libraries, for quotas: upper bounds of the resident memory that was
 // measured at 640x360 and 1280x720, and of the references that a stream may have.
