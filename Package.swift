@@ -515,7 +515,7 @@ let package = Package(
 if Context.environment["SIDELIGHT_FUZZ"] != nil {
   let fuzzTargets = [
     "asset", "font", "frame", "geometry", "jpeg", "kernel", "model", "pipeline", "pipeline-text",
-    "slots", "text", "upload", "websocket",
+    "slots", "text", "upload", "video", "websocket",
   ]
 
   package.targets += [

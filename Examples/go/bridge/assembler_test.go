@@ -1,9 +1,11 @@
 package bridge
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v3"
 )
 
 // dataSize is the number of bytes in a packet, besides the descriptor of VP8.
@@ -34,9 +36,9 @@ func packets(sizes ...int) []*rtp.Packet {
 }
 
 // assemble returns the frames that packets result in.
-func assemble(packets []*rtp.Packet) []*encodedFrame {
-	assembler := newAssembler()
-	var result []*encodedFrame
+func assemble(packets []*rtp.Packet) []*assembledFrame {
+	assembler := newAssembler(supported[webrtc.MimeTypeVP8])
+	var result []*assembledFrame
 	for _, packet := range packets {
 		assembler.push(packet)
 		for frame := assembler.pop(); frame != nil; frame = assembler.pop() {
@@ -47,14 +49,14 @@ func assemble(packets []*rtp.Packet) []*encodedFrame {
 }
 
 func TestAFrameIsCompleteWithItsLastPacket(t *testing.T) {
-	assembler := newAssembler()
+	assembler := newAssembler(supported[webrtc.MimeTypeVP8])
 	for index, packet := range packets(3, 1, 2) {
 		assembler.push(packet)
 		frame := assembler.pop()
 		if (frame != nil) != packet.Marker {
 			t.Fatalf("packet %d: the frame is %v", index, frame)
 		}
-		if frame != nil && (frame.timestamp != packet.Timestamp || frame.followsLoss) {
+		if frame != nil && (frame.Timestamp != packet.Timestamp || frame.followsLoss) {
 			t.Fatalf("packet %d: the frame is %+v", index, frame)
 		}
 	}
@@ -73,9 +75,9 @@ func TestPacketsAreOrderedAndRepeatedOnesIgnored(t *testing.T) {
 	}
 	number := byte(65500 & 0xff)
 	for _, frame := range frames {
-		for index := 0; index < len(frame.data); index += dataSize {
-			if frame.data[index] != number {
-				t.Fatalf("packet %d instead of %d", frame.data[index], number)
+		for index := 0; index < len(frame.Data); index += dataSize {
+			if frame.Data[index] != number {
+				t.Fatalf("packet %d instead of %d", frame.Data[index], number)
 			}
 			number++
 		}
@@ -96,12 +98,12 @@ func TestALossEndsOnlyItsFrames(t *testing.T) {
 	seen := map[uint32]bool{}
 	losses := 0
 	for _, frame := range frames {
-		seen[frame.timestamp] = true
+		seen[frame.Timestamp] = true
 		if frame.followsLoss {
 			losses++
 		}
-		if len(frame.data) != 3*dataSize {
-			t.Fatalf("frame %d has %d bytes", frame.timestamp, len(frame.data))
+		if len(frame.Data) != 3*dataSize {
+			t.Fatalf("frame %d has %d bytes", frame.Timestamp, len(frame.Data))
 		}
 	}
 	if seen[10] || len(seen) != 99 || losses != 1 {
@@ -112,7 +114,7 @@ func TestALossEndsOnlyItsFrames(t *testing.T) {
 func TestALongFrameIsNoLoss(t *testing.T) {
 	const size = 3 * maxLatePackets
 	frames := assemble(packets(size, 1))
-	if len(frames) != 2 || frames[0].followsLoss || len(frames[0].data) != size*dataSize {
+	if len(frames) != 2 || frames[0].followsLoss || len(frames[0].Data) != size*dataSize {
 		t.Fatalf("%d frames", len(frames))
 	}
 }
@@ -120,7 +122,7 @@ func TestALongFrameIsNoLoss(t *testing.T) {
 func TestAFrameWithoutAnEndIsLost(t *testing.T) {
 	endless := packets(maxPackets + 1)
 	endless[maxPackets].Marker = false
-	assembler := newAssembler()
+	assembler := newAssembler(supported[webrtc.MimeTypeVP8])
 	for _, packet := range endless {
 		assembler.push(packet)
 		if len(assembler.packets) > maxPackets {
@@ -129,5 +131,47 @@ func TestAFrameWithoutAnEndIsLost(t *testing.T) {
 	}
 	if !assembler.hasLoss {
 		t.Fatal("no loss")
+	}
+}
+
+func TestAccessUnitsOfH264AreJoinedAndKeyFramesKnown(t *testing.T) {
+	codec := supported[webrtc.MimeTypeH264]
+	large := append([]byte{0, 0, 0, 1, 0x65}, bytes.Repeat([]byte{0x80}, 3*maxPayload)...)
+	sets := []byte{0, 0, 0, 1, 0x67, 1, 2, 3, 0, 0, 0, 1, 0x68, 4, 5}
+	delta := []byte{0, 0, 0, 1, 0x41, 6, 7, 8}
+	key := append(append([]byte{}, sets...), large...)
+	payloader := codec.newPayloader()
+	assembler := newAssembler(codec)
+	number := uint16(0)
+	var frames []*assembledFrame
+	for timestamp, unit := range [][]byte{key, delta, key} {
+		payloads := payloader.Payload(maxPayload, unit)
+		for index, payload := range payloads {
+			assembler.push(&rtp.Packet{
+				Header: rtp.Header{
+					SequenceNumber: number, Timestamp: uint32(timestamp),
+					Marker: index == len(payloads)-1,
+				},
+				Payload: payload,
+			})
+			number++
+		}
+		for frame := assembler.pop(); frame != nil; frame = assembler.pop() {
+			frames = append(frames, frame)
+		}
+	}
+	if len(frames) != 3 {
+		t.Fatalf("%d frames", len(frames))
+	}
+	for index, unit := range [][]byte{key, delta, key} {
+		if frame := frames[index]; !bytes.Equal(frame.Data, unit) || frame.IsKeyFrame != (index != 1) {
+			t.Fatalf("frame %d: key frame %v, %d bytes", index, frame.IsKeyFrame, len(frame.Data))
+		}
+	}
+}
+
+func TestATrackOfAnotherCodecIsRefused(t *testing.T) {
+	if _, err := NewWriter("track", webrtc.MimeTypeAV1); err == nil {
+		t.Fatal("no error")
 	}
 }

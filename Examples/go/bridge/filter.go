@@ -12,21 +12,25 @@ import (
 
 	"sidelight.example/go/sidelight"
 	pb "sidelight.example/go/sidelightv1"
-	"sidelight.example/go/vp8"
 )
 
 const (
 	openTimeout  = 5 * time.Second
 	firstRetry   = 50 * time.Millisecond
 	longestRetry = 2 * time.Second
+	// keyFrameInterval is the minimum time between two requests to the sender.
+	keyFrameInterval = 500 * time.Millisecond
+	// The range of the server's encoders, in bits per second.
+	minBitRate, maxBitRate = 20_000, 100_000_000
 )
 
 // Options are the options of a filter.
 type Options struct {
 	sidelight.Options
-	// Kilobits is the bit rate of the filtered track, in kilobits per second.
-	Kilobits int
-	// ShowsUnfiltered is whether pictures are shown without a filter while there is no server. It is
+	// MimeType is the codec of both tracks, as they were negotiated: webrtc.MimeTypeVP8 or
+	// webrtc.MimeTypeH264.
+	MimeType string
+	// ShowsUnfiltered is whether frames are shown without a filter while there is no server. It is
 	// false for pipelines that hide something; the track then pauses.
 	ShowsUnfiltered bool
 	// OnOutcome receives every outcome. It must return quickly.
@@ -35,8 +39,8 @@ type Options struct {
 	OnConnection func(error)
 }
 
-// Filter is a track whose pictures go through a session. The newest pictures win towards the server
-// and towards the encoder. A lost session is opened again with its newest resume token.
+// Filter is a track whose frames go through a session, encoded. A lost session is opened again with
+// its newest resume token, and goes on with the sender's next key frame.
 type Filter struct {
 	client  *sidelight.Client
 	options Options
@@ -47,11 +51,16 @@ type Filter struct {
 	mutex      sync.Mutex
 	session    *sidelight.Session
 	unfiltered int
+	// showsOriginals is whether the track shows the frames of the sender since a key frame.
+	showsOriginals bool
+	sendRequest    func()
+	requested      time.Time
+	bitRate        uint32
 }
 
 // NewFilter opens a session. The filtered track is Output().Track.
 func NewFilter(client *sidelight.Client, options Options) (*Filter, error) {
-	output, err := NewWriter("filtered", options.Kilobits)
+	output, err := NewWriter("filtered", options.MimeType)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +68,17 @@ func NewFilter(client *sidelight.Client, options Options) (*Filter, error) {
 	filter := &Filter{
 		client: client, options: options, output: output, cancel: cancel, done: make(chan struct{}),
 	}
+	filter.options.OnEvent = func(event *pb.ServerMessage) {
+		if event.GetKeyFrameNeeded() != nil {
+			filter.requestKeyFrame()
+		}
+		if options.OnEvent != nil {
+			options.OnEvent(event)
+		}
+	}
 	openContext, stop := context.WithTimeout(ctx, openTimeout)
 	defer stop()
-	session, err := client.Open(openContext, options.Options)
+	session, err := client.Open(openContext, filter.options.Options)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -92,41 +109,77 @@ func (f *Filter) Session() *sidelight.Session {
 	return f.session
 }
 
-// Unfiltered returns the number of pictures that arrived while there was no session.
+// Unfiltered returns the number of frames that arrived while there was no session.
 func (f *Filter) Unfiltered() int {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	return f.unfiltered
 }
 
-// Read filters a remote track until it ends.
+// Read filters a remote track until it ends. The sender is asked for a key frame where the server or
+// a receiver needs one.
 func (f *Filter) Read(track *webrtc.TrackRemote, peer *webrtc.PeerConnection) error {
-	requestKeyFrame := func() {
+	f.mutex.Lock()
+	f.sendRequest = func() {
 		// A request that is lost is repeated with the next frame that cannot be decoded.
 		_ = peer.WriteRTCP([]rtcp.Packet{
 			&rtcp.PictureLossIndication{MediaSSRC: uint32(track.SSRC())},
 		})
 	}
-	return Read(track, requestKeyFrame, f.offer)
+	f.mutex.Unlock()
+	return Read(track, f.requestKeyFrame, f.offer)
 }
 
-// ReadRequests handles the requests of a receiver for key frames, until the sender ends.
+// ReadRequests passes the requests of a receiver on to the server's encoder, until the sender ends:
+// for key frames, and for a bit rate.
 func (f *Filter) ReadRequests(sender *webrtc.RTPSender) error {
-	for {
-		packets, _, err := sender.ReadRTCP()
-		if err != nil {
-			return err
-		}
-		for _, packet := range packets {
-			switch packet.(type) {
-			case *rtcp.PictureLossIndication, *rtcp.FullIntraRequest:
-				f.output.RequestKeyFrame()
-			}
-		}
+	return ReadRequests(sender, func() {
+		// Without a session the receiver repeats its request.
+		_ = f.Session().RequestKeyFrame(context.Background())
+	}, func(bitRate uint32) {
+		ctx, stop := context.WithTimeout(context.Background(), openTimeout)
+		defer stop()
+		_ = f.SetBitRate(ctx, bitRate)
+	})
+}
+
+// SetBitRate sets the bit rate of the filtered track in bits per second, as a receiver or a
+// congestion controller estimates it, within the range of the server's encoders. Changes of less
+// than a tenth are ignored.
+func (f *Filter) SetBitRate(ctx context.Context, bitRate uint32) error {
+	if bitRate < minBitRate {
+		bitRate = minBitRate
+	} else if bitRate > maxBitRate {
+		bitRate = maxBitRate
+	}
+	f.mutex.Lock()
+	last := f.bitRate
+	isSmall := last > 0 && bitRate > last-last/10 && bitRate < last+last/10
+	if !isSmall {
+		f.bitRate = bitRate
+	}
+	session := f.session
+	f.mutex.Unlock()
+	if isSmall {
+		return nil
+	}
+	return session.SetBitRate(ctx, bitRate)
+}
+
+func (f *Filter) requestKeyFrame() {
+	f.mutex.Lock()
+	send := f.sendRequest
+	isDue := time.Since(f.requested) >= keyFrameInterval
+	if isDue {
+		f.requested = time.Now()
+	}
+	f.mutex.Unlock()
+	if isDue && send != nil {
+		send()
 	}
 }
 
-// Close finishes the pictures that were offered, and ends the session.
+// Close finishes the frames that were offered, and ends the session.
 func (f *Filter) Close() {
 	f.Session().Finish()
 	select {
@@ -139,27 +192,32 @@ func (f *Filter) Close() {
 	f.output.Close()
 }
 
-// offer passes a picture to the session, or shows it without one.
-func (f *Filter) offer(picture *vp8.Picture, timestamp uint32) {
+// offer passes a frame to the session, or shows it without one.
+func (f *Filter) offer(frame *Frame) {
 	session := f.Session()
 	if session.IsOpen() {
 		session.Offer(&pb.Frame{
-			RtpTimestamp: timestamp,
+			RtpTimestamp: frame.Timestamp,
 			Image: &pb.Image{
-				Format: pb.PixelFormat_PIXEL_FORMAT_I420,
-				Width:  uint32(picture.Width),
-				Height: uint32(picture.Height),
-				Pixels: &pb.Image_Inline{Inline: picture.Pixels},
+				Format:  f.output.codec.format,
+				Encoded: &pb.EncodedPicture{KeyFrame: frame.IsKeyFrame},
+				Pixels:  &pb.Image_Inline{Inline: frame.Data},
 			},
 		})
 		return
 	}
 	f.mutex.Lock()
 	f.unfiltered++
+	// The receiver has no frame on which a frame of the sender depends.
+	f.showsOriginals = f.options.ShowsUnfiltered && (f.showsOriginals || frame.IsKeyFrame)
+	isShown := f.showsOriginals
 	f.mutex.Unlock()
-	if f.options.ShowsUnfiltered {
+	switch {
+	case isShown:
 		// The track is closed if it cannot be written.
-		_ = f.output.Write(picture, timestamp)
+		_ = f.output.Write(frame)
+	case f.options.ShowsUnfiltered:
+		f.requestKeyFrame()
 	}
 }
 
@@ -180,7 +238,7 @@ func (f *Filter) run(ctx context.Context) {
 	}
 }
 
-// show writes pictures until the session ends. It returns nil if the session was finished.
+// show writes frames until the session ends. It returns nil if the session was finished.
 func (f *Filter) show(ctx context.Context, session *sidelight.Session) error {
 	for {
 		outcome, err := session.Next(ctx)
@@ -198,13 +256,12 @@ func (f *Filter) show(ctx context.Context, session *sidelight.Session) error {
 			continue
 		}
 		image := frame.GetImage()
-		picture := &vp8.Picture{
-			Width:  int(image.GetWidth()),
-			Height: int(image.GetHeight()),
-			Pixels: image.GetInline(),
-		}
 		// The track is closed if it cannot be written.
-		_ = f.output.Write(picture, frame.RtpTimestamp)
+		_ = f.output.Write(&Frame{
+			Data:       image.GetInline(),
+			Timestamp:  frame.RtpTimestamp,
+			IsKeyFrame: image.GetEncoded().GetKeyFrame(),
+		})
 	}
 }
 
@@ -220,8 +277,12 @@ func (f *Filter) reopen(ctx context.Context, lost *sidelight.Session) bool {
 		stop()
 		if err == nil {
 			f.mutex.Lock()
-			f.session = session
+			f.session, f.showsOriginals = session, false
+			bitRate := f.bitRate
 			f.mutex.Unlock()
+			if bitRate > 0 {
+				_ = session.SetBitRate(ctx, bitRate)
+			}
 			return true
 		}
 		if failure, is := err.(*sidelight.Error); is && failure.Code == codes.FailedPrecondition {

@@ -1,55 +1,62 @@
 package main
 
-import "sidelight.example/go/vp8"
+import (
+	"sync"
+	"time"
 
-const (
-	width, height = 320, 180
-	// The top rows have the number of the picture, one block per bit.
-	counterBits   = 16
-	counterHeight = 44
-	blockWidth    = width / counterBits
-	dark, light   = 40, 200
+	"sidelight.example/go/bridge"
 )
 
-// camera returns a grey picture with its number in the top rows, and the luma of the rest.
-func camera(number int) (*vp8.Picture, int) {
-	luma := 40 + (7*number)%160
-	pixels := make([]byte, vp8.Size(width, height))
-	for index := range pixels {
-		switch x, y := index%width, index/width; {
-		case index >= width*height:
-			pixels[index] = 128
-		case y >= counterHeight:
-			pixels[index] = byte(luma)
-		case number>>(counterBits-1-x/blockWidth)&1 == 1:
-			pixels[index] = light
-		default:
-			pixels[index] = dark
-		}
-	}
-	return &vp8.Picture{Width: width, Height: height, Pixels: pixels}, luma
+// camera sends the frames of a file at the file's rate, again and again. It cannot encode: a request
+// for a key frame makes it skip to the next one of the file.
+type camera struct {
+	video  *video
+	output *bridge.Writer
+
+	mutex sync.Mutex
+	skips bool
 }
 
-// inspect returns the number in a picture, and the mean luma in the middle of the rest.
-func inspect(picture *vp8.Picture) (number, luma int) {
-	for bit := 0; bit < counterBits; bit++ {
-		number <<= 1
-		if mean(picture, bit*blockWidth+blockWidth/2, counterHeight/2) > (dark+light)/2 {
-			number |= 1
-		}
-	}
-	return number, mean(picture, picture.Width/2, (counterHeight+picture.Height)/2)
+// skip makes the next frame a key frame.
+func (c *camera) skip() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.skips = true
 }
 
-// mean returns the mean luma around a position.
-func mean(picture *vp8.Picture, x, y int) int {
-	const radius = 4
-	sum, count := 0, 0
-	for row := y - radius; row <= y+radius; row++ {
-		for column := x - radius; column <= x+radius; column++ {
-			sum += int(picture.Pixels[row*picture.Width+column])
-			count++
+// capture sends frames until it is stopped, and returns their number.
+func (c *camera) capture(stop chan struct{}) int {
+	ticker := time.NewTicker(c.video.interval)
+	defer ticker.Stop()
+	position := 0
+	for count := 0; ; count++ {
+		select {
+		case <-stop:
+			return count
+		case <-ticker.C:
+			position = c.next(position)
+			frame := c.video.frames[position]
+			frame.Timestamp = uint32(firstTimestamp + count*ticksPerPicture)
+			say("captured %d %d", count, position)
+			if err := c.output.Write(&frame); err != nil {
+				say("the camera failed: %v", err)
+			}
+			position++
 		}
 	}
-	return (sum + count/2) / count
+}
+
+// next returns the position of the next frame to send.
+func (c *camera) next(position int) int {
+	c.mutex.Lock()
+	skips := c.skips
+	c.skips = false
+	c.mutex.Unlock()
+	frames := c.video.frames
+	position %= len(frames)
+	// The first frame is a key frame.
+	for skips && !frames[position].IsKeyFrame {
+		position = (position + 1) % len(frames)
+	}
+	return position
 }

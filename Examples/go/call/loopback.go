@@ -8,14 +8,15 @@ import (
 	"github.com/pion/webrtc/v3"
 )
 
-// newPeer returns a peer that offers VP8 only, and connects to peers on this host only.
-func newPeer() (*webrtc.PeerConnection, error) {
+// newPeer returns a peer that offers one codec, and connects to peers on this host only.
+func newPeer(mimeType string) (*webrtc.PeerConnection, error) {
 	media := &webrtc.MediaEngine{}
 	err := media.RegisterCodec(webrtc.RTPCodecParameters{
 		RTPCodecCapability: webrtc.RTPCodecCapability{
-			MimeType: webrtc.MimeTypeVP8, ClockRate: 90000,
+			MimeType: mimeType, ClockRate: 90000,
 			RTCPFeedback: []webrtc.RTCPFeedback{
 				{Type: "nack"}, {Type: "nack", Parameter: "pli"}, {Type: "ccm", Parameter: "fir"},
+				{Type: "goog-remb"},
 			},
 		},
 		PayloadType: 96,

@@ -1,10 +1,12 @@
-// Command call runs a call of two peers in one process: a participant with a generated camera, and
-// a media server that sends the participant's track back, filtered by Sidelight.
+// Command call runs a call of two peers in one process: a participant that sends the video of a
+// file, again and again, and a media server that sends the participant's track back, filtered by
+// Sidelight. The participant writes the filtered track to another file. Both files are IVF, with VP8
+// or H.264.
 //
-//	call 127.0.0.1:50051 'colorInvert @region(0, 0.25h, 1w, 0.75h)' 15
+//	call 127.0.0.1:50051 'colorInvert @region(0, 0.25h, 1w, 0.75h)' in.ivf out.ivf
 //
-// Every line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`, `end`. Every
-// line of the output is an event.
+// Every line of the input is a command: `select TEXT`, `update STAGE PARAMETER NUMBER`, `pause`,
+// `resume`, `estimate BITS_PER_SECOND`, `refresh`, `end`. Every line of the output is an event.
 package main
 
 import (
@@ -12,20 +14,18 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/pion/rtcp"
 	"github.com/pion/webrtc/v3"
 
 	"sidelight.example/go/bridge"
 	"sidelight.example/go/sidelight"
-	"sidelight.example/go/vp8"
 )
 
 const (
-	kilobits      = 1000
 	answerTimeout = 10 * time.Second
 	// The RTP timestamp of the picture with number 0. The ticks of a picture do not depend on the
 	// frame rate, so every timestamp names its picture.
@@ -37,14 +37,10 @@ const (
 func number(timestamp uint32) int { return int(timestamp-firstTimestamp) / ticksPerPicture }
 
 func main() {
-	if len(os.Args) != 4 {
-		fail("usage: call ADDRESS PIPELINE FPS")
+	if len(os.Args) != 5 {
+		fail("usage: call ADDRESS PIPELINE INPUT.ivf OUTPUT.ivf")
 	}
-	fps, err := strconv.ParseFloat(os.Args[3], 64)
-	if err != nil || fps <= 0 || fps > 120 {
-		fail("FPS is " + os.Args[3] + "; it must be more than 0 and at most 120")
-	}
-	if err := run(os.Args[1], os.Args[2], fps); err != nil {
+	if err := run(os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
 		fail(err.Error())
 	}
 }
@@ -63,7 +59,16 @@ func say(format string, values ...interface{}) {
 	fmt.Printf(format+"\n", values...)
 }
 
-func run(address, pipeline string, fps float64) error {
+func run(address, pipeline, input, output string) error {
+	video, err := readVideo(input)
+	if err != nil {
+		return err
+	}
+	screen, err := newVideoWriter(output, video)
+	if err != nil {
+		return err
+	}
+	defer screen.close()
 	options, err := dialOptions()
 	if err != nil {
 		return err
@@ -75,8 +80,8 @@ func run(address, pipeline string, fps float64) error {
 	defer client.Close()
 	filter, err := bridge.NewFilter(client, bridge.Options{
 		Options:  sidelight.Options{Pipeline: pipeline, Label: "camera"},
-		Kilobits: kilobits,
-		// The camera is generated: no pipeline hides anything of it.
+		MimeType: video.mimeType,
+		// No pipeline hides anything of the file.
 		ShowsUnfiltered: true,
 		OnOutcome:       sayOutcome,
 		OnConnection:    sayConnection,
@@ -84,12 +89,12 @@ func run(address, pipeline string, fps float64) error {
 	if err != nil {
 		return err
 	}
-	participant, err := newPeer()
+	participant, err := newPeer(video.mimeType)
 	if err != nil {
 		return err
 	}
 	defer participant.Close()
-	mediaServer, err := newPeer()
+	mediaServer, err := newPeer(video.mimeType)
 	if err != nil {
 		return err
 	}
@@ -106,16 +111,22 @@ func run(address, pipeline string, fps float64) error {
 	})
 
 	// The participant has a camera, and a screen for the filtered track.
-	source, err := bridge.NewWriter("camera", kilobits)
+	source, err := bridge.NewWriter("camera", video.mimeType)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	if _, err := participant.AddTrack(source.Track); err != nil {
+	cameraSender, err := participant.AddTrack(source.Track)
+	if err != nil {
 		return err
 	}
+	camera := &camera{video: video, output: source}
+	go func() { _ = bridge.ReadRequests(cameraSender, camera.skip, func(uint32) {}) }()
+	receiver := &receiver{peer: participant}
 	participant.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
-		_ = bridge.Read(track, func() {}, show)
+		receiver.setTrack(track)
+		err := bridge.Read(track, receiver.requestKeyFrame, screen.show)
+		say("track ended %v", err)
 	})
 	connected := make(chan struct{})
 	var once sync.Once
@@ -132,8 +143,8 @@ func run(address, pipeline string, fps float64) error {
 
 	stop := make(chan struct{})
 	captured := make(chan int)
-	go func() { captured <- capture(source, fps, stop) }()
-	readCommands(filter)
+	go func() { captured <- camera.capture(stop) }()
+	readCommands(filter, receiver)
 	close(stop)
 	count := <-captured
 	filter.Close()
@@ -142,28 +153,32 @@ func run(address, pipeline string, fps float64) error {
 	return nil
 }
 
-// capture sends pictures until it is stopped, and returns their number.
-func capture(source *bridge.Writer, fps float64, stop chan struct{}) int {
-	ticker := time.NewTicker(time.Duration(float64(time.Second) / fps))
-	defer ticker.Stop()
-	for count := 0; ; count++ {
-		select {
-		case <-stop:
-			return count
-		case <-ticker.C:
-			picture, luma := camera(count)
-			say("captured %d %d", count, luma)
-			if err := source.Write(picture, uint32(firstTimestamp+count*ticksPerPicture)); err != nil {
-				say("the camera failed: %v", err)
-			}
-		}
-	}
+// receiver sends the requests of the participant to the media server.
+type receiver struct {
+	peer  *webrtc.PeerConnection
+	mutex sync.Mutex
+	ssrc  uint32
 }
 
-// show prints the number in a picture that arrived, the number of its timestamp, and its luma.
-func show(picture *vp8.Picture, timestamp uint32) {
-	counter, luma := inspect(picture)
-	say("shown %d %d %d", counter, number(timestamp), luma)
+func (r *receiver) setTrack(track *webrtc.TrackRemote) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.ssrc = uint32(track.SSRC())
+}
+
+func (r *receiver) requestKeyFrame() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	_ = r.peer.WriteRTCP([]rtcp.Packet{&rtcp.PictureLossIndication{MediaSSRC: r.ssrc}})
+}
+
+// estimate tells the media server the bit rate that the participant can receive.
+func (r *receiver) estimate(bitRate float32) error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.peer.WriteRTCP([]rtcp.Packet{
+		&rtcp.ReceiverEstimatedMaximumBitrate{Bitrate: bitRate, SSRCs: []uint32{r.ssrc}},
+	})
 }
 
 func sayOutcome(outcome sidelight.Outcome) {
@@ -184,7 +199,7 @@ func sayConnection(err error) {
 	}
 }
 
-func readCommands(filter *bridge.Filter) {
+func readCommands(filter *bridge.Filter, receiver *receiver) {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		verb, rest, _ := strings.Cut(lines.Text(), " ")
@@ -192,13 +207,28 @@ func readCommands(filter *bridge.Filter) {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
-		sayAnswer(execute(ctx, filter, verb, rest))
+		sayAnswer(execute(ctx, filter, receiver, verb, rest))
 		cancel()
 	}
 }
 
-func execute(ctx context.Context, filter *bridge.Filter, verb, rest string) (uint64, error) {
+func execute(
+	ctx context.Context, filter *bridge.Filter, receiver *receiver, verb, rest string,
+) (uint64, error) {
 	switch verb {
+	case "pause":
+		return 0, filter.Session().Pause(ctx, false)
+	case "resume":
+		return 0, filter.Session().Resume(ctx)
+	case "refresh":
+		receiver.requestKeyFrame()
+		return 0, nil
+	case "estimate":
+		var bitRate float32
+		if _, err := fmt.Sscan(rest, &bitRate); err != nil {
+			return 0, err
+		}
+		return 0, receiver.estimate(bitRate)
 	case "select":
 		return filter.Select(ctx, rest)
 	case "update":

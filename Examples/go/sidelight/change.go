@@ -38,7 +38,17 @@ func (s *Session) Update(
 	})
 }
 
-// change writes a change of the pipeline, and waits for its answer.
+// SetBitRate sets the bit rate of the output's encoder in bits per second. Frames that pass through
+// unchanged keep the rate of their sender.
+func (s *Session) SetBitRate(ctx context.Context, bitRate uint32) error {
+	_, err := s.change(ctx, func(id uint64) *pb.ClientMessage {
+		change := &pb.SetEncoder{BitRate: bitRate, RequestId: id}
+		return &pb.ClientMessage{Kind: &pb.ClientMessage_SetEncoder{SetEncoder: change}}
+	})
+	return err
+}
+
+// change writes a change, and waits for its answer.
 func (s *Session) change(
 	ctx context.Context, message func(requestID uint64) *pb.ClientMessage,
 ) (uint64, error) {

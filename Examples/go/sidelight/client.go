@@ -32,8 +32,9 @@ type Options struct {
 	FailurePolicy pb.FailurePolicy
 	// ResumeToken restores the pipeline of an earlier session; Pipeline is then ignored.
 	ResumeToken []byte
-	// OnEvent receives all messages of the server except outcomes and answers. The goroutine that
-	// reads from the server calls it: it must return quickly.
+	// OnEvent receives all messages of the server except outcomes and answers, and a KeyFrameNeeded
+	// where the client needs one. The goroutines that read from the server and that offer frames
+	// call it: it must return quickly.
 	OnEvent func(*pb.ServerMessage)
 }
 

@@ -21,7 +21,7 @@ type Dropped struct {
 	First, Last uint64
 	// RTPTimestamp belongs to the last frame.
 	RTPTimestamp uint32
-	// Reason is the name of the contract, or SUPERSEDED_IN_CLIENT or DISCONNECTED.
+	// Reason is the name of the contract, or of a drop in the client.
 	Reason string
 	// Err is the error, for invalid frames and failed stages.
 	Err *Error
@@ -34,6 +34,8 @@ func (*Dropped) isOutcome()  {}
 const (
 	// SupersededInClient says that a newer frame replaced the frame before it was sent.
 	SupersededInClient = "SUPERSEDED_IN_CLIENT"
+	// NotDecodable says that the frame depends on one that was not sent.
+	NotDecodable = "NOT_DECODABLE"
 	// Disconnected says that the session ended before the outcome arrived.
 	Disconnected = "DISCONNECTED"
 )

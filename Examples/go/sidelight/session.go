@@ -11,15 +11,20 @@ import (
 	pb "sidelight.example/go/sidelightv1"
 )
 
-// maxWaitingControls is the maximum number of control messages that wait to be written.
-const maxWaitingControls = 64
+const (
+	// maxWaitingControls is the maximum number of control messages that wait to be written.
+	maxWaitingControls = 64
+	// maxWaitingFrames is the maximum number of frames of encoded video that wait for a credit.
+	maxWaitingFrames = 8
+)
 
 // Session is a participant's video track that a server filters. Its methods may be called from any
 // goroutine.
 //
 // Every offered frame has exactly one outcome, in the order of the frames. One goroutine writes,
-// because gRPC allows one write at a time, and one reads. At most one frame waits for a credit, and
-// outcomes that are not taken hold credits, so all queues are bounded.
+// because gRPC allows one write at a time, and one reads. The newest frame waits for a credit, or up
+// to maxWaitingFrames of encoded video, which depend on each other. Outcomes that are not taken hold
+// credits, so all queues are bounded.
 type Session struct {
 	stream  pb.FrameFilter_ProcessClient
 	cancel  context.CancelFunc
@@ -28,30 +33,33 @@ type Session struct {
 
 	mutex sync.Mutex
 	// changed is closed and replaced at every change of the state below.
-	changed     chan struct{}
-	queue       outcomeQueue
-	waiting     *pb.Frame
-	controls    []*pb.ClientMessage
-	answers     map[uint64]*answer
-	opened      *pb.Opened
-	resumeToken []byte
-	sequence    uint64
-	requestID   uint64
-	isFinishing bool
-	isClosed    bool
-	hasEnded    bool
-	err         *Error
+	changed chan struct{}
+	queue   outcomeQueue
+	waiting []*pb.Frame
+	// needsKeyFrame is whether frames that depend on others cannot be decoded by the server.
+	needsKeyFrame bool
+	controls      []*pb.ClientMessage
+	answers       map[uint64]*answer
+	opened        *pb.Opened
+	resumeToken   []byte
+	sequence      uint64
+	requestID     uint64
+	isFinishing   bool
+	isClosed      bool
+	hasEnded      bool
+	err           *Error
 }
 
 func newSession(
 	stream pb.FrameFilter_ProcessClient, cancel context.CancelFunc, options Options,
 ) *Session {
 	session := &Session{
-		stream:  stream,
-		cancel:  cancel,
-		onEvent: options.OnEvent,
-		changed: make(chan struct{}),
-		answers: map[uint64]*answer{},
+		stream:        stream,
+		cancel:        cancel,
+		onEvent:       options.OnEvent,
+		changed:       make(chan struct{}),
+		answers:       map[uint64]*answer{},
+		needsKeyFrame: true,
 	}
 	session.done.Add(2)
 	go session.read()
@@ -94,22 +102,47 @@ func (s *Session) IsOpen() bool {
 }
 
 // Offer offers a frame, and returns its number. It never waits: the frame replaces the one that
-// waits for a credit.
+// waits for a credit. Frames of encoded video are not replaced: if too many wait, all are dropped up
+// to the next key frame, and Options.OnEvent receives a KeyFrameNeeded. Image.Encoded.KeyFrame must
+// be set in key frames.
 func (s *Session) Offer(frame *pb.Frame) uint64 {
 	s.mutex.Lock()
-	defer s.mutex.Unlock()
 	s.sequence++
 	frame.Sequence = s.sequence
-	if s.hasEnded || s.isFinishing {
+	encoded := frame.GetImage().GetEncoded()
+	isPredicted := encoded != nil && !encoded.KeyFrame
+	var needed *pb.KeyFrameNeeded
+	switch {
+	case s.hasEnded || s.isFinishing:
 		s.queue.droppedInClient(frame, Disconnected)
-	} else {
-		if s.waiting != nil {
-			s.queue.droppedInClient(s.waiting, SupersededInClient)
+	case isPredicted && (s.needsKeyFrame || len(s.waiting) == maxWaitingFrames):
+		s.dropWaiting(SupersededInClient)
+		s.queue.droppedInClient(frame, NotDecodable)
+		s.needsKeyFrame = true
+		needed = &pb.KeyFrameNeeded{
+			Sequence: frame.Sequence, Reason: pb.KeyFrameReason_KEY_FRAME_REASON_LOSS,
 		}
-		s.waiting = frame
+	case isPredicted:
+		s.waiting = append(s.waiting, frame)
+	default:
+		s.dropWaiting(SupersededInClient)
+		s.waiting = append(s.waiting, frame)
+		s.needsKeyFrame = s.needsKeyFrame && encoded == nil
 	}
 	s.broadcast()
-	return s.sequence
+	s.mutex.Unlock()
+	if needed != nil && s.onEvent != nil {
+		s.onEvent(&pb.ServerMessage{Kind: &pb.ServerMessage_KeyFrameNeeded{KeyFrameNeeded: needed}})
+	}
+	return frame.Sequence
+}
+
+// dropWaiting drops the frames that wait. It requires the mutex.
+func (s *Session) dropWaiting(reason string) {
+	for _, frame := range s.waiting {
+		s.queue.droppedInClient(frame, reason)
+	}
+	s.waiting = nil
 }
 
 // Next waits for the next outcome. After the last one it returns io.EOF if the session was
@@ -140,6 +173,12 @@ func (s *Session) Pause(ctx context.Context, passThrough bool) error {
 // Resume ends a pause.
 func (s *Session) Resume(ctx context.Context) error {
 	return s.post(ctx, &pb.ClientMessage{Kind: &pb.ClientMessage_Resume{Resume: &pb.Resume{}}})
+}
+
+// RequestKeyFrame requests a key frame of the output, for a receiver that joins or has lost a frame.
+func (s *Session) RequestKeyFrame(ctx context.Context) error {
+	request := &pb.ClientMessage_RequestKeyFrame{RequestKeyFrame: &pb.RequestKeyFrame{}}
+	return s.post(ctx, &pb.ClientMessage{Kind: request})
 }
 
 // Finish ends the session after the frames that were offered. Their outcomes can still be taken.
@@ -205,12 +244,12 @@ func (s *Session) post(ctx context.Context, message *pb.ClientMessage) error {
 	return nil
 }
 
-// write sends control messages first, then the newest frame, if it has a credit.
+// write sends control messages first, then the frame that waits, if it has a credit.
 func (s *Session) write() {
 	defer s.done.Done()
 	for {
-		canSend := func() bool { return s.waiting != nil && s.opened != nil && s.queue.hasCredit() }
-		canFinish := func() bool { return s.isFinishing && s.waiting == nil }
+		canSend := func() bool { return len(s.waiting) > 0 && s.opened != nil && s.queue.hasCredit() }
+		canFinish := func() bool { return s.isFinishing && len(s.waiting) == 0 }
 		_ = s.wait(context.Background(), func() bool {
 			return s.hasEnded || len(s.controls) > 0 || canSend() || canFinish()
 		})
@@ -221,10 +260,11 @@ func (s *Session) write() {
 			return
 		case len(s.controls) > 0:
 			message, s.controls = s.controls[0], s.controls[1:]
-		case s.waiting != nil:
-			s.queue.sent(s.waiting)
-			message = &pb.ClientMessage{Kind: &pb.ClientMessage_Frame{Frame: s.waiting}}
-			s.waiting = nil
+		case len(s.waiting) > 0:
+			frame := s.waiting[0]
+			s.waiting = s.waiting[1:]
+			s.queue.sent(frame)
+			message = &pb.ClientMessage{Kind: &pb.ClientMessage_Frame{Frame: frame}}
 		default:
 			s.mutex.Unlock()
 			// The goroutine that reads learns the reason of a failure.
@@ -261,10 +301,7 @@ func (s *Session) end(err error) {
 	if !errors.Is(err, io.EOF) && !s.isClosed {
 		s.err = newError(err)
 	}
-	if s.waiting != nil {
-		s.queue.droppedInClient(s.waiting, Disconnected)
-		s.waiting = nil
-	}
+	s.dropWaiting(Disconnected)
 	s.queue.disconnect(s.err)
 	s.broadcast()
 }

@@ -175,6 +175,14 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     self.merge(index)
   }
 
+  /// Whether another fallback picture would remove the oldest one.
+  package var isFullOfFallbacks: Bool { self.fallbacks >= self.fallbackLimit }
+
+  /// Removes all fallback pictures that wait to be taken. The drops of their frames remain.
+  package mutating func removeFallbacks() {
+    while self.fallbacks > 0 { self.removeOldestFallback() }
+  }
+
   private mutating func removeOldestFallback() {
     for (index, entry) in self.entries.enumerated() {
       guard case .fallback(let sequence, let reason, _) = entry else { continue }

@@ -8,6 +8,9 @@ package import SidelightWire
 ///
 /// While the participant's pipeline hides a part of its frames, originals are not shown either, nor
 /// a last frame in which that part is visible.
+///
+/// Originals of encoded video are shown from a key frame on, and only without a gap: the receiver
+/// has the server's pictures, on which originals do not depend.
 package struct FallbackPictureSource: Sendable {
   private struct LastFrame {
     let picture: VideoPicture
@@ -27,6 +30,10 @@ package struct FallbackPictureSource: Sendable {
   /// The revision of the frames that come back, and the parts that its pipeline hides, if known.
   private var applied: (revision: UInt64, protection: PipelineProtection)?
   private var last: LastFrame?
+  /// The number of the last original of encoded video that was shown.
+  private var lastOriginal: UInt64?
+  /// Whether the last frame is not shown because it depends on frames that were not shown.
+  package private(set) var needsKeyFrame = false
 
   package init(policy: ReconnectPolicy.FailOpen) {
     self.policy = policy
@@ -93,17 +100,34 @@ package struct FallbackPictureSource: Sendable {
     self.last = LastFrame(picture: picture, revision: revision, protection: protection)
   }
 
+  /// Records that originals of encoded video that were returned may not be shown.
+  package mutating func endStream() {
+    self.lastOriginal = nil
+  }
+
   /// Returns the picture that replaces a frame, if any.
   ///
   /// - Parameters:
   ///   - original: The frame.
+  ///   - sequence: Its number.
   ///   - protection: The parts of frames that the participant's pipeline may hide.
-  package func fallback(
-    for original: VideoPicture, hiding protection: PipelineProtection
+  package mutating func fallback(
+    for original: VideoPicture, sequence: UInt64, hiding protection: PipelineProtection
   ) -> FallbackPicture? {
+    self.needsKeyFrame = false
     switch self.policy {
     case .original:
       guard self.override == nil, protection.isEmpty else { return nil }
+      switch original.role {
+      case .independent: break
+      case .keyFrame: self.lastOriginal = sequence
+      case .reference, .disposable:
+        guard let lastOriginal, lastOriginal + 1 == sequence else {
+          self.needsKeyFrame = true
+          return nil
+        }
+        self.lastOriginal = sequence
+      }
       return FallbackPicture(kind: .original, picture: original)
     case .lastFrame:
       // The pictures of an override are shown to viewers anyway, whatever it hides.

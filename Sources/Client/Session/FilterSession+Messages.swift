@@ -18,13 +18,14 @@ extension FilterSession {
     try await writer.write(.message(.with { $0.open = open }))
     while let element = await self.flow.nextMessage() {
       switch element {
-      case .frame(let frame):
+      case .frame(let frame, let dependency):
         let ring = self.ring.withLock { $0 }
         // Sent first: the server then knows its free slots when it filters this frame.
         if let ack = ring?.takeAcknowledgement() {
           try await writer.write(.message(.with { $0.ack = ack }))
         }
-        try await writer.write(try frame.message(ring: ring, storedIn: callMessages))
+        try await writer.write(
+          try frame.message(dependingOn: dependency, ring: ring, storedIn: callMessages))
       case .control(let control):
         try await writer.write(.message(control.message(at: self.clock.nanosecondsSince1970())))
       case .acknowledgement(let sequence):

@@ -84,6 +84,11 @@ public final class FilterSession: Sendable {
   /// the waiting one, and while disconnected its outcome is `DropReason.disconnected`. With the
   /// other policies it waits for capacity.
   ///
+  /// Frames of encoded video on which others depend are not replaced. If more than 8 of them would
+  /// wait, all are dropped, frames up to the next key frame are dropped as
+  /// `DropReason.notDecodable`, and ``SessionEvent/keyFrameNeeded(_:)`` asks for a key frame. The
+  /// same happens after the connection was lost.
+  ///
   /// May be called from several tasks; frames are numbered in the order in which they are accepted.
   /// Cancelling the task only ends this call's wait.
   ///
@@ -94,7 +99,7 @@ public final class FilterSession: Sendable {
   public func send(_ frame: VideoFrame) async -> UInt64? {
     let trace = self.trace(of: frame)
     let submitted = self.clock.now()
-    return await self.flow.offer { sequence in
+    return await self.flow.offer(as: frame.picture.role) { sequence in
       OutgoingFrame(sequence: sequence, frame: frame, trace: trace, submitted: submitted)
     }
   }

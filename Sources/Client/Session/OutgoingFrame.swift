@@ -15,12 +15,14 @@ struct OutgoingFrame: Sendable {
   /// Creates the message. Called when the frame is sent, to avoid a copy of replaced frames.
   ///
   /// - Parameters:
+  ///   - dependency: The frame on which it depends, if that is not the one before it.
   ///   - ring: The shared memory for the pixels, if a slot is free and they fit; otherwise they
   ///     travel inline.
   ///   - callMessages: The store of large messages that wait to be written.
   /// - Throws: The error of the generated code for tags that it cannot encode.
   func message(
-    ring: ClientRing?, storedIn callMessages: OutboundMessageStore.CallMessages
+    dependingOn dependency: UInt64?, ring: ClientRing?,
+    storedIn callMessages: OutboundMessageStore.CallMessages
   ) throws -> OutgoingMessage<Sidelight_V1_ClientMessage> {
     // Compressed pictures are small and travel inline.
     if case .frame(let frame) = self.frame.picture,
@@ -30,11 +32,18 @@ struct OutgoingFrame: Sendable {
       message.image = image
       return .message(.with { $0.frame = message })
     }
-    return .envelope(try self.envelope(), callMessages)
+    return .envelope(try self.envelope(dependingOn: dependency), callMessages)
   }
 
-  private func envelope() throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
-    let message = Sidelight_V1_ClientMessage.with { $0.frame = self.message }
+  private func envelope(
+    dependingOn dependency: UInt64?
+  ) throws -> PixelEnvelope<Sidelight_V1_ClientMessage> {
+    let message = Sidelight_V1_ClientMessage.with {
+      $0.frame = self.message
+      if let dependency, $0.frame.image.encoded.dependsOn.isEmpty {
+        $0.frame.image.encoded.dependsOn = [dependency]
+      }
+    }
     switch self.frame.picture {
     case .frame(let frame):
       if frame.isPacked, let envelope = try PixelEnvelope(message, passing: frame.buffer) {

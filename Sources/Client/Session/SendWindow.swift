@@ -10,15 +10,25 @@ import SidelightWire
 /// Messages are sent in order, so a selection applies to the frames after it. A frame at the head
 /// waits for a credit; a newer frame replaces it. Acknowledgements and pings overtake it.
 ///
+/// Frames of encoded video on which others depend are not replaced: they wait together, up to a
+/// limit. Beyond it all of them are dropped, and all frames after them up to the next key frame.
+///
 /// States of the link: none -> opening -> open -> draining -> none. Any state can return to none,
 /// and opening follows again. ``finish()`` refuses further frames in any state.
 package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   /// A message that waits to be sent.
   package enum Element: Sendable {
-    case frame(PendingFrame)
+    /// A frame. With a dependency it depends on the frame of that number instead of the one before
+    /// it, which was not sent.
+    case frame(PendingFrame, dependency: UInt64?)
     case control(Control)
     /// The pictures up to that number have been consumed.
     case acknowledgement(UInt64)
+  }
+
+  private enum Waiting {
+    case frame(PendingFrame, UInt64, StreamRole)
+    case control(Control)
   }
 
   private enum Link {
@@ -32,8 +42,12 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     case draining
   }
 
+  /// The number of frames on which others depend that may wait: a quarter of a second at 30 frames
+  /// a second.
+  package static var referenceLimit: Int { 8 }
+
   private let policy: SessionOptions.DropPolicy
-  private var queue: Deque<Element> = []
+  private var queue: Deque<Waiting> = []
   private var urgent: Deque<Control> = []
   private var acknowledgement: UInt64?
   private var link = Link.none
@@ -45,6 +59,10 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   private var isFinished = false
   private var isAbandoned = false
   private var nextSequence: UInt64 = 1
+  /// The reason why frames that depend on others are not sent before the next key frame, if any.
+  private var missing: KeyFrameReason?
+  /// The last frame that was sent, and the last one on which others depend.
+  private var sent: (last: UInt64, reference: UInt64) = (0, 0)
 
   package init(policy: SessionOptions.DropPolicy) {
     self.policy = policy
@@ -54,10 +72,13 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// The answer to an offered frame.
   package enum Offer: Sendable {
-    /// Accepted under this number; the frame that waited, if any, is replaced.
-    case accept(UInt64, displaced: PendingFrame?)
+    /// Accepted under this number; the frames that it replaces are dropped.
+    case accept(UInt64, displaced: [PendingFrame])
     /// Accepted under this number, but not sent because the client is disconnected.
     case disconnected(UInt64)
+    /// Accepted under this number, but not sent because it depends on a frame that was not. The
+    /// frames that wait are dropped too.
+    case undecodable(UInt64, KeyFrameReason, displaced: [PendingFrame])
     /// Another frame waits, and frames may not be dropped.
     case wait
     /// Further frames are refused.
@@ -66,22 +87,60 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// Offers a frame.
   ///
-  /// - Parameter make: Creates the frame from its number, if it is accepted.
-  package mutating func offer(_ make: (UInt64) -> PendingFrame) -> Offer {
+  /// - Parameters:
+  ///   - role: The frame's role in its stream.
+  ///   - make: Creates the frame from its number, if it is accepted.
+  package mutating func offer(
+    as role: StreamRole = .independent, _ make: (UInt64) -> PendingFrame
+  ) -> Offer {
     guard !self.isFinished else { return .refuse }
     let sequence = self.nextSequence
-    if self.policy == .newestWins, self.link != .open {
+    guard self.policy == .newestWins else {
+      guard self.waitingFrameIndex == nil else { return .wait }
       self.nextSequence += 1
-      return .disconnected(sequence)
-    }
-    var displaced: PendingFrame?
-    if let index = self.waitingFrameIndex {
-      guard self.policy == .newestWins else { return .wait }
-      if case .frame(let old) = self.queue.remove(at: index) { displaced = old }
+      self.queue.append(.frame(make(sequence), sequence, role))
+      return .accept(sequence, displaced: [])
     }
     self.nextSequence += 1
-    self.queue.append(.frame(make(sequence)))
+    guard self.link == .open else {
+      if role == .keyFrame || role == .reference { self.missing = .start }
+      return .disconnected(sequence)
+    }
+    switch role {
+    case .independent: break
+    case .keyFrame: self.missing = nil
+    case .reference, .disposable:
+      if let missing { return .undecodable(sequence, missing, displaced: []) }
+      if role == .reference, self.waitingReferences >= Self.referenceLimit {
+        self.missing = .loss
+        return .undecodable(sequence, .loss, displaced: self.removeFrames { _ in true })
+      }
+    }
+    // The frames before a key frame are not needed after it.
+    let displaced = self.removeFrames {
+      role == .keyFrame || $0 == .independent || $0 == .disposable
+    }
+    self.queue.append(.frame(make(sequence), sequence, role))
     return .accept(sequence, displaced: displaced)
+  }
+
+  private var waitingReferences: Int {
+    self.queue.count {
+      if case .frame(_, _, .keyFrame) = $0 { return true }
+      if case .frame(_, _, .reference) = $0 { return true }
+      return false
+    }
+  }
+
+  /// Removes waiting frames by their roles, and returns them.
+  private mutating func removeFrames(where isWanted: (StreamRole) -> Bool) -> [PendingFrame] {
+    var removed: [PendingFrame] = []
+    self.queue.removeAll { element in
+      guard case .frame(let frame, _, let role) = element, isWanted(role) else { return false }
+      removed.append(frame)
+      return true
+    }
+    return removed
   }
 
   /// Whether an offered frame is accepted or refused without waiting.
@@ -163,11 +222,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// The messages left behind by a lost connection.
   package struct UnsentMessages: Sendable {
-    /// The first unused number: earlier frames were in flight, except the one that waited.
+    /// The first unused number: earlier frames were in flight, except those that waited.
     package var nextSequence: UInt64
-    /// The frame that waited to be sent.
-    package var waiting: PendingFrame?
-    /// Whether it waits for the next connection.
+    /// The numbers of the frames that waited to be sent.
+    package var waiting: [UInt64] = []
+    /// Whether they wait for the next connection.
     package var isKept: Bool
     /// Messages that waited and are removed.
     package var controls: [Control]
@@ -184,12 +243,13 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
       controls: [])
     for element in self.queue {
       switch element {
-      case .frame(let frame): unsent.waiting = frame
+      case .frame(_, let sequence, _): unsent.waiting.append(sequence)
       case .control(let control): unsent.controls.append(control)
-      case .acknowledgement: break
       }
     }
     if unsent.isKept { unsent.controls = [] } else { self.queue = [] }
+    // A decoder of the next connection has no pictures.
+    if self.policy == .newestWins { self.missing = .start }
     return unsent
   }
 
@@ -218,14 +278,26 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     }
     if let sequence = self.acknowledgement.take() { return .send(.acknowledgement(sequence)) }
     switch self.queue.first {
-    case .frame? where self.link == .open && self.hasCredit:
+    case .frame(let frame, let sequence, let role)? where self.link == .open && self.hasCredit:
+      self.queue.removeFirst()
       self.outstanding += 1
-      return .send(self.queue.removeFirst())
-    case .control? where self.link == .open: return .send(self.queue.removeFirst())
+      return .send(.frame(frame, dependency: self.recordSent(sequence, role)))
+    case .control(let control)? where self.link == .open:
+      self.queue.removeFirst()
+      return .send(.control(control))
     default: break
     }
     if let control = self.urgent.popFirst() { return .send(.control(control)) }
     return self.link == .open && self.isDrained ? .finished : .wait
+  }
+
+  /// Returns the frame on which a frame depends, if it is not the one before it.
+  private mutating func recordSent(_ sequence: UInt64, _ role: StreamRole) -> UInt64? {
+    let (last, reference) = self.sent
+    self.sent.last = sequence
+    if role == .keyFrame || role == .reference { self.sent.reference = sequence }
+    let isPredicted = role == .reference || role == .disposable
+    return isPredicted && last + 1 != sequence && reference > 0 ? reference : nil
   }
 
   /// Whether ``next()`` returns something other than `wait`.
@@ -240,11 +312,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return switch self.queue.first {
     case .frame?: self.hasCredit
     case .control?: true
-    case .acknowledgement?, nil: self.isDrained
+    case nil: self.isDrained
     }
   }
 
-  /// The index of the only waiting frame: a second one replaces it or is refused.
+  /// The index of the first waiting frame.
   private var waitingFrameIndex: Int? {
     self.queue.firstIndex { if case .frame = $0 { true } else { false } }
   }

@@ -20,7 +20,7 @@ public enum SessionEvent: Sendable {
   case state(SessionState)
   /// A recommendation to the sender.
   case advice(Advice)
-  /// The server cannot decode the sender's frames until a key frame arrives.
+  /// The sender's frames cannot be decoded until it sends a key frame.
   case keyFrameNeeded(KeyFrameRequest)
   /// A result of an analysis stage.
   case analysis(Analysis)
@@ -204,7 +204,8 @@ public struct Advice: Sendable, Hashable {
   }
 }
 
-/// The server's request for a key frame. Repeated every half second while none arrives.
+/// A request for a key frame, by the server, or by the client if it dropped frames on which others
+/// depend. Repeated every half second while frames arrive without a key frame.
 public struct KeyFrameRequest: Sendable, Hashable {
   /// The reason why a key frame is needed.
   public typealias Reason = KeyFrameReason
@@ -214,9 +215,13 @@ public struct KeyFrameRequest: Sendable, Hashable {
   /// The reason.
   public var reason: Reason
 
+  init(sequence: UInt64, reason: Reason) {
+    self.sequence = sequence
+    self.reason = reason
+  }
+
   init(_ message: Sidelight_V1_KeyFrameNeeded) {
-    self.sequence = message.sequence
-    self.reason = Reason(message.reason)
+    self.init(sequence: message.sequence, reason: Reason(message.reason))
   }
 }
 

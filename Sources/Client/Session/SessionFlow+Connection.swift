@@ -90,7 +90,7 @@ extension SessionFlow {
         switch next {
         case .send(.control(let control)):
           state.recordSent(control, now: self.clock.now(), wall: self.wallTime)
-        case .send(.frame(let frame)): state.sendTimes[frame.sequence] = self.clock.now()
+        case .send(.frame(let frame, _)): state.sendTimes[frame.sequence] = self.clock.now()
         default: break
         }
         return next

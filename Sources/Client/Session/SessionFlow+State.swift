@@ -61,6 +61,10 @@ extension SessionFlow {
     /// The changed settings of the encoder, if any.
     var encoder: Sidelight_V1_SetEncoder?
     var fallbacks: FallbackPictureSource
+    /// The shortest time between two requests for a key frame.
+    static let keyFrameRequestInterval = Duration.milliseconds(500)
+    /// The time at which the caller was asked for a key frame, on the session's clock.
+    var keyFrameRequested: Duration?
     var lastState = SessionState.running
     var id = ""
     /// The first opening's result.
@@ -98,9 +102,11 @@ extension SessionFlow {
     }
 
     /// Offers a frame. If it cannot be sent, or replaces another, that outcome is set at once.
-    mutating func offer(_ make: (UInt64) -> OutgoingFrame) -> Window.Offer {
+    mutating func offer(
+      as role: StreamRole, _ make: (UInt64) -> OutgoingFrame
+    ) -> Window.Offer {
       var accepted: OutgoingFrame?
-      let offer = self.window.offer { sequence in
+      let offer = self.window.offer(as: role) { sequence in
         let frame = make(sequence)
         accepted = frame
         return frame
@@ -108,14 +114,31 @@ extension SessionFlow {
       switch offer {
       case .accept(let sequence, let displaced):
         if let accepted { self.outcomes.add(accepted, sequence: sequence) }
-        if let displaced { self.outcomes.drop(displaced.sequence, .supersededBeforeSending) }
+        for frame in displaced { self.outcomes.drop(frame.sequence, .supersededBeforeSending) }
+      case .undecodable(let sequence, let reason, let displaced):
+        let frame = make(sequence)
+        self.outcomes.add(frame, sequence: sequence)
+        for frame in displaced { self.outcomes.drop(frame.sequence, .supersededBeforeSending) }
+        self.outcomes.drop(sequence, .notDecodable)
+        self.requestKeyFrame(for: frame, reason)
       case .disconnected(let sequence):
         let frame = make(sequence)
         self.outcomes.add(frame, sequence: sequence)
         self.drop(frame, .disconnected, hiding: self.changes.protection)
+        if self.fallbacks.needsKeyFrame { self.requestKeyFrame(for: frame, .start) }
       case .wait, .refuse: break
       }
       return offer
+    }
+
+    /// Asks the caller for a key frame, at most as often as a server does.
+    private mutating func requestKeyFrame(for frame: OutgoingFrame, _ reason: KeyFrameReason) {
+      let now = frame.submitted
+      if let last = self.keyFrameRequested, now - last < Self.keyFrameRequestInterval { return }
+      self.keyFrameRequested = now
+      self.outcomes.push(
+        .keyFrameNeeded(KeyFrameRequest(sequence: frame.sequence, reason: reason)),
+        topic: "keyFrameNeeded")
     }
 
     /// Returns the next event; taking a frame's outcome returns its credit.
@@ -147,7 +170,7 @@ extension SessionFlow {
       let protection = self.changes.protection
       var inFlight = 0
       for (sequence, frame) in self.outcomes.pending(in: ..<unsent.nextSequence) {
-        guard sequence == unsent.waiting?.sequence else {
+        guard unsent.waiting.contains(sequence) else {
           self.drop(frame, .connectionLost, hiding: protection)
           inFlight += 1
           continue
@@ -173,7 +196,16 @@ extension SessionFlow {
     private mutating func drop(
       _ frame: OutgoingFrame, _ reason: DroppedFrame.Reason, hiding protection: PipelineProtection
     ) {
-      let fallback = self.fallbacks.fallback(for: frame.frame.picture, hiding: protection)
+      let picture = frame.frame.picture
+      var fallback = self.fallbacks.fallback(
+        for: picture, sequence: frame.sequence, hiding: protection)
+      if fallback?.kind == .original, picture.encoded != nil, self.outcomes.isFullOfFallbacks {
+        // The queue would remove pictures on which this one depends.
+        self.outcomes.removeFallbacks()
+        self.fallbacks.endStream()
+        fallback = self.fallbacks.fallback(
+          for: picture, sequence: frame.sequence, hiding: protection)
+      }
       let outcome = fallback.map { fallback in
         SessionEvent.outcome(
           .dropped(

@@ -84,10 +84,13 @@ extension SessionFlow {
   ///
   /// - Returns: Its number, or `nil` if it was not accepted because the session is over or the task
   ///   is cancelled.
-  func offer(_ make: @Sendable (UInt64) -> OutgoingFrame) async -> UInt64? {
+  func offer(
+    as role: StreamRole, _ make: @Sendable (UInt64) -> OutgoingFrame
+  ) async -> UInt64? {
     while true {
-      switch self.update({ $0.offer(make) }) {
-      case .accept(let sequence, _), .disconnected(let sequence): return sequence
+      switch self.update({ $0.offer(as: role, make) }) {
+      case .accept(let sequence, _), .disconnected(let sequence), .undecodable(let sequence, _, _):
+        return sequence
       case .refuse: return nil
       case .wait: await self.wait(for: .capacity)
       }

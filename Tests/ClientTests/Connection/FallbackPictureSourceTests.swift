@@ -14,7 +14,10 @@ import Testing
   static func answer(
     _ source: FallbackPictureSource, hiding protection: PipelineProtection = []
   ) throws -> String? {
-    source.fallback(for: try Self.picture(width: 100), hiding: protection).map {
+    var source = source
+    return source.fallback(
+      for: try Self.picture(width: 100), sequence: 1, hiding: protection
+    ).map {
       "\($0.kind) \($0.picture.frame?.size.width ?? 0)"
     }
   }
@@ -175,5 +178,29 @@ import Testing
     #expect(try Self.answer(other) == nil)
     other.endOverride(at: 3)
     #expect(try Self.answer(other) == "original 100")
+  }
+
+  @Test func `originals of encoded video begin with a key frame and have no gaps`() {
+    var source = FallbackPictureSource(policy: .original)
+    /// Whether a frame is shown.
+    func isShown(_ sequence: UInt64, isKeyFrame: Bool = false) -> Bool {
+      let frame = EncodedFrame(.vp8, [1], isKeyFrame: isKeyFrame)
+      return source.fallback(for: .encoded(frame), sequence: sequence, hiding: []) != nil
+    }
+    #expect(!isShown(1))
+    #expect(source.needsKeyFrame)
+    #expect(isShown(2, isKeyFrame: true))
+    #expect(!source.needsKeyFrame)
+    #expect(isShown(3))
+    #expect(!isShown(5), "the server showed another picture in between")
+    #expect(isShown(6, isKeyFrame: true))
+    #expect(isShown(7))
+    source.endStream()
+    #expect(!isShown(8))
+    source.setOverride(2)
+    #expect(!isShown(9, isKeyFrame: true))
+    #expect(!source.needsKeyFrame, "a key frame would not be shown either")
+    source.endOverride(at: 3)
+    #expect(!isShown(10))
   }
 }

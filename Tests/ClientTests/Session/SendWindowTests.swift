@@ -19,7 +19,8 @@ import Testing
     var sent: [String] = []
     while window.isReady, case .send(let element) = window.next() {
       switch element {
-      case .frame(let frame): sent.append("frame \(frame)")
+      case .frame(let frame, nil): sent.append("frame \(frame)")
+      case .frame(let frame, let dependency?): sent.append("frame \(frame) after \(dependency)")
       case .control(let control): sent.append(control)
       case .acknowledgement(let sequence): sent.append("ack \(sequence)")
       }
@@ -28,11 +29,16 @@ import Testing
   }
 
   /// Offers a frame, and describes the result in words.
-  static func offer(_ window: inout Window) -> String {
-    switch window.offer({ $0 }) {
-    case .accept(let sequence, nil): "accepted \(sequence)"
-    case .accept(let sequence, let displaced?): "accepted \(sequence) for \(displaced)"
+  static func offer(_ window: inout Window, as role: StreamRole = .independent) -> String {
+    func list(_ displaced: [UInt64]) -> String {
+      displaced.isEmpty
+        ? "" : " for " + displaced.map(String.init).joined(separator: ", ")
+    }
+    return switch window.offer(as: role, { $0 }) {
+    case .accept(let sequence, let displaced): "accepted \(sequence)\(list(displaced))"
     case .disconnected(let sequence): "disconnected \(sequence)"
+    case .undecodable(let sequence, let reason, let displaced):
+      "undecodable \(sequence) \(reason)\(list(displaced))"
     case .wait: "wait"
     case .refuse: "refused"
     }
@@ -144,7 +150,7 @@ import Testing
     window.pushUrgent("ping")
     let unsent = window.close()
     #expect(unsent.nextSequence == 3)
-    #expect(unsent.waiting == 2)
+    #expect(unsent.waiting == [2])
     #expect(!unsent.isKept)
     #expect(unsent.controls == ["select"])
     window.startOpening()
@@ -161,7 +167,7 @@ import Testing
     _ = Self.offer(&window)
     window.push("select")
     let unsent = window.close()
-    #expect(unsent.waiting == 2)
+    #expect(unsent.waiting == [2])
     #expect(unsent.isKept)
     #expect(unsent.controls.isEmpty)
     #expect(Self.offer(&window) == "wait")
@@ -197,5 +203,99 @@ import Testing
     #expect(Self.drain(&window) == ["ack 1", "ping"])
     #expect(Self.offer(&window) == "disconnected 1")
     #expect(window.close().controls == ["select"])
+  }
+
+  // MARK: Encoded video
+
+  /// A window whose only credit is taken by a key frame.
+  static func shutWindow() -> Window {
+    var window = Self.window(credits: 1)
+    #expect(Self.offer(&window, as: .keyFrame) == "accepted 1")
+    #expect(Self.drain(&window) == ["frame 1"])
+    return window
+  }
+
+  @Test func `frames on which others depend wait together, and leave in order`() {
+    var window = Self.shutWindow()
+    for number in 2 ... 4 { #expect(Self.offer(&window, as: .reference) == "accepted \(number)") }
+    var sent: [String] = []
+    for _ in 2 ... 4 {
+      window.returnCredits(1)
+      sent += Self.drain(&window)
+    }
+    #expect(sent == ["frame 2", "frame 3", "frame 4"])
+  }
+
+  @Test func `a disposable frame is replaced, and the next one states its dependency`() {
+    var window = Self.shutWindow()
+    #expect(Self.offer(&window, as: .reference) == "accepted 2")
+    #expect(Self.offer(&window, as: .disposable) == "accepted 3")
+    #expect(Self.offer(&window, as: .disposable) == "accepted 4 for 3")
+    #expect(Self.offer(&window, as: .reference) == "accepted 5 for 4")
+    #expect(Self.offer(&window, as: .disposable) == "accepted 6")
+    var sent: [String] = []
+    for _ in 1 ... 3 {
+      window.returnCredits(1)
+      sent += Self.drain(&window)
+    }
+    #expect(sent == ["frame 2", "frame 5 after 2", "frame 6"])
+  }
+
+  @Test func `beyond the limit all are dropped up to the next key frame`() {
+    var window = Self.shutWindow()
+    let limit = UInt64(Window.referenceLimit)
+    for number in 2 ... limit + 1 {
+      #expect(Self.offer(&window, as: .reference) == "accepted \(number)")
+    }
+    let waiting = (2 ... limit + 1).map(String.init).joined(separator: ", ")
+    #expect(
+      Self.offer(&window, as: .reference) == "undecodable \(limit + 2) loss for \(waiting)")
+    window.returnCredits(1)
+    #expect(Self.offer(&window, as: .reference) == "undecodable \(limit + 3) loss")
+    #expect(Self.offer(&window, as: .disposable) == "undecodable \(limit + 4) loss")
+    #expect(Self.drain(&window) == [])
+    #expect(Self.offer(&window, as: .keyFrame) == "accepted \(limit + 5)")
+    #expect(Self.drain(&window) == ["frame \(limit + 5)"])
+    #expect(Self.offer(&window, as: .reference) == "accepted \(limit + 6)")
+    window.returnCredits(1)
+    #expect(Self.drain(&window) == ["frame \(limit + 6)"])
+  }
+
+  @Test func `a key frame replaces all frames that wait`() {
+    var window = Self.shutWindow()
+    _ = Self.offer(&window, as: .reference)
+    window.push("select")
+    _ = Self.offer(&window, as: .reference)
+    #expect(Self.offer(&window, as: .keyFrame) == "accepted 4 for 2, 3")
+    window.returnCredits(1)
+    #expect(Self.drain(&window) == ["select", "frame 4"])
+  }
+
+  @Test func `a new connection begins with a key frame`() {
+    var window = Self.shutWindow()
+    _ = Self.offer(&window, as: .reference)
+    let unsent = window.close()
+    #expect(unsent.waiting == [2])
+    #expect(Self.offer(&window, as: .reference) == "disconnected 3")
+    window.returnCredits(1)
+    window.startOpening()
+    window.open(capacity: 2)
+    #expect(Self.offer(&window, as: .reference) == "undecodable 4 start")
+    #expect(Self.offer(&window, as: .keyFrame) == "accepted 5")
+    #expect(Self.offer(&window, as: .reference) == "accepted 6")
+    #expect(Self.drain(&window) == ["frame 5", "frame 6"])
+  }
+
+  @Test func `where nothing may be dropped, the server decides about encoded frames`() {
+    var window = Self.window(.neverDrop, credits: 1)
+    _ = Self.offer(&window, as: .keyFrame)
+    _ = Self.drain(&window)
+    #expect(Self.offer(&window, as: .reference) == "accepted 2")
+    #expect(Self.offer(&window, as: .disposable) == "wait")
+    _ = window.close()
+    window.returnCredits(1)
+    window.startOpening()
+    window.open(capacity: 1)
+    #expect(Self.drain(&window) == ["frame 2"])
   }
 }

@@ -39,9 +39,9 @@ def cpp_programs():
 def go_programs():
     """The folder with the program and the tests of `Examples/go`."""
     require_packages(
-        "gcc", "golang-go", "golang-github-golang-protobuf-1-5-dev",
-        "golang-github-pion-webrtc.v3-dev", "golang-google-grpc-dev", "libprotobuf-dev",
-        "libvpx-dev", "protobuf-compiler", "protoc-gen-go", "protoc-gen-go-grpc",
+        "golang-go", "golang-github-golang-protobuf-1-5-dev", "golang-github-pion-webrtc.v3-dev",
+        "golang-google-grpc-dev", "libprotobuf-dev", "protobuf-compiler", "protoc-gen-go",
+        "protoc-gen-go-grpc",
     )
     folder = REPOSITORY / ".build/go"
     build(REPOSITORY / "Examples/go/build", folder)
