@@ -39,6 +39,8 @@ from .events import (
     ConnectionLost,
     Detection,
     Event,
+    KeyFrameNeeded,
+    KeyFrameReason,
     Reconnected,
     Rejected,
     SessionState,
@@ -52,6 +54,7 @@ from .images import (
     Color,
     ColorMatrix,
     ColorRange,
+    EncodedImage,
     FormatLike,
     FormatName,
     Frame,
@@ -74,7 +77,7 @@ from .outcomes import (
     PassedThrough,
     Timing,
 )
-from .output import Output
+from .output import EncoderOptions, Output
 from .pipelines import (
     RGBA,
     FailurePolicy,
@@ -116,6 +119,8 @@ __all__ = [
     "DropReason",
     "DropStage",
     "Dropped",
+    "EncodedImage",
+    "EncoderOptions",
     "Event",
     "FailedPrecondition",
     "FailurePolicy",
@@ -130,6 +135,8 @@ __all__ = [
     "Image",
     "InvalidArgument",
     "Latency",
+    "KeyFrameNeeded",
+    "KeyFrameReason",
     "Layout",
     "NotFound",
     "Opened",

@@ -17,6 +17,8 @@ __all__ = [
     "ConnectionLost",
     "Detection",
     "Event",
+    "KeyFrameNeeded",
+    "KeyFrameReason",
     "Reconnected",
     "Rejected",
     "SessionState",
@@ -218,6 +220,43 @@ def state_of(message: Any) -> StateChanged:
     )
 
 
+class KeyFrameReason(enum.Enum):
+    """The reason why a key frame is needed."""
+
+    #: A reason of a newer server.
+    UNKNOWN = 0
+    #: The stream begins without one: the session was opened or resumed, or paused.
+    START = 1
+    #: A frame is missing.
+    LOSS = 2
+    #: A frame is damaged.
+    DAMAGE = 3
+    #: Decoding takes more time than the budgets of the frames leave.
+    TOO_SLOW = 4
+    #: This client dropped a frame that others depend on, because too many waited to be sent.
+    DROPPED = 100
+
+
+class KeyFrameNeeded(NamedTuple):
+    """A request to encode the next frame as a key frame: frames before it cannot be decoded.
+
+    Repeated at most every half second while none arrives.
+    """
+
+    #: The first frame that cannot be decoded.
+    sequence: int
+    reason: KeyFrameReason
+
+
+_KEY_FRAME_REASONS: dict[int, KeyFrameReason] = {each.value: each for each in KeyFrameReason}
+
+
+def key_frame_needed_of(message: Any) -> KeyFrameNeeded:
+    """Returns the server's request for a key frame."""
+    reason = _KEY_FRAME_REASONS.get(message.reason, KeyFrameReason.UNKNOWN)
+    return KeyFrameNeeded(message.sequence, reason)
+
+
 class Stats(NamedTuple):
     """The server's counts of a session; since the last connection was opened."""
 
@@ -280,6 +319,7 @@ Event = Union[
     Analysis,
     Advice,
     StateChanged,
+    KeyFrameNeeded,
     Stats,
     ConnectionLost,
     Reconnected,
