@@ -216,7 +216,7 @@ class Session(SessionBase[Change]):
     def _next_message(self, attempt: int) -> Any:
         if attempt != self._attempt:
             return None, None
-        message = self._link.next_message()
+        message = self._link.next_message(now())
         if message is not None:
             return message, None
         if self._link.is_over:

@@ -16,6 +16,7 @@ __all__ = [
     "Applied",
     "ConnectionLost",
     "Detection",
+    "EncoderTarget",
     "Event",
     "KeyFrameNeeded",
     "KeyFrameReason",
@@ -248,6 +249,20 @@ class KeyFrameNeeded(NamedTuple):
     reason: KeyFrameReason
 
 
+class EncoderTarget(NamedTuple):
+    """The values for an encoder of frames to send: as wishes the maximum, as an event those that
+    the connection carries. See `Session.adapt_encoder`."""
+
+    #: The bits per second.
+    bit_rate: int
+    #: The width in pixels.
+    width: int
+    #: The height in pixels.
+    height: int
+    #: The frames per second.
+    frame_rate: float
+
+
 _KEY_FRAME_REASONS: dict[int, KeyFrameReason] = {each.value: each for each in KeyFrameReason}
 
 
@@ -320,6 +335,7 @@ Event = Union[
     Advice,
     StateChanged,
     KeyFrameNeeded,
+    EncoderTarget,
     Stats,
     ConnectionLost,
     Reconnected,

@@ -9,6 +9,7 @@ from sidelight import (
     DropStage,
     EncodedImage,
     EncoderOptions,
+    EncoderTarget,
     Image,
     KeyFrameNeeded,
     KeyFrameReason,
@@ -304,6 +305,44 @@ def test_encoded_results_are_acknowledged():
     session.outcomes()
     (acknowledgement,) = session.written()
     assert acknowledgement.ack.sequence == 2
+
+
+def targets(session):
+    return [each for each in session.machine.notices.events if isinstance(each, EncoderTarget)]
+
+
+def test_the_encoder_follows_the_connection():
+    session = opened(capacity=4)
+    session.machine.adapt_encoder(EncoderTarget(1_000_000, 640, 360, 30), session.now)
+    assert targets(session) == [EncoderTarget(1_000_000, 640, 360, 30)]
+    sequence = 0
+    for frame in range(90):
+        session.now += 1 / 30
+        if not session.machine.may_encode(session.now):
+            continue
+        sequence += 1
+        session.send(vp8(DELTA if sequence > 1 else KEY + bytes(4000), is_disposable=False))
+        session.written()
+        # A link that holds back all frames after the first second.
+        if frame < 30:
+            session.filtered(sequence)
+            session.outcomes()
+    assert sequence < 60 and not session.machine.may_encode(session.now)
+    session.lose()
+    assert not session.machine.may_encode(session.now)
+    session.open()
+    assert session.machine.may_encode(session.now)
+
+
+def test_values_for_the_encoder_are_reported_when_they_change():
+    session = opened(capacity=9)
+    machine = session.machine
+    machine.adapt_encoder(EncoderTarget(2_000_000, 640, 360, 30), session.now)
+    machine.adapt_encoder(EncoderTarget(500_000, 640, 360, 15), session.now)
+    assert targets(session)[-1] == EncoderTarget(500_000, 640, 360, 15)
+    count = len(targets(session))
+    machine.announce_target()
+    assert len(targets(session)) == count
 
 
 @pytest.mark.parametrize(

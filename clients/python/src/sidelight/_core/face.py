@@ -12,7 +12,7 @@ from .._channel import Endpoint
 from .._formats import Color, FormatLike, Orientation
 from .._validation import integer
 from ..errors import FailedPrecondition, SidelightError, error_of_status
-from ..events import Stats
+from ..events import EncoderTarget, Stats
 from ..images import Frame
 from ..outcomes import Counts, Latency
 from ..output import bit_rate_of, frame_rate_of
@@ -346,6 +346,39 @@ class SessionBase(Generic[ChangeType]):
 
         Without a connection it has no effect: a connection begins with a key frame."""
         self._update(self._machine.request_key_frame)
+
+    def adapt_encoder(self, target: EncoderTarget) -> None:
+        """Adapts this program's encoder to the connection: from now on, events `EncoderTarget` and
+        `encoder_target` tell its bit rate, size and frame rate, as acknowledgements allow.
+
+        - `target`: The wished values, which are the maximum. A later call replaces them. The bit
+          rate is 20,000 to 100,000,000, the frame rate 1 to 240.
+        """
+        wished = EncoderTarget(
+            bit_rate_of("target.bit_rate", target.bit_rate),
+            integer("target.width", target.width, 1, 16384),
+            integer("target.height", target.height, 1, 16384),
+            frame_rate_of("target.frame_rate", target.frame_rate),
+        )
+        self._update(self._machine.adapt_encoder, wished, now())
+
+    @property
+    def encoder_target(self) -> EncoderTarget:
+        """The values to encode the next frame to send with.
+
+        Raises `FailedPrecondition` without `adapt_encoder`."""
+        rates = self._machine.rates
+        if rates is None:
+            raise FailedPrecondition("the encoder is not adapted; call adapt_encoder(target)")
+        with self._lock:
+            return rates.current
+
+    def may_encode(self) -> bool:
+        """Whether the connection takes another encoded frame now. Ask before each picture, and leave
+        it out instead of encoding it for a queue. Without `adapt_encoder`: whether there is a
+        connection."""
+        result: bool = self._update(self._machine.may_encode, now())
+        return result
 
     # Events and the end
 

@@ -28,6 +28,7 @@ from .delivery import Pending
 from .frames import DescriptionCache, metadata_of, place_of
 from .machine import SessionMachine
 from .reconnect import SILENCE_LIMIT
+from .references import encoded
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
 from .window import OPEN, OPENING, Acknowledgement, EncoderChange, PauseRequest
@@ -138,6 +139,7 @@ class Link:
             first.append(machine.encoder.encode())
         machine.acknowledges = opened.output_window > 0
         machine.references.reset()
+        machine.restart_rates()
         machine.window.open(opened.frames_in_flight, first)
         if machine.was_opened:
             machine.notices.push_event(Reconnected(opened.session_id, self._presented_token))
@@ -154,7 +156,7 @@ class Link:
         """Whether the last message was sent on this connection."""
         return self._machine.window.is_over
 
-    def next_message(self) -> Optional[bytes]:
+    def next_message(self, now: float) -> Optional[bytes]:
         """Returns the next message to write; `None` if there is none now."""
         if self._open_message is not None:
             message, self._open_message = self._open_message, None
@@ -187,6 +189,8 @@ class Link:
                     self._refuse(element, error)
                     continue
                 machine.references.record_sent(element)
+                if machine.rates is not None and encoded(element) is not None:
+                    machine.rates.sent(element.sequence, len(message), now)
                 return message
             if isinstance(element, Acknowledgement):
                 held = () if self.slots is None else self.slots.held()
@@ -284,6 +288,9 @@ class Link:
         pending = machine.take_sent(sequence)
         if pending is None:
             return
+        if machine.rates is not None:
+            machine.rates.acknowledged(sequence, now, message.timing.total_us / 1e6)
+            machine.announce_target()
         round_trip = now - pending.submitted
         self._round_trip.record(round_trip)
         machine.notices.push_times(round_trip, message.timing.total_us)
@@ -295,6 +302,8 @@ class Link:
             self.slots.settle(first, last)
         error = error_of_status(message.diagnostic) if message.HasField("diagnostic") else None
         machine = self._machine
+        if machine.rates is not None:
+            machine.rates.discarded(last)
         for sequence in [each for each in machine.pending if first <= each <= last]:
             pending = machine.take_sent(sequence)
             if pending is not None:

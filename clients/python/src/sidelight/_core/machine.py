@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from ..errors import SidelightError, Unavailable, make_error
-from ..events import KeyFrameNeeded, KeyFrameReason, Rejected, SessionState, Stats
+from ..events import (
+    EncoderTarget,
+    KeyFrameNeeded,
+    KeyFrameReason,
+    Rejected,
+    SessionState,
+    Stats,
+)
 from ..images import Frame, Image
 from .._packets import frame_of_packet, is_packet
 from ..outcomes import Dropped, DropReason, DropStage
@@ -24,6 +31,7 @@ from .frames import info_of
 from .notices import Notices
 from .options import SessionOptions
 from .reconnect import Reconnector
+from .rates import RateController
 from .references import References, encoded
 from .replies import client_outcome
 from .window import OPEN, EncoderChange, PauseRequest, Window
@@ -31,6 +39,9 @@ from .window import OPEN, EncoderChange, PauseRequest, Window
 _REQUEST_KEY_FRAME = session_pb2.ClientMessage(
     request_key_frame=session_pb2.RequestKeyFrame()
 ).SerializeToString()
+
+#: The relative change of a bit rate that is reported.
+_LEAST_CHANGE = 0.05
 
 # The conditions that callers wait for.
 MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OVER, FINISHED = range(8)
@@ -49,6 +60,9 @@ class SessionMachine:
         self.references = References()
         #: The changed settings of the encoder, which the next connection sends too.
         self.encoder: Optional[EncoderChange] = None
+        #: The values for the application's encoder; `None` if it does not ask for them.
+        self.rates: Optional[RateController] = None
+        self._announced_target: Optional[EncoderTarget] = None
         #: Whether the server waits for acknowledgements of results.
         self.acknowledges = False
         self.fallback = Fallback(options.fallback)
@@ -343,6 +357,42 @@ class SessionMachine:
     def request_key_frame(self) -> None:
         """Requests a key frame of the results. A new connection begins with one."""
         self.window.push_urgent(_REQUEST_KEY_FRAME)
+
+    # The application's encoder
+
+    def adapt_encoder(self, target: EncoderTarget, now: float) -> None:
+        """Begins to adapt the application's encoder, or changes the wished values."""
+        if self.rates is None:
+            self.rates = RateController(target)
+        else:
+            self.rates.set_target(target, now)
+        self._announced_target = None
+        self.announce_target()
+
+    def restart_rates(self) -> None:
+        """Forgets the frames on a lost connection, and keeps the bit rate."""
+        if self.rates is not None:
+            bit_rate = self.rates.current.bit_rate
+            self.rates = RateController(self.rates.target, start_bit_rate=bit_rate)
+
+    def may_encode(self, now: float) -> bool:
+        """Whether the connection takes another frame."""
+        if self.window.newest_wins and self.window.link != OPEN:
+            return False
+        return self.rates is None or self.rates.may_send(now)
+
+    def announce_target(self) -> None:
+        """Reports values for the encoder that differ from the last ones by more than noise."""
+        if self.rates is None:
+            return
+        target, last = self.rates.current, self._announced_target
+        if last is not None and target[1:] == last[1:]:
+            change = abs(target.bit_rate / last.bit_rate - 1)
+            is_highest = target.bit_rate == self.rates.target.bit_rate != last.bit_rate
+            if change < _LEAST_CHANGE and not is_highest:
+                return
+        self._announced_target = target
+        self.notices.push_event(target)
 
     def await_change(self, record: ChangeRecord, applied: bool, waiter: Any) -> None:
         """Resolves a waiter when a change is accepted or applied, or refused."""
