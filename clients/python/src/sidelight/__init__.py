@@ -16,7 +16,7 @@ from ._core.asset_requests import Asset
 from ._core.face import Opened
 from ._core.fallback import FallbackPolicy
 from ._core.operator_requests import Override, SessionInfo
-from ._core.requests import CheckedPipeline, CompiledPass, ServerInfo
+from ._core.requests import CheckedPipeline, Codec, CompiledPass, ServerInfo
 from ._core.server import DropPolicy
 from ._version import __version__
 from .errors import (
@@ -107,6 +107,7 @@ __all__ = [
     "Applied",
     "Asset",
     "CheckedPipeline",
+    "Codec",
     "Color",
     "ColorMatrix",
     "ColorRange",
