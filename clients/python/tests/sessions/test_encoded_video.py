@@ -10,6 +10,7 @@ pytest.importorskip("av")
 import av
 from support.encoded_videos import HEIGHT, WIDTH, Encoder, difference, picture
 from support.scripted_server import ScriptedServer
+from support.videos import inverted
 
 import sidelight.av
 from sidelight import (
@@ -20,7 +21,6 @@ from sidelight import (
     EncoderOptions,
     EncoderTarget,
     Filtered,
-    Image,
     KeyFrameNeeded,
     KeyFrameReason,
     Output,
@@ -67,14 +67,6 @@ class Requests:
             )
         assert found, self.all
         return found
-
-
-def inverted(image):
-    data = bytearray(image.data)
-    luma = image.width * image.height
-    data[:luma] = bytes(251 - each for each in data[:luma])
-    data[luma:] = bytes(min(255, 256 - each) for each in data[luma:])
-    return Image("i420", image.width, image.height, data)
 
 
 def filtered(session, frame):
