@@ -39,18 +39,17 @@ def frame_facts(codec: PixelFormat, data: memoryview) -> FrameFacts:
 
 def _h264(data: memoryview) -> FrameFacts:
     """ITU-T H.264, section 7.3.1 and annex B."""
-    if bytes(data[:3]) != b"\0\0\1" and bytes(data[:4]) != b"\0\0\0\1":
-        raise invalid(
-            "data",
-            bytes(data[:4]),
-            "H.264 with start codes (Annex B). Packets of MP4 and Matroska files have lengths "
-            "instead; the bitstream filter h264_mp4toannexb converts them",
-        )
-    for header in _nal_headers(data):
-        kind = header & 31
-        if kind in (1, 5):
-            return FrameFacts(kind == 5, header >> 5 & 3 == 0)
-    raise invalid("data", f"{data.nbytes} bytes without a slice", "an access unit of H.264")
+    if bytes(data[:3]) == b"\0\0\1" or bytes(data[:4]) == b"\0\0\0\1":
+        for header in _nal_headers(data):
+            kind = header & 31
+            if kind in (1, 5):
+                return FrameFacts(kind == 5, header >> 5 & 3 == 0)
+    raise invalid(
+        "data",
+        bytes(data[:8]),
+        "an access unit of H.264 with start codes (Annex B). Packets of MP4 and Matroska files have "
+        "lengths instead; the bitstream filter h264_mp4toannexb converts them",
+    )
 
 
 def _nal_headers(data: memoryview) -> Iterator[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, Optional
 
@@ -36,16 +37,11 @@ _KEY_FRAME = 1  # FFmpeg's AV_PICTURE_TYPE_I
 
 
 def picture(index: int, width: int = WIDTH, height: int = HEIGHT) -> Image:
-    """A pattern that moves by two pixels per frame."""
-    luma = bytes(
-        (16 + (column + 2 * index + 3 * row) * 2 % 200)
-        for row in range(height)
-        for column in range(width)
-    )
-    chroma = bytes([110]) * (width // 2 * (height // 2)) + bytes([150]) * (
-        width // 2 * (height // 2)
-    )
-    return Image("i420", width, height, luma + chroma)
+    """Smooth waves that move by eight pixels per frame."""
+    wave = [round(120 + 60 * math.sin((column + 8 * index) / 12)) for column in range(width)]
+    luma = b"".join(bytes(each + row // 4 for each in wave) for row in range(height))
+    samples = width // 2 * (height // 2)
+    return Image("i420", width, height, luma + bytes([110]) * samples + bytes([150]) * samples)
 
 
 class Encoder:
