@@ -260,6 +260,10 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                 return self._dropped(buffer, "no_answer", "unknown", 0.0)
             fail(self, Gst.ResourceError.FAILED, str(error))
             return Gst.FlowReturn.ERROR
+        except Exception as error:
+            # An exception in the bindings would count as success, and show the input.
+            fail(self, Gst.ResourceError.FAILED, repr(error))
+            return Gst.FlowReturn.ERROR
         return Gst.FlowReturn.OK
 
     # The session
@@ -339,7 +343,8 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
     def _dropped(self, buffer: Any, reason: str, stage: str, late: float) -> Any:
         timestamp = GObject.Value(GObject.TYPE_UINT64, buffer.pts)
         post(self, "sidelight-dropped", timestamp=timestamp, reason=reason, stage=stage, late=late)
-        return GstBase.BASE_TRANSFORM_FLOW_DROPPED
+        # GST_BASE_TRANSFORM_FLOW_DROPPED, which the bindings lack.
+        return Gst.FlowReturn.CUSTOM_SUCCESS
 
     # Events, queries and messages
 
