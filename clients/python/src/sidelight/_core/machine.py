@@ -379,6 +379,8 @@ class SessionMachine:
         """Whether the connection takes another frame."""
         if self.window.newest_wins and self.window.link != OPEN:
             return False
+        if self.window.waiting:
+            return False  # It waits for a credit, and so would this one.
         return self.rates is None or self.rates.may_send(now)
 
     def announce_target(self) -> None:

@@ -112,7 +112,8 @@ class RateController:
         #: The times at which the window had no room for a frame, in the last second.
         self._refusals: deque[float] = deque()
         self._last_sequence = 0
-        #: The time that the receiver had the last acknowledged frame.
+        #: The time that the receiver has frames before it acknowledges them. Not in Swift, where
+        #: the receiver acknowledges at once.
         self._processing = 0.0
 
     def _reset_falls(self) -> None:
@@ -184,7 +185,8 @@ class RateController:
         last, size = self._remove(sequence)
         if last is None:
             return
-        self._processing = processing
+        # Rises at once, and falls slowly.
+        self._processing = max(processing, 0.9 * self._processing + 0.1 * processing)
         delay = max(0.0, now - last.sent - processing)
         self._record_round_trip(delay, now)
         round_trip = self._round_trip
@@ -231,6 +233,7 @@ class RateController:
         """The bytes that may be without acknowledgement."""
         round_trip = 0.1 if self._round_trip is None else self._round_trip
         frame_rate = self._levels.current.frame_rate
+        round_trip += self._processing
         size = self._bit_rate / 8 * (round_trip + _SLACK / frame_rate)
         frames = _FLOOR_FRAMES + round_trip * frame_rate
         return max(size, min(frames * self._next_bytes, _FLOOR_BYTES))
@@ -238,7 +241,8 @@ class RateController:
     @property
     def _narrow_window(self) -> float:
         """The window while acknowledgements are late: the bytes on the way, without a queue."""
-        return self._bit_rate / 8 * (0.1 if self._round_trip is None else self._round_trip)
+        round_trip = 0.1 if self._round_trip is None else self._round_trip
+        return self._bit_rate / 8 * (round_trip + self._processing)
 
     @property
     def _next_bytes(self) -> float:
