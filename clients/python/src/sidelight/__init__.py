@@ -16,7 +16,7 @@ from ._core.asset_requests import Asset
 from ._core.face import Opened
 from ._core.fallback import FallbackPolicy
 from ._core.operator_requests import Override, SessionInfo
-from ._core.requests import CheckedPipeline, CompiledPass, ServerInfo
+from ._core.requests import CheckedPipeline, Codec, CompiledPass, ServerInfo
 from ._core.server import DropPolicy
 from ._version import __version__
 from .errors import (
@@ -38,7 +38,10 @@ from .events import (
     Applied,
     ConnectionLost,
     Detection,
+    EncoderTarget,
     Event,
+    KeyFrameNeeded,
+    KeyFrameReason,
     Reconnected,
     Rejected,
     SessionState,
@@ -52,6 +55,7 @@ from .images import (
     Color,
     ColorMatrix,
     ColorRange,
+    EncodedImage,
     FormatLike,
     FormatName,
     Frame,
@@ -74,7 +78,7 @@ from .outcomes import (
     PassedThrough,
     Timing,
 )
-from .output import Output
+from .output import EncoderOptions, Output
 from .pipelines import (
     RGBA,
     FailurePolicy,
@@ -103,6 +107,7 @@ __all__ = [
     "Applied",
     "Asset",
     "CheckedPipeline",
+    "Codec",
     "Color",
     "ColorMatrix",
     "ColorRange",
@@ -116,6 +121,9 @@ __all__ = [
     "DropReason",
     "DropStage",
     "Dropped",
+    "EncodedImage",
+    "EncoderOptions",
+    "EncoderTarget",
     "Event",
     "FailedPrecondition",
     "FailurePolicy",
@@ -130,6 +138,8 @@ __all__ = [
     "Image",
     "InvalidArgument",
     "Latency",
+    "KeyFrameNeeded",
+    "KeyFrameReason",
     "Layout",
     "NotFound",
     "Opened",

@@ -23,10 +23,10 @@ from ._core.delivery import Pending
 from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
 from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OVER
 from ._core.options import SessionOptions
+from ._packets import FrameLike
 from ._tracing import current_traceparent
 from .errors import DeadlineExceeded, SidelightError, Unavailable
 from .events import Analysis, Event
-from .images import Frame, Image
 from .outcomes import Outcome
 
 __all__ = ["Change", "Session"]
@@ -254,7 +254,7 @@ class Session(SessionBase[Change]):
     def _next_message(self, attempt: int) -> Any:
         if attempt != self._attempt:
             return None, None
-        message = self._link.next_message()
+        message = self._link.next_message(now())
         if message is not None:
             return message, None
         if self._link.is_over:
@@ -276,7 +276,7 @@ class Session(SessionBase[Change]):
 
     # Frames
 
-    async def _offer(self, frame: Union[Frame, Image], waiter: Any) -> Pending:
+    async def _offer(self, frame: FrameLike, waiter: Any) -> Pending:
         await self._ensure_open()
         trace = current_traceparent()
         while True:
@@ -288,7 +288,7 @@ class Session(SessionBase[Change]):
             await self._wait(CAPACITY, None)
 
     async def filter(
-        self, frame: Union[Frame, Image], *, timeout: Optional[float] = None
+        self, frame: FrameLike, *, timeout: Optional[float] = None
     ) -> Outcome:
         """Sends a frame and returns its outcome.
 
@@ -315,7 +315,7 @@ class Session(SessionBase[Change]):
             waiter.future.result().release()
 
     def filter_all(
-        self, frames: Union[AsyncIterable[Union[Frame, Image]], Iterable[Union[Frame, Image]]]
+        self, frames: Union[AsyncIterable[FrameLike], Iterable[FrameLike]]
     ) -> AsyncIterator[Outcome]:
         """Sends frames and yields their outcomes, in order.
 
@@ -325,7 +325,7 @@ class Session(SessionBase[Change]):
         """
         return filter_all(self, frames)
 
-    async def send(self, frame: Union[Frame, Image]) -> int:
+    async def send(self, frame: FrameLike) -> int:
         """Sends a frame and returns its sequence; `outcomes()` has its outcome.
 
         Never waits under "newest_wins": without a credit the frame replaces the one that waits. The

@@ -53,6 +53,15 @@ class PixelFormat(enum.Enum):
     JPEG = "jpeg"
     #: A PNG file. For still images and assets, not for sessions.
     PNG = "png"
+    #: An access unit of H.264 as in Annex B, with parameter sets in front of key frames. Encoded
+    #: video is for sessions; see `EncodedImage`.
+    H264 = "h264"
+    #: A frame of VP8.
+    VP8 = "vp8"
+    #: A frame or superframe of VP9, profile 0.
+    VP9 = "vp9"
+    #: A temporal unit of AV1. For frames to send, not for results.
+    AV1 = "av1"
 
     @classmethod
     def of(cls, format: FormatLike, field: str = "format") -> PixelFormat:
@@ -67,13 +76,23 @@ class PixelFormat(enum.Enum):
 
     @property
     def planes(self) -> tuple[PlaneShape, ...]:
-        """The shapes of the planes; empty for a file."""
+        """The shapes of the planes; empty for a file and for encoded video."""
         return _PLANES.get(self, ())
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the pixel data consists of samples."""
+        return self in _PLANES
 
     @property
     def is_file(self) -> bool:
         """Whether the pixel data is a JPEG or PNG file."""
-        return self not in _PLANES
+        return self in (PixelFormat.JPEG, PixelFormat.PNG)
+
+    @property
+    def is_encoded(self) -> bool:
+        """Whether the pixel data is a frame of a stream of encoded video."""
+        return not (self.is_raw or self.is_file)
 
     @property
     def is_yuv(self) -> bool:
@@ -87,7 +106,9 @@ class PixelFormat(enum.Enum):
 
 
 #: The name of a pixel format.
-FormatName = Literal["bgra", "rgba", "rgb", "gray", "i420", "nv12", "jpeg", "png"]
+FormatName = Literal[
+    "bgra", "rgba", "rgb", "gray", "i420", "nv12", "jpeg", "png", "h264", "vp8", "vp9", "av1"
+]
 #: A pixel format, or its name.
 FormatLike = Union[PixelFormat, FormatName]
 

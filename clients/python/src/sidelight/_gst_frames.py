@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 import gi  # pyright: ignore
 
@@ -10,9 +10,29 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # pyright: ignore
 
-from .images import Color, ColorMatrix, ColorRange, Image, Layout, PixelFormat, Plane
+from .errors import SidelightError
+from .images import (
+    Color,
+    ColorMatrix,
+    ColorRange,
+    EncodedImage,
+    Image,
+    Layout,
+    PixelFormat,
+    Plane,
+)
 
-__all__ = ["FORMATS", "UnsupportedColorimetry", "VideoFormat", "read_into", "write_from"]
+__all__ = [
+    "FORMATS",
+    "EncodedFormat",
+    "UnsupportedColorimetry",
+    "VideoFormat",
+    "encoded_image",
+    "format_of_caps",
+    "read_into",
+    "replace",
+    "write_from",
+]
 
 #: The pixel formats by their names in caps.
 FORMATS = {
@@ -22,6 +42,13 @@ FORMATS = {
     "RGBA": PixelFormat.RGBA,
     "RGB": PixelFormat.RGB,
     "GRAY8": PixelFormat.GRAY,
+}
+
+#: The codecs by the names of their caps.
+CODECS = {
+    "video/x-h264": PixelFormat.H264,
+    "video/x-vp8": PixelFormat.VP8,
+    "video/x-vp9": PixelFormat.VP9,
 }
 
 # By the nicknames of GStreamer's enumerations; "unknown" leaves the choice to the server.
@@ -63,6 +90,56 @@ class VideoFormat(NamedTuple):
             info.size,
             duration,
         )
+
+
+class EncodedFormat(NamedTuple):
+    """The format of encoded frames, as caps describe it."""
+
+    codec: PixelFormat
+    #: The duration of a frame in nanoseconds; 0 if the frame rate varies.
+    duration_ns: int
+
+    @property
+    def size(self) -> Optional[int]:
+        """Encoded frames need no size in shared memory."""
+        return None
+
+
+def format_of_caps(caps: Any) -> Union[VideoFormat, EncodedFormat]:
+    """Returns the format of fixed caps.
+
+    Raises `UnsupportedColorimetry` as `VideoFormat.of_caps` does.
+    """
+    structure = caps.get_structure(0)
+    codec = CODECS.get(structure.get_name())
+    if codec is None:
+        return VideoFormat.of_caps(caps)
+    known, numerator, denominator = structure.get_fraction("framerate")
+    duration = Gst.SECOND * denominator // numerator if known and numerator else 0
+    return EncodedFormat(codec, duration)
+
+
+def encoded_image(buffer: Any, codec: PixelFormat) -> EncodedImage:
+    """Returns a picture with a copy of the bytes of a buffer."""
+    is_droppable = buffer.has_flags(Gst.BufferFlags.DROPPABLE)
+    content = buffer.extract_dup(0, buffer.get_size())
+    return EncodedImage(codec, content, is_disposable=True if is_droppable else None)
+
+
+def replace(buffer: Any, image: Image) -> None:
+    """Replaces the bytes of a writable buffer by those of a result, an `EncodedImage`."""
+    if not isinstance(image, EncodedImage):
+        raise SidelightError(f"the output is {image!r}; it must be encoded", code="INTERNAL")
+    buffer.remove_all_memory()
+    buffer.insert_memory(-1, Gst.Buffer.new_wrapped(image.bytes()).get_all_memory())
+    for flag, is_set in (
+        (Gst.BufferFlags.DELTA_UNIT, not image.is_key_frame),
+        (Gst.BufferFlags.DROPPABLE, False),
+    ):
+        if is_set:
+            buffer.set_flags(flag)
+        else:
+            buffer.unset_flags(flag)
 
 
 def _color(format: PixelFormat, colorimetry: Any) -> Color:

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from ._formats import AlphaMode, Color, ColorMatrix, ColorRange, Orientation, PixelFormat
 from .errors import InvalidArgument, SidelightError
-from .images import Image
+from .images import EncodedImage, Image
 from .v1 import image_pb2
 
 __all__ = ["color_message", "description", "format_of", "format_number", "image_of", "message_of"]
@@ -20,6 +20,10 @@ _FORMATS: dict[PixelFormat, image_pb2.PixelFormat] = {
     PixelFormat.NV12: image_pb2.PIXEL_FORMAT_NV12,
     PixelFormat.JPEG: image_pb2.PIXEL_FORMAT_JPEG,
     PixelFormat.PNG: image_pb2.PIXEL_FORMAT_PNG,
+    PixelFormat.H264: image_pb2.PIXEL_FORMAT_H264,
+    PixelFormat.VP8: image_pb2.PIXEL_FORMAT_VP8,
+    PixelFormat.VP9: image_pb2.PIXEL_FORMAT_VP9,
+    PixelFormat.AV1: image_pb2.PIXEL_FORMAT_AV1,
 }
 _RANGES: dict[ColorRange, image_pb2.ColorRange] = {
     ColorRange.VIDEO: image_pb2.COLOR_RANGE_VIDEO,
@@ -73,9 +77,9 @@ def color_message(color: Color) -> Optional[image_pb2.ColorDescription]:
 
 
 def description(image: Image) -> image_pb2.Image:
-    """Returns an image as a message without its pixel data."""
+    """Returns an image as a message without its pixel data and its place in a stream."""
     planes = []
-    if not image.format.is_file and not image.layout.is_packed:
+    if image.format.is_raw and not image.layout.is_packed:
         planes = [
             image_pb2.Plane(offset=offset, stride=stride) for offset, stride in image.layout.planes
         ]
@@ -125,6 +129,17 @@ def image_of(message: image_pb2.Image, data: Any) -> Image:
             code="INTERNAL",
         )
     try:
+        if format.is_encoded:
+            result = EncodedImage(
+                format,
+                data,
+                is_key_frame=message.encoded.key_frame,
+                width=message.width,
+                height=message.height,
+                orientation=orientation,
+            )
+            result.temporal_layer = message.encoded.temporal_layer
+            return result
         return Image(
             format,
             message.width,

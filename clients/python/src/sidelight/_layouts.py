@@ -61,7 +61,7 @@ class Layout:
         - planes: Offset and stride of every plane, in bytes. `None`: without padding.
         """
         self.format = PixelFormat.of(format)
-        if self.format.is_file:
+        if not self.format.is_raw:
             raise invalid("format", self.format.value, "a raw format")
         self.width = integer("width", width, 1, MAX_DIMENSION)
         self.height = integer("height", height, 1, MAX_DIMENSION)

@@ -21,6 +21,8 @@ from typing import (
     Union,
 )
 
+from ._packets import is_packet
+from .images import EncodedImage
 from .outcomes import Degraded, Dropped, DropReason, Filtered, PassedThrough
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ __all__ = ["BridgeStats", "EndOfFrames", "NewestWins"]
 #: that never waits is filtered too.
 _MAX_SKIPPED = 30
 _LATENCIES = 256
+#: The encoded results that may wait for the reader.
+_WAITING_LIMIT = 8
 
 S = TypeVar("S")
 M = TypeVar("M")
@@ -87,6 +91,9 @@ class NewestWins(Generic[S, M]):
     """Reads a source without a pause, and keeps at most one frame in front of the session (its own
     newest-wins window) and one behind it.
 
+    Frames of encoded video depend on each other: none is skipped, and a few results wait for the
+    reader. If it is too slow, those up to the next key frame are left out, which is requested.
+
     All members belong to one event loop. The session serves no other frames meanwhile, and stays
     open afterwards.
 
@@ -110,7 +117,8 @@ class NewestWins(Generic[S, M]):
         self._changed: Optional[asyncio.Event] = None
         # Outcomes are in the order of sending. Bounded by the session's window.
         self._sent: Deque[_Sent[M]] = deque()
-        self._ready: Optional[Tuple[Returned, _Sent[M]]] = None
+        self._ready: Deque[Tuple[Returned, _Sent[M]]] = deque()
+        self._needs_key_frame = False
         self._source_ended = False
         self._ended = False
         #: The error that ended the bridge; `None` while it is open, or if the source ended.
@@ -153,13 +161,13 @@ class NewestWins(Generic[S, M]):
         Raises `EndOfFrames`, or the error that ended the session.
         """
         self.start()
-        while self._ready is None:
+        while not self._ready:
             if self._ended:
                 raise self.error or EndOfFrames()
             assert self._changed is not None
             self._changed.clear()
             await self._changed.wait()
-        (outcome, sent), self._ready = self._ready, None
+        outcome, sent = self._ready.popleft()
         self._delivered += 1
         self._latencies.append(time.perf_counter() - sent.received)
         return outcome, sent.metadata
@@ -167,9 +175,7 @@ class NewestWins(Generic[S, M]):
     def close(self) -> None:
         """Stops reading the source and gives up the frames in flight. The session stays open."""
         self._end(None)
-        if self._ready is not None:
-            self._ready[0].release()
-            self._ready = None
+        self._overtake()
 
     async def _run(self, work: Awaitable[None]) -> None:
         try:
@@ -189,7 +195,7 @@ class NewestWins(Generic[S, M]):
             while True:
                 source = await upcoming
                 self._received += 1
-                for _ in range(_MAX_SKIPPED):
+                for _ in range(0 if is_packet(source) else _MAX_SKIPPED):
                     upcoming = asyncio.ensure_future(self._receive())
                     # A source with a backlog returns its next frame without waiting.
                     await asyncio.sleep(0)
@@ -221,14 +227,33 @@ class NewestWins(Generic[S, M]):
                 self._dropped[outcome.reason] = self._dropped.get(outcome.reason, 0) + 1
             else:
                 self._returned[type(outcome)] += 1
-                if self._ready is not None:
-                    self._overtaken += 1
-                    self._ready[0].release()
-                self._ready = outcome, sent
-                self._wake()
+                self._deliver(outcome, sent)
             if self._source_ended and not self._sent:
                 break
         self._end(None)
+
+    def _deliver(self, outcome: Returned, sent: _Sent[M]) -> None:
+        """Keeps a result for the reader, and leaves out those that it replaces."""
+        image = outcome.image
+        is_delta = isinstance(image, EncodedImage) and not image.is_key_frame
+        if is_delta and (self._needs_key_frame or len(self._ready) >= _WAITING_LIMIT):
+            self._needs_key_frame = True
+            self._overtaken += 1
+            outcome.release()
+            self._session.request_key_frame()
+            return
+        if not is_delta:
+            self._needs_key_frame = False
+            self._overtaken += self._overtake()
+        self._ready.append((outcome, sent))
+        self._wake()
+
+    def _overtake(self) -> int:
+        """Releases the results that wait for the reader; returns their number."""
+        count = len(self._ready)
+        while self._ready:
+            self._ready.popleft()[0].release()
+        return count
 
     def _end(self, error: Optional[BaseException]) -> None:
         if self._ended:

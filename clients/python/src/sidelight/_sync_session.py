@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional
 
 import grpc
 
@@ -20,10 +20,10 @@ from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
 from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OVER
 from ._core.options import SessionOptions
 from ._sync_stream import filter_all
+from ._packets import FrameLike
 from ._tracing import current_traceparent
 from .errors import DeadlineExceeded, SidelightError, Unavailable
 from .events import Analysis, Event
-from .images import Frame, Image
 from .outcomes import Outcome
 
 __all__ = ["Change", "Session"]
@@ -216,7 +216,7 @@ class Session(SessionBase[Change]):
     def _next_message(self, attempt: int) -> Any:
         if attempt != self._attempt:
             return None, None
-        message = self._link.next_message()
+        message = self._link.next_message(now())
         if message is not None:
             return message, None
         if self._link.is_over:
@@ -242,7 +242,7 @@ class Session(SessionBase[Change]):
 
     # Frames
 
-    def _offer(self, frame: Union[Frame, Image], waiter: Any) -> Pending:
+    def _offer(self, frame: FrameLike, waiter: Any) -> Pending:
         self._ensure_open()
         trace = current_traceparent()
         while True:
@@ -253,7 +253,7 @@ class Session(SessionBase[Change]):
                 return pending
             self._wait(CAPACITY, None)
 
-    def filter(self, frame: Union[Frame, Image], *, timeout: Optional[float] = None) -> Outcome:
+    def filter(self, frame: FrameLike, *, timeout: Optional[float] = None) -> Outcome:
         """Sends a frame and returns its outcome.
 
         - `timeout`: The seconds after which `DeadlineExceeded` is raised; the frame's outcome is
@@ -278,7 +278,7 @@ class Session(SessionBase[Change]):
         self._update(self._machine.abandon, pending)
         return waiter.wait(0)
 
-    def filter_all(self, frames: Iterable[Union[Frame, Image]]) -> Iterator[Outcome]:
+    def filter_all(self, frames: Iterable[FrameLike]) -> Iterator[Outcome]:
         """Sends frames and yields their outcomes, in order.
 
         Frames are taken from `frames` on a separate thread, as soon as the session has capacity, so
@@ -287,7 +287,7 @@ class Session(SessionBase[Change]):
         """
         return filter_all(self, frames)
 
-    def send(self, frame: Union[Frame, Image]) -> int:
+    def send(self, frame: FrameLike) -> int:
         """Sends a frame and returns its sequence; `outcomes()` has its outcome.
 
         Never waits under "newest_wins": without a credit the frame replaces the one that waits. The

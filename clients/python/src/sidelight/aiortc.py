@@ -6,13 +6,16 @@ import asyncio
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
+from aiortc import rtp
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 from aiortc.rtcrtpreceiver import RemoteStreamTrack
-from av import VideoFrame
+from aiortc.rtcrtpsender import RTCRtpSender
 
 from . import av
 from ._newest_wins import BridgeStats, EndOfFrames, NewestWins
-from .images import Frame
+from ._packets import frame_of_packet, is_packet
+from .errors import SidelightError
+from .images import EncodedImage, Frame
 
 if TYPE_CHECKING:
     from .aio import Session
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["BridgeStats", "FilteredTrack"]
 
 
+#: The limits of an encoder's bit rate.
+_LOWEST, _HIGHEST = 20_000, 100_000_000
 _I420 = ("yuv420p", "yuvj420p")
 
 
@@ -42,7 +47,10 @@ class FilteredTrack(MediaStreamTrack):
     remote track, which has no bound, is read without a pause; the session drops frames that wait;
     and an encoder that is slower than the filter gets the newest frame.
 
-    The frames are I420, as aiortc's encoders need them; other formats are converted first.
+    The frames are I420, as aiortc's encoders need them; other formats are converted first. Sources of
+    packets, such as a `MediaPlayer` with `decode=False`, are sent as they are. If the session's
+    results are encoded, the track has packets, which aiortc sends without encoding them: the codec
+    must be the negotiated one. See `follow`.
 
     A frame that is dropped is not repeated: `recv()` waits for the next one. The frames keep their
     `pts` and `time_base`.
@@ -85,8 +93,9 @@ class FilteredTrack(MediaStreamTrack):
         """The error that ended the track; `None` while it is live, and after the source's end."""
         return self._bridge.error
 
-    async def recv(self) -> VideoFrame:
-        """Returns the newest filtered frame that was not returned yet, when there is one.
+    async def recv(self) -> Any:
+        """Returns the newest filtered frame that was not returned yet, when there is one: an
+        `av.VideoFrame`, or an `av.Packet` if the session's results are encoded.
 
         Raises `MediaStreamError` when the source has ended, the session has ended, or the track is
         stopped. `error` tells the second case.
@@ -101,12 +110,45 @@ class FilteredTrack(MediaStreamTrack):
         except Exception as error:
             self.stop()
             raise MediaStreamError(str(error)) from error
+        frame: Any
         with outcome:
-            frame = av.video_frame(outcome.image)
+            image = outcome.image
+            if isinstance(image, EncodedImage):
+                frame = av.packet(image)
+                frame.dts = time.pts
+            else:
+                frame = av.video_frame(image)
         frame.pts = time.pts
         if time.time_base is not None:
             frame.time_base = time.time_base
         return frame
+
+    def follow(self, sender: RTCRtpSender) -> None:
+        """Hands the requests of a sender's peer to the session's encoder: key frames (PLI, FIR) and
+        the estimated bit rate (REMB). For a session whose results are encoded.
+
+            track.follow(connection.addTrack(track))
+
+        aiortc has no event for them, so this replaces the sender's handler of RTCP packets.
+        """
+        handle = sender._handle_rtcp_packet
+
+        async def handle_and_follow(packet: Any) -> None:
+            if isinstance(packet, rtp.RtcpPsfbPacket):
+                if packet.fmt in (rtp.RTCP_PSFB_PLI, rtp.RTCP_PSFB_FIR):
+                    self._session.request_key_frame()
+                elif packet.fmt == rtp.RTCP_PSFB_APP:
+                    self._follow_estimate(packet.fci)
+            await handle(packet)
+
+        setattr(sender, "_handle_rtcp_packet", handle_and_follow)  # noqa: B010
+
+    def _follow_estimate(self, fci: bytes) -> None:
+        try:
+            estimate, _ = rtp.unpack_remb_fci(fci)
+            self._session.set_encoder(bit_rate=max(_LOWEST, min(estimate, _HIGHEST)))
+        except (ValueError, SidelightError):
+            pass  # Another message, or a session that is over.
 
     def pause(self, pass_through: bool = False) -> None:
         """Pauses filtering. Frames are dropped as `PAUSED`, so the picture freezes; or, with
@@ -135,6 +177,8 @@ class FilteredTrack(MediaStreamTrack):
 
     def _convert(self, source: Any) -> Tuple[Frame, _Time]:
         time = _Time(source.pts, source.time_base)
+        if is_packet(source):
+            return frame_of_packet(source), time
         if source.format.name not in _I420:
             source = source.reformat(format="yuv420p")
         color = av.color_of(source)

@@ -18,11 +18,29 @@ import numpy as np
 import numpy.typing as npt
 
 from . import numpy as arrays
-from ._formats import AlphaMode, Color, ColorMatrix, ColorRange, Orientation, PixelFormat
+from ._formats import (
+    AlphaMode,
+    Color,
+    ColorMatrix,
+    ColorRange,
+    FormatLike,
+    Orientation,
+    PixelFormat,
+)
+from ._packets import EncodedPacket, capture_time_of, frame_of_packet
 from ._validation import invalid
-from .images import Frame, Image
+from .images import EncodedImage, Frame, Image
 
-__all__ = ["color_of", "copy_into", "frame", "image", "video_frame"]
+__all__ = [
+    "Decoder",
+    "color_of",
+    "copy_into",
+    "encoded_frame",
+    "frame",
+    "image",
+    "packet",
+    "video_frame",
+]
 
 _FORMATS = {
     "yuv420p": PixelFormat.I420,
@@ -139,12 +157,77 @@ def frame(
     orientation: Optional[Orientation] = None,
 ) -> Frame:
     """Returns the image of a frame of PyAV with its presentation time as the capture time."""
-    capture_time = None
-    unit = video.time_base
-    if video.pts is not None and unit is not None:
-        seconds = video.pts * Fraction(unit.numerator, unit.denominator)
-        capture_time = round(seconds * _NANOSECONDS)
-    return Frame(image(video, color=color, orientation=orientation), capture_time_ns=capture_time)
+    result = image(video, color=color, orientation=orientation)
+    return Frame(result, capture_time_ns=capture_time_of(video))
+
+
+def encoded_frame(
+    packet: EncodedPacket, codec: FormatLike, *, orientation: Optional[Orientation] = None
+) -> Frame:
+    """Returns the frame of a packet that has no stream, such as a `CodecContext` encodes.
+
+    `Session.send` takes packets of streams as they are. The bytes are not copied.
+
+    - packet: An access unit. The encoder must not use B-frames (`bf=0`), which the server refuses,
+      nor look ahead (`tune=zerolatency`, `lag-in-frames=0`).
+    - codec: `"h264"`, `"vp8"`, `"vp9"` or `"av1"`.
+    - orientation: The orientation for display.
+    """
+    return frame_of_packet(packet, codec, orientation)
+
+
+def packet(
+    image: EncodedImage,
+    *,
+    capture_time_ns: Optional[int] = None,
+    time_base: Fraction = Fraction(1, 90_000),
+) -> av.Packet[Any]:
+    """Returns a packet of PyAV with a copy of a result's bytes, for a container or a call.
+
+    - image: A result that is encoded video.
+    - capture_time_ns: The presentation time, such as `outcome.frame.capture_time_ns`.
+    - time_base: The unit of the presentation time.
+    """
+    if not isinstance(image, EncodedImage):
+        raise invalid("image", image, "an EncodedImage")
+    result = av.Packet(image.bytes())
+    result.time_base = time_base
+    if capture_time_ns is not None:
+        result.pts = result.dts = round(Fraction(capture_time_ns, _NANOSECONDS) / time_base)
+    result.is_keyframe = image.is_key_frame
+    return result
+
+
+class Decoder:
+    """Decodes results that are encoded video, one picture per result, without delay.
+
+    Hand it every result of a session in order: each one depends on those before it.
+    """
+
+    def __init__(self) -> None:
+        self._format: Optional[PixelFormat] = None
+        self._context: Any = None
+
+    def decode(self, image: Image) -> Optional[av.VideoFrame]:
+        """Returns the picture of a result; `None` before the first key frame.
+
+        Raises `InvalidArgument` for a picture that is not encoded video, and PyAV's errors for
+        bytes that it cannot decode.
+        """
+        if not isinstance(image, EncodedImage):
+            raise invalid("image", image, "an EncodedImage")
+        if image.format is not self._format:
+            self._format = None
+            if not image.is_key_frame:
+                return None
+            context = av.CodecContext.create(image.format.value, "r")
+            # Neither threads nor reordering: they would hold pictures back.
+            context.thread_count = 1
+            context.options = {"flags": "low_delay"}
+            self._format, self._context = image.format, context
+        for picture in self._context.decode(av.Packet(image.bytes())):
+            return picture  # type: ignore[no-any-return]
+        return None
 
 
 def video_frame(
@@ -161,8 +244,8 @@ def video_frame(
     - capture_time_ns: The presentation time, in nanoseconds. Ignored with `like`.
     - time_base: The unit of the presentation time. Ignored with `like`.
     """
-    if image.format.is_file:
-        raise invalid("image.format", image.format.value, "a raw format; see av.CodecContext")
+    if not image.format.is_raw:
+        raise invalid("image.format", image.format.value, "a raw format; see Decoder")
     if image.format.has_alpha and image.color.alpha is AlphaMode.PREMULTIPLIED:
         raise invalid("image.color.alpha", "premultiplied", "straight or opaque")
     name = _NAMES[image.format]

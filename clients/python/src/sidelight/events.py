@@ -16,7 +16,10 @@ __all__ = [
     "Applied",
     "ConnectionLost",
     "Detection",
+    "EncoderTarget",
     "Event",
+    "KeyFrameNeeded",
+    "KeyFrameReason",
     "Reconnected",
     "Rejected",
     "SessionState",
@@ -218,6 +221,57 @@ def state_of(message: Any) -> StateChanged:
     )
 
 
+class KeyFrameReason(enum.Enum):
+    """The reason why a key frame is needed."""
+
+    #: A reason of a newer server.
+    UNKNOWN = 0
+    #: The stream begins without one: the session was opened or resumed, or paused.
+    START = 1
+    #: A frame is missing.
+    LOSS = 2
+    #: A frame is damaged.
+    DAMAGE = 3
+    #: Decoding takes more time than the budgets of the frames leave.
+    TOO_SLOW = 4
+    #: This client dropped a frame that others depend on, because too many waited to be sent.
+    DROPPED = 100
+
+
+class KeyFrameNeeded(NamedTuple):
+    """A request to encode the next frame as a key frame: frames before it cannot be decoded.
+
+    Repeated at most every half second while none arrives.
+    """
+
+    #: The first frame that cannot be decoded.
+    sequence: int
+    reason: KeyFrameReason
+
+
+class EncoderTarget(NamedTuple):
+    """The values for an encoder of frames to send: as wishes the maximum, as an event those that
+    the connection carries. See `Session.adapt_encoder`."""
+
+    #: The bits per second.
+    bit_rate: int
+    #: The width in pixels.
+    width: int
+    #: The height in pixels.
+    height: int
+    #: The frames per second.
+    frame_rate: float
+
+
+_KEY_FRAME_REASONS: dict[int, KeyFrameReason] = {each.value: each for each in KeyFrameReason}
+
+
+def key_frame_needed_of(message: Any) -> KeyFrameNeeded:
+    """Returns the server's request for a key frame."""
+    reason = _KEY_FRAME_REASONS.get(message.reason, KeyFrameReason.UNKNOWN)
+    return KeyFrameNeeded(message.sequence, reason)
+
+
 class Stats(NamedTuple):
     """The server's counts of a session; since the last connection was opened."""
 
@@ -280,6 +334,8 @@ Event = Union[
     Analysis,
     Advice,
     StateChanged,
+    KeyFrameNeeded,
+    EncoderTarget,
     Stats,
     ConnectionLost,
     Reconnected,

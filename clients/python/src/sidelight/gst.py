@@ -1,4 +1,4 @@
-"""The GStreamer element `sidelightfilter`: filters raw video through a Sidelight server.
+"""The GStreamer element `sidelightfilter`: filters raw and encoded video through a Sidelight server.
 
     export GST_PLUGIN_PATH=$(python3 -m sidelight.gst)
     gst-launch-1.0 videotestsrc ! sidelightfilter pipeline="sepiaTone" ! autovideosink
@@ -13,7 +13,7 @@ import sys
 import threading
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 try:
     import gi  # pyright: ignore
@@ -28,7 +28,8 @@ except ImportError as error:
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstBase", "1.0")
-from gi.repository import GObject, Gst, GstBase  # pyright: ignore
+gi.require_version("GstVideo", "1.0")
+from gi.repository import GObject, Gst, GstBase, GstVideo  # pyright: ignore
 
 from . import _gst_tls
 from ._gst_messages import STATS, fail, post, stats_of, warn, weak_callback
@@ -38,7 +39,7 @@ if not Gst.is_initialized():
 
 if TYPE_CHECKING:
     from ._core.fallback import FallbackPolicy
-    from ._gst_frames import VideoFormat
+    from ._gst_frames import EncodedFormat, VideoFormat
     from .events import Event
     from .sync import Server, Session
 
@@ -47,7 +48,8 @@ __all__ = ["SidelightFilter", "plugin_path", "register"]
 _NAME = "sidelightfilter"
 _CAPS = (
     "video/x-raw, format=(string){ I420, NV12, BGRA, RGBA, RGB, GRAY8 }, "
-    "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0/1, 2147483647/1]"
+    "width=(int)[1, 16384], height=(int)[1, 16384], framerate=(fraction)[0/1, 2147483647/1]; "
+    "video/x-h264, stream-format=(string)byte-stream, alignment=(string)au; video/x-vp8; video/x-vp9"
 )
 #: The time to wait for an outcome, in seconds: beyond a budget, and without one.
 _PATIENCE, _PATIENCE_WITHOUT_BUDGET = 0.5, 10.0
@@ -59,7 +61,8 @@ _PLAYING = GObject.ParamFlags.READWRITE | Gst.PARAM_MUTABLE_PLAYING
 
 
 class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
-    """A transform that sends every buffer to a server and replaces its pixels in place.
+    """A transform that sends every buffer to a server and replaces its pixels, or its encoded frame,
+    in place. Requests for key frames pass in both directions.
 
     One frame is in flight at a time, so the element works like any synchronous filter: order, flow
     and timestamps do not change. A `queue leaky=downstream max-size-buffers=1` in front lets the
@@ -137,7 +140,9 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         self._is_stopping = False
         self._server: Optional[Server] = None
         self._session: Optional[Session] = None
-        self._video: Optional[VideoFormat] = None
+        self._video: Union[VideoFormat, EncodedFormat, None] = None
+        self._key_frame_requests = 0
+        self._probe: Optional[int] = None
         self._last_stats: Any = None
 
     # Properties
@@ -176,7 +181,15 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             element = reference()
             return element is not None and element._query(pad, parent, query)
 
-        self.get_static_pad("src").set_query_function_full(query)
+        def request(pad: Any, info: Any) -> Any:
+            element = reference()
+            is_handled = element is not None and element._request_key_frame(info.get_event())
+            return Gst.PadProbeReturn.DROP if is_handled else Gst.PadProbeReturn.OK
+
+        source = self.get_static_pad("src")
+        source.set_query_function_full(query)
+        if self._probe is None:
+            self._probe = source.add_probe(Gst.PadProbeType.EVENT_UPSTREAM, request)
         return True
 
     def do_change_state(self, transition: Any) -> Any:
@@ -194,10 +207,10 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
 
     def do_set_caps(self, incaps: Any, outcaps: Any) -> bool:
         """Takes the format of the following frames, and opens the session if it is not open."""
-        from ._gst_frames import UnsupportedColorimetry, VideoFormat
+        from ._gst_frames import UnsupportedColorimetry, format_of_caps
 
         try:
-            self._video = VideoFormat.of_caps(incaps)
+            self._video = format_of_caps(incaps)
         except UnsupportedColorimetry as error:
             fail(self, Gst.StreamError.FORMAT, str(error))
             return False
@@ -209,19 +222,24 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
 
     def do_transform_ip(self, buffer: Any) -> Any:
         """Filters a buffer in place."""
-        from ._gst_frames import read_into, write_from
+        from ._gst_frames import VideoFormat, encoded_image, read_into, replace, write_from
         from .errors import DeadlineExceeded, SidelightError
+        from .images import Frame
         from .outcomes import Dropped, PassedThrough
 
         session, video = self._session, self._video
         if session is None or video is None:
             return Gst.FlowReturn.FLUSHING
-        layout, budget = video.layout, self._budget_ms / 1e3
+        budget = self._budget_ms / 1e3
         patience = budget + _PATIENCE if budget else _PATIENCE_WITHOUT_BUDGET
         fails = self._texts["on-error"] == "fail"
         try:
-            frame = session.frame(layout.width, layout.height, layout.format, color=video.color)
-            read_into(frame.image, buffer, video)
+            if isinstance(video, VideoFormat):
+                layout = video.layout
+                frame = session.frame(layout.width, layout.height, layout.format, color=video.color)
+                read_into(frame.image, buffer, video)
+            else:
+                frame = Frame(encoded_image(buffer, video.codec))
             frame.budget = budget
             if buffer.pts != Gst.CLOCK_TIME_NONE and buffer.pts < 2**63:
                 frame.capture_time_ns = buffer.pts
@@ -231,7 +249,9 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                         raise outcome.error
                     reason, stage = outcome.reason.name.lower(), outcome.stage.name.lower()
                     return self._dropped(buffer, reason, stage, outcome.late)
-                if not isinstance(outcome, PassedThrough):
+                if not isinstance(video, VideoFormat):
+                    replace(buffer, outcome.image)
+                elif not isinstance(outcome, PassedThrough):
                     write_from(outcome.image, buffer, video)
         except SidelightError as error:
             if self._session is not session:
@@ -240,11 +260,15 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                 return self._dropped(buffer, "no_answer", "unknown", 0.0)
             fail(self, Gst.ResourceError.FAILED, str(error))
             return Gst.FlowReturn.ERROR
+        except Exception as error:
+            # An exception in the bindings would count as success, and show the input.
+            fail(self, Gst.ResourceError.FAILED, repr(error))
+            return Gst.FlowReturn.ERROR
         return Gst.FlowReturn.OK
 
     # The session
 
-    def _open(self, size: int) -> bool:
+    def _open(self, size: Optional[int]) -> bool:
         from .errors import SidelightError
         from .sync import connect
 
@@ -299,12 +323,18 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             server.close()
 
     def _on_event(self, event: Event) -> None:
-        from .events import Applied, ConnectionLost, Reconnected, Rejected
+        from .events import Applied, ConnectionLost, KeyFrameNeeded, Reconnected, Rejected
 
         if isinstance(event, Rejected):
             warn(self, f"pipeline: {event.error}")
         elif isinstance(event, Applied):
             post(self, "sidelight-applied", revision=event.revision)
+        elif isinstance(event, KeyFrameNeeded):
+            self._key_frame_requests += 1
+            request = GstVideo.video_event_new_upstream_force_key_unit(
+                Gst.CLOCK_TIME_NONE, True, self._key_frame_requests
+            )
+            self.get_static_pad("sink").push_event(request)
         elif isinstance(event, ConnectionLost):
             post(self, "sidelight-connection", connected=False, error=str(event.error))
         elif isinstance(event, Reconnected):
@@ -313,9 +343,22 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
     def _dropped(self, buffer: Any, reason: str, stage: str, late: float) -> Any:
         timestamp = GObject.Value(GObject.TYPE_UINT64, buffer.pts)
         post(self, "sidelight-dropped", timestamp=timestamp, reason=reason, stage=stage, late=late)
-        return GstBase.BASE_TRANSFORM_FLOW_DROPPED
+        # GST_BASE_TRANSFORM_FLOW_DROPPED, which the bindings lack.
+        return Gst.FlowReturn.CUSTOM_SUCCESS
 
-    # Queries and messages
+    # Events, queries and messages
+
+    def _request_key_frame(self, event: Any) -> bool:
+        """Hands a request of the elements behind this one to the server, which encodes the results.
+        Returns whether it did."""
+        from ._gst_frames import EncodedFormat
+
+        session = self._session
+        is_request = GstVideo.video_event_is_force_key_unit(event)
+        if session is None or not is_request or not isinstance(self._video, EncodedFormat):
+            return False
+        session.request_key_frame()
+        return True
 
     def _query(self, pad: Any, parent: Any, query: Any) -> bool:
         if query.type != Gst.QueryType.LATENCY:

@@ -17,6 +17,7 @@ from ._formats import (
     PixelFormat,
     PlaneShape,
 )
+from ._encoded_frames import frame_facts
 from ._layouts import MAX_DIMENSION, Layout, Plane
 from ._validation import budget_seconds, integer, invalid
 
@@ -26,6 +27,7 @@ __all__ = [
     "Color",
     "ColorMatrix",
     "ColorRange",
+    "EncodedImage",
     "FormatLike",
     "FormatName",
     "Frame",
@@ -98,11 +100,13 @@ class Image:
         self._data: Optional[memoryview] = _bytes_view(data)
         self._layout: Optional[Layout] = None
         length = self._data.nbytes
-        if self.format.is_file:
+        if self.format.is_encoded and not isinstance(self, EncodedImage):
+            raise invalid("format", self.format.value, "a raw or file format; use EncodedImage")
+        if not self.format.is_raw:
             if planes is not None:
                 raise invalid("planes", planes, "None for a file")
             if not length:
-                raise invalid("data", b"", "the content of a file")
+                raise invalid("data", b"", "the content of a file or frame")
             self.width = integer("width", width, 0, MAX_DIMENSION)
             self.height = integer("height", height, 0, MAX_DIMENSION)
             return
@@ -165,9 +169,9 @@ class Image:
 
     @property
     def layout(self) -> Layout:
-        """The positions of the planes. Raises `ValueError` for a file."""
+        """The positions of the planes. Raises `ValueError` for a file or encoded video."""
         if self._layout is None:
-            raise ValueError(f"a {self.format.value} file has no planes")
+            raise ValueError(f"a {self.format.value} picture has no planes")
         return self._layout
 
     @property
@@ -219,6 +223,82 @@ class Image:
         size = f"{self.width}x{self.height} " if self.width else ""
         state = "released" if self._data is None else f"{self._data.nbytes} bytes"
         return f"<Image {size}{self.format.value}, {state}>"
+
+
+class EncodedImage(Image):
+    """A picture of a stream of encoded video, as a camera's encoder or a call delivers it.
+
+    The frames of a stream depend on each other, so send all of them, in order, the first one a key
+    frame. Where one is missing, the event `KeyFrameNeeded` asks for a key frame.
+    """
+
+    __slots__ = ("depends_on", "is_disposable", "is_key_frame", "temporal_layer")
+
+    #: Whether it is a key frame, which depends on no other.
+    is_key_frame: bool
+    #: Whether no later frame depends on it, so it may be dropped without damage.
+    is_disposable: bool
+    #: The temporal layer, 0 for the lowest. Only in results.
+    temporal_layer: int
+    #: The numbers of the frames that it depends on. Empty: all before it.
+    depends_on: tuple[int, ...]
+
+    def __init__(
+        self,
+        format: FormatLike,
+        data: Any,
+        *,
+        is_key_frame: Optional[bool] = None,
+        is_disposable: Optional[bool] = None,
+        depends_on: Iterable[int] = (),
+        width: int = 0,
+        height: int = 0,
+        orientation: Optional[Orientation] = None,
+    ) -> None:
+        """Creates a picture to send.
+
+        - format: `"h264"`, `"vp8"`, `"vp9"` or `"av1"`.
+        - data: The access unit, as `PixelFormat` describes it: an object with the buffer protocol.
+        - is_key_frame: Whether it is a key frame. `None`: as its bytes say.
+        - is_disposable: Whether no later frame depends on it. `None`: as the bytes of H.264 say;
+          frames of other codecs are not.
+        - depends_on: The numbers, as `Session.send` returns them, of the frames that it depends on,
+          at most 64. State them only to leave out frames on purpose, such as a temporal layer.
+        - width: The width in pixels, or 0 for the width in the stream.
+        - height: The height in pixels, or 0 for the height in the stream.
+        - orientation: The orientation for display. `None`: as stored.
+
+        Raises `InvalidArgument` for bytes that are not a frame of the codec.
+        """
+        codec = PixelFormat.of(format)
+        if not codec.is_encoded:
+            raise invalid("format", codec.value, "one of h264, vp8, vp9, av1")
+        super().__init__(codec, width, height, data, orientation=orientation)
+        facts = frame_facts(codec, self.data)
+        self.is_key_frame = facts.is_key_frame if is_key_frame is None else bool(is_key_frame)
+        self.is_disposable = facts.is_disposable if is_disposable is None else bool(is_disposable)
+        self.temporal_layer = 0
+        self.depends_on = tuple(
+            integer(f"depends_on[{index}]", each, 1, 2**64 - 1)
+            for index, each in enumerate(depends_on)
+        )
+        if len(self.depends_on) > 64:
+            raise invalid("len(depends_on)", len(self.depends_on), "at most 64")
+
+    def copy(self) -> EncodedImage:
+        """Returns an image with a copy of the bytes."""
+        result = EncodedImage(
+            self.format,
+            self.bytes(),
+            is_key_frame=self.is_key_frame,
+            is_disposable=self.is_disposable,
+            depends_on=self.depends_on,
+            width=self.width,
+            height=self.height,
+            orientation=self.orientation,
+        )
+        result.temporal_layer = self.temporal_layer
+        return result
 
 
 class Frame:

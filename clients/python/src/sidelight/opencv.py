@@ -68,7 +68,7 @@ def array(image: Image) -> npt.NDArray[np.uint8]:
         return np.ascontiguousarray(arrays.array(image)[:, :, ::-1])
     if image.format is PixelFormat.RGBA:
         return arrays.array(image)[:, :, [2, 1, 0, 3]]
-    if image.format.is_file:
+    if not image.format.is_raw:
         raise invalid("image.format", image.format.value, "a raw format; see cv2.imdecode")
     if image.width % 2 or image.height % 2:
         size = f"{image.width}x{image.height}"

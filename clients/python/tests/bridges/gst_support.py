@@ -93,6 +93,12 @@ class Player:
         assert at == time
         return result
 
+    def finish(self) -> None:
+        """Ends the stream, after which no buffer may come."""
+        self.source.emit("end-of-stream")
+        assert self.sink.emit("try-pull-sample", SECONDS * Gst.SECOND) is None
+        assert self.sink.get_property("eos")
+
     def message(self, kind: Gst.MessageType, name: str = "") -> Gst.Message:
         """Waits for a message of a kind, and for element messages of a name."""
         while True:

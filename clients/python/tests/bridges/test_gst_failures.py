@@ -63,6 +63,7 @@ def test_faces_stay_hidden_after_a_kill(own_server):
         player.push(GREY)
         structure = player.message(Gst.MessageType.ELEMENT, "sidelight-dropped").get_structure()
         assert structure.get_value("reason") == "disconnected"
+        player.finish()
 
 
 def test_frames_are_dropped_on_request(own_server):
@@ -74,6 +75,7 @@ def test_frames_are_dropped_on_request(own_server):
         structure = player.message(Gst.MessageType.ELEMENT, "sidelight-dropped").get_structure()
         assert structure.get_value("reason") == "disconnected"
         assert structure.get_value("timestamp") == time
+        player.finish()
 
 
 def test_a_blur_replaces_frames_on_request(own_server):

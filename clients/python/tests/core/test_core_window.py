@@ -3,7 +3,14 @@
 import pytest
 
 from sidelight import ResourceExhausted
-from sidelight._core.window import CONTROL_LIMIT, DRAINING, NONE, RawMessage, Window
+from sidelight._core.window import (
+    CONTROL_LIMIT,
+    DRAINING,
+    NONE,
+    Acknowledgement,
+    RawMessage,
+    Window,
+)
 
 
 def opened(newest_wins=True, capacity=2, limit=None):
@@ -14,11 +21,11 @@ def opened(newest_wins=True, capacity=2, limit=None):
 
 def test_frames_wait_for_a_credit_and_the_newest_replaces_the_one_that_waits():
     window = opened(capacity=1)
-    assert window.push_frame("a") is None
+    window.push_frame("a")
     assert window.next() == "a"
-    assert window.push_frame("b") is None
+    window.push_frame("b")
     assert not window.is_ready and window.next() is None
-    assert window.push_frame("c") == "b"
+    window.push_frame("c", ["b"])
     window.outstanding -= 1
     assert window.is_ready and window.next() == "c"
 
@@ -28,7 +35,7 @@ def test_the_smaller_limit_of_frames_in_flight_holds(limit, capacity):
     window = opened(capacity=4, limit=limit)
     sent = 0
     for _ in range(9):
-        if window.waiting is None:
+        if not window.waiting:
             window.push_frame(object())
         if window.next() is not None:
             sent += 1
@@ -54,21 +61,42 @@ def test_a_newer_frame_is_sent_after_the_change_before_it():
     window.next()
     window.push_frame("b")
     window.push(RawMessage(b"change"))
-    assert window.push_frame("c") == "b"
+    window.push_frame("c", ["b"])
     assert window.next() == RawMessage(b"change")
     window.outstanding = 0
     assert window.next() == "c"
 
 
-def test_pings_overtake_a_frame_without_credit_and_one_waits_at_most():
+def test_pings_overtake_a_frame_without_credit_and_equal_ones_wait_once():
     window = opened(capacity=1)
     window.push_frame("a")
     window.next()
     window.push_frame("b")
-    window.push_urgent(b"ping")
-    window.push_urgent(b"ping")
+    for message in (b"ping", b"key frame", b"ping"):
+        window.push_urgent(message)
     assert window.next() == RawMessage(b"ping")
+    assert window.next() == RawMessage(b"key frame")
     assert window.next() is None
+
+
+def test_several_frames_of_encoded_video_wait():
+    window = opened(capacity=2)
+    for frame in "abc":
+        window.push_frame(frame)
+    assert [window.next(), window.next(), window.next()] == ["a", "b", None]
+    window.push_frame("d", ["c"])
+    window.push_frame("e")
+    window.outstanding = 0
+    assert [window.next(), window.next()] == ["d", "e"]
+
+
+def test_the_newest_acknowledgement_is_sent_first():
+    window = opened(capacity=1)
+    window.push(RawMessage(b"change"))
+    window.acknowledgement = 3
+    window.acknowledgement = 4
+    assert window.is_ready and window.next() == Acknowledgement(4)
+    assert window.next() == RawMessage(b"change")
 
 
 def test_changes_behind_a_frame_are_bounded():
@@ -99,7 +127,7 @@ def test_a_lost_connection_keeps_the_waiting_frame_only_if_none_may_be_dropped()
         window.push_frame("b")
         unsent = window.close()
         assert window.link == NONE and window.is_over
-        assert unsent.waiting == "b" and unsent.is_kept is not newest_wins
+        assert unsent.waiting == ["b"] and unsent.is_kept is not newest_wins
         window.outstanding = 0
         window.open(1, [b"first"])
         assert window.next() == RawMessage(b"first")

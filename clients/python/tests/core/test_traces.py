@@ -25,7 +25,7 @@ def span():
 
 def sent_trace(session):
     """The trace of the next frame that is written."""
-    message = session_pb2.ClientMessage.FromString(session._link.next_message())
+    message = session_pb2.ClientMessage.FromString(session._link.next_message(0.0))
     return message.frame.trace.traceparent
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Sequence
 from concurrent import futures
 from typing import Any, Optional
 
@@ -14,10 +15,14 @@ class ScriptedServer(grpc.GenericRpcHandler):
     """A server on a loopback port. Without messages it has no methods at all.
 
     - `messages`: The answers of every session, after its first message; then it stays open.
+    - `after_frame`: The answers after the second message.
     """
 
-    def __init__(self, messages: Optional[list[bytes]] = None) -> None:
+    def __init__(
+        self, messages: Optional[list[bytes]] = None, after_frame: Sequence[bytes] = ()
+    ) -> None:
         self._messages = messages
+        self._after_frame = after_frame
         self._closed = threading.Event()
         self._server = grpc.server(
             futures.ThreadPoolExecutor(8),
@@ -35,6 +40,9 @@ class ScriptedServer(grpc.GenericRpcHandler):
         context.add_callback(self._closed.set)
         next(requests)
         yield from self._messages or ()
+        if self._after_frame:
+            next(requests)
+            yield from self._after_frame
         self._closed.wait()
 
     def __enter__(self) -> ScriptedServer:

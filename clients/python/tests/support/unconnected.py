@@ -89,7 +89,7 @@ class Unconnected:
         """The messages that are written now."""
         found = []
         while True:
-            data = self.link.next_message()
+            data = self.link.next_message(self.now)
             if data is None:
                 return found
             found.append(session_pb2.ClientMessage.FromString(data))

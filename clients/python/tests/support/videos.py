@@ -22,6 +22,15 @@ def frames_of(content: bytes) -> list[Image]:
     return list(Reader(io.BytesIO(content)))
 
 
+def inverted(image: Image) -> Image:
+    """The result of `colorInvert` for an I420 picture in video range."""
+    data = bytearray(image.data)
+    luma = image.width * image.height
+    data[:luma] = bytes(251 - each for each in data[:luma])
+    data[luma:] = bytes(min(255, 256 - each) for each in data[luma:])
+    return Image("i420", image.width, image.height, data)
+
+
 def is_inverted(image: Image, original: Image) -> bool:
     """Whether luma equals `colorInvert`, in video range."""
     samples = zip(image.plane(0), original.plane(0))

@@ -10,10 +10,12 @@ from typing import Any, Callable, Generic, NamedTuple, Optional, TypeVar, Union
 
 from .._channel import Endpoint
 from .._formats import Color, FormatLike, Orientation
+from .._validation import integer
 from ..errors import FailedPrecondition, SidelightError, error_of_status
-from ..events import Stats
+from ..events import EncoderTarget, Stats
 from ..images import Frame
 from ..outcomes import Counts, Latency
+from ..output import bit_rate_of, frame_rate_of
 from ..pipelines import PipelineLike, Updates, Value, activation, update_message
 from ..transitions import GlideLike, TransitionLike, glide_message, transition_message
 from ..v1 import session_pb2
@@ -307,6 +309,76 @@ class SessionBase(Generic[ChangeType]):
     def resume(self) -> None:
         """Ends a pause."""
         self._update(self._machine.request_pause, None)
+
+    # Encoded video
+
+    def set_encoder(
+        self,
+        *,
+        bit_rate: Optional[int] = None,
+        frame_rate: Optional[float] = None,
+        width: Optional[int] = None,
+        height: Optional[int] = None,
+    ) -> None:
+        """Changes the encoder of the results for the frames after this call. Returns at once; a
+        change that the server refuses is an event `Rejected` with the number 0.
+
+        A call server passes its estimate of the receivers' rate on. `None` keeps a value.
+
+        - `bit_rate`: Bits per second, 20,000 to 100,000,000.
+        - `frame_rate`: The frames per second that the bit rate is for, 1 to 240.
+        - `width`, `height`: The size of the results, 1 to 16384, as in `Output`. The next result is
+          a key frame if it changes.
+        """
+        message = session_pb2.SetEncoder()
+        if bit_rate is not None:
+            message.bit_rate = bit_rate_of("bit_rate", bit_rate)
+        if frame_rate is not None:
+            message.frame_rate = frame_rate_of("frame_rate", frame_rate)
+        if width is not None:
+            message.width = integer("width", width, 1, 16384)
+        if height is not None:
+            message.height = integer("height", height, 1, 16384)
+        self._update(self._machine.set_encoder, message)
+
+    def request_key_frame(self) -> None:
+        """Requests a key frame of the results, for a viewer that joins or has lost a frame (PLI).
+
+        Without a connection it has no effect: a connection begins with a key frame."""
+        self._update(self._machine.request_key_frame)
+
+    def adapt_encoder(self, target: EncoderTarget) -> None:
+        """Adapts this program's encoder to the connection: from now on, events `EncoderTarget` and
+        `encoder_target` tell its bit rate, size and frame rate, as acknowledgements allow.
+
+        - `target`: The wished values, which are the maximum. A later call replaces them. The bit
+          rate is 20,000 to 100,000,000, the frame rate 1 to 240.
+        """
+        wished = EncoderTarget(
+            bit_rate_of("target.bit_rate", target.bit_rate),
+            integer("target.width", target.width, 1, 16384),
+            integer("target.height", target.height, 1, 16384),
+            frame_rate_of("target.frame_rate", target.frame_rate),
+        )
+        self._update(self._machine.adapt_encoder, wished, now())
+
+    @property
+    def encoder_target(self) -> EncoderTarget:
+        """The values to encode the next frame to send with.
+
+        Raises `FailedPrecondition` without `adapt_encoder`."""
+        rates = self._machine.rates
+        if rates is None:
+            raise FailedPrecondition("the encoder is not adapted; call adapt_encoder(target)")
+        with self._lock:
+            return rates.current
+
+    def may_encode(self) -> bool:
+        """Whether the connection takes another encoded frame now. Ask before each picture, and leave
+        it out instead of encoding it for a queue. Without `adapt_encoder`: whether there is a
+        connection."""
+        result: bool = self._update(self._machine.may_encode, now())
+        return result
 
     # Events and the end
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .._image_messages import description, image_of
-from ..images import Frame, Image
+from ..images import EncodedImage, Frame, Image
 from ..outcomes import FrameInfo
 from .wire import length_delimited, varint
 
@@ -22,12 +23,20 @@ class DescriptionCache:
 
     def encode(self, image: Image) -> bytes:
         """Returns the encoded fields of an image, except its pixels."""
-        planes = None if image.format.is_file else image.layout.planes
+        planes = image.layout.planes if image.format.is_raw else None
         key = (image.format, image.width, image.height, planes, image.color, image.orientation)
         if key != self._key:
             self._encoded = description(image).SerializeToString()
             self._key = key
         return self._encoded
+
+
+def place_of(image: EncodedImage, dependencies: Sequence[int]) -> bytes:
+    """Returns the encoded field of an image for its place in a stream."""
+    content = b"\x08\x01" if image.is_key_frame else b""
+    if dependencies:
+        content += length_delimited(3, b"".join(map(varint, dependencies)))
+    return length_delimited(7, content)
 
 
 def info_of(frame: Frame) -> FrameInfo:

@@ -9,26 +9,29 @@ from ..events import (
     Accepted,
     Applied,
     ConnectionLost,
+    KeyFrameReason,
     Reconnected,
     SessionState,
     advice_of,
     analysis_of,
+    key_frame_needed_of,
     rejected_of,
     state_of,
     stats_of,
     transition_ended_of,
 )
-from ..images import FormatLike, Frame, Image, PixelFormat
+from ..images import EncodedImage, FormatLike, Frame, Image, PixelFormat
 from ..outcomes import DropReason, DropStage
 from ..v1 import session_pb2
 from .changes import Entry
 from .delivery import Pending
-from .frames import DescriptionCache, metadata_of
+from .frames import DescriptionCache, metadata_of, place_of
 from .machine import SessionMachine
 from .reconnect import SILENCE_LIMIT
+from .references import encoded
 from .replies import dropped_outcome, pixels_of, returned_outcome
 from .slots import Slots
-from .window import OPEN, OPENING, PauseRequest
+from .window import OPEN, OPENING, Acknowledgement, EncoderChange, PauseRequest
 from .wire import decode_reply, encode_ack, encode_frame, encode_slot_frame
 
 _PING = session_pb2.ClientMessage(ping=session_pb2.Ping()).SerializeToString()
@@ -132,9 +135,18 @@ class Link:
         first = machine.changes.replay(self._presented_token)
         if machine.pause is not None:
             first.append(machine.pause.encode())
+        if machine.encoder is not None:
+            first.append(machine.encoder.encode())
+        machine.acknowledges = opened.output_window > 0
+        machine.references.reset()
+        machine.restart_rates()
         machine.window.open(opened.frames_in_flight, first)
         if machine.was_opened:
             machine.notices.push_event(Reconnected(opened.session_id, self._presented_token))
+            if machine.references.is_used:
+                machine.request_input_key_frame(
+                    machine.next_sequence, KeyFrameReason.START, now
+                )
         machine.was_opened = True
 
     # To the server
@@ -144,7 +156,7 @@ class Link:
         """Whether the last message was sent on this connection."""
         return self._machine.window.is_over
 
-    def next_message(self) -> Optional[bytes]:
+    def next_message(self, now: float) -> Optional[bytes]:
         """Returns the next message to write; `None` if there is none now."""
         if self._open_message is not None:
             message, self._open_message = self._open_message, None
@@ -165,17 +177,31 @@ class Link:
             if element is None:
                 return None
             if type(element) is Pending:
+                reason = machine.references.missing(element)
+                if reason is not None:
+                    self._take_back(element)
+                    machine.drop_undecodable(element, reason)
+                    continue
                 element.holds_credit = True
                 try:
-                    return self._encode(element)
+                    message = self._encode(element)
                 except Exception as error:  # The attributes of a frame can be set to anything.
                     self._refuse(element, error)
-                continue
+                    continue
+                machine.references.record_sent(element)
+                if machine.rates is not None and encoded(element) is not None:
+                    machine.rates.sent(element.sequence, len(message), now)
+                return message
+            if isinstance(element, Acknowledgement):
+                held = () if self.slots is None else self.slots.held()
+                return encode_ack(element.sequence, held)
             if isinstance(element, Entry):
                 element.is_sent = True
                 return element.encode()
             if isinstance(element, PauseRequest):
                 machine.pause = element
+                return element.encode()
+            if isinstance(element, EncoderChange):
                 return element.encode()
             data: bytes = element.data
             return data
@@ -186,6 +212,10 @@ class Link:
         data = image.data
         description = self._descriptions.encode(image)
         metadata = metadata_of(frame, pending.trace)
+        if isinstance(image, EncodedImage):
+            dependencies = self._machine.references.dependencies(pending)
+            description += place_of(image, dependencies)
+            return encode_frame(pending.sequence, metadata, description, data)
         slots, ring = self.slots, self.ring
         if slots is not None and data.nbytes <= ring.slot_bytes:
             slot = ring.input_slot(data)
@@ -201,13 +231,18 @@ class Link:
     def _refuse(self, pending: Pending, error: Exception) -> None:
         """Drops a frame that cannot be sent, for example because its picture is released."""
         machine = self._machine
-        machine.pending.pop(pending.sequence, None)
-        machine.window.outstanding -= 1
+        self._take_back(pending)
+        machine.references.record_unsent(pending)
         if not isinstance(error, SidelightError):
             field = "frame.image" if isinstance(error, ValueError) else "frame"
             message = f"{field} cannot be sent: {error}"
             error = InvalidArgument(message, field=field)
         machine.settle_at_client(pending, DropReason.INVALID_FRAME, DropStage.CLIENT, error)
+
+    def _take_back(self, pending: Pending) -> None:
+        """Removes a frame that was about to be sent."""
+        self._machine.pending.pop(pending.sequence, None)
+        self._machine.window.outstanding -= 1
 
     def lend_frame(
         self, width: int, height: int, format: FormatLike, color: Any, orientation: Any
@@ -253,6 +288,9 @@ class Link:
         pending = machine.take_sent(sequence)
         if pending is None:
             return
+        if machine.rates is not None:
+            machine.rates.acknowledged(sequence, now, message.timing.total_us / 1e6)
+            machine.announce_target()
         round_trip = now - pending.submitted
         self._round_trip.record(round_trip)
         machine.notices.push_times(round_trip, message.timing.total_us)
@@ -264,6 +302,8 @@ class Link:
             self.slots.settle(first, last)
         error = error_of_status(message.diagnostic) if message.HasField("diagnostic") else None
         machine = self._machine
+        if machine.rates is not None:
+            machine.rates.discarded(last)
         for sequence in [each for each in machine.pending if first <= each <= last]:
             pending = machine.take_sent(sequence)
             if pending is not None:
@@ -278,7 +318,8 @@ class Link:
             for record in machine.changes.accept(accepted.request_id):
                 record.revision = accepted.revision
                 machine.answer(record)
-            machine.notices.push_event(Accepted(accepted.request_id, accepted.revision))
+            if accepted.request_id:  # Changes of the encoder have no number.
+                machine.notices.push_event(Accepted(accepted.request_id, accepted.revision))
         elif kind == "applied":
             self._apply(reply.applied)
         elif kind == "error":
@@ -290,6 +331,8 @@ class Link:
         elif kind == "stats":
             machine.stats = stats_of(reply.stats)
             machine.notices.push_event(machine.stats)
+        elif kind == "key_frame_needed":
+            machine.notices.push_event(key_frame_needed_of(reply.key_frame_needed))
         elif kind == "advice":
             machine.notices.push_event(advice_of(reply.advice))
         elif kind == "transition_ended":

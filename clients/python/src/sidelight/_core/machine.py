@@ -12,8 +12,16 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from ..errors import SidelightError, Unavailable, make_error
-from ..events import Rejected, SessionState, Stats
+from ..events import (
+    EncoderTarget,
+    KeyFrameNeeded,
+    KeyFrameReason,
+    Rejected,
+    SessionState,
+    Stats,
+)
 from ..images import Frame, Image
+from .._packets import frame_of_packet, is_packet
 from ..outcomes import Dropped, DropReason, DropStage
 from ..v1 import session_pb2
 from .changes import ChangeLog, ChangeRecord, Entry
@@ -23,8 +31,17 @@ from .frames import info_of
 from .notices import Notices
 from .options import SessionOptions
 from .reconnect import Reconnector
+from .rates import RateController
+from .references import References, encoded
 from .replies import client_outcome
-from .window import OPEN, PauseRequest, Window
+from .window import OPEN, EncoderChange, PauseRequest, Window
+
+_REQUEST_KEY_FRAME = session_pb2.ClientMessage(
+    request_key_frame=session_pb2.RequestKeyFrame()
+).SerializeToString()
+
+#: The relative change of a bit rate that is reported.
+_LEAST_CHANGE = 0.05
 
 # The conditions that callers wait for.
 MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OVER, FINISHED = range(8)
@@ -40,6 +57,14 @@ class SessionMachine:
         )
         self.delivery = Delivery()
         self.changes = ChangeLog(options.select, options.resume_token)
+        self.references = References()
+        #: The changed settings of the encoder, which the next connection sends too.
+        self.encoder: Optional[EncoderChange] = None
+        #: The values for the application's encoder; `None` if it does not ask for them.
+        self.rates: Optional[RateController] = None
+        self._announced_target: Optional[EncoderTarget] = None
+        #: Whether the server waits for acknowledgements of results.
+        self.acknowledges = False
         self.fallback = Fallback(options.fallback)
         self.reconnector = Reconnector(options.reconnects, options.give_up_after, has_credentials)
         self.state = SessionState.RUNNING
@@ -125,13 +150,18 @@ class SessionMachine:
         """
         if isinstance(frame, Image):
             frame = Frame(frame)
+        elif is_packet(frame):
+            frame = frame_of_packet(frame)
         elif not isinstance(frame, Frame):
-            raise TypeError(f"frame is {type(frame).__name__}; it must be a Frame or an Image")
+            raise TypeError(
+                f"frame is {type(frame).__name__}; it must be a Frame or an Image, or an encoded "
+                "packet of PyAV"
+            )
         window = self.window
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("frames"))
         newest_wins = window.newest_wins
-        if not newest_wins and window.waiting is not None:
+        if not newest_wins and window.waiting:
             return None
         sequence = self._next_sequence
         self._next_sequence = sequence + 1
@@ -141,24 +171,46 @@ class SessionMachine:
         if newest_wins and window.link != OPEN:
             self.settle_at_client(pending, DropReason.DISCONNECTED, DropStage.CLIENT)
             return pending
+        replaced = self.references.replaced(window.waiting, pending)
+        if not self.references.accepts(pending, len(window.waiting) - len(replaced)):
+            self.drop_undecodable(pending, KeyFrameReason.DROPPED)
+            return pending
         self.pending[sequence] = pending
-        displaced = window.push_frame(pending)
-        if displaced is not None:
-            del self.pending[displaced.sequence]
-            self.settle_at_client(displaced, DropReason.SUPERSEDED, DropStage.CLIENT)
+        window.push_frame(pending, replaced)
+        for each in replaced:
+            del self.pending[each.sequence]
+            self.settle_at_client(each, DropReason.SUPERSEDED, DropStage.CLIENT)
         return pending
+
+    def drop_undecodable(self, pending: Pending, reason: KeyFrameReason) -> None:
+        """Drops a frame of encoded video that the server could not decode, and requests a key
+        frame."""
+        image = encoded(pending)
+        if image is None or not image.is_disposable:
+            self.request_input_key_frame(pending.sequence, reason, pending.submitted)
+        self.settle_at_client(pending, DropReason.NOT_DECODABLE, DropStage.CLIENT)
+
+    def request_input_key_frame(self, sequence: int, reason: KeyFrameReason, now: float) -> None:
+        """Asks the application for a key frame, at most every half second."""
+        if self.references.may_request(now):
+            self.notices.push_event(KeyFrameNeeded(sequence, reason))
+
+    @property
+    def next_sequence(self) -> int:
+        """The number of the next frame."""
+        return self._next_sequence
 
     def take_sent(self, sequence: int) -> Optional[Pending]:
         """Removes and returns a frame that was sent and has no outcome; `None` without one."""
         pending = self.pending.get(sequence)
-        if pending is None or pending is self.window.waiting:
+        if pending is None or not pending.holds_credit:
             return None
         return self.pending.pop(sequence)
 
     @property
     def has_frames_in_flight(self) -> bool:
         """Whether a frame was sent and has no outcome."""
-        return len(self.pending) > (self.window.waiting is not None)
+        return len(self.pending) > len(self.window.waiting)
 
     def abandon(self, pending: Pending) -> None:
         """Records that an outcome is no longer wanted."""
@@ -187,6 +239,8 @@ class SessionMachine:
         if pending.holds_credit:
             pending.holds_credit = False
             self.window.outstanding = max(0, self.window.outstanding - 1)
+            if self.acknowledges:
+                self.window.acknowledgement = pending.sequence
 
     def settle(self, pending: Pending, outcome: Any) -> None:
         """Sets the outcome of a frame that was sent. It is in `pending` no longer."""
@@ -274,13 +328,73 @@ class SessionMachine:
         Raises `ResourceExhausted` if too many changes wait to be sent.
         """
         request = PauseRequest(pass_through)
-        if not self.window.replace_pause(request):
+        if not self.window.replace_last(request):
             self.window.require_space()
             if self.window.keeps:
                 self.window.push(request)
             else:
                 self.pause = request
         self._drops_frames = pass_through is False
+
+    def set_encoder(self, change: session_pb2.SetEncoder) -> None:
+        """Changes the encoder of the results, on this connection and on later ones.
+
+        Raises `ResourceExhausted` if too many changes wait to be sent.
+        """
+        window = self.window
+        if window.is_finished or self.is_over:
+            raise self.refusal(self._end_message("changes"))
+        merged = session_pb2.SetEncoder()
+        if self.encoder is not None:
+            merged.CopyFrom(self.encoder.message)
+        merged.MergeFrom(change)
+        request = EncoderChange(merged)
+        if not window.replace_last(request) and window.link == OPEN:
+            window.require_space()
+            window.push(request)
+        self.encoder = request
+
+    def request_key_frame(self) -> None:
+        """Requests a key frame of the results. A new connection begins with one."""
+        self.window.push_urgent(_REQUEST_KEY_FRAME)
+
+    # The application's encoder
+
+    def adapt_encoder(self, target: EncoderTarget, now: float) -> None:
+        """Begins to adapt the application's encoder, or changes the wished values."""
+        if self.rates is None:
+            self.rates = RateController(target)
+        else:
+            self.rates.set_target(target, now)
+        self._announced_target = None
+        self.announce_target()
+
+    def restart_rates(self) -> None:
+        """Forgets the frames on a lost connection, and keeps the bit rate."""
+        if self.rates is not None:
+            bit_rate = self.rates.current.bit_rate
+            self.rates = RateController(self.rates.target, start_bit_rate=bit_rate)
+
+    def may_encode(self, now: float) -> bool:
+        """Whether the connection takes another frame."""
+        if self.window.newest_wins and self.window.link != OPEN:
+            return False
+        if self.window.waiting:
+            return False  # It waits for a credit, and so would this one.
+        return self.rates is None or self.rates.may_send(now)
+
+    def announce_target(self) -> None:
+        """Reports values for the encoder that differ from the last ones by more than noise."""
+        if self.rates is None:
+            return
+        target, last = self.rates.current, self._announced_target
+        if last is not None and target[1:] == last[1:]:
+            change = abs(target.bit_rate / last.bit_rate - 1)
+            is_highest = target.bit_rate == self.rates.target.bit_rate != last.bit_rate
+            if change < _LEAST_CHANGE and not is_highest:
+                return
+        self._announced_target = target
+        self.notices.push_event(target)
 
     def await_change(self, record: ChangeRecord, applied: bool, waiter: Any) -> None:
         """Resolves a waiter when a change is accepted or applied, or refused."""
@@ -346,11 +460,11 @@ class SessionMachine:
             elif isinstance(control, Entry):
                 control.is_sent = True
         self.reject_lost_changes()
-        kept = unsent.waiting if unsent.is_kept else None
         for pending in list(self.pending.values()):
-            if pending is not kept:
+            is_waiting = pending in unsent.waiting
+            if not (is_waiting and unsent.is_kept):
                 del self.pending[pending.sequence]
-                stage = DropStage.CLIENT if pending is unsent.waiting else DropStage.UNKNOWN
+                stage = DropStage.CLIENT if is_waiting else DropStage.UNKNOWN
                 self.settle_at_client(pending, DropReason.DISCONNECTED, stage)
         # Outcomes that arrived and are not taken keep their credits.
         self.window.outstanding = self.delivery.credits

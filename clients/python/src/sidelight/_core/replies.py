@@ -102,6 +102,9 @@ def client_outcome(
 ) -> Any:
     """Returns the outcome of a frame without connection, as the fallback policy says."""
     image = pending.frame.image
+    if image.format.is_encoded:
+        # A receiver lacks the frames that it depends on.
+        policy = "drop"
     if policy == "pass_through":
         return PassedThrough(
             pending.sequence,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple, Optional
 
 from .._formats import FormatLike, PixelFormat
-from .._image_messages import format_number, image_of, message_of
+from .._image_messages import format_number, format_of, image_of, message_of
 from .._validation import integer, invalid
 from ..catalogue import Filter
 from ..events import Stats, stats_of
@@ -53,6 +53,18 @@ class CheckedPipeline(NamedTuple):
     kernels: Mapping[str, Filter]
 
 
+class Codec(NamedTuple):
+    """A codec of encoded video."""
+
+    format: PixelFormat
+    #: The library and its version; empty if the server was built without it.
+    library: str
+    #: Whether frames of the format can be sent.
+    decodes: bool
+    #: Whether results can have the format.
+    encodes: bool
+
+
 class ServerInfo(NamedTuple):
     """The description of a server."""
 
@@ -67,6 +79,8 @@ class ServerInfo(NamedTuple):
     load: float
     #: The frame counts of all sessions since the start.
     frames: Stats
+    #: The codecs of encoded video, also those that the server lacks.
+    codecs: tuple[Codec, ...]
 
 
 def apply(
@@ -160,6 +174,12 @@ def info() -> Operation:
             load.sessions,
             load.scheduler_load,
             stats_of(load.frames),
+            tuple(
+                Codec(format, each.library, each.decodes, each.encodes)
+                for each in response.codecs
+                for format in (format_of(each.format),)
+                if format is not None
+            ),
         )
 
     return Operation(

@@ -24,6 +24,8 @@ _DROP_POLICIES = {
 }
 #: The list that permits no filter: on the wire an empty one permits all. No filter has this name.
 _NO_FILTER = "-"
+#: The results of encoded video that may be unacknowledged; the server's window of bytes is smaller.
+_OUTPUT_WINDOW = 64
 #: The size of a slot in bytes: 1080p BGRA fits.
 SLOT_BYTES = 8 << 20
 
@@ -124,6 +126,8 @@ class ServerBase(Generic[SessionType]):
             message.max_fps = finite("max_fps", max_fps, 0.01, 1000)
         if output is not None:
             message.output.CopyFrom(output.message())
+            if output.is_encoded and drop_policy != "never_drop":
+                message.output_window = _OUTPUT_WINDOW
         if mailbox_depth is not None:
             message.mailbox_depth = integer("mailbox_depth", mailbox_depth, 1, 64)
         if stats_interval is not None:

@@ -85,5 +85,10 @@ class Slots:
         self.collect()
         if len(self._held) == self._unacknowledged:
             return None
+        return self._newest, self.held()
+
+    def held(self) -> tuple[int, ...]:
+        """Returns the slots that are still held, to be listed in an acknowledgement."""
+        self.collect()
         self._unacknowledged = len(self._held)
-        return self._newest, tuple(sorted(self._held))
+        return tuple(sorted(self._held))

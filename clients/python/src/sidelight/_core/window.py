@@ -8,6 +8,7 @@ for a credit. Pings overtake it.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Union
 
 from ..errors import make_error
@@ -35,19 +36,35 @@ class PauseRequest(NamedTuple):
         return session_pb2.ClientMessage(pause=pause).SerializeToString()
 
 
+class Acknowledgement(NamedTuple):
+    """The number up to which results have been taken."""
+
+    sequence: int
+
+
+class EncoderChange(NamedTuple):
+    """A message that changes the encoder of the results."""
+
+    message: session_pb2.SetEncoder
+
+    def encode(self) -> bytes:
+        """Returns the message to send."""
+        return session_pb2.ClientMessage(set_encoder=self.message).SerializeToString()
+
+
 class RawMessage(NamedTuple):
     """A message that is encoded already."""
 
     data: bytes
 
 
-Control = Union[Entry, PauseRequest, RawMessage]
+Control = Union[Entry, PauseRequest, EncoderChange, RawMessage]
 
 
 class Unsent(NamedTuple):
     """The messages that a lost connection leaves behind."""
 
-    waiting: Any
+    waiting: list[Any]
     controls: list[Control]
     is_kept: bool
 
@@ -66,8 +83,10 @@ class Window:
         self._queue: deque[Any] = deque()
         self._urgent: deque[bytes] = deque()
         self._controls = 0
-        #: The frame that waits, which is in the queue; `None` if there is none.
-        self.waiting: Any = None
+        #: The newest result to acknowledge; `None` if none is due.
+        self.acknowledgement: Optional[int] = None
+        #: The frames that wait, which are in the queue: one, or several of encoded video.
+        self.waiting: deque[Any] = deque()
         self.link = NONE
         self.capacity = 0
         self.outstanding = 0
@@ -83,16 +102,15 @@ class Window:
             return True
         if self.newest_wins and self.link != OPEN:
             return True
-        return self.waiting is None and (not self.newest_wins or self.outstanding < self.capacity)
+        return not self.waiting and (not self.newest_wins or self.outstanding < self.capacity)
 
-    def push_frame(self, frame: Any) -> Any:
-        """Adds a frame; returns the one that it replaces."""
-        displaced = self.waiting
-        if displaced is not None:
-            self._queue.remove(displaced)
-        self.waiting = frame
+    def push_frame(self, frame: Any, replaced: Iterable[Any] = ()) -> None:
+        """Adds a frame, and removes those that it replaces."""
+        for each in replaced:
+            self._queue.remove(each)
+            self.waiting.remove(each)
+        self.waiting.append(frame)
         self._queue.append(frame)
-        return displaced
 
     def require_space(self) -> None:
         """Raises `ResourceExhausted` if a change would have to wait, and no more may."""
@@ -110,13 +128,13 @@ class Window:
         last = self._queue[-1] if self._queue else None
         return last if isinstance(last, Entry) else None
 
-    def replace_pause(self, request: PauseRequest) -> bool:
-        """Replaces a pause, or the end of one, at the end of the queue; returns whether there was
+    def replace_last(self, request: Union[PauseRequest, EncoderChange]) -> bool:
+        """Replaces a message of the same kind at the end of the queue; returns whether there was
         one."""
-        is_pause = bool(self._queue) and isinstance(self._queue[-1], PauseRequest)
-        if is_pause:
+        is_same = bool(self._queue) and type(self._queue[-1]) is type(request)
+        if is_same:
             self._queue[-1] = request
-        return is_pause
+        return is_same
 
     def push(self, control: Control) -> None:
         """Adds a message after those that wait."""
@@ -125,8 +143,8 @@ class Window:
             self._controls += 1
 
     def push_urgent(self, data: bytes) -> None:
-        """Adds a message that overtakes a waiting frame; at most one waits."""
-        if self.link in (OPEN, DRAINING) and not self._urgent:
+        """Adds a message that overtakes a waiting frame; equal ones wait once."""
+        if self.link in (OPEN, DRAINING) and data not in self._urgent:
             self._urgent.append(data)
 
     def finish(self) -> None:
@@ -167,11 +185,12 @@ class Window:
         """Records that the connection is lost. If frames may be dropped, all are discarded."""
         self.link = NONE
         self._urgent.clear()
+        self.acknowledgement = None
         keeps = not self.newest_wins and not self._is_abandoned
-        waiting, queue = self.waiting, self._queue
+        waiting, queue = list(self.waiting), self._queue
         # Messages that repeat changes are made again for the next connection.
         controls: list[Control] = [
-            each for each in queue if isinstance(each, (Entry, PauseRequest))
+            each for each in queue if isinstance(each, (Entry, PauseRequest, EncoderChange))
         ]
         if keeps:
             self._queue = deque(each for each in queue if not isinstance(each, RawMessage))
@@ -179,7 +198,7 @@ class Window:
             return Unsent(waiting, [], True)
         self._queue = deque()
         self._controls = 0
-        self.waiting = None
+        self.waiting.clear()
         return Unsent(waiting, controls, False)
 
     # Sending
@@ -189,34 +208,40 @@ class Window:
         """Whether `next()` returns a message, or `is_over` is true."""
         if self.link in (NONE, OPENING):
             return self.link == NONE
-        if self._urgent:
+        if self._urgent or self.acknowledgement is not None:
             return True
         if self.link == DRAINING:
             return False
         if not self._queue:
             return self.is_finished
-        return self._queue[0] is not self.waiting or self.outstanding < self.capacity
+        return not self._is_frame(self._queue[0]) or self.outstanding < self.capacity
 
     @property
     def is_over(self) -> bool:
         """Whether the last message was sent on this connection."""
         return self.link == NONE or (self.link == OPEN and self.is_drained and not self._urgent)
 
+    def _is_frame(self, element: Any) -> bool:
+        return bool(self.waiting) and element is self.waiting[0]
+
     def next(self) -> Any:
         """Returns the next message; `None` if there is none now."""
         if self.link in (NONE, OPENING):
             return None
+        if self.acknowledgement is not None:
+            acknowledgement, self.acknowledgement = Acknowledgement(self.acknowledgement), None
+            return acknowledgement
         if self._urgent:
             return RawMessage(self._urgent.popleft())
         queue = self._queue
         if self.link == DRAINING or not queue:
             return None
         head = queue[0]
-        if head is self.waiting:
+        if self._is_frame(head):
             if self.outstanding >= self.capacity:
                 return None
             self.outstanding += 1
-            self.waiting = None
+            self.waiting.popleft()
         else:
             self._controls -= 1
         return queue.popleft()

@@ -1,0 +1,100 @@
+"""`sidelightfilter` with encoded video, and requests for key frames in both directions."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("av")
+
+import sidelight.av
+from sidelight import EncodedImage
+from support.encoded_videos import HEIGHT, WIDTH, Encoder, difference, picture
+from support.videos import inverted
+
+from .gst_support import SECONDS, Gst, Player, launch
+
+from gi.repository import GstVideo
+
+CAPS = {
+    "h264": "video/x-h264,stream-format=byte-stream,alignment=au",
+    "vp8": "video/x-vp8",
+    "vp9": "video/x-vp9",
+}
+CLOSE = 6
+
+
+def player(running_server, codec, **properties):
+    size = f"width={WIDTH},height={HEIGHT},framerate=30/1"
+    return Player(
+        f"{CAPS[codec]},{size}",
+        address=running_server.unix,
+        pipeline="colorInvert",
+        **properties,
+    )
+
+
+def pull(player, codec):
+    """The next result, which must be marked as what it is."""
+    sample = player.sink.emit("try-pull-sample", SECONDS * Gst.SECOND)
+    assert sample is not None, player.errors()
+    buffer = sample.get_buffer()
+    image = EncodedImage(codec, buffer.extract_dup(0, buffer.get_size()))
+    assert image.is_key_frame is not buffer.has_flags(Gst.BufferFlags.DELTA_UNIT)
+    return image
+
+
+@pytest.mark.parametrize("codec", CAPS)
+def test_encoded_video_is_filtered(running_server, codec):
+    encoder, decoder = Encoder(codec), sidelight.av.Decoder()
+    with player(running_server, codec) as running:
+        for index in range(6):
+            running.push(bytes(encoder.packet()))
+            image = pull(running, codec)
+            assert image.is_key_frame is (index == 0)
+            assert difference(inverted(picture(index)), decoder.decode(image)) < CLOSE
+
+
+def test_a_missing_key_frame_is_requested_from_the_encoder(running_server):
+    encoder = Encoder("vp8")
+    encoder.packet()
+    with player(running_server, "vp8") as running:
+        requests = []
+
+        def see(pad, info):
+            if GstVideo.video_event_is_force_key_unit(info.get_event()):
+                requests.append(info.get_event())
+            return Gst.PadProbeReturn.OK
+
+        pad = running.source.get_static_pad("src")
+        pad.add_probe(Gst.PadProbeType.EVENT_UPSTREAM, see)
+        running.push(bytes(encoder.packet()))
+        dropped = running.message(Gst.MessageType.ELEMENT, "sidelight-dropped")
+        assert dropped.get_structure().get_value("reason") == "not_decodable"
+        assert len(requests) == 1
+        running.push(bytes(encoder.packet(is_key_frame=True)))
+        assert pull(running, "vp8").is_key_frame
+
+
+def test_a_viewers_request_reaches_the_servers_encoder(running_server):
+    encoder = Encoder("vp8")
+    with player(running_server, "vp8") as running:
+        running.push(bytes(encoder.packet()))
+        assert pull(running, "vp8").is_key_frame
+        event = GstVideo.video_event_new_upstream_force_key_unit(Gst.CLOCK_TIME_NONE, True, 1)
+        assert running.sink.get_static_pad("sink").push_event(event)
+        # At the earliest half a second after the last one.
+        for _ in range(10_000):
+            running.push(bytes(encoder.packet()))
+            if pull(running, "vp8").is_key_frame:
+                break
+        else:
+            pytest.fail("no key frame came")
+
+
+def test_h264_without_start_codes_is_not_accepted():
+    result = launch(
+        "fakesrc num-buffers=1 ! video/x-h264,stream-format=avc,alignment=au",
+        "! sidelightfilter ! fakesink",
+        check=False,
+    )
+    assert result.returncode != 0
