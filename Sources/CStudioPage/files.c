@@ -204,90 +204,94 @@ static const unsigned char file_49[] = {
 };
 
 static const unsigned char file_50[] = {
-#embed "../../clients/web/sidelight/index.js"
+#embed "../../clients/web/sidelight/encoded.js"
 };
 
 static const unsigned char file_51[] = {
-#embed "../../clients/web/sidelight/json.js"
+#embed "../../clients/web/sidelight/index.js"
 };
 
 static const unsigned char file_52[] = {
-#embed "../../clients/web/sidelight/next-event.js"
+#embed "../../clients/web/sidelight/json.js"
 };
 
 static const unsigned char file_53[] = {
-#embed "../../clients/web/sidelight/outcomes.js"
+#embed "../../clients/web/sidelight/next-event.js"
 };
 
 static const unsigned char file_54[] = {
-#embed "../../clients/web/sidelight/server.js"
+#embed "../../clients/web/sidelight/outcomes.js"
 };
 
 static const unsigned char file_55[] = {
-#embed "../../clients/web/sidelight/session.js"
+#embed "../../clients/web/sidelight/server.js"
 };
 
 static const unsigned char file_56[] = {
-#embed "../../clients/web/sidelight/status.js"
+#embed "../../clients/web/sidelight/session.js"
 };
 
 static const unsigned char file_57[] = {
-#embed "../../clients/web/sidelight/wire.js"
+#embed "../../clients/web/sidelight/status.js"
 };
 
 static const unsigned char file_58[] = {
-#embed "../Studio/Page/sources/picker.js"
+#embed "../../clients/web/sidelight/wire.js"
 };
 
 static const unsigned char file_59[] = {
-#embed "../Studio/Page/sources/source.js"
+#embed "../Studio/Page/sources/picker.js"
 };
 
 static const unsigned char file_60[] = {
-#embed "../Studio/Page/sources/still.js"
+#embed "../Studio/Page/sources/source.js"
 };
 
 static const unsigned char file_61[] = {
-#embed "../Studio/Page/sources/video.js"
+#embed "../Studio/Page/sources/still.js"
 };
 
 static const unsigned char file_62[] = {
-#embed "../Studio/Page/status.js"
+#embed "../Studio/Page/sources/video.js"
 };
 
 static const unsigned char file_63[] = {
-#embed "../Studio/Page/steps.js"
+#embed "../Studio/Page/status.js"
 };
 
 static const unsigned char file_64[] = {
-#embed "../Studio/Page/styles/base.css"
+#embed "../Studio/Page/steps.js"
 };
 
 static const unsigned char file_65[] = {
-#embed "../Studio/Page/styles/editor.css"
+#embed "../Studio/Page/styles/base.css"
 };
 
 static const unsigned char file_66[] = {
-#embed "../Studio/Page/styles/gallery.css"
+#embed "../Studio/Page/styles/editor.css"
 };
 
 static const unsigned char file_67[] = {
-#embed "../Studio/Page/styles/layout.css"
+#embed "../Studio/Page/styles/gallery.css"
 };
 
 static const unsigned char file_68[] = {
-#embed "../Studio/Page/styles/metrics.css"
+#embed "../Studio/Page/styles/layout.css"
 };
 
 static const unsigned char file_69[] = {
-#embed "../Studio/Page/styles/operators.css"
+#embed "../Studio/Page/styles/metrics.css"
 };
 
 static const unsigned char file_70[] = {
-#embed "../Studio/Page/styles/picture.css"
+#embed "../Studio/Page/styles/operators.css"
 };
 
 static const unsigned char file_71[] = {
+#embed "../Studio/Page/styles/picture.css"
+};
+
+static const unsigned char file_72[] = {
 #embed "../Studio/Page/theme.js"
 };
 
@@ -342,31 +346,32 @@ static const struct studio_file files[] = {
     {"sidelight/call.js", file_47, sizeof file_47},
     {"sidelight/codec.js", file_48, sizeof file_48},
     {"sidelight/connection.js", file_49, sizeof file_49},
-    {"sidelight/index.js", file_50, sizeof file_50},
-    {"sidelight/json.js", file_51, sizeof file_51},
-    {"sidelight/next-event.js", file_52, sizeof file_52},
-    {"sidelight/outcomes.js", file_53, sizeof file_53},
-    {"sidelight/server.js", file_54, sizeof file_54},
-    {"sidelight/session.js", file_55, sizeof file_55},
-    {"sidelight/status.js", file_56, sizeof file_56},
-    {"sidelight/wire.js", file_57, sizeof file_57},
-    {"sources/picker.js", file_58, sizeof file_58},
-    {"sources/source.js", file_59, sizeof file_59},
-    {"sources/still.js", file_60, sizeof file_60},
-    {"sources/video.js", file_61, sizeof file_61},
-    {"status.js", file_62, sizeof file_62},
-    {"steps.js", file_63, sizeof file_63},
-    {"styles/base.css", file_64, sizeof file_64},
-    {"styles/editor.css", file_65, sizeof file_65},
-    {"styles/gallery.css", file_66, sizeof file_66},
-    {"styles/layout.css", file_67, sizeof file_67},
-    {"styles/metrics.css", file_68, sizeof file_68},
-    {"styles/operators.css", file_69, sizeof file_69},
-    {"styles/picture.css", file_70, sizeof file_70},
-    {"theme.js", file_71, sizeof file_71},
+    {"sidelight/encoded.js", file_50, sizeof file_50},
+    {"sidelight/index.js", file_51, sizeof file_51},
+    {"sidelight/json.js", file_52, sizeof file_52},
+    {"sidelight/next-event.js", file_53, sizeof file_53},
+    {"sidelight/outcomes.js", file_54, sizeof file_54},
+    {"sidelight/server.js", file_55, sizeof file_55},
+    {"sidelight/session.js", file_56, sizeof file_56},
+    {"sidelight/status.js", file_57, sizeof file_57},
+    {"sidelight/wire.js", file_58, sizeof file_58},
+    {"sources/picker.js", file_59, sizeof file_59},
+    {"sources/source.js", file_60, sizeof file_60},
+    {"sources/still.js", file_61, sizeof file_61},
+    {"sources/video.js", file_62, sizeof file_62},
+    {"status.js", file_63, sizeof file_63},
+    {"steps.js", file_64, sizeof file_64},
+    {"styles/base.css", file_65, sizeof file_65},
+    {"styles/editor.css", file_66, sizeof file_66},
+    {"styles/gallery.css", file_67, sizeof file_67},
+    {"styles/layout.css", file_68, sizeof file_68},
+    {"styles/metrics.css", file_69, sizeof file_69},
+    {"styles/operators.css", file_70, sizeof file_70},
+    {"styles/picture.css", file_71, sizeof file_71},
+    {"theme.js", file_72, sizeof file_72},
     {0, 0, 0},
 };
 
 const struct studio_file *studio_files(void) { return files; }
 
-size_t studio_file_count(void) { return 72; }
+size_t studio_file_count(void) { return 73; }
