@@ -14,8 +14,14 @@ declare class OffscreenCanvas extends EventTarget {
   convertToBlob(options?: { type?: string; quality?: number }): Promise<Blob>;
 }
 
+declare class VideoFrame {
+  constructor(image: OffscreenCanvas, options: { timestamp: number });
+  readonly timestamp: number;
+  close(): void;
+}
+
 declare function createImageBitmap(
-  image: CanvasImageSource | OffscreenCanvas): Promise<ImageBitmap>;
+  image: ImageBitmapSource | OffscreenCanvas | VideoFrame): Promise<ImageBitmap>;
 
 interface CanvasDrawImage {
   drawImage(

@@ -70,12 +70,5 @@ def test_a_dropped_video_is_a_source(page, tmp_path):
 
 def test_a_still_is_a_source(page):
     page.enter_text("")
-    page.enter("#source", "still")
-    node = page.page.command("DOM.getDocument")["root"]["nodeId"]
-    found = page.page.command("DOM.querySelector", nodeId=node, selector="#source-file")
-    page.page.command(
-        "DOM.setFileInputFiles", nodeId=found["nodeId"],
-        files=[str(REPOSITORY / "Examples/media/gradient.jpg")],
-    )
-    page.until("() => document.querySelector('#source').value === 'still'")
+    page.choose_still(REPOSITORY / "Examples/media/gradient.jpg")
     page.wait_until_ready()

@@ -73,7 +73,7 @@ struct EncodedPictureReader {
         codec: codec,
         limits: ImageLimits(
           maxPixels: self.limits.maxPixels, maxDimension: self.limits.maxDimension))
-    let header: VideoHeader
+    var header: VideoHeader
     do throws(CodecError) {
       header = try bytes.withFile { unit throws(CodecError) in try headers.header(of: unit) }
     } catch {
@@ -86,6 +86,11 @@ struct EncodedPictureReader {
         field: "encoded.key_frame", reason: "is set, and the picture is not a key frame")
     }
     try image.check(stated: header.size)
+    if codec == .vp8 {
+      // Its bitstream does not state colours, and browsers do not all use the same.
+      let color = ColorDescription(image.color)
+      (header.color.range, header.color.matrix) = (color.range, color.matrix)
+    }
     return EncodedPicture(
       codec: codec, bytes: bytes, header: header, orientation: try Orientation(image.orientation))
   }

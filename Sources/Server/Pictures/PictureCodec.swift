@@ -84,4 +84,9 @@ extension Frame {
   func shown(_ orientation: Orientation) -> Frame {
     Frame(layout: self.layout, color: self.color, orientation: orientation, buffer: self.buffer)
   }
+
+  /// Returns the frame with another meaning of its samples.
+  func colored(_ color: ColorDescription) -> Frame {
+    Frame(layout: self.layout, color: color, orientation: self.orientation, buffer: self.buffer)
+  }
 }

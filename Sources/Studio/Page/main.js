@@ -1,10 +1,14 @@
-/** The studio: puts the parts of the page together. */
+/**
+ * The studio: puts the parts of the page together.
+ *
+ * @typedef {import("./sidelight/Generated/message-types.js").FilteredFrame} FilteredFrame
+ */
 
 import { assetFor, showGallery } from "./gallery/gallery.js";
 import { Assets, isTable } from "./assets/assets.js";
 import { Capture } from "./picture/capture.js";
 import { Catalogue } from "./pipeline/catalogue.js";
-import { Connection } from "./sidelight/index.js";
+import { Connection, FrameDecoder } from "./sidelight/index.js";
 import { Hints, showHints } from "./shared/hints.js";
 import { PictureMarks } from "./picture/region.js";
 import { Selection } from "./pipeline/selection.js";
@@ -17,6 +21,7 @@ import { AnalysisLayer } from "./picture/analyses.js";
 import { announce, byId, words } from "./shared/dom.js";
 import { isSignedOut, server } from "./server.js";
 import { linkedText } from "./pipeline/link.js";
+import { loadVideo, showVideo } from "./picture/video.js";
 import { showConnection, showProblem, showTabs } from "./status.js";
 import { showCopies } from "./share/copy.js";
 import { showPasses } from "./metrics/passes.js";
@@ -29,21 +34,22 @@ import { showTheme } from "./theme.js";
 
 /** The pipeline that a newcomer sees first. */
 const FIRST_PIPELINE = "vintageWarm, vignette(intensity: 0.6)";
+/** The errors of the decoder without a picture in between after which video is given up. */
+const MAX_DECODER_ERRORS = 3;
 
 async function start() {
   dispatchEvent(new Event("studio-started"));
   showTheme();
   const info = await loadInfo();
   if (!info) return;
-  const catalogue = await Catalogue.load();
+  const [catalogue, video] = await Promise.all([Catalogue.load(), loadVideo()]);
   const steps = new Steps();
   const selection = new Selection();
   const statistics = new Statistics();
   const assets = new Assets();
   const connection = new Connection(
     server,
-    { label: "studio", allowUnmodified: true, dropPolicy: "NEWEST_WINS" },
-    () => selection.accepted, isSignedOut);
+    { label: "studio", dropPolicy: "NEWEST_WINS" }, () => selection.accepted, isSignedOut);
   const analyses = new AnalysisLayer(byId("analyses"));
   const hints = new Hints((shown) => showHints(byId("hints"), shown));
   const message = byId("screen-message");
@@ -53,19 +59,38 @@ async function start() {
     analyses.draw(capture.size);
     message.hidden = true;
   });
-  const capture = new Capture(
-    () => connection.session?.hasCredit ?? false,
-    (frame) => {
+  const capture = new Capture({
+    hasCredit: () => connection.session?.hasCredit ?? false,
+    needsOriginal: () => view.split !== null,
+    onFrame: (frame) => {
+      const { jpeg, chunk } = frame.message;
       view.keep(frame);
-      connection.session?.send(
-        { ...frame, jpeg: frame.bytes, budgetMs: statistics.budgetMs });
+      statistics.transfer("sent", (jpeg ?? chunk?.data)?.length ?? 0, chunk?.type === "key");
+      connection.session?.send({ ...frame.message, budgetMs: statistics.budgetMs });
     },
-    () => statistics.skip(), showProblem);
+    onSkipped: () => statistics.skip(),
+    onProblem: showProblem,
+    onEncoderError: (reason) => giveVideoUp(`the browser cannot encode video: ${reason}`),
+  });
+  const giveVideoUp = showVideo(video, (codec) => { capture.codec = codec; });
+  let decoderErrors = 0;
+  const decoder = new FrameDecoder((picture, outcome) => {
+    decoderErrors = 0;
+    view.show(outcome, picture).finally(() => picture.close());
+  }, ({ message: reason }) => {
+    decoderErrors += 1;
+    if (decoderErrors < MAX_DECODER_ERRORS) connection.session?.requestKeyFrame();
+    else giveVideoUp(`the browser cannot decode the results: ${reason}`);
+  });
 
   connection.addEventListener("frame", (event) => {
+    const { detail } = /** @type {CustomEvent<FilteredFrame>} */ (event);
     capture.proceed();
-    view.show(/** @type {CustomEvent} */ (event).detail);
+    const pixels = detail.image?.inline ?? new Uint8Array(0);
+    statistics.transfer("received", pixels.length, detail.image?.encoded?.keyFrame);
+    if (!decoder.decode(detail)) view.show(detail, new Blob([pixels], { type: "image/jpeg" }));
   });
+  connection.addEventListener("keyFrameNeeded", () => capture.requestKeyFrame());
   connection.addEventListener("dropped", (event) => {
     const { detail } = /** @type {CustomEvent} */ (event);
     statistics.drop(detail);
@@ -79,7 +104,10 @@ async function start() {
       words: Object.fromEntries(detail.words) });
     if (!isHint) analyses.take(detail);
   });
-  connection.addEventListener("opened", () => hints.keep(() => false));
+  connection.addEventListener("opened", () => {
+    hints.keep(() => false);
+    capture.requestKeyFrame();
+  });
   for (const type of ["change", "values"]) {
     selection.addEventListener(type, () => hints.keep((filter) => selection.isActive(filter)));
   }

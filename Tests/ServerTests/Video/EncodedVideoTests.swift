@@ -50,6 +50,25 @@ struct EncodedVideoTests {
     #expect(answers.finalStats?.bytesIn == UInt64(stream.units.reduce(0) { $0 + $1.count }))
   }
 
+  @Test func `the sender states the colours of VP8`() async throws {
+    let stream = try EncodedStream(.vp8, count: 3)
+    let color = ColorDescription(range: .full, matrix: .bt709)
+    for output in [Sidelight_V1_PixelFormat.i420, .vp8] {
+      let answers = try await self.converse(stream, .open(Self.look) { $0.output.format = output }) {
+        $1.frame.image.color = Sidelight_V1_ColorDescription(color, of: .i420)
+      }
+      #expect(answers.frames.map(\.sequence) == [1, 2, 3])
+      for (frame, decoded) in zip(answers.frames, try stream.decoded()) {
+        // Encoders of VP8 have one kind of colours.
+        #expect(frame.image.color.range == (output == .vp8 ? .video : .full))
+        #expect(frame.image.color.matrix == (output == .vp8 ? .bt601 : .bt709))
+        guard output == .i420 else { continue }
+        let expected = Frame(layout: decoded.layout, color: color, buffer: decoded.buffer)
+        #expect(frame.image == Sidelight_V1_Image(try await expected.filtered(Self.look)))
+      }
+    }
+  }
+
   @Test(arguments: EncodedStream.encodable)
   func `after a lost frame nothing is shown until the next key frame`(
     codec: VideoCodec

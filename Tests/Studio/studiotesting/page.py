@@ -18,13 +18,16 @@ KEY_CODES = {
 
 
 class StudioPage:
-    """The page, opened at a URL."""
+    """The page, opened at a URL. `before` is a script that runs before those of the page."""
 
     def __init__(
-        self, browser: DevTools, url: str, width: int = WIDTH, height: int = HEIGHT
+        self, browser: DevTools, url: str, width: int = WIDTH, height: int = HEIGHT,
+        before: str = "",
     ) -> None:
         self.page: Page = browser.open("about:blank", width, height)
         self.page.command("Log.enable")
+        if before:
+            self.page.command("Page.addScriptToEvaluateOnNewDocument", source=before)
         self.resize(width, height)
         self.load(url)
 
@@ -192,6 +195,14 @@ class StudioPage:
             "Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code,
             modifiers=8 if shift else 0,
         )
+
+    def choose_still(self, path: Path) -> None:
+        """Chooses a picture as the source."""
+        self.enter("#source", "still")
+        node = self.page.command("DOM.getDocument")["root"]["nodeId"]
+        found = self.page.command("DOM.querySelector", nodeId=node, selector="#source-file")
+        self.page.command("DOM.setFileInputFiles", nodeId=found["nodeId"], files=[str(path)])
+        self.until("() => document.querySelector('#source').value === 'still'")
 
     def drop_file(self, path: Path, selector: str = "#screen") -> None:
         """Drops a file on an element."""

@@ -17,7 +17,7 @@ const STABLE_MS = 5000;
 /** The events of a session that the connection passes on. */
 const EVENTS = [
   "opened", "frame", "dropped", "analysis", "applied", "accepted", "stats", "state", "advice",
-  "refused",
+  "keyFrameNeeded", "refused",
 ];
 /** Errors after which the same session is tried again. */
 const TEMPORARY = ["UNAVAILABLE", "RESOURCE_EXHAUSTED", "CANCELLED", "UNKNOWN", "INTERNAL"];

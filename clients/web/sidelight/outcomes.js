@@ -57,7 +57,7 @@ export class Outcomes {
     if (reader) return reader.resolve({ value: outcome, done: false });
     const last = this.#unread.at(-1);
     // Frames that the client drops need no credit, and would otherwise fill the queue.
-    if (last && isOfClient(last) && isOfClient(outcome)
+    if (last && isOfClient(last) && isOfClient(outcome) && last.reason === outcome.reason
       && Number(last.lastSequence) + 1 === outcome.firstSequence) {
       last.lastSequence = outcome.lastSequence;
       last.count += outcome.count;

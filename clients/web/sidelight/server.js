@@ -5,6 +5,7 @@
  * @typedef {import("./Generated/message-types.js").CheckPipelineRequest} CheckPipelineRequest
  * @typedef {import("./Generated/message-types.js").CheckPipelineResponse} CheckPipelineResponse
  * @typedef {import("./Generated/message-types.js").FilterDescription} FilterDescription
+ * @typedef {import("./Generated/message-types.js").GetServerInfoResponse} GetServerInfoResponse
  * @typedef {import("./Generated/message-types.js").Open} Open
  * @typedef {import("./Generated/message-types.js").OverrideSessionRequest} OverrideSessionRequest
  * @typedef {import("./Generated/message-types.js").OverrideSessionResponse} OverrideSessionResponse
@@ -70,6 +71,11 @@ export class Server {
    */
   open(options) {
     return new Session(this.endpoint, options);
+  }
+
+  /** @returns {Promise<GetServerInfoResponse>} Version, limits, features and codecs. */
+  info() {
+    return this.#request(method("FrameFilter", "GetServerInfo"), {});
   }
 
   /** @returns {Promise<FilterDescription[]>} */

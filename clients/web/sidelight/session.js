@@ -8,11 +8,16 @@
  * @typedef {import("./Generated/message-types.js").Opened} Opened
  * @typedef {import("./Generated/message-types.js").Pipeline} Pipeline
  * @typedef {import("./Generated/message-types.js").ParameterValue} ParameterValue
+ * @typedef {import("./Generated/message-types.js").SetEncoder} SetEncoder
  * @typedef {import("./call.js").Endpoint} Endpoint
  * @typedef {import("./call.js").Method} Method
+ * @typedef {import("./encoded.js").Chunk} Chunk
+ * @typedef {import("./encoded.js").Codec} Codec
+ * @typedef {import("./encoded.js").Colors} Colors
  */
 
 import { Call } from "./call.js";
+import { imageOf, isCodec } from "./encoded.js";
 import { Outcomes } from "./outcomes.js";
 import { RpcError } from "./status.js";
 
@@ -24,15 +29,20 @@ const PROCESS = {
 };
 /** The size of unsent messages at which no further frame is sent, in bytes. */
 const MAX_BUFFERED_BYTES = 1 << 20;
+/** The shortest time between two requests for a key frame of the client's encoder. */
+const KEY_FRAME_INTERVAL_MS = 500;
 
 /**
  * @typedef {object} FrameToSend
  * @property {Uint8Array} [jpeg] The picture as JPEG.
+ * @property {Chunk} [chunk] The picture as a frame of encoded video.
+ * @property {Codec} [codec] The codec of `chunk`.
+ * @property {Colors} [color] The colours of `chunk`, which VP8 does not state.
  * @property {Partial<Image>} [image] The picture in another format.
  * @property {number} [sequence] The frame's number, higher than earlier ones; the next one if it is
  *   absent.
- * @property {number} [capturedMs] The capture time, on the clock of `performance.now()`; now if it
- *   is absent.
+ * @property {number} [capturedMs] The capture time, on the clock of `performance.now()`; the
+ *   chunk's or now if it is absent.
  * @property {number} [budgetMs] The time in which the frame must be filtered.
  *
  * @typedef {number|boolean|string|number[]|ParameterValue} Value The value of a parameter: numbers,
@@ -48,8 +58,9 @@ const MAX_BUFFERED_BYTES = 1 << 20;
 
 /**
  * A session over one connection. Dispatches, with a message of the server as `detail`:
- * `opened`, `frame`, `dropped`, `analysis`, `applied`, `accepted`, `stats`, `state`, `advice`; with
- * `{requestId, error}`: `refused`; and with an {@link RpcError} or `null`, once: `end`.
+ * `opened`, `frame`, `dropped`, `analysis`, `applied`, `accepted`, `stats`, `state`, `advice`,
+ * `keyFrameNeeded`; with `{requestId, error}`: `refused`; and with an {@link RpcError} or `null`,
+ * once: `end`.
  */
 export class Session extends EventTarget {
   #call;
@@ -59,8 +70,11 @@ export class Session extends EventTarget {
   /** @type {Set<number>} The frames without an outcome. */
   #inFlight = new Set();
   #sequence = 0;
-  /** @type {object|null} The newest frame, while the server does not accept frames. */
+  /** @type {Record<string, any>|null} The newest frame, while the server does not accept frames. */
   #waiting = null;
+  /** The codec whose frames may depend on the ones before; empty: only a key frame can be sent. */
+  #stream = "";
+  #keyFrameNeededMs = -Infinity;
   #isFinished = false;
   /** @type {Outcomes|null} */
   #outcomes = null;
@@ -95,13 +109,25 @@ export class Session extends EventTarget {
    * Sends a frame, or keeps it until the server accepts one. A newer frame replaces a kept one,
    * whose outcome is `dropped`. Has no effect after {@link finish} and after the end.
    *
+   * A frame of encoded video replaces a kept one only if it is a key frame. Otherwise it is dropped
+   * itself as `QUEUE_FULL`, the frames that depend on it as `NOT_DECODABLE`, and the event
+   * `keyFrameNeeded` follows.
+   *
    * @param {FrameToSend} frame
    * @returns {number} The frame's sequence.
+   * @throws {TypeError} If the frame has no picture, or its codec is missing or unknown.
    */
-  send({ jpeg, image = { format: "JPEG", inline: jpeg }, sequence = this.#sequence + 1,
-    capturedMs = performance.now(), budgetMs }) {
+  send({ jpeg, chunk, codec, color, image = pictureOf(jpeg, chunk, codec, color),
+    sequence = this.#sequence + 1,
+    capturedMs = chunk ? chunk.timestamp / 1000 : performance.now(), budgetMs }) {
     if (this.#isFinished || this.#ended !== undefined) return sequence;
+    const isDependent = isCodec(image.format) && !image.encoded?.keyFrame;
+    if (isDependent && (this.#waiting || this.#stream !== image.format)) {
+      this.#dropDependent(sequence, this.#stream === image.format ? "QUEUE_FULL" : "NOT_DECODABLE");
+      return sequence;
+    }
     this.#dropWaiting();
+    if (isCodec(image.format)) this.#stream = image.format;
     this.#sequence = sequence;
     this.#waiting = {
       sequence, image,
@@ -177,6 +203,20 @@ export class Session extends EventTarget {
     this.#call.send({ resume: {} });
   }
 
+  /**
+   * Changes the bit rate, frame rate or size of the output's encoder; other settings stay.
+   *
+   * @param {Partial<Omit<SetEncoder, "requestId">>} settings
+   */
+  setEncoder(settings) {
+    return this.#request("setEncoder", settings);
+  }
+
+  /** Requests a key frame of the output, for a receiver that has lost a frame. */
+  requestKeyFrame() {
+    this.#call.send({ requestKeyFrame: {} });
+  }
+
   /** Ends the client's side. The outcomes of the frames that were sent follow, then the end. */
   finish() {
     this.#isFinished = true;
@@ -192,7 +232,7 @@ export class Session extends EventTarget {
   /** Sends the frame that waits, if the server accepts one; then the end of the client's side. */
   #proceed() {
     if (this.#waiting && this.hasCredit) {
-      this.#inFlight.add(this.#sequence);
+      this.#inFlight.add(this.#waiting.sequence);
       this.#call.send({ frame: this.#waiting });
       this.#waiting = null;
     }
@@ -201,10 +241,34 @@ export class Session extends EventTarget {
 
   #dropWaiting() {
     if (!this.#waiting) return;
+    const { sequence } = this.#waiting;
     this.#waiting = null;
+    this.#stream = "";
+    this.#drop(sequence, "SUPERSEDED");
+  }
+
+  /**
+   * Drops a frame that depends on others, and with it all frames up to the next key frame.
+   *
+   * @param {number} sequence
+   * @param {string} reason
+   */
+  #dropDependent(sequence, reason) {
+    const isStart = this.#sequence === 0;
+    this.#sequence = sequence;
+    this.#stream = "";
+    this.#drop(sequence, reason);
+    const nowMs = performance.now();
+    if (nowMs - this.#keyFrameNeededMs < KEY_FRAME_INTERVAL_MS) return;
+    this.#keyFrameNeededMs = nowMs;
+    this.#dispatch("keyFrameNeeded", { sequence, reason: isStart ? "START" : "LOSS" });
+  }
+
+  /** @param {number} sequence @param {string} reason */
+  #drop(sequence, reason) {
     this.#take("dropped", {
-      firstSequence: this.#sequence, lastSequence: this.#sequence, count: 1,
-      reason: "SUPERSEDED", stage: "UNSPECIFIED", lateUs: 0,
+      firstSequence: sequence, lastSequence: sequence, count: 1, reason, stage: "UNSPECIFIED",
+      lateUs: 0,
     });
   }
 
@@ -285,6 +349,19 @@ export class Session extends EventTarget {
   #dispatch(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
+}
+
+/**
+ * @param {Uint8Array|undefined} jpeg
+ * @param {Chunk|undefined} chunk
+ * @param {Codec|undefined} codec
+ * @param {Colors|undefined} color
+ * @returns {Partial<Image>}
+ */
+function pictureOf(jpeg, chunk, codec, color) {
+  if (chunk) return imageOf(chunk, codec, color);
+  if (jpeg) return { format: "JPEG", inline: jpeg };
+  throw new TypeError("the frame has no picture; it must have jpeg, chunk or image");
 }
 
 /**

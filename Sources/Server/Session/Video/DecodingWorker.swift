@@ -160,6 +160,7 @@ struct DecodingWorker: ~Copyable {
     }
     switch result {
     case .success(let decoded):
+      let decoded = codec == .vp8 ? decoded.colored(picture.header.color) : decoded
       // The pipeline was compiled for the header's form. The decoder knows the parameter sets of
       // decoded frames only; the reader of headers has also read frames that were refused.
       guard decoded.geometry == picture.form.geometry else {

@@ -1,5 +1,5 @@
 /**
- * Latency, frame rate and dropped frames, as they happen.
+ * Latency, frame rate, bytes and dropped frames, as they happen.
  *
  * @typedef {import("../sidelight/Generated/message-types.js").Dropped} Dropped
  * @typedef {import("../picture/view.js").Shown} Shown
@@ -26,6 +26,9 @@ export class Statistics {
   #shown = new TimeWindow(RATE_MS);
   #dropped = new TimeWindow(RATE_MS);
   #droppedByServer = new TimeWindow(RATE_MS);
+  /** The bytes of frames, and the number of key frames, in each direction. */
+  #bytes = { sent: new TimeWindow(RATE_MS), received: new TimeWindow(RATE_MS) };
+  #keyFrames = { sent: 0, received: 0 };
   /** @type {Map<string, number>} The number of dropped frames by reason. */
   #counts = new Map();
   /** @type {Map<string, number>} Those since the last line of the log. */
@@ -62,6 +65,18 @@ export class Statistics {
     this.#count(String(reason), count);
   }
 
+  /**
+   * Counts a frame of a direction.
+   *
+   * @param {"sent"|"received"} direction
+   * @param {number} bytes
+   * @param {boolean|undefined} isKeyFrame
+   */
+  transfer(direction, bytes, isKeyFrame) {
+    this.#bytes[direction].add(bytes);
+    if (isKeyFrame) this.#keyFrames[direction] += 1;
+  }
+
   /** Counts a picture that was not sent, because the server did not accept it. */
   skip() {
     this.#count("NOT_SENT", 1);
@@ -83,6 +98,10 @@ export class Statistics {
     setFigure("server-time", server, "ms");
     setFigure("fps", this.#shown.rate(), "fps");
     setFigure("drop-rate", this.#dropped.rate(), "per s");
+    setFigure("sent-rate", this.#bytes.sent.rate() / 1000, "kB/s");
+    setFigure("received-rate", this.#bytes.received.rate() / 1000, "kB/s");
+    setFigure("key-frames-sent", this.#keyFrames.sent, "");
+    setFigure("key-frames-received", this.#keyFrames.received, "");
     const list = byId("drop-counts");
     const reasons = [...this.#counts].sort(([, one], [, other]) => other - one);
     list.replaceChildren(...reasons.map(([reason, count]) =>
@@ -121,6 +140,6 @@ function setFigure(id, value, unit) {
   const figure = byId(id);
   figure.dataset.value = String(value);
   if (Number.isNaN(value)) return figure.replaceChildren("–");
-  const shown = value < 10 && unit === "ms" ? value.toFixed(1) : String(Math.round(value));
+  const shown = value < 10 && ["ms", "kB/s"].includes(unit) ? value.toFixed(1) : String(Math.round(value));
   figure.replaceChildren(shown, element("span", { class: "figure-unit" }, ` ${unit}`));
 }

@@ -67,19 +67,14 @@ export class View {
    * Shows the outcome of a frame, unless a newer one is shown.
    *
    * @param {FilteredFrame} outcome
+   * @param {Blob|VideoFrame} picture
    */
-  async show(outcome) {
+  async show(outcome, picture) {
     const sequence = Number(outcome.sequence);
-    const sent = this.#sent.get(sequence);
+    const jpeg = this.split === null ? null : this.#sent.get(sequence)?.jpeg;
     this.#sent.delete(sequence);
-    const pixels = outcome.image?.inline;
-    const isOriginal = outcome.unmodified || !pixels?.length;
-    if (isOriginal && !sent) return;
-    const blob = isOriginal ? /** @type {Frame} */ (sent).jpeg
-      : new Blob([pixels], { type: "image/jpeg" });
-    const needsOriginal = this.split !== null && !isOriginal && sent;
     const [filtered, original] = await Promise.all([
-      createImageBitmap(blob), needsOriginal ? createImageBitmap(sent.jpeg) : null,
+      createImageBitmap(picture), jpeg ? createImageBitmap(jpeg) : null,
     ]);
     if (sequence <= this.#lastSequence) {
       filtered.close();
