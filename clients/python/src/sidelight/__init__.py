@@ -39,6 +39,7 @@ from .events import (
     ConnectionLost,
     Detection,
     Event,
+    OutputOutcome,
     Reconnected,
     Rejected,
     SessionState,
@@ -74,7 +75,7 @@ from .outcomes import (
     PassedThrough,
     Timing,
 )
-from .output import Output
+from .output import NamedOutput, Output
 from .pipelines import (
     RGBA,
     FailurePolicy,
@@ -131,11 +132,13 @@ __all__ = [
     "InvalidArgument",
     "Latency",
     "Layout",
+    "NamedOutput",
     "NotFound",
     "Opened",
     "Orientation",
     "Outcome",
     "Output",
+    "OutputOutcome",
     "Override",
     "PassedThrough",
     "PermissionDenied",
