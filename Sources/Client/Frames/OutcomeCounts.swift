@@ -61,8 +61,10 @@ public struct SessionCounts: Sendable, Hashable {
   public var inFlight: UInt64
   /// The number of bytes of pixels received.
   public var bytesIn: UInt64
-  /// The number of bytes of pixels sent back.
+  /// The number of bytes of pixels sent back, in all outputs.
   public var bytesOut: UInt64
+  /// The counts of the named outputs.
+  public var outputs: [String: SessionCounts] = [:]
 }
 
 extension SessionCounts {
@@ -72,6 +74,8 @@ extension SessionCounts {
       degraded: stats.degraded,
       dropped: Dictionary(
         stats.dropped.map { (DroppedFrame.Reason($0.reason), $0.count) }, uniquingKeysWith: +),
-      inFlight: UInt64(stats.inFlight), bytesIn: stats.bytesIn, bytesOut: stats.bytesOut)
+      inFlight: UInt64(stats.inFlight), bytesIn: stats.bytesIn, bytesOut: stats.bytesOut,
+      outputs: Dictionary(
+        stats.outputs.map { ($0.output, SessionCounts($0)) }, uniquingKeysWith: { $1 }))
   }
 }

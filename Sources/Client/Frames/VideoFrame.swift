@@ -60,6 +60,9 @@ public enum VideoPicture: Sendable {
   case jpeg([UInt8], orientation: Orientation = .upright)
   /// A picture of a stream of encoded video.
   case encoded(EncodedFrame)
+  /// The picture of a frame in a session with named outputs, which have the pictures. Not for
+  /// frames to send.
+  case omitted
 
   /// The samples, or `nil` if the picture is compressed. ``OutputOptions/format`` requests samples.
   public var frame: Frame? {
@@ -82,6 +85,7 @@ public enum VideoPicture: Sendable {
     case .frame(let frame): frame.orientation
     case .jpeg(_, let orientation): orientation
     case .encoded(let frame): frame.orientation
+    case .omitted: .upright
     }
   }
 }

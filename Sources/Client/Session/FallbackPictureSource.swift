@@ -90,8 +90,8 @@ package struct FallbackPictureSource: Sendable {
   package mutating func record(
     _ picture: VideoPicture, revision: UInt64, disposition: FrameDisposition
   ) {
-    // A picture of a stream cannot be shown again.
-    guard self.policy == .lastFrame, picture.encoded == nil else { return }
+    // A picture of a stream cannot be shown again, and outputs have their own.
+    guard self.policy == .lastFrame, picture.frame != nil || picture.jpeg != nil else { return }
     if let override, revision < override { return }
     var protection: PipelineProtection = []
     if let applied, applied.revision == revision, disposition != .passedThrough {

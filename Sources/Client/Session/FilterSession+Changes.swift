@@ -142,14 +142,15 @@ extension FilterSession {
   /// receivers' rate on. A refused change is reported as ``SessionEvent/rejected(_:)``.
   ///
   /// - Parameters:
+  ///   - output: The name of the output, in a session with named outputs.
   ///   - bitRate: The bit rate in bits per second, or `nil` to keep it.
   ///   - frameRate: The frame rate that the bit rate is for, or `nil` to keep it.
   ///   - size: The size of the results, or `nil` to keep it. The next frame is a key frame if it
   ///     changes.
   public func setEncoder(
-    bitRate: Int? = nil, frameRate: Double? = nil, size: FrameSize? = nil
+    output: String = "", bitRate: Int? = nil, frameRate: Double? = nil, size: FrameSize? = nil
   ) {
-    self.flow.setEncoder { change in
+    self.flow.setEncoder(of: output) { change in
       if let bitRate { change.bitRate = UInt32(clamping: bitRate) }
       if let frameRate { change.frameRate = frameRate }
       if let size {
@@ -161,8 +162,10 @@ extension FilterSession {
 
   /// Requests a key frame of the results, for a viewer that joins or has lost a frame. While
   /// disconnected it has no effect: a connection begins with a key frame.
-  public func requestKeyFrame() {
-    self.flow.requestKeyFrame()
+  ///
+  /// - Parameter output: The name of the output; by default all.
+  public func requestKeyFrame(output: String = "") {
+    self.flow.requestKeyFrame(output: output)
   }
 
   /// Measures the round trip to the server and the offset of its clock.

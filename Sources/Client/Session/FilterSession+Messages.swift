@@ -50,6 +50,10 @@ extension FilterSession {
       self.flow.recordActivity()
       switch received.message.kind {
       case .opened(let message)?: await opened(message)
+      // Outcomes of named outputs return no credit.
+      case .frame(let frame)? where !frame.output.isEmpty:
+        try self.receiveOutput(frame, received.pixels)
+      case .dropped(let dropped)? where !dropped.output.isEmpty: self.receiveOutput(dropped)
       case .frame(let frame)?: try self.receive(frame, received.pixels)
       case .dropped(let dropped)?: self.receive(dropped)
       // Changes of the encoder have no number.
@@ -85,6 +89,8 @@ extension FilterSession {
     let picture =
       if message.unmodified {
         sent.frame.picture
+      } else if !self.flow.options.outputs.isEmpty {
+        VideoPicture.omitted
       } else if message.image.isInSlot, let ring {
         try ring.picture(
           of: message.image, for: message.sequence, sent: sent.frame.picture)
@@ -94,6 +100,22 @@ extension FilterSession {
     self.flow.resolve(
       FilteredFrame(message, picture: picture, roundTrip: self.clock.now() - sent.submitted),
       serverTime: .microseconds(message.timing.totalUs))
+  }
+
+  private func receiveOutput(
+    _ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?
+  ) throws {
+    let frame = FilteredFrame(
+      message, picture: try VideoPicture(message.image, over: pixels),
+      roundTrip: self.flow.timeSinceSubmission(of: message.sequence) ?? .zero)
+    self.flow.push(.output(message.output, .filtered(frame)))
+  }
+
+  private func receiveOutput(_ message: Sidelight_V1_Dropped) {
+    guard message.firstSequence <= message.lastSequence else { return }
+    // A run names its ends and its number only: frames between them may have other outcomes.
+    self.flow.push(
+      .output(message.output, .dropped(DroppedFrame(message, sequence: message.lastSequence))))
   }
 
   private func receive(_ message: Sidelight_V1_Dropped) {
@@ -113,7 +135,8 @@ enum Control: Sendable {
   case pause(PipelineChangeLog.Pause)
   case ping(id: UInt64)
   case setEncoder(Sidelight_V1_SetEncoder)
-  case requestKeyFrame
+  case requestKeyFrame(output: String)
+  case acknowledge(output: String, UInt64)
 
   /// Creates a message that selects a pipeline again.
   static func select(_ replay: PipelineChangeLog.Replay) -> Control {
@@ -140,7 +163,10 @@ enum Control: Sendable {
         $0.ping.id = id
         $0.ping.clientTimeNs = Int64(clamping: time)
       case .setEncoder(let change): $0.setEncoder = change
-      case .requestKeyFrame: $0.requestKeyFrame = Sidelight_V1_RequestKeyFrame()
+      case .requestKeyFrame(let output): $0.requestKeyFrame.output = output
+      case .acknowledge(let output, let sequence):
+        $0.ack.output = output
+        $0.ack.sequence = sequence
       }
     }
   }

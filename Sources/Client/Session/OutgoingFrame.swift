@@ -54,6 +54,7 @@ struct OutgoingFrame: Sendable {
       return envelope
     case .jpeg(let bytes, _): return try Self.envelope(message, bytes)
     case .encoded(let frame): return try Self.envelope(message, frame.bytes)
+    case .omitted: return try Self.envelope(message, [])
     }
   }
 
@@ -73,6 +74,7 @@ struct OutgoingFrame: Sendable {
         $0.image.describe(input: frame.geometry, orientation: frame.orientation)
       case .jpeg(_, let orientation): $0.image.describe(of: nil, orientation: orientation)
       case .encoded(let frame): $0.image.describe(frame)
+      case .omitted: break
       }
       // Replaced by a slot, or by the envelope's pixels.
       $0.image.inline = Data()

@@ -8,6 +8,9 @@ public import SidelightWire
 public enum SessionEvent: Sendable {
   /// The outcome of a frame.
   case outcome(FrameOutcome)
+  /// The outcome of a frame in a named output. A run of dropped frames is one event, with the number
+  /// of the last. A lost connection loses the outcomes of frames in flight.
+  case output(String, FrameOutcome)
   /// The server accepted a change; frames that are sent after it are filtered using it.
   case accepted(AcceptedChange)
   /// A change has taken effect.

@@ -47,7 +47,7 @@ extension SessionFlow {
       var controls: [Control] = []
       if let replay = state.changes.takeReplay() { controls.append(.select(replay)) }
       if let pause = state.changes.pause { controls.append(.pause(pause)) }
-      if let encoder = state.encoder { controls.append(.setEncoder(encoder)) }
+      controls += state.encoders.values.map { .setEncoder($0) }
       state.window.open(capacity: framesInFlight, first: controls)
       state.opening = state.opening ?? .success(())
     }
@@ -104,6 +104,14 @@ extension SessionFlow {
     return nil
   }
 
+  /// Returns the time since a frame was submitted, or `nil` if it is not known any more.
+  func timeSinceSubmission(of sequence: UInt64) -> Duration? {
+    let submitted = self.state.withLock { state in
+      state.outcomes.pending(sequence)?.submitted ?? state.submitted[sequence]
+    }
+    return submitted.map { self.clock.now() - $0 }
+  }
+
   /// Returns the frame of that number if its outcome is not known yet.
   func pending(_ sequence: UInt64) -> OutgoingFrame? {
     self.state.withLock { $0.outcomes.pending(sequence) }
@@ -119,6 +127,7 @@ extension SessionFlow {
         state.window.recordTransit(now - sent - serverTime, at: now)
         state.roundTrip.record(now - sent)
       }
+      if !self.options.outputs.isEmpty { state.keepSubmission(of: frame.sequence) }
       state.fallbacks.record(
         frame.picture, revision: frame.revision, disposition: frame.disposition)
       state.outcomes.resolve(

@@ -58,8 +58,8 @@ extension SessionFlow {
     /// Whether an iterator has claimed the events.
     var isIterated = false
     var changes: PipelineChangeLog
-    /// The changed settings of the encoder, if any.
-    var encoder: Sidelight_V1_SetEncoder?
+    /// The changed settings of encoders, by the name of the output.
+    var encoders: [String: Sidelight_V1_SetEncoder] = [:]
     var fallbacks: FallbackPictureSource
     /// The shortest time between two requests for a key frame.
     static let keyFrameRequestInterval = Duration.milliseconds(500)
@@ -74,6 +74,8 @@ extension SessionFlow {
     var lastActivity = Duration.zero
     /// The times at which frames without an outcome were sent, on the session's clock.
     var sendTimes: [UInt64: Duration] = [:]
+    /// The times at which the last frames with an outcome were submitted, for outcomes in outputs.
+    var submitted: [UInt64: Duration] = [:]
     /// The time from sending a frame until its outcome.
     var roundTrip = RoundTripEstimate()
     var pings: [UInt64: Ping] = [:]
@@ -144,11 +146,26 @@ extension SessionFlow {
     /// Returns the next event; taking a frame's outcome returns its credit.
     mutating func nextEvent(acknowledges: Bool) -> Outcomes.Next {
       let next = self.outcomes.next()
-      if case .item(.outcome(_, let sequence, let isPicture)) = next {
+      switch next {
+      case .item(.outcome(let event, let sequence, let isPicture)):
         self.window.returnCredits(1)
+        // Outcomes without pixels need no acknowledgement.
+        if case .outcome(.filtered(let frame)) = event, case .omitted = frame.picture { break }
         if acknowledges, isPicture { self.window.acknowledge(sequence) }
+      case .item(.event(.output(let name, .filtered(let frame)))) where acknowledges:
+        self.window.pushUrgent(.acknowledge(output: name, frame.sequence))
+      default: break
       }
       return next
+    }
+
+    /// Keeps the time of a frame's submission for its outcomes in outputs.
+    mutating func keepSubmission(of sequence: UInt64) {
+      guard let frame = self.outcomes.pending(sequence) else { return }
+      if self.submitted.count >= 64, let oldest = self.submitted.keys.min() {
+        self.submitted[oldest] = nil
+      }
+      self.submitted[sequence] = frame.submitted
     }
 
     /// Records that a message is sent.
@@ -157,7 +174,7 @@ extension SessionFlow {
       case .change(_, let requestID): self.changes.send(requestID)
       case .pause(let pause): self.changes.pause = pause
       case .ping(let id): self.pings[id]?.sent = (now, wall)
-      case .setEncoder, .requestKeyFrame: break
+      case .setEncoder, .requestKeyFrame, .acknowledge: break
       }
     }
 

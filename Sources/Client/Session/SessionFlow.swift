@@ -1,5 +1,6 @@
 import GRPCCore
 import SidelightWire
+import SwiftProtobuf
 import Synchronization
 
 /// The state that a session's callers, its connection and the reader of its events share: the
@@ -136,17 +137,17 @@ extension SessionFlow {
   }
 
   /// Changes the settings of the encoder, on this connection and on later ones.
-  func setEncoder(_ describe: (inout Sidelight_V1_SetEncoder) -> Void) {
+  func setEncoder(of output: String, _ describe: (inout Sidelight_V1_SetEncoder) -> Void) {
     self.update { state in
-      var change = state.encoder ?? Sidelight_V1_SetEncoder()
+      var change = state.encoders[output] ?? .with { $0.output = output }
       describe(&change)
-      state.encoder = change
+      state.encoders[output] = change
       if state.window.isOpen { state.window.push(.setEncoder(change)) }
     }
   }
 
-  func requestKeyFrame() {
-    self.update { if $0.window.isOpen { $0.window.pushUrgent(.requestKeyFrame) } }
+  func requestKeyFrame(output: String) {
+    self.update { if $0.window.isOpen { $0.window.pushUrgent(.requestKeyFrame(output: output)) } }
   }
 
   /// Measures the round trip to the server and the offset of its clock.

@@ -47,6 +47,11 @@ public struct SessionOptions: Sendable, Hashable {
   public var analysisOnly: Bool
   /// - `output` (default: as the input): the format and size of the pictures that come back.
   public var output: OutputOptions
+  /// - `outputs` (default: none): named outputs, at most 4. The pictures then come back in them, as
+  ///   ``SessionEvent/output(_:_:)``; ``FilterSession/outcomes`` report every frame without its
+  ///   picture (``VideoPicture/omitted``). `output` and `analysisOnly` must not be set beside them,
+  ///   and pixels travel inline.
+  public var outputs: [NamedOutput]
   /// - `allowUnmodified` (default: true): whether an unchanged frame may come back without its
   ///   pixels; its outcome then contains the picture that was sent.
   public var allowUnmodified: Bool
@@ -68,7 +73,8 @@ public struct SessionOptions: Sendable, Hashable {
     budget: Duration? = nil, maxFPS: Double? = nil,
     outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
-    output: OutputOptions = OutputOptions(), statsInterval: Duration? = nil,
+    output: OutputOptions = OutputOptions(), outputs: [NamedOutput] = [],
+    statsInterval: Duration? = nil,
     sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
     reconnect: ReconnectPolicy? = nil
   ) {
@@ -85,10 +91,38 @@ public struct SessionOptions: Sendable, Hashable {
     self.allowDegraded = allowDegraded
     self.analysisOnly = analysisOnly
     self.output = output
+    self.outputs = outputs
     self.allowUnmodified = allowUnmodified
     self.statsInterval = statsInterval
     self.sharedMemory = sharedMemory
     self.reconnect = reconnect
+  }
+}
+
+/// A named output of a session: the session's result, filtered and converted once more. The pipeline
+/// of the session filters a frame once for all outputs; see `Output` of the contract.
+public struct NamedOutput: Sendable, Hashable {
+  /// - `name`: a name of printable characters, unique in the session; at most 64 bytes.
+  public var name: String
+  /// - `output` (default: as the input): the format and size of the pictures.
+  public var output: OutputOptions
+  /// - `pipeline` (default: empty): the pipeline of this output, applied to the session's result.
+  ///   Analyses, custom filters, and filters that follow the scene belong into the session's
+  ///   pipeline.
+  public var pipeline: Pipeline
+  /// - `maxFPS` (frames a second, optional, range: 0.01-1000, default: no limit): the rate by capture
+  ///   times, beyond which frames are left out of this output evenly.
+  public var maxFPS: Double?
+
+  /// Creates an output. The server refuses a value that is out of range.
+  public init(
+    _ name: String, output: OutputOptions = OutputOptions(), pipeline: Pipeline = [],
+    maxFPS: Double? = nil
+  ) {
+    self.name = name
+    self.output = output
+    self.pipeline = pipeline
+    self.maxFPS = maxFPS
   }
 }
 
@@ -196,6 +230,14 @@ extension Sidelight_V1_Open {
     self.allowDegraded = options.allowDegraded
     self.analysisOnly = options.analysisOnly
     if options.output != OutputOptions() { self.output = Sidelight_V1_OutputSpec(options.output) }
+    self.outputs = options.outputs.map { output in
+      .with {
+        $0.name = output.name
+        if output.output != OutputOptions() { $0.output = Sidelight_V1_OutputSpec(output.output) }
+        if !output.pipeline.stages.isEmpty { $0.pipeline = Sidelight_V1_Pipeline(output.pipeline) }
+        $0.maxFps = output.maxFPS ?? 0
+      }
+    }
     if let interval = options.statsInterval {
       let (seconds, attoseconds) = interval.components
       self.statsInterval.seconds = seconds

@@ -40,8 +40,18 @@ package struct OutputShape: Sendable, Hashable {
   /// again.
   package private(set) var hasEncoderSettings = false
 
+  /// Whether results stay samples in memory, which named outputs convert.
+  private(set) var keepsSamples = false
+
   /// Keeps the form of the pictures.
   package init() {}
+
+  /// The shape of results that named outputs convert.
+  static let samples = {
+    var shape = OutputShape()
+    shape.keepsSamples = true
+    return shape
+  }()
 
   /// Changes the coding, and keeps the form otherwise.
   package init(coding: PictureCoding, jpeg: JPEGSettings = JPEGSettings()) {
@@ -142,7 +152,8 @@ package struct OutputShape: Sendable, Hashable {
   ///
   /// Samples that become a file are rotated upright, because files don't state an orientation.
   package func delivery(of form: PictureForm) -> Delivery {
-    let coding = self.coding ?? form.coding.answer
+    let coding =
+      self.keepsSamples ? .raw(form.geometry.format) : self.coding ?? form.coding.answer
     let isUpright = self.isUpright || (coding.isFile && !form.coding.isFile)
     var shape = self.size
     if isUpright { shape.orientation = form.orientation }
@@ -154,6 +165,7 @@ package struct OutputShape: Sendable, Hashable {
 
   /// Returns the best encoding of samples for a coding.
   private func encoding(of form: PictureForm, as coding: PictureCoding) -> FrameEncoding? {
+    if self.keepsSamples { return nil }
     let geometry = form.geometry
     switch coding {
     case .raw(let format):

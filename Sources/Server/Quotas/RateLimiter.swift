@@ -231,6 +231,12 @@ package final class CallerRateLimiter: Sendable {
     }
   }
 
+  /// Accounts for bytes of results, as a debt: later frames wait for the budget, or exceed it.
+  func charge(byteCount: Int) {
+    self.state.withLock { $0.bytes?.take(Double(byteCount)) }
+    self.parent?.charge(byteCount: byteCount)
+  }
+
   /// Whether all budgets are full, as in a new limiter.
   var isUnused: Bool {
     let now = self.clock.now()

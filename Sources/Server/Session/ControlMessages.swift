@@ -177,9 +177,12 @@ package struct ControlRate: Sendable {
     self.bytes.take(Double(byteCount))
   }
 
-  /// Accounts for a frame, whose outcome may be acknowledged.
-  package mutating func countFrame() {
-    self.freeAcknowledgements = min(self.freeAcknowledgements + 1, Self.maxFreeAcknowledgements)
+  /// Accounts for a frame, whose outcomes may be acknowledged.
+  ///
+  /// - Parameter outcomes: The outcomes of a frame, more than 1 with named outputs.
+  package mutating func countFrame(outcomes: Int = 1) {
+    self.freeAcknowledgements = min(
+      self.freeAcknowledgements + outcomes, Self.maxFreeAcknowledgements)
   }
 
   /// Returns whether an acknowledgement is free, and accounts for it.

@@ -18,6 +18,15 @@ struct PlanRunner: Sendable {
   /// The participant whose video the session filters, or empty for the caller itself.
   let participant: String
 
+  init(_ session: Session) {
+    self.processing = session.engine.processing
+    self.limits = session.engine.admission.frameLimits
+    self.resolver = session.resolver
+    self.scene = session.scene
+    self.label = session.handle.label
+    self.participant = session.handle.identity.participant
+  }
+
   /// Filters a frame using a number of threads.
   ///
   /// - Parameters:
@@ -65,7 +74,8 @@ struct PlanRunner: Sendable {
       }
     }
 
-    guard compiled.delivery.coding.isCompressed else {
+    let keepsSamples = compiled.output.keepsSamples
+    guard compiled.delivery.coding.isCompressed || keepsSamples else {
       // The last pass writes into the outgoing message, or into the client's slot.
       let picture = try OutgoingPicture(
         shapedAs: compiled.plan.output, orientation: compiled.delivery.orientation,
@@ -84,6 +94,10 @@ struct PlanRunner: Sendable {
       let (layout, buffer) = (target.layout, target.buffer)
       report = try await filter(into: target)
       result = Frame(layout: layout, color: compiled.plan.output.color, buffer: buffer)
+    }
+    if keepsSamples {
+      let shown = result.shown(compiled.delivery.orientation)
+      return (OutgoingPicture(samples: shown, outcome: outcome), report)
     }
     do {
       var outcome = outcome

@@ -33,6 +33,10 @@ struct Session: Sendable {
   let outcomes: FrameOutcomeQueue
   /// The requested form of the results.
   let output: EncodedOutput
+  /// The named outputs, which start with the results.
+  let outputs: [SessionOutput]
+  /// The pipeline without stages.
+  let emptyPipeline: ResolvedPipeline
   /// The frames in front of the mailbox, of a session with encoded video.
   let decodingJobs: Mailbox<DecodingJob>
   /// Whether frames have taken the way through the decoding worker.
@@ -59,7 +63,8 @@ struct Session: Sendable {
   ///   - number: The session's number for the scheduler.
   ///   - catalogue: The filters, with the assets that the caller's pipelines may name.
   ///   - callContext: The parent of the spans of frames without a trace context.
-  /// - Throws: ``FieldViolation`` if the first pipeline or the resume token is invalid.
+  /// - Throws: ``FieldViolation`` if the first pipeline, an output's pipeline or the resume token is
+  ///   invalid.
   init(
     number: UInt64, caller: Caller, options: SessionOptions, catalogue: FilterCatalogue,
     engine: Engine, callContext: ServiceContext
@@ -71,7 +76,9 @@ struct Session: Sendable {
     self.callContext = callContext
     self.mailbox = Mailbox(
       depth: options.mailboxDepth, policy: options.dropPolicy, evictionPriority: \.evictionPriority)
-    self.output = EncodedOutput(options)
+    self.output = EncodedOutput(shape: options.output, encoder: options.encoder)
+    self.emptyPipeline = try Self.emptyPipeline(engine)
+    self.outputs = try Self.makeOutputs(options, catalogue, engine)
     // Credits bound the frames that wait, so this only delays clients that never drop.
     self.decodingJobs = Mailbox(depth: options.framesInFlight, policy: .neverDrop)
     self.scene = SessionScene(session: number)
@@ -79,8 +86,9 @@ struct Session: Sendable {
     self.quality = quality
     self.outcomes = FrameOutcomeQueue(
       pictureLimit: Self.pictureLimit(options), creditLimit: options.framesInFlight,
-      outputWindow: options.outputWindow, noticesPerFrame: options.framesInFlight,
-      now: engine.clock.now,
+      // Outcomes without pixels are not acknowledged.
+      outputWindow: self.outputs.isEmpty ? options.outputWindow : nil,
+      noticesPerFrame: options.framesInFlight, now: engine.clock.now,
       discard: { frame, reason in
         frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
         quality.recordLostAtOutput()
@@ -92,19 +100,25 @@ struct Session: Sendable {
     self.handle = SessionHandle(
       id: Self.makeID(), number: number, lineage: lineage, label: options.open.label,
       caller: caller,
-      outcomes: self.outcomes, pipelineState: pipelineState, clock: engine.clock, tokens: tokens,
+      outcomes: self.outcomes, outputs: self.outputs, pipelineState: pipelineState,
+      clock: engine.clock, tokens: tokens,
       overrides: engine.resumption.overrides)
     let sessionID = self.handle.id
     self.ringGrant = options.sharedMemory.map { layout in
       Result { () throws(FieldViolation) in
-        try engine.grantRing(layout, to: sessionID, peer: "\(caller)")
+        guard options.outputs.isEmpty else {
+          throw FieldViolation(
+            code: .unimplemented, field: "open.shared_memory",
+            reason: "is not offered to sessions with outputs; pixels travel inline")
+        }
+        return try engine.grantRing(layout, to: sessionID, peer: "\(caller)")
       }
     }
     // `opened` reports a refusal; pixels then travel inline.
     self.ring = try? self.ringGrant?.get().ring
     self.resolver = FrameResolver(
       outcomes: self.outcomes, handle: self.handle, options: options, output: self.output,
-      ring: self.ring,
+      outputs: self.outputs, ring: self.ring,
       quality: quality, clock: engine.clock)
   }
 
@@ -116,6 +130,8 @@ struct Session: Sendable {
     if options.dropPolicy != .newestWins {
       return max(options.mailboxDepth + 1, options.framesInFlight)
     }
+    // Without pixels all outcomes fit.
+    guard options.outputs.isEmpty else { return .max }
     // A client that acknowledges gets only the newest picture: the first one after a pause is
     // fresh. For others as many frames may wait here as in the mailbox.
     return options.outputWindow == nil ? options.mailboxDepth + 1 : 1
@@ -167,9 +183,11 @@ struct Session: Sendable {
     enum Part {
       case reader
       case worker
+      case output
       case writer
       case helper
     }
+    let writer = SerialWriter(writer)
     try await withThrowingTaskGroup(of: Part.self) { group in
       group.addTask {
         var reader = SessionReader(session: self)
@@ -193,6 +211,12 @@ struct Session: Sendable {
         try await SessionWriter(session: self, callMessages: callMessages).run(writer)
         return .writer
       }
+      for output in self.outputs {
+        group.addTask {
+          try await self.run(output, writer, callMessages)
+          return .output
+        }
+      }
       group.addTask {
         await self.outcomes.runTimer(self.engine.clock.wait)
         return .helper
@@ -214,6 +238,7 @@ struct Session: Sendable {
         }
       }
       var runningWorkers = 2
+      var runningOutputs = self.outputs.count
       while let part = try await group.next() {
         switch part {
         case .reader:
@@ -222,7 +247,12 @@ struct Session: Sendable {
         case .worker:
           // The final counts follow every outcome and every analysis.
           runningWorkers -= 1
-          if runningWorkers == 0 { self.outcomes.finish() }
+          guard runningWorkers == 0 else { continue }
+          for output in self.outputs { output.finish() }
+          if runningOutputs == 0 { self.outcomes.finish() }
+        case .output:
+          runningOutputs -= 1
+          if runningOutputs == 0, runningWorkers == 0 { self.outcomes.finish() }
         case .writer:
           group.cancelAll()
           return
@@ -232,10 +262,29 @@ struct Session: Sendable {
     }
   }
 
+  /// Filters, encodes and writes the results of a named output.
+  private func run(
+    _ output: SessionOutput, _ writer: SerialWriter,
+    _ callMessages: OutboundMessageStore.CallMessages?
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        var worker = OutputWorker(session: self, output: output)
+        await worker.run()
+      }
+      group.addTask {
+        try await SessionWriter(session: self, output: output, callMessages: callMessages)
+          .run(writer)
+      }
+      try await group.waitForAll()
+    }
+  }
+
   /// Stops accepting frames. Accepted frames still get their outcomes, without waiting for
   /// acknowledgements.
   private func closeInputs() {
     self.outcomes.openWindow()
+    for output in self.outputs { output.outcomes.openWindow() }
     // The decoding worker finishes the mailbox once it has decoded the frames that wait.
     self.decodingJobs.finish()
     if !self.decodesFrames.value { self.mailbox.finish() }
@@ -264,7 +313,7 @@ struct Session: Sendable {
   private func sendStatistics(every interval: Duration) async {
     for await _ in self.engine.clock.ticks(every: interval) {
       self.outcomes.pushNotice { counts in
-        .message(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: false) })
+        .message(.with { $0.stats = self.handle.stats(counts, isFinal: false) })
       }
     }
   }
@@ -331,6 +380,31 @@ struct Session: Sendable {
         details: .errorInfo(
           reason: "OVERRIDE_INVALID", domain: GoogleRPCStatus.errorDomain, metadata: [:]))
     }
+  }
+
+  private static func emptyPipeline(_ engine: Engine) throws(FieldViolation) -> ResolvedPipeline {
+    do throws(PipelineError) {
+      return try engine.compiler.catalogue.resolve([])
+    } catch {
+      throw FieldViolation(error)
+    }
+  }
+
+  private static func makeOutputs(
+    _ options: SessionOptions, _ catalogue: FilterCatalogue, _ engine: Engine
+  ) throws(FieldViolation) -> [SessionOutput] {
+    var outputs: [SessionOutput] = []
+    for (index, output) in options.outputs.enumerated() {
+      do throws(FieldViolation) {
+        outputs.append(
+          SessionOutput(
+            output, pipeline: try output.resolvedPipeline(in: catalogue, engine.compiler),
+            window: options.outputWindow, now: engine.clock.now))
+      } catch {
+        throw error.within("open.outputs[\(index)]")
+      }
+    }
+    return outputs
   }
 
   private static func makePipelineState(

@@ -46,6 +46,7 @@ final class SessionHandle: Sendable {
   let peer: String
   let opened: Duration
   let outcomes: Session.FrameOutcomeQueue
+  let outputs: [SessionOutput]
   private let clock: SessionClock
   private let tokens: ResumeTokens
   private let overrides: OverrideStore
@@ -53,7 +54,8 @@ final class SessionHandle: Sendable {
 
   init(
     id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
-    outcomes: Session.FrameOutcomeQueue, pipelineState: PipelineState, clock: SessionClock,
+    outcomes: Session.FrameOutcomeQueue, outputs: [SessionOutput] = [],
+    pipelineState: PipelineState, clock: SessionClock,
     tokens: ResumeTokens, overrides: OverrideStore
   ) {
     self.id = id
@@ -64,6 +66,7 @@ final class SessionHandle: Sendable {
     self.peer = caller.description
     self.opened = clock.now()
     self.outcomes = outcomes
+    self.outputs = outputs
     self.clock = clock
     self.tokens = tokens
     self.overrides = overrides
@@ -247,6 +250,26 @@ final class SessionHandle: Sendable {
     return token
   }
 
+  /// The counts of the session's frames, with the bytes sent by all outputs.
+  var counts: FrameCounts { self.withOutputs(self.outcomes.counts) }
+
+  private func withOutputs(_ counts: FrameCounts) -> FrameCounts {
+    var counts = counts
+    for output in self.outputs { counts.bytesOut += output.outcomes.counts.bytesOut }
+    return counts
+  }
+
+  /// Returns the message of the session's counts, with the counts of its outputs.
+  func stats(_ counts: FrameCounts, isFinal: Bool) -> Sidelight_V1_Stats {
+    var stats = Sidelight_V1_Stats(self.withOutputs(counts), isFinal: isFinal)
+    stats.outputs = self.outputs.map { output in
+      var stats = Sidelight_V1_Stats(output.outcomes.counts, isFinal: isFinal)
+      stats.output = output.name
+      return stats
+    }
+    return stats
+  }
+
   // MARK: For operators
 
   /// The session, as the store of overrides finds it.
@@ -283,7 +306,10 @@ final class SessionHandle: Sendable {
       case nil: return (false, false, pipelineState.revision)
       }
     }
-    if isForced { self.outcomes.discardPictures(before: revision) }
+    if isForced {
+      self.outcomes.discardPictures(before: revision)
+      for output in self.outputs { output.outcomes.discardPictures(before: revision) }
+    }
     if isChanged { self.queueState() }
     return (revision, isChanged)
   }
@@ -306,7 +332,7 @@ final class SessionHandle: Sendable {
       let age = (now - self.opened).components
       $0.age = Google_Protobuf_Duration(
         seconds: age.seconds, nanos: Int32(age.attoseconds / 1_000_000_000))
-      $0.stats = Sidelight_V1_Stats(self.outcomes.counts, isFinal: false)
+      $0.stats = self.stats(self.outcomes.counts, isFinal: false)
       if let geometry {
         $0.width = UInt32(geometry.size.width)
         $0.height = UInt32(geometry.size.height)

@@ -24,7 +24,9 @@ struct SessionOptions: Sendable {
   let outputWindow: Int?
   /// The policy for frames whose stage failed.
   let failurePolicy: FailurePolicy
-  /// The form of the results.
+  /// The named outputs, if any.
+  let outputs: [NamedOutput]
+  /// The form of the results; with named outputs, of the results that they start with.
   let output: OutputShape
   /// The settings of the encoder, if the results are encoded video.
   let encoder: EncoderRequest
@@ -68,19 +70,13 @@ struct SessionOptions: Sendable {
     // A session that never drops doesn't have a budget, and `opened` says so.
     self.budget =
       open.budgetUs == 0 || self.dropPolicy == .neverDrop ? nil : .microseconds(open.budgetUs)
-    guard open.maxFps.isFinite, open.maxFps == 0 || (0.01 ... 1000).contains(open.maxFps) else {
-      throw FieldViolation(
-        field: "open.max_fps",
-        reason: "is \(open.maxFps), the range is 0.01 to 1000, or 0 for none",
-        info: .outOfRange(open.maxFps, limit: "0.01 ... 1000"))
-    }
+    self.maxFPS = try Self.frameRate(open.maxFps, field: "open.max_fps")
     guard open.maxFps == 0 || self.dropPolicy != .neverDrop else {
       throw FieldViolation(
         field: "open.max_fps",
         reason: "is \(open.maxFps), and frames beyond it would be dropped; leave it out with "
           + "NEVER_DROP")
     }
-    self.maxFPS = open.maxFps == 0 ? nil : open.maxFps
     guard open.outputWindow <= 64 else {
       throw FieldViolation(
         field: "open.output_window", reason: "is \(open.outputWindow), the limit is 64")
@@ -96,8 +92,11 @@ struct SessionOptions: Sendable {
     } catch {
       throw error.within("open")
     }
+    self.outputs = try NamedOutput.outputs(of: open, limits: limits)
     do throws(FieldViolation) {
-      self.output = try OutputShape(open.output, limits: limits, allowsPNG: false)
+      self.output =
+        self.outputs.isEmpty
+        ? try OutputShape(open.output, limits: limits, allowsPNG: false) : .samples
       self.encoder = try EncoderRequest(open.output.encoder)
     } catch {
       throw error.within("open.output")
@@ -125,8 +124,21 @@ struct SessionOptions: Sendable {
     // They are large, and not needed any more.
     open.pipelineSource = nil
     open.resumeToken = Data()
+    open.outputs = []
     open.unknownFields = UnknownStorage()
     self.open = open
+  }
+
+  /// Reads a limit of the frame rate.
+  ///
+  /// - Returns: `nil` for 0, which disables the limit.
+  static func frameRate(_ value: Double, field: String) throws(FieldViolation) -> Double? {
+    guard value.isFinite, value == 0 || (0.01 ... 1000).contains(value) else {
+      throw FieldViolation(
+        field: field, reason: "is \(value), the range is 0.01 to 1000, or 0 for none",
+        info: .outOfRange(value, limit: "0.01 ... 1000"))
+    }
+    return value == 0 ? nil : value
   }
 }
 

@@ -56,7 +56,7 @@ struct SessionReader: ~Copyable {
       }
       try self.checkDecodingErrors()
       if case .frame(let frame)? = received.message.kind {
-        self.rate.countFrame()
+        self.rate.countFrame(outcomes: max(1, self.session.outputs.count))
         try await self.receive(frame, received.pixels)
         try await self.waitForExcess()
         try await self.waitForRoom()
@@ -99,7 +99,7 @@ struct SessionReader: ~Copyable {
       cost += self.handle.stageCount
     case .ping(let ping)?: self.answer(ping)
     case .setEncoder(let change)?: try self.apply(change)
-    case .requestKeyFrame?: self.session.output.requestKeyFrame()
+    case .requestKeyFrame(let request)?: try self.receive(request)
     case .open?:
       throw FieldViolation(code: .failedPrecondition, field: "open", reason: "was sent twice")
     case .frame?, nil:
@@ -155,11 +155,42 @@ struct SessionReader: ~Copyable {
   /// Changes the settings of the output's encoder.
   private mutating func apply(_ change: Sidelight_V1_SetEncoder) throws {
     do throws(FieldViolation) {
-      try self.session.output.apply(change, limits: self.engine.admission.frameLimits)
+      let outputs = self.session.outputs
+      let output =
+        try outputs.isEmpty && change.output.isEmpty
+        ? self.session.output : self.output(named: change.output).encoded
+      try output.apply(change, limits: self.engine.admission.frameLimits)
       self.accept(requestID: change.requestID, revision: self.handle.revision)
     } catch {
       try self.refuse(requestID: change.requestID, error.within("set_encoder"))
     }
+  }
+
+  private mutating func receive(_ request: Sidelight_V1_RequestKeyFrame) throws {
+    guard !request.output.isEmpty else {
+      self.session.output.requestKeyFrame()
+      for output in self.session.outputs { output.encoded.requestKeyFrame() }
+      return
+    }
+    do throws(FieldViolation) {
+      try self.output(named: request.output).encoded.requestKeyFrame()
+    } catch {
+      try self.refuse(requestID: 0, error.within("request_key_frame"))
+    }
+  }
+
+  /// Returns a named output.
+  ///
+  /// - Throws: ``FieldViolation`` with the names of all outputs.
+  private func output(named name: String) throws(FieldViolation) -> SessionOutput {
+    if let output = self.session.outputs.first(where: { $0.name == name }) { return output }
+    let names = self.session.outputs.map { "'\($0.name)'" }.joined(separator: ", ")
+    throw FieldViolation(
+      field: "output",
+      reason: names.isEmpty
+        ? "is '\(name.clipped(toBytes: 64))', and the session has no named outputs"
+        : "is '\(name.clipped(toBytes: 64))'; it must be one of \(names)",
+      info: .init(reason: "UNKNOWN_NAME", value: name.clipped(toBytes: 64), limit: names))
   }
 
   /// Answers an accepted change.
@@ -192,6 +223,14 @@ struct SessionReader: ~Copyable {
         info: .outOfRange(ack.heldSlots.count, limit: RingLayout.maxSlots))
       self.outcomes.push(.message(.with { $0.error.status = Google_Rpc_Status(violation.status) }))
       return try self.countError(violation)
+    }
+    guard ack.output.isEmpty else {
+      do throws(FieldViolation) {
+        try self.output(named: ack.output).outcomes.acknowledge(ack.sequence)
+      } catch {
+        try self.refuse(requestID: 0, error.within("ack"))
+      }
+      return
     }
     self.session.ring?.acknowledge(ack)
     self.outcomes.acknowledge(ack.sequence)
@@ -423,9 +462,11 @@ struct SessionReader: ~Copyable {
     guard !frame.needsFiltering, !Task.isShuttingDownGracefully,
       // The worker relies on the capacity that it waited for.
       self.session.mailbox.isConsumerWaiting,
-      options.dropPolicy == .newestWins || self.outcomes.hasPictureCapacity
+      options.dropPolicy == .newestWins
+        || (self.outcomes.hasPictureCapacity && self.session.outputs.isEmpty)
     else { return false }
-    return options.open.allowUnmodified || options.open.analysisOnly || frame.message.image.isInSlot
+    return !self.session.outputs.isEmpty || options.open.allowUnmodified
+      || options.open.analysisOnly || frame.message.image.isInSlot
       || frame.picture.bytes.isTransportable
       || frame.picture.bytes.byteCount <= Self.smallPictureBytes
   }

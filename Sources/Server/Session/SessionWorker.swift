@@ -26,10 +26,7 @@ struct SessionWorker {
 
   init(session: Session) {
     self.session = session
-    self.runner = PlanRunner(
-      processing: session.engine.processing, limits: session.engine.admission.frameLimits,
-      resolver: session.resolver, scene: session.scene, label: session.handle.label,
-      participant: session.handle.identity.participant)
+    self.runner = PlanRunner(session)
   }
 
   /// Runs until the mailbox is finished and empty, or the task is cancelled.
@@ -61,10 +58,12 @@ struct SessionWorker {
   }
 
   /// Waits until another picture fits into the outcome queue, unless the drop policy allows it to
-  /// displace one.
+  /// displace one; and into the named outputs, if no frame may be dropped.
   private func waitForCapacity() async {
     guard self.session.options.dropPolicy != .newestWins else { return }
     await self.session.outcomes.waitForPictureCapacity()
+    guard self.session.options.dropPolicy == .neverDrop else { return }
+    for output in self.session.outputs { await output.mailbox.waitForRoom() }
   }
 
   // MARK: One frame

@@ -3,29 +3,39 @@ import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
 
-/// Sends the items of the outcome queue to the client.
+/// Sends the items of an outcome queue to the client: of the session's, or of a named output's.
 struct SessionWriter {
   private let session: Session
+  /// The named output; `nil` for the session's own outcomes.
+  private let output: SessionOutput?
+  private let outcomes: Session.FrameOutcomeQueue
   private let callMessages: OutboundMessageStore.CallMessages?
   private let video: VideoWriter
 
   /// - Parameter callMessages: The store for large messages until they are written; `nil` copies
   ///   them.
-  init(session: Session, callMessages: OutboundMessageStore.CallMessages?) {
+  init(
+    session: Session, output: SessionOutput? = nil,
+    callMessages: OutboundMessageStore.CallMessages?
+  ) {
     self.session = session
+    self.output = output
+    self.outcomes = output?.outcomes ?? session.outcomes
     self.callMessages = callMessages
-    self.video = VideoWriter(session: session)
+    self.video = VideoWriter(session: session, output: output)
   }
 
   /// Runs until the outcome queue is finished and empty, or writing fails because the client has
   /// disconnected.
-  func run(_ writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>) async throws {
-    while let item = await self.session.outcomes.next() {
+  func run(_ writer: SerialWriter) async throws {
+    while let item = await self.outcomes.next() {
       switch item {
       case .control(.message(let message)):
         try await writer.write(.message(self.stamped(message)))
       case .control(.state):
         try await writer.write(.message(.with { $0.state = self.session.handle.dequeueState() }))
+      // The session's own writer announces revisions and the final counts.
+      case .applied where self.output != nil, .finalCounts where self.output != nil: break
       case .applied(let revision, let firstSequence):
         try await writer.write(
           .message(
@@ -38,36 +48,62 @@ struct SessionWriter {
       case .frame(let finished):
         try await self.write(finished, to: writer)
       case .dropped(let run):
-        try await writer.write(.message(.with { $0.dropped = Sidelight_V1_Dropped(run) }))
+        try await writer.write(self.message(of: run))
       case .finalCounts(let counts):
         try await writer.write(
-          .message(.with { $0.stats = Sidelight_V1_Stats(counts, isFinal: true) }))
+          .message(.with { $0.stats = self.session.handle.stats(counts, isFinal: true) }))
       }
     }
   }
 
   /// Writes a finished frame, encoded if the output is video; or its drop, if it cannot be encoded.
   private func write(
-    _ finished: FinishedFrame<OutgoingFrame>,
-    to writer: RPCWriter<OutgoingMessage<Sidelight_V1_ServerMessage>>
+    _ finished: FinishedFrame<OutgoingFrame>, to writer: SerialWriter
   ) async throws {
     var finished = finished
+    var byteCount = finished.byteCount
     if case .unencoded(let picture, let outcome) = finished.payload.content {
       do {
         let encoded = try await self.video.picture(picture, of: finished, outcome)
         finished.payload.content = encoded.content
-        self.session.outcomes.countEncoded(byteCount: encoded.byteCount)
+        byteCount = encoded.byteCount
+        self.outcomes.countEncoded(byteCount: byteCount)
       } catch let error as CancellationError {
         throw error
       } catch {
         let drop = Drop(videoFailure: error)
-        finished.payload.span.end(dropped: drop)
-        let run = self.session.outcomes.withdraw(finished, as: drop)
-        return try await writer.write(.message(.with { $0.dropped = Sidelight_V1_Dropped(run) }))
+        if self.output == nil { finished.payload.span.end(dropped: drop) }
+        let run = self.outcomes.withdraw(finished, as: drop)
+        return try await writer.write(self.message(of: run))
       }
     }
-    try await writer.write(self.message(of: finished))
-    finished.payload.span.end(finished: finished.disposition)
+    guard self.output != nil else {
+      try await writer.write(self.message(of: finished))
+      return finished.payload.span.end(finished: finished.disposition)
+    }
+    let (session, isOverride) = (self.session, finished.payload.isOverride)
+    var isWritten = false
+    try await writer.write {
+      // An operator may have forbidden the picture while other outputs were written.
+      guard isOverride || !session.handle.isOverridden else { return nil }
+      isWritten = true
+      session.rateLimiter.charge(byteCount: byteCount)
+      return self.message(of: finished)
+    }
+    guard isWritten else {
+      self.video.discard()
+      let run = self.outcomes.withdraw(
+        finished, as: Drop(reason: .outputSuperseded, stage: .outbox))
+      return try await writer.write(self.message(of: run))
+    }
+  }
+
+  private func message(of run: DropRun) -> SerialWriter.Message {
+    .message(
+      .with {
+        $0.dropped = Sidelight_V1_Dropped(run)
+        $0.dropped.output = self.output?.name ?? ""
+      })
   }
 
   /// Returns the message; a pong with the time at which it is sent.
@@ -86,7 +122,7 @@ struct SessionWriter {
     var frame = finished.payload
     let total = self.session.engine.clock.now() - frame.received
     frame.timing.totalUs = total.wireMicroseconds
-    self.session.handle.recordLatency(total: total)
+    if self.output == nil { self.session.handle.recordLatency(total: total) }
     if case .slot(_, let slot) = frame.content {
       self.session.ring?.transfer(slot, sequence: finished.sequence)
     }

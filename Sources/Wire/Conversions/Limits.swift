@@ -18,6 +18,8 @@ package enum ContractLimits {
   package static let maxParticipantBytes = 128
   /// The maximum number of filters that a session may be limited to.
   package static let maxAllowedFilters = 256
+  /// The maximum number of named outputs of a session.
+  package static let maxOutputs = 4
   /// The maximum number of tags of a frame.
   package static let maxTags = 16
   /// The maximum length of all keys and values of a frame's tags, in bytes.
@@ -121,6 +123,7 @@ extension Sidelight_V1_Limits {
     self.maxLabelBytes = UInt32(ContractLimits.maxLabelBytes)
     self.maxParticipantBytes = UInt32(ContractLimits.maxParticipantBytes)
     self.maxAllowedFilters = UInt32(ContractLimits.maxAllowedFilters)
+    self.maxOutputs = UInt32(ContractLimits.maxOutputs)
     self.maxTags = UInt32(ContractLimits.maxTags)
     self.maxTagBytes = UInt32(ContractLimits.maxTagBytes)
     self.maxReasonBytes = UInt32(ContractLimits.maxReasonBytes)
@@ -213,7 +216,8 @@ extension FrameLimits {
     maxPixels: FrameLayout.maxDimension * FrameLayout.maxDimension)
 }
 
-/// The rules for names of participants, for whom a caller vouches.
+/// The rules for names that operators see: of participants, for whom a caller vouches, and of
+/// outputs.
 package enum ParticipantName {
   /// Checks a name. The empty name is the caller itself.
   ///
@@ -224,6 +228,13 @@ package enum ParticipantName {
   /// - Throws: ``FieldViolation`` with the length and the limit, or with the character.
   package static func check(_ name: String, field: String) throws(FieldViolation) {
     try ContractLimits.check(name, atMost: ContractLimits.maxParticipantBytes, field: field)
+    try self.checkCharacters(of: name, field: field)
+  }
+
+  /// Checks that all characters are printable.
+  ///
+  /// - Throws: ``FieldViolation`` with the first other character.
+  package static func checkCharacters(of name: String, field: String) throws(FieldViolation) {
     guard let scalar = name.unicodeScalars.first(where: { !Self.isPrintable($0) }) else { return }
     let digits = String(scalar.value, radix: 16, uppercase: true)
     let code = String(repeating: "0", count: max(0, 4 - digits.count)) + digits

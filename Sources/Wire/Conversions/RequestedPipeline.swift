@@ -82,6 +82,17 @@ extension RequestedPipeline {
     }
   }
 
+  /// Reads the pipeline of an output, by default the empty pipeline.
+  package init(
+    _ source: Sidelight_V1_Output.OneOf_PipelineSource?
+  ) throws(FieldViolation) {
+    switch source {
+    case .pipeline(let message)?: try self.init(message)
+    case .pipelineText(let text)?: try self.init(text: text)
+    case nil: try self.init(Sidelight_V1_Pipeline())
+    }
+  }
+
   /// Reads the pipeline of a message, by default the empty pipeline.
   package init(
     _ source: Sidelight_V1_Select.OneOf_PipelineSource?

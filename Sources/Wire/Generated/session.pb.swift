@@ -1134,6 +1134,15 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
     set {_uniqueStorage()._allowedFilters = newValue}
   }
 
+  /// The named outputs of the session, at most `Limits.max_outputs`. With outputs, the outcomes of
+  /// frames come without pixels: the pictures are in messages with the name of an output. `output`
+  /// and `analysis_only` must then be unset, and no ring is granted. A resume token does not contain
+  /// them. Default: none.
+  package var outputs: [Sidelight_V1_Output] {
+    get {_storage._outputs}
+    set {_uniqueStorage()._outputs = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The initial pipeline, revision 1. Default: empty; every frame passes through.
@@ -1149,6 +1158,86 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// A named output of a session: the session's result, filtered and converted once more.
+///
+/// The pipeline of the session filters a frame once, and every output starts with that result. Its
+/// messages are `frame` and `dropped` with its name; they return no credit. Every frame that comes
+/// back in the session has one outcome in every output, in order, except for frames beyond
+/// `max_fps`. An output that is slower than the frames loses its oldest waiting one as SUPERSEDED or
+/// OUTPUT_SUPERSEDED; the session and the other outputs do not wait for it, except under NEVER_DROP.
+///
+/// The picture equals the result of a session with this pipeline and `output` to which the session's
+/// result is sent. During an operator's override an output shows the operator's pipeline without its
+/// own. `disposition`, `revision` and `failure` are those of the frame in the session.
+package nonisolated struct Sidelight_V1_Output: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The name, of printable characters and unique in the session. At most `Limits.max_name_bytes`.
+  /// Required.
+  package var name: String = String()
+
+  /// The format and size. Default: those of the input.
+  package var output: Sidelight_V1_OutputSpec {
+    get {_output ?? Sidelight_V1_OutputSpec()}
+    set {_output = newValue}
+  }
+  /// Returns true if `output` has been explicitly set.
+  package var hasOutput: Bool {self._output != nil}
+  /// Clears the value of `output`. Subsequent reads from it will return its default value.
+  package mutating func clearOutput() {self._output = nil}
+
+  /// The pipeline of this output, applied to the session's result. It does not change while the
+  /// session is open. Refused with INVALID_ARGUMENT: analyses, custom filters, and filters that
+  /// follow faces, people, codes or the light, which belong into the session's pipeline. A stage
+  /// that fails drops the frame in this output as STAGE_FAILED. Default: empty.
+  package var pipelineSource: Sidelight_V1_Output.OneOf_PipelineSource? = nil
+
+  /// The pipeline as a message.
+  package var pipeline: Sidelight_V1_Pipeline {
+    get {
+      if case .pipeline(let v)? = pipelineSource {return v}
+      return Sidelight_V1_Pipeline()
+    }
+    set {pipelineSource = .pipeline(newValue)}
+  }
+
+  /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+  /// `Limits.max_pipeline_text_bytes`.
+  package var pipelineText: String {
+    get {
+      if case .pipelineText(let v)? = pipelineSource {return v}
+      return String()
+    }
+    set {pipelineSource = .pipelineText(newValue)}
+  }
+
+  /// The maximum frame rate in frames per second, 0.01-1000, by `Frame.capture_time_ns`, or by the
+  /// time of arrival for frames without one. Frames beyond it are left out of this output evenly,
+  /// without a message. Default (0): no limit.
+  package var maxFps: Double = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The pipeline of this output, applied to the session's result. It does not change while the
+  /// session is open. Refused with INVALID_ARGUMENT: analyses, custom filters, and filters that
+  /// follow faces, people, codes or the light, which belong into the session's pipeline. A stage
+  /// that fails drops the frame in this output as STAGE_FAILED. Default: empty.
+  package nonisolated enum OneOf_PipelineSource: Equatable, Sendable {
+    /// The pipeline as a message.
+    case pipeline(Sidelight_V1_Pipeline)
+    /// The pipeline as text, as in `CheckPipelineRequest.text`. At most
+    /// `Limits.max_pipeline_text_bytes`.
+    case pipelineText(String)
+
+  }
+
+  package init() {}
+
+  fileprivate var _output: Sidelight_V1_OutputSpec? = nil
 }
 
 /// Confirms that the session is open, with the options in force.
@@ -1435,6 +1524,12 @@ package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
   /// Clears the value of `maxTransitionDuration`. Subsequent reads from it will return its default value.
   package mutating func clearMaxTransitionDuration() {_uniqueStorage()._maxTransitionDuration = nil}
 
+  /// The maximum number of `Open.outputs`; 0 on a server without outputs.
+  package var maxOutputs: UInt32 {
+    get {_storage._maxOutputs}
+    set {_uniqueStorage()._maxOutputs = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1636,7 +1731,8 @@ package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
     set {_uniqueStorage()._sequence = newValue}
   }
 
-  /// The output image. It has no pixel data if `unmodified` is set or the session only analyses.
+  /// The output image. It has no pixel data if `unmodified` is set, if the session only analyses, or
+  /// in the outcome of a frame in a session with named outputs.
   package var image: Sidelight_V1_Image {
     get {_storage._image ?? Sidelight_V1_Image()}
     set {_uniqueStorage()._image = newValue}
@@ -1710,6 +1806,12 @@ package nonisolated struct Sidelight_V1_FilteredFrame: @unchecked Sendable {
     set {_uniqueStorage()._reencoded = newValue}
   }
 
+  /// The name of the output; empty for the frame's outcome in the session.
+  package var output: String {
+    get {_storage._output}
+    set {_uniqueStorage()._output = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1751,6 +1853,9 @@ package nonisolated struct Sidelight_V1_Dropped: Sendable {
   package var hasDiagnostic: Bool {self._diagnostic != nil}
   /// Clears the value of `diagnostic`. Subsequent reads from it will return its default value.
   package mutating func clearDiagnostic() {self._diagnostic = nil}
+
+  /// The name of the output; empty for the frames' outcome in the session.
+  package var output: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2119,6 +2224,10 @@ package nonisolated struct Sidelight_V1_Ack: Sendable {
   /// owns them again after an `ack` that does not list them. Default: none.
   package var heldSlots: [UInt32] = []
 
+  /// The name of the output whose frames are acknowledged: `Open.output_window` applies to every
+  /// named output. Default: none; a session with outputs needs no other acknowledgement.
+  package var output: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2148,6 +2257,9 @@ package nonisolated struct Sidelight_V1_SetEncoder: Sendable {
   /// As `Select.request_id`.
   package var requestID: UInt64 = 0
 
+  /// The name of the output. Required in a session with named outputs.
+  package var output: String = String()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2160,6 +2272,9 @@ package nonisolated struct Sidelight_V1_RequestKeyFrame: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
+
+  /// The name of the output. Default: all outputs.
+  package var output: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2330,6 +2445,12 @@ package nonisolated struct Sidelight_V1_Stats: Sendable {
 
   /// Whether these are the last counts of the session.
   package var final: Bool = false
+
+  /// The name of the output whose frames are counted; empty for the session.
+  package var output: String = String()
+
+  /// The counts of the named outputs. `bytes_out` of the session includes them.
+  package var outputs: [Sidelight_V1_Stats] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2949,7 +3070,7 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Open"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0\u{1}outputs\0")
 
   fileprivate class _StorageClass {
     var _pipelineSource: Sidelight_V1_Open.OneOf_PipelineSource?
@@ -2969,6 +3090,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
     var _resumeToken: Data = Data()
     var _participant: String = String()
     var _allowedFilters: [String] = []
+    var _outputs: [Sidelight_V1_Output] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2996,6 +3118,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       _resumeToken = source._resumeToken
       _participant = source._participant
       _allowedFilters = source._allowedFilters
+      _outputs = source._outputs
     }
   }
 
@@ -3051,6 +3174,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         }()
         case 17: try { try decoder.decodeSingularStringField(value: &_storage._participant) }()
         case 18: try { try decoder.decodeRepeatedStringField(value: &_storage._allowedFilters) }()
+        case 19: try { try decoder.decodeRepeatedMessageField(value: &_storage._outputs) }()
         default: break
         }
       }
@@ -3117,6 +3241,9 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._allowedFilters.isEmpty {
         try visitor.visitRepeatedStringField(value: _storage._allowedFilters, fieldNumber: 18)
       }
+      if !_storage._outputs.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._outputs, fieldNumber: 19)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3143,10 +3270,88 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._resumeToken != rhs_storage._resumeToken {return false}
         if _storage._participant != rhs_storage._participant {return false}
         if _storage._allowedFilters != rhs_storage._allowedFilters {return false}
+        if _storage._outputs != rhs_storage._outputs {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_Output: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Output"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}output\0\u{1}pipeline\0\u{3}pipeline_text\0\u{3}max_fps\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._output) }()
+      case 3: try {
+        var v: Sidelight_V1_Pipeline?
+        var hadOneofValue = false
+        if let current = self.pipelineSource {
+          hadOneofValue = true
+          if case .pipeline(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.pipelineSource = .pipeline(v)
+        }
+      }()
+      case 4: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.pipelineSource != nil {try decoder.handleConflictingOneOf()}
+          self.pipelineSource = .pipelineText(v)
+        }
+      }()
+      case 5: try { try decoder.decodeSingularDoubleField(value: &self.maxFps) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    try { if let v = self._output {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    switch self.pipelineSource {
+    case .pipeline?: try {
+      guard case .pipeline(let v)? = self.pipelineSource else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .pipelineText?: try {
+      guard case .pipelineText(let v)? = self.pipelineSource else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    if self.maxFps.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.maxFps, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_Output, rhs: Sidelight_V1_Output) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs._output != rhs._output {return false}
+    if lhs.pipelineSource != rhs.pipelineSource {return false}
+    if lhs.maxFps != rhs.maxFps {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3294,7 +3499,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Limits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0\u{3}max_participant_bytes\0\u{3}max_allowed_filters\0\u{3}max_transition_duration\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0\u{3}max_participant_bytes\0\u{3}max_allowed_filters\0\u{3}max_transition_duration\0\u{3}max_outputs\0")
 
   fileprivate class _StorageClass {
     var _maxMessageBytes: UInt64 = 0
@@ -3325,6 +3530,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
     var _maxParticipantBytes: UInt32 = 0
     var _maxAllowedFilters: UInt32 = 0
     var _maxTransitionDuration: SwiftProtobuf.Google_Protobuf_Duration? = nil
+    var _maxOutputs: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3363,6 +3569,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       _maxParticipantBytes = source._maxParticipantBytes
       _maxAllowedFilters = source._maxAllowedFilters
       _maxTransitionDuration = source._maxTransitionDuration
+      _maxOutputs = source._maxOutputs
     }
   }
 
@@ -3409,6 +3616,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         case 26: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxParticipantBytes) }()
         case 27: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxAllowedFilters) }()
         case 28: try { try decoder.decodeSingularMessageField(value: &_storage._maxTransitionDuration) }()
+        case 29: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxOutputs) }()
         default: break
         }
       }
@@ -3505,6 +3713,9 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       try { if let v = _storage._maxTransitionDuration {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 28)
       } }()
+      if _storage._maxOutputs != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxOutputs, fieldNumber: 29)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3542,6 +3753,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         if _storage._maxParticipantBytes != rhs_storage._maxParticipantBytes {return false}
         if _storage._maxAllowedFilters != rhs_storage._maxAllowedFilters {return false}
         if _storage._maxTransitionDuration != rhs_storage._maxTransitionDuration {return false}
+        if _storage._maxOutputs != rhs_storage._maxOutputs {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -3844,7 +4056,7 @@ nonisolated extension Sidelight_V1_FrameTiming: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".FilteredFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}image\0\u{3}capture_time_ns\0\u{3}rtp_timestamp\0\u{1}revision\0\u{1}disposition\0\u{1}unmodified\0\u{1}timing\0\u{1}tags\0\u{1}failure\0\u{1}reencoded\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{1}image\0\u{3}capture_time_ns\0\u{3}rtp_timestamp\0\u{1}revision\0\u{1}disposition\0\u{1}unmodified\0\u{1}timing\0\u{1}tags\0\u{1}failure\0\u{1}reencoded\0\u{1}output\0")
 
   fileprivate class _StorageClass {
     var _sequence: UInt64 = 0
@@ -3858,6 +4070,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
     var _tags: Dictionary<String,String> = [:]
     var _failure: Google_Rpc_Status? = nil
     var _reencoded: Bool = false
+    var _output: String = String()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3879,6 +4092,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
       _tags = source._tags
       _failure = source._failure
       _reencoded = source._reencoded
+      _output = source._output
     }
   }
 
@@ -3908,6 +4122,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
         case 9: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &_storage._tags) }()
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
         case 11: try { try decoder.decodeSingularBoolField(value: &_storage._reencoded) }()
+        case 12: try { try decoder.decodeSingularStringField(value: &_storage._output) }()
         default: break
         }
       }
@@ -3953,6 +4168,9 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
       if _storage._reencoded != false {
         try visitor.visitSingularBoolField(value: _storage._reencoded, fieldNumber: 11)
       }
+      if !_storage._output.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._output, fieldNumber: 12)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3973,6 +4191,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
         if _storage._tags != rhs_storage._tags {return false}
         if _storage._failure != rhs_storage._failure {return false}
         if _storage._reencoded != rhs_storage._reencoded {return false}
+        if _storage._output != rhs_storage._output {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -3984,7 +4203,7 @@ nonisolated extension Sidelight_V1_FilteredFrame: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_Dropped: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Dropped"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}first_sequence\0\u{3}last_sequence\0\u{1}count\0\u{1}reason\0\u{1}stage\0\u{3}late_us\0\u{1}diagnostic\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}first_sequence\0\u{3}last_sequence\0\u{1}count\0\u{1}reason\0\u{1}stage\0\u{3}late_us\0\u{1}diagnostic\0\u{1}output\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3999,6 +4218,7 @@ nonisolated extension Sidelight_V1_Dropped: SwiftProtobuf.Message, SwiftProtobuf
       case 5: try { try decoder.decodeSingularEnumField(value: &self.stage) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.lateUs) }()
       case 7: try { try decoder.decodeSingularMessageField(value: &self._diagnostic) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self.output) }()
       default: break
       }
     }
@@ -4030,6 +4250,9 @@ nonisolated extension Sidelight_V1_Dropped: SwiftProtobuf.Message, SwiftProtobuf
     try { if let v = self._diagnostic {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
     } }()
+    if !self.output.isEmpty {
+      try visitor.visitSingularStringField(value: self.output, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4041,6 +4264,7 @@ nonisolated extension Sidelight_V1_Dropped: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.stage != rhs.stage {return false}
     if lhs.lateUs != rhs.lateUs {return false}
     if lhs._diagnostic != rhs._diagnostic {return false}
+    if lhs.output != rhs.output {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4525,7 +4749,7 @@ nonisolated extension Sidelight_V1_Resume: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Ack"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{3}held_slots\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sequence\0\u{3}held_slots\0\u{1}output\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4535,6 +4759,7 @@ nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._Me
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
       case 2: try { try decoder.decodeRepeatedUInt32Field(value: &self.heldSlots) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.output) }()
       default: break
       }
     }
@@ -4547,12 +4772,16 @@ nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.heldSlots.isEmpty {
       try visitor.visitPackedUInt32Field(value: self.heldSlots, fieldNumber: 2)
     }
+    if !self.output.isEmpty {
+      try visitor.visitSingularStringField(value: self.output, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_Ack, rhs: Sidelight_V1_Ack) -> Bool {
     if lhs.sequence != rhs.sequence {return false}
     if lhs.heldSlots != rhs.heldSlots {return false}
+    if lhs.output != rhs.output {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4560,7 +4789,7 @@ nonisolated extension Sidelight_V1_Ack: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Sidelight_V1_SetEncoder: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SetEncoder"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}bit_rate\0\u{3}frame_rate\0\u{1}width\0\u{1}height\0\u{3}request_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}bit_rate\0\u{3}frame_rate\0\u{1}width\0\u{1}height\0\u{3}request_id\0\u{1}output\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4573,6 +4802,7 @@ nonisolated extension Sidelight_V1_SetEncoder: SwiftProtobuf.Message, SwiftProto
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.width) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.height) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.output) }()
       default: break
       }
     }
@@ -4594,6 +4824,9 @@ nonisolated extension Sidelight_V1_SetEncoder: SwiftProtobuf.Message, SwiftProto
     if self.requestID != 0 {
       try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 5)
     }
+    if !self.output.isEmpty {
+      try visitor.visitSingularStringField(value: self.output, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4603,6 +4836,7 @@ nonisolated extension Sidelight_V1_SetEncoder: SwiftProtobuf.Message, SwiftProto
     if lhs.width != rhs.width {return false}
     if lhs.height != rhs.height {return false}
     if lhs.requestID != rhs.requestID {return false}
+    if lhs.output != rhs.output {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4610,18 +4844,29 @@ nonisolated extension Sidelight_V1_SetEncoder: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Sidelight_V1_RequestKeyFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RequestKeyFrame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}output\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.output) }()
+      default: break
+      }
+    }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.output.isEmpty {
+      try visitor.visitSingularStringField(value: self.output, fieldNumber: 1)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Sidelight_V1_RequestKeyFrame, rhs: Sidelight_V1_RequestKeyFrame) -> Bool {
+    if lhs.output != rhs.output {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4869,7 +5114,7 @@ nonisolated extension Sidelight_V1_TransitionEnded: SwiftProtobuf.Message, Swift
 
 nonisolated extension Sidelight_V1_Stats: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Stats"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}received\0\u{1}filtered\0\u{3}passed_through\0\u{1}degraded\0\u{1}dropped\0\u{3}in_flight\0\u{3}ignored_messages\0\u{3}bytes_in\0\u{3}bytes_out\0\u{1}final\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}received\0\u{1}filtered\0\u{3}passed_through\0\u{1}degraded\0\u{1}dropped\0\u{3}in_flight\0\u{3}ignored_messages\0\u{3}bytes_in\0\u{3}bytes_out\0\u{1}final\0\u{1}output\0\u{1}outputs\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4887,6 +5132,8 @@ nonisolated extension Sidelight_V1_Stats: SwiftProtobuf.Message, SwiftProtobuf._
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.bytesIn) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.bytesOut) }()
       case 10: try { try decoder.decodeSingularBoolField(value: &self.final) }()
+      case 11: try { try decoder.decodeSingularStringField(value: &self.output) }()
+      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.outputs) }()
       default: break
       }
     }
@@ -4923,6 +5170,12 @@ nonisolated extension Sidelight_V1_Stats: SwiftProtobuf.Message, SwiftProtobuf._
     if self.final != false {
       try visitor.visitSingularBoolField(value: self.final, fieldNumber: 10)
     }
+    if !self.output.isEmpty {
+      try visitor.visitSingularStringField(value: self.output, fieldNumber: 11)
+    }
+    if !self.outputs.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.outputs, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4937,6 +5190,8 @@ nonisolated extension Sidelight_V1_Stats: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.bytesIn != rhs.bytesIn {return false}
     if lhs.bytesOut != rhs.bytesOut {return false}
     if lhs.final != rhs.final {return false}
+    if lhs.output != rhs.output {return false}
+    if lhs.outputs != rhs.outputs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -78,7 +78,7 @@ final class SessionRegistry: Sendable {
     let (closedSessionCounts, handles) = self.state.withLock {
       ($0.closedSessionCounts, Array($0.handles.values))
     }
-    return handles.reduce(into: closedSessionCounts) { $0.add($1.outcomes.counts) }
+    return handles.reduce(into: closedSessionCounts) { $0.add($1.counts) }
   }
 
   /// The number of sessions accepted and refused since the server started.
@@ -115,7 +115,7 @@ final class SessionRegistry: Sendable {
         state.participants[identity] =
           state.participants[identity].flatMap { $0 > 1 ? $0 - 1 : nil }
         if let handle = state.handles.removeValue(forKey: number) {
-          state.closedSessionCounts.add(handle.outcomes.counts.decided)
+          state.closedSessionCounts.add(handle.counts.decided)
         }
       }
     }

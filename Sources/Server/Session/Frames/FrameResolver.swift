@@ -12,6 +12,7 @@ struct FrameResolver: Sendable {
   private let handle: SessionHandle
   private let options: SessionOptions
   private let output: EncodedOutput
+  private let outputs: [SessionOutput]
   private let ring: SessionRing?
   private let quality: SessionQuality
   private let clock: SessionClock
@@ -21,12 +22,14 @@ struct FrameResolver: Sendable {
   /// - Parameter ring: The session's shared memory, or `nil` if pixels travel inline.
   init(
     outcomes: Session.FrameOutcomeQueue, handle: SessionHandle, options: SessionOptions,
-    output: EncodedOutput, ring: SessionRing?, quality: SessionQuality, clock: SessionClock
+    output: EncodedOutput, outputs: [SessionOutput], ring: SessionRing?, quality: SessionQuality,
+    clock: SessionClock
   ) {
     self.outcomes = outcomes
     self.handle = handle
     self.options = options
     self.output = output
+    self.outputs = outputs
     self.ring = ring
     self.quality = quality
     self.clock = clock
@@ -103,6 +106,11 @@ struct FrameResolver: Sendable {
     _ frame: IncomingFrame, failure: GoogleRPCStatus? = nil, started: Duration
   ) {
     var outcome = frame.outcome(.passedThrough, failure: failure)
+    guard self.outputs.isEmpty else {
+      outcome.image.pixels = nil
+      return self.finish(
+        frame, .bare(outcome), byteCount: 0, .passedThrough, frame.picture, started: started)
+    }
     guard !self.options.open.allowUnmodified, !self.options.open.analysisOnly else {
       outcome.image.pixels = nil
       outcome.unmodified = true
@@ -167,12 +175,14 @@ struct FrameResolver: Sendable {
     started: Duration
   ) {
     self.finish(
-      frame, picture.content, byteCount: picture.byteCount, disposition, started: started)
+      frame, picture.content, byteCount: picture.byteCount, disposition,
+      picture.samples.map { .frame($0) }, started: started)
   }
 
+  /// - Parameter result: The picture that named outputs start with, if the session has any.
   private func finish(
     _ frame: IncomingFrame, _ content: OutgoingFrame.Content, byteCount: Int,
-    _ disposition: FrameDisposition, started: Duration
+    _ disposition: FrameDisposition, _ result: IncomingPicture? = nil, started: Duration
   ) {
     // An override applies to every frame that has not been written, whichever pipeline filtered it.
     guard frame.activePipeline.isOverride || !self.handle.isOverridden else {
@@ -183,15 +193,20 @@ struct FrameResolver: Sendable {
       $0.processUs = (self.clock.now() - started).wireMicroseconds
     }
     self.ring?.release(inputOf: frame.arrival)
-    self.outcomes.resolve(
+    // An outcome without pixels is never late.
+    let stays = frame.message.mustProcess || result != nil
+    let isAccepted = self.outcomes.resolve(
       frame.arrival,
       finished: FinishedFrame(
         sequence: frame.message.sequence, disposition: disposition,
         revision: frame.activePipeline.revision, byteCount: byteCount,
-        deadline: frame.message.mustProcess ? nil : frame.deadline,
-        mustStay: frame.message.mustProcess,
+        deadline: stays ? nil : frame.deadline, mustStay: stays,
         payload: OutgoingFrame(
-          content: content, timing: timing, received: frame.received, span: frame.span)))
+          content: content, timing: timing, received: frame.received,
+          isOverride: frame.activePipeline.isOverride, span: frame.span)))
+    // A custom filter can return after the frame has got its outcome.
+    guard isAccepted, let result, case .bare(let outcome) = content else { return }
+    for output in self.outputs { output.offer(frame, result, outcome, disposition) }
   }
 
   // MARK: The entry in the queue

@@ -24,6 +24,8 @@ struct OutgoingFrame: Sendable {
   var timing: Sidelight_V1_FrameTiming
   /// The time of the frame's arrival, on the session's clock.
   let received: Duration
+  /// Whether an operator forced the pipeline.
+  let isOverride: Bool
   /// The span from arrival to outcome.
   let span: FrameSpan
 
@@ -53,6 +55,8 @@ struct OutgoingPicture: Sendable {
   let content: OutgoingFrame.Content
   /// The bytes of pixels.
   let byteCount: Int
+  /// The samples that named outputs start with, if the session has any.
+  let samples: Frame?
   /// The layout of the planes in the message or slot, or `nil` if the picture is complete.
   private let layout: FrameLayout?
   private let memory: PixelBuffer
@@ -73,6 +77,7 @@ struct OutgoingPicture: Sendable {
     outcome.image = Sidelight_V1_Image()
     outcome.image.describe(geometry, orientation: orientation)
     self.layout = layout
+    self.samples = nil
     self.byteCount = layout.byteCount
     if let output = ring?.makeOutput(byteCount: layout.byteCount) {
       outcome.image.sharedMemory.slot = UInt32(output.slot)
@@ -100,6 +105,7 @@ struct OutgoingPicture: Sendable {
         reason: "would be a frame of \(bytes.byteCount) bytes, the limit is \(limits.maxBytes)")
     }
     self.layout = nil
+    self.samples = nil
     self.byteCount = bytes.byteCount
     let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: bytes.byteCount)
     self.content = .picture(envelope)
@@ -112,9 +118,25 @@ struct OutgoingPicture: Sendable {
   /// - Parameter outcome: The message without the picture.
   init(unencoded picture: UnencodedPicture, outcome: Sidelight_V1_FilteredFrame) {
     self.layout = nil
+    self.samples = nil
     self.byteCount = 0
     self.content = .unencoded(picture, outcome)
     self.memory = picture.frame.buffer
+  }
+
+  /// Keeps samples for named outputs. The session's message has no pixels.
+  ///
+  /// - Parameter outcome: The message without the picture.
+  init(samples frame: Frame, outcome: Sidelight_V1_FilteredFrame) {
+    var outcome = outcome
+    outcome.image = Sidelight_V1_Image()
+    outcome.image.describe(frame.geometry, orientation: frame.orientation)
+    outcome.image.pixels = nil
+    self.layout = nil
+    self.samples = frame
+    self.byteCount = 0
+    self.content = .bare(outcome)
+    self.memory = frame.buffer
   }
 
   /// Sends a frame's own pixels back, without a copy if the transport can send them from their
@@ -123,6 +145,7 @@ struct OutgoingPicture: Sendable {
   /// - Parameter outcome: The message, with the frame's own image.
   init(passing pixels: PixelBuffer, outcome: Sidelight_V1_FilteredFrame) throws {
     self.layout = nil
+    self.samples = nil
     self.byteCount = pixels.byteCount
     if let envelope = try PixelEnvelope.outcome(outcome, passing: pixels) {
       self.content = .picture(envelope)

@@ -39,8 +39,8 @@ final class CompiledPipeline: Sendable {
   func check(_ limits: FrameLimits) throws(FieldViolation) {
     try self.plan.checkCost()
     var limits = limits
-    // The length of a file is known only once it is encoded.
-    if self.delivery.coding.isCompressed { limits.maxBytes = .max }
+    // The length of a file is known only once it is encoded; samples for outputs are not sent.
+    if self.delivery.coding.isCompressed || self.output.keepsSamples { limits.maxBytes = .max }
     try limits.check(
       output: self.plan.output, field: self.delivery.shape.isAny ? "pipeline" : "output")
   }

@@ -81,8 +81,11 @@ struct PipelineCompiler: Sendable {
 
   /// Returns whether custom filters are among the active filters of a pipeline. Such filters may
   /// never return.
-  func isCustom(_ pipeline: ResolvedPipeline) -> Bool {
-    pipeline.activeFilters.contains { name in
+  func isCustom(_ pipeline: ResolvedPipeline) -> Bool { self.customFilter(of: pipeline) != nil }
+
+  /// Returns the name of the first custom filter among the active filters of a pipeline.
+  func customFilter(of pipeline: ResolvedPipeline) -> String? {
+    pipeline.activeFilters.first { name in
       guard let description = self.catalogue.description(named: name) else { return false }
       return description.fidelity == .custom && description.category != .analysis
     }

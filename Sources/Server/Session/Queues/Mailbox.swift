@@ -58,6 +58,20 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
+  /// Adds an element without waiting. A full mailbox whose policy does not drop elements returns it.
+  ///
+  /// - Returns: As ``offer(_:)``.
+  func offerAtOnce(_ element: Element) -> [Displaced] {
+    switch self.state.withLock({ $0.offer(element) }) {
+    case .deliver(let consumer):
+      consumer.resume(returning: element)
+      return []
+    case .accept: return []
+    case .reject(let displaced): return displaced
+    case .wait: return [Displaced(element: element, reason: .queueFull)]
+    }
+  }
+
   /// Waits until an element fits without displacing another, or the mailbox is finished.
   /// Cancellation of the waiting task closes the mailbox.
   package func waitForRoom() async {

@@ -260,6 +260,7 @@ extension OutcomeQueue {
     package mutating func withdraw(_ frame: FinishedFrame<Payload>, as drop: Drop) -> DropRun {
       self.window.withdraw(frame.sequence)
       self.counts.add(-1, to: frame.disposition)
+      self.counts.bytesOut -= UInt64(frame.byteCount)
       self.counts.dropped[drop.reason, default: 0] += 1
       return DropRun(
         firstSequence: frame.sequence, lastSequence: frame.sequence, count: 1, drop: drop)
@@ -276,18 +277,31 @@ extension OutcomeQueue {
       self.window.recordEncoded(byteCount: byteCount, at: now)
     }
 
-    /// Returns the index of a pending frame. Binary search: the entries are sorted by the arrival
-    /// of their first frame.
+    /// Returns whether a frame has no outcome yet.
+    func isPending(_ arrival: UInt64) -> Bool { self.pendingIndex(of: arrival) != nil }
+
+    /// Returns whether a finished frame waits to be written.
+    func isWaiting(_ arrival: UInt64) -> Bool {
+      guard let index = self.index(of: arrival) else { return false }
+      return if case .finished = self.entries[index].resolution { true } else { false }
+    }
+
     private func pendingIndex(of arrival: UInt64) -> Int? {
+      guard let index = self.index(of: arrival), case .pending = self.entries[index].resolution
+      else { return nil }
+      return index
+    }
+
+    /// Returns the index of a frame's entry. Binary search: the entries are sorted by the arrival of
+    /// their first frame.
+    private func index(of arrival: UInt64) -> Int? {
       var low = 0
       var high = self.entries.count
       while low < high {
         let middle = (low + high) / 2
         if self.entries[middle].arrival < arrival { low = middle + 1 } else { high = middle }
       }
-      guard low < self.entries.count, self.entries[low].arrival == arrival,
-        case .pending = self.entries[low].resolution
-      else { return nil }
+      guard low < self.entries.count, self.entries[low].arrival == arrival else { return nil }
       return low
     }
 

@@ -73,9 +73,17 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
 
   /// Resolves a frame as finished, which may displace another if too many wait. Has no effect if
   /// the frame is already resolved.
-  package func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) {
-    let displaced = self.change { $0.resolve(arrival, finished: frame) }
+  ///
+  /// - Returns: Whether the frame waits to be written.
+  @discardableResult
+  package func resolve(_ arrival: UInt64, finished frame: FinishedFrame<Payload>) -> Bool {
+    let (displaced, isWaiting) = self.change { machine in
+      let isPending = machine.isPending(arrival)
+      let displaced = machine.resolve(arrival, finished: frame)
+      return (displaced, isPending && machine.isWaiting(arrival))
+    }
     if let displaced { self.discard(displaced, .outputSuperseded) }
+    return isWaiting
   }
 
   /// Resolves a frame as dropped. Has no effect if the frame is already resolved.
@@ -193,6 +201,9 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
       self.cancel()
     }
   }
+
+  /// Whether the backlog is short enough for further frames.
+  var hasCapacity: Bool { self.state.withLock { $0.machine.hasCapacity } }
 
   /// Whether another finished frame fits without displacing one.
   package var hasPictureCapacity: Bool { self.state.withLock { $0.machine.hasPictureCapacity } }

@@ -17,8 +17,8 @@ final class EncodedOutput: Sendable {
 
   private let state: Mutex<State>
 
-  init(_ options: SessionOptions) {
-    self.state = Mutex(State(shape: options.output, encoder: options.encoder))
+  init(shape: OutputShape, encoder: EncoderRequest) {
+    self.state = Mutex(State(shape: shape, encoder: encoder))
   }
 
   /// The form of the results of frames that arrive now.

@@ -38,6 +38,9 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   private static let maxEarlierPictures = 8
 
   private let session: Session
+  private let output: EncodedOutput
+  private let outcomes: Session.FrameOutcomeQueue
+  private let maxFPS: Double?
   private let cost = CostEstimate(priorWork: .milliseconds(8))
   private var encoder: VideoEncoder?
   /// The memory of the encoder.
@@ -57,8 +60,17 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
 
   private var clock: SessionClock { self.session.engine.clock }
 
-  init(session: Session) {
+  /// - Parameter output: The named output whose pictures it encodes; `nil` for the session's own.
+  init(session: Session, output: SessionOutput? = nil) {
     self.session = session
+    self.output = output?.encoded ?? session.output
+    self.outcomes = output?.outcomes ?? session.outcomes
+    self.maxFPS = output?.maxFPS ?? session.options.maxFPS
+  }
+
+  /// Records that the last picture was not sent.
+  func discard() {
+    self.needsKeyFrame = true
   }
 
   /// An operator's override applies to the frame, which was encoded meanwhile.
@@ -87,7 +99,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   /// Returns whether a picture can be sent as it was received: the receiver has all that it depends
   /// on.
   private func passes(_ source: EncodedPicture, _ sequence: UInt64, to codec: VideoCodec) -> Bool {
-    guard source.codec == codec, !self.session.output.shape.hasEncoderSettings else { return false }
+    guard source.codec == codec, !self.output.shape.hasEncoderSettings else { return false }
     if source.header.isKeyFrame { return true }
     if self.isKeyFrameDue { return false }
     return self.lastPassed.map { sequence == $0 &+ 1 } ?? false
@@ -157,7 +169,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
 
   private func recordKeyFrame() {
     self.lastKeyFrame = self.clock.now()
-    self.session.output.recordKeyFrame()
+    self.output.recordKeyFrame()
   }
 
   /// Returns the encoder for a picture. Its size may change with any frame; the next frame is then
@@ -186,9 +198,9 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   /// size applies to frames that arrive later.
   private func settings(for picture: UnencodedPicture) -> VideoEncoderSettings {
     let size = picture.frame.size
-    var settings = self.session.output.encoder.settings(
-      for: picture.frame, picture.codec, maxFPS: self.session.options.maxFPS)
-    let changes = self.session.output.sizeChanges
+    var settings = self.output.encoder.settings(
+      for: picture.frame, picture.codec, maxFPS: self.maxFPS)
+    let changes = self.output.sizeChanges
     if changes != self.sizeChange.number {
       self.sizeChange = (changes, Self.maxEarlierPictures)
       self.wished = nil
@@ -204,14 +216,14 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
     if let wished = self.wished, wished.sizes.contains(size) {
       // The picture was reduced before.
       (target.width, target.height) = (wished.target.width, wished.target.height)
-      if !self.session.output.encoder.hasBitRate { target.bitRate = wished.target.bitRate }
+      if !self.output.encoder.hasBitRate { target.bitRate = wished.target.bitRate }
     }
     if self.wished?.target != target { self.wished = (target, []) }
-    let current = self.session.outcomes.adapt(target)
+    let current = self.outcomes.adapt(target)
     let currentSize = FrameSize(width: current.width, height: current.height)
     let isReduced = (current.width, current.height) != (target.width, target.height)
     if isReduced { self.wished?.sizes.insert(currentSize) }
-    self.session.output.adapt(to: isReduced ? currentSize : nil)
+    self.output.adapt(to: isReduced ? currentSize : nil)
     settings.bitRate = current.bitRate
     settings.frameRate = current.frameRate
     return settings
@@ -225,7 +237,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
 
   /// Whether the client has requested a key frame, and the last one is old enough.
   private var isKeyFrameDue: Bool {
-    guard self.session.output.isKeyFrameRequested else { return false }
+    guard self.output.isKeyFrameRequested else { return false }
     return self.lastKeyFrame.map { self.clock.now() - $0 >= Self.requestInterval } ?? true
   }
 }

@@ -42,6 +42,7 @@ from .events import (
     Event,
     KeyFrameNeeded,
     KeyFrameReason,
+    OutputOutcome,
     Reconnected,
     Rejected,
     SessionState,
@@ -78,7 +79,7 @@ from .outcomes import (
     PassedThrough,
     Timing,
 )
-from .output import EncoderOptions, Output
+from .output import EncoderOptions, NamedOutput, Output
 from .pipelines import (
     RGBA,
     FailurePolicy,
@@ -141,11 +142,13 @@ __all__ = [
     "KeyFrameNeeded",
     "KeyFrameReason",
     "Layout",
+    "NamedOutput",
     "NotFound",
     "Opened",
     "Orientation",
     "Outcome",
     "Output",
+    "OutputOutcome",
     "Override",
     "PassedThrough",
     "PermissionDenied",

@@ -21,12 +21,12 @@ from ._aio_waiter import Waiter
 from ._channel import Endpoint, error_of_call
 from ._core.delivery import Pending
 from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
-from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OVER
+from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OUTPUT, OVER
 from ._core.options import SessionOptions
 from ._packets import FrameLike
 from ._tracing import current_traceparent
 from .errors import DeadlineExceeded, SidelightError, Unavailable
-from .events import Analysis, Event
+from .events import Analysis, Event, OutputOutcome
 from .outcomes import Outcome
 
 __all__ = ["Change", "Session"]
@@ -387,6 +387,11 @@ class Session(SessionBase[Change]):
         """Yields the results of analysis stages, until the session is over. The newest 64 wait to
         be taken; `dropped_analyses` counts the others."""
         return self._drain(ANALYSIS, self._machine.notices.analyses)
+
+    def outputs(self) -> AsyncIterator[OutputOutcome]:
+        """Yields the outcomes of frames in named outputs, until the session is over. The newest 64
+        wait to be taken."""
+        return self._drain(OUTPUT, self._machine.notices.outputs)
 
     async def _drain(self, condition: int, items: Any) -> AsyncIterator[Any]:
         await self._ensure_open()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Optional, Union
 
 from .errors import SidelightError, error_of_status
-from .outcomes import REASONS, DropReason
+from .outcomes import REASONS, DropReason, Outcome
 
 __all__ = [
     "Accepted",
@@ -20,6 +20,7 @@ __all__ = [
     "Event",
     "KeyFrameNeeded",
     "KeyFrameReason",
+    "OutputOutcome",
     "Reconnected",
     "Rejected",
     "SessionState",
@@ -304,6 +305,16 @@ def stats_of(message: Any) -> Stats:
         message.bytes_out,
         message.final,
     )
+
+
+class OutputOutcome(NamedTuple):
+    """The outcome of a frame in a named output. A run of dropped frames is one outcome, with the
+    number of the last. A lost connection loses the outcomes of frames in flight."""
+
+    #: The name of the output.
+    output: str
+    #: The outcome; a picture that came back has `image`.
+    outcome: Outcome
 
 
 class ConnectionLost(NamedTuple):

@@ -8,9 +8,10 @@ from typing import Literal, Optional
 from ._formats import FormatLike, PixelFormat
 from ._image_messages import format_number
 from ._validation import finite, integer, invalid, one_of
-from .v1 import pipeline_pb2
+from .pipelines import PipelineLike, source_of
+from .v1 import pipeline_pb2, session_pb2
 
-__all__ = ["EncoderOptions", "Output"]
+__all__ = ["EncoderOptions", "NamedOutput", "Output"]
 
 _FITS = {
     "fit": pipeline_pb2.FIT_MODE_ASPECT_FIT,
@@ -127,4 +128,33 @@ class Output:
             if not isinstance(self.encoder, EncoderOptions):
                 raise invalid(f"{field}.encoder", self.encoder, "EncoderOptions")
             message.encoder.CopyFrom(self.encoder.message(f"{field}.encoder"))
+        return message
+
+
+@dataclass(frozen=True)
+class NamedOutput:
+    """A named output of a session: the session's result, filtered and converted once more."""
+
+    #: The name: printable characters, unique in the session, at most 64 bytes.
+    name: str
+    #: The format and size. `None`: the input's.
+    output: Optional[Output] = None
+    #: The pipeline of this output, applied to the session's result. Without analyses, custom filters
+    #: and filters that follow faces, people, codes or the light.
+    pipeline: PipelineLike = None
+    #: Frames per second by capture times, 0.01 to 1000; others are left out. `None`: no limit.
+    max_fps: Optional[float] = None
+
+    def message(self, field: str) -> session_pb2.Output:
+        """Returns the message; errors begin with `field`."""
+        message = session_pb2.Output(name=self.name)
+        if self.output is not None:
+            message.output.CopyFrom(self.output.message(f"{field}.output"))
+        source = source_of(self.pipeline)
+        if isinstance(source, str):
+            message.pipeline_text = source
+        else:
+            message.pipeline.CopyFrom(source)
+        if self.max_fps is not None:
+            message.max_fps = finite(f"{field}.max_fps", self.max_fps, 0.01, 1000)
         return message

@@ -56,6 +56,7 @@
  * @typedef {object} Ack
  * @property {number|bigint} sequence
  * @property {number[]} heldSlots
+ * @property {string} output
  *
  * @typedef {object} Activate
  * @property {Map<string, boolean>} stages
@@ -218,6 +219,7 @@
  * @property {DropStage} stage
  * @property {number} lateUs
  * @property {Status} [diagnostic]
+ * @property {string} output
  *
  * @typedef {object} EncodedPicture
  * @property {boolean} keyFrame
@@ -264,6 +266,7 @@
  * @property {Map<string, string>} tags
  * @property {Status} [failure]
  * @property {boolean} reencoded
+ * @property {string} output
  *
  * @typedef {object} Frame
  * @property {number|bigint} sequence
@@ -350,6 +353,7 @@
  * @property {number} maxParticipantBytes
  * @property {number} maxAllowedFilters
  * @property {Duration} [maxTransitionDuration]
+ * @property {number} maxOutputs
  *
  * @typedef {object} ListAssetsRequest
  * @property {string} participant
@@ -409,6 +413,7 @@
  * @property {Uint8Array} resumeToken
  * @property {string} participant
  * @property {string[]} allowedFilters
+ * @property {Output[]} outputs
  *
  * @typedef {object} Opened
  * @property {string} sessionId
@@ -426,6 +431,13 @@
  * @typedef {object} Orientation
  * @property {Rotation} rotation
  * @property {boolean} mirrored
+ *
+ * @typedef {object} Output
+ * @property {string} name
+ * @property {OutputSpec} [output]
+ * @property {Pipeline} [pipeline]
+ * @property {string} [pipelineText]
+ * @property {number} maxFps
  *
  * @typedef {object} OutputSpec
  * @property {PixelFormat} format
@@ -515,6 +527,7 @@
  * @property {Length} [height]
  *
  * @typedef {object} RequestKeyFrame
+ * @property {string} output
  *
  * @typedef {object} Resume
  *
@@ -563,6 +576,7 @@
  * @property {number} width
  * @property {number} height
  * @property {number|bigint} requestId
+ * @property {string} output
  *
  * @typedef {object} SharedMemoryOffer
  * @property {string} socketPath
@@ -606,6 +620,8 @@
  * @property {number|bigint} bytesIn
  * @property {number|bigint} bytesOut
  * @property {boolean} final
+ * @property {string} output
+ * @property {Stats[]} outputs
  *
  * @typedef {object} DropCount
  * @property {DropReason} reason

@@ -32,6 +32,7 @@ export const messages = {
   "sidelight.v1.Ack": [
     [1, "sequence", "uint64"],
     [2, "heldSlots", "uint32", "", "repeated"],
+    [3, "output", "string"],
   ],
   "sidelight.v1.Activate": [
     [1, "stages", "bool", "", "map"],
@@ -193,6 +194,7 @@ export const messages = {
     [5, "stage", "enum", "sidelight.v1.DropStage"],
     [6, "lateUs", "uint32"],
     [7, "diagnostic", "message", "google.rpc.Status"],
+    [8, "output", "string"],
   ],
   "sidelight.v1.EncodedPicture": [
     [1, "keyFrame", "bool"],
@@ -239,6 +241,7 @@ export const messages = {
     [9, "tags", "string", "", "map"],
     [10, "failure", "message", "google.rpc.Status"],
     [11, "reencoded", "bool"],
+    [12, "output", "string"],
   ],
   "sidelight.v1.Frame": [
     [1, "sequence", "uint64"],
@@ -324,6 +327,7 @@ export const messages = {
     [26, "maxParticipantBytes", "uint32"],
     [27, "maxAllowedFilters", "uint32"],
     [28, "maxTransitionDuration", "message", "google.protobuf.Duration"],
+    [29, "maxOutputs", "uint32"],
   ],
   "sidelight.v1.ListAssetsRequest": [
     [1, "participant", "string"],
@@ -383,6 +387,7 @@ export const messages = {
     [15, "resumeToken", "bytes"],
     [17, "participant", "string"],
     [18, "allowedFilters", "string", "", "repeated"],
+    [19, "outputs", "message", "sidelight.v1.Output", "repeated"],
   ],
   "sidelight.v1.Opened": [
     [1, "sessionId", "string"],
@@ -400,6 +405,13 @@ export const messages = {
   "sidelight.v1.Orientation": [
     [1, "rotation", "enum", "sidelight.v1.Rotation"],
     [2, "mirrored", "bool"],
+  ],
+  "sidelight.v1.Output": [
+    [1, "name", "string"],
+    [2, "output", "message", "sidelight.v1.OutputSpec"],
+    [3, "pipeline", "message", "sidelight.v1.Pipeline", "oneof pipelineSource"],
+    [4, "pipelineText", "string", "", "oneof pipelineSource"],
+    [5, "maxFps", "double"],
   ],
   "sidelight.v1.OutputSpec": [
     [1, "format", "enum", "sidelight.v1.PixelFormat"],
@@ -488,7 +500,9 @@ export const messages = {
     [2, "width", "message", "sidelight.v1.Length"],
     [3, "height", "message", "sidelight.v1.Length"],
   ],
-  "sidelight.v1.RequestKeyFrame": [],
+  "sidelight.v1.RequestKeyFrame": [
+    [1, "output", "string"],
+  ],
   "sidelight.v1.Resume": [],
   "sidelight.v1.Select": [
     [1, "pipeline", "message", "sidelight.v1.Pipeline", "oneof pipelineSource"],
@@ -535,6 +549,7 @@ export const messages = {
     [3, "width", "uint32"],
     [4, "height", "uint32"],
     [5, "requestId", "uint64"],
+    [6, "output", "string"],
   ],
   "sidelight.v1.SharedMemoryOffer": [
     [1, "socketPath", "string"],
@@ -578,6 +593,8 @@ export const messages = {
     [8, "bytesIn", "uint64"],
     [9, "bytesOut", "uint64"],
     [10, "final", "bool"],
+    [11, "output", "string"],
+    [12, "outputs", "message", "sidelight.v1.Stats", "repeated"],
   ],
   "sidelight.v1.Stats.DropCount": [
     [1, "reason", "enum", "sidelight.v1.DropReason"],

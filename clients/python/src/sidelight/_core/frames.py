@@ -86,3 +86,8 @@ def picture_of(source: tuple[Any, Any]) -> Image:
 def sent_picture(image: Image) -> Image:
     """Returns the picture that was sent."""
     return image
+
+
+def omitted_picture(_: None) -> Image:
+    """Raises `ValueError`: a session with named outputs has no other pictures."""
+    raise ValueError("the picture is in the session's outputs; read outputs()")

@@ -10,6 +10,7 @@ from ..events import (
     Applied,
     ConnectionLost,
     KeyFrameReason,
+    OutputOutcome,
     Reconnected,
     SessionState,
     advice_of,
@@ -21,12 +22,13 @@ from ..events import (
     transition_ended_of,
 )
 from ..images import EncodedImage, FormatLike, Frame, Image, PixelFormat
-from ..outcomes import DropReason, DropStage
+from ..outcomes import DropReason, DropStage, FrameInfo
 from ..v1 import session_pb2
 from .changes import Entry
 from .delivery import Pending
 from .frames import DescriptionCache, metadata_of, place_of
 from .machine import SessionMachine
+from .notices import LATENCY_WINDOW
 from .reconnect import SILENCE_LIMIT
 from .references import encoded
 from .replies import dropped_outcome, pixels_of, returned_outcome
@@ -89,6 +91,8 @@ class Link:
         self._ticked = 0.0
         self._stall_limit = STALL_LIMIT
         self._round_trip = RoundTrip()
+        #: The times at which the last frames were submitted, for their outcomes in outputs.
+        self._submitted: dict[int, float] = {}
         #: The ring of this connection; `None` if pixels travel inline.
         self.ring: Any = None
         self.slots: Optional[Slots] = None
@@ -265,7 +269,10 @@ class Link:
         self._last_activity = now
         reply, pixels = decode_reply(data)
         kind = reply.WhichOneof("kind")
-        if kind == "frame":
+        # Outcomes of named outputs return no credit.
+        if kind in ("frame", "dropped") and getattr(reply, kind).output:
+            self._receive_output(kind, getattr(reply, kind), pixels, now)
+        elif kind == "frame":
             self._receive_frame(reply.frame, pixels, now)
         elif kind == "dropped":
             self._receive_dropped(reply.dropped)
@@ -283,8 +290,9 @@ class Link:
         if self.slots is not None:
             self.slots.settle(sequence, sequence)
         view = pixels
-        if view is None:
-            view = pixels_of(message, self.slots, self.ring, machine.options.open.analysis_only)
+        options = machine.options.open
+        if view is None and not options.outputs:
+            view = pixels_of(message, self.slots, self.ring, options.analysis_only)
         pending = machine.take_sent(sequence)
         if pending is None:
             return
@@ -292,9 +300,14 @@ class Link:
             machine.rates.acknowledged(sequence, now, message.timing.total_us / 1e6)
             machine.announce_target()
         round_trip = now - pending.submitted
+        if options.outputs:
+            self._submitted[sequence] = pending.submitted
+            if len(self._submitted) > LATENCY_WINDOW:
+                del self._submitted[next(iter(self._submitted))]
         self._round_trip.record(round_trip)
         machine.notices.push_times(round_trip, message.timing.total_us)
-        machine.settle(pending, returned_outcome(pending, message, view, round_trip))
+        outcome = returned_outcome(pending, message, view, round_trip, bool(options.outputs))
+        machine.settle(pending, outcome)
 
     def _receive_dropped(self, message: Any) -> None:
         first, last = message.first_sequence, message.last_sequence
@@ -308,6 +321,24 @@ class Link:
             pending = machine.take_sent(sequence)
             if pending is not None:
                 machine.settle(pending, dropped_outcome(pending, message, error))
+
+    def _receive_output(
+        self, kind: str, message: Any, pixels: Optional[memoryview], now: float
+    ) -> None:
+        outcome: Any
+        if kind == "dropped":
+            error = error_of_status(message.diagnostic) if message.HasField("diagnostic") else None
+            pending = Pending(message.last_sequence, None, FrameInfo(), 0.0, None)
+            outcome = dropped_outcome(pending, message, error)
+        else:
+            view = memoryview(message.image.inline) if pixels is None else pixels
+            times = message.capture_time_ns or None, message.rtp_timestamp
+            info = FrameInfo(*times, dict(message.tags))
+            pending = Pending(message.sequence, None, info, 0.0, None)
+            sent = self._machine.pending.get(message.sequence)
+            submitted = sent.submitted if sent else self._submitted.get(message.sequence, now)
+            outcome = returned_outcome(pending, message, view, now - submitted)
+        self._machine.notices.push_output(OutputOutcome(message.output, outcome))
 
     def _receive_notice(self, kind: str, reply: Any) -> None:
         machine = self._machine

@@ -44,7 +44,7 @@ _REQUEST_KEY_FRAME = session_pb2.ClientMessage(
 _LEAST_CHANGE = 0.05
 
 # The conditions that callers wait for.
-MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OVER, FINISHED = range(8)
+MESSAGE, OUTCOME, CAPACITY, OPENED, EVENT, ANALYSIS, OUTPUT, OVER, FINISHED = range(9)
 
 
 class SessionMachine:
@@ -106,6 +106,8 @@ class SessionMachine:
             return bool(self.notices.events) or self.is_over
         if condition == ANALYSIS:
             return bool(self.notices.analyses) or self.is_over
+        if condition == OUTPUT:
+            return bool(self.notices.outputs) or self.is_over
         if condition == FINISHED:
             return self.window.is_drained or self.is_over
         return self.is_over

@@ -17,7 +17,7 @@ from ..outcomes import (
 )
 from .delivery import Pending
 from .fallback import FallbackPolicy, mosaic
-from .frames import picture_of, sent_picture
+from .frames import omitted_picture, picture_of, sent_picture
 from .slots import Slots
 
 _KINDS: dict[int, type[Any]] = {1: Filtered, 2: PassedThrough, 3: Degraded}
@@ -52,12 +52,17 @@ def pixels_of(
 
 
 def returned_outcome(
-    pending: Pending, message: Any, view: Optional[memoryview], round_trip: float
+    pending: Pending,
+    message: Any,
+    view: Optional[memoryview],
+    round_trip: float,
+    is_omitted: bool = False,
 ) -> Any:
     """Returns the outcome of a frame that came back.
 
     - `message`: The `FilteredFrame`.
     - `view`: Its pixels; `None` if they equal the sent frame's.
+    - `is_omitted`: Whether named outputs have the picture.
     """
     timing = message.timing
     times = (timing.queue_us, timing.process_us, timing.total_us, round_trip)
@@ -68,8 +73,8 @@ def returned_outcome(
             pending.sequence,
             pending.info,
             message.revision,
-            sent_picture,
-            pending.frame.image,
+            omitted_picture if is_omitted else sent_picture,
+            None if is_omitted else pending.frame.image,
             times,
             failure,
             owns_image=False,

@@ -8,7 +8,7 @@ from typing import Generic, Literal, Optional, TypeVar, Union
 from .._channel import Endpoint
 from .._validation import budget_seconds, finite, integer, invalid, one_of
 from ..errors import FailedPrecondition
-from ..output import Output
+from ..output import NamedOutput, Output
 from ..pipelines import FAILURE_POLICIES, FailurePolicyLike, PipelineLike, failure_policy_of
 from ..v1 import session_pb2
 from .face import SessionBase
@@ -58,6 +58,7 @@ class ServerBase(Generic[SessionType]):
         failure_policy: FailurePolicyLike = "pass_through",
         max_fps: Optional[float] = None,
         output: Optional[Output] = None,
+        outputs: Iterable[NamedOutput] = (),
         analysis_only: bool = False,
         allow_degraded: bool = False,
         shared_memory: Union[Literal["auto"], bool] = "auto",
@@ -86,6 +87,8 @@ class ServerBase(Generic[SessionType]):
           or "blur".
         - `max_fps`: Frames per second, 0.01 to 1000; others are dropped evenly. `None`: no limit.
         - `output`: The format and size of results. `None`: the input's.
+        - `outputs`: Named outputs, at most 4, which have the pictures: outcomes then have none, and
+          pixels travel inline. Not with `output` or `analysis_only`.
         - `analysis_only`: Whether frames come back without pixels; outcomes then have the picture
           that was sent.
         - `allow_degraded`: Whether the server may use cheaper variants before it drops frames.
@@ -128,6 +131,10 @@ class ServerBase(Generic[SessionType]):
             message.output.CopyFrom(output.message())
             if output.is_encoded and drop_policy != "never_drop":
                 message.output_window = _OUTPUT_WINDOW
+        for index, each in enumerate(outputs):
+            if not isinstance(each, NamedOutput):
+                raise invalid(f"outputs[{index}]", each, "a NamedOutput")
+            message.outputs.append(each.message(f"outputs[{index}]"))
         if mailbox_depth is not None:
             message.mailbox_depth = integer("mailbox_depth", mailbox_depth, 1, 64)
         if stats_interval is not None:
@@ -150,7 +157,7 @@ class ServerBase(Generic[SessionType]):
             open=message,
             select=select_message(pipeline),
             resume_token=resume_token or b"",
-            shared_memory=ring if shared_memory else None,
+            shared_memory=ring if shared_memory and not message.outputs else None,
             frames_in_flight=frames_in_flight,
             fallback=fallback,
             reconnects=reconnect is not False,

@@ -79,12 +79,14 @@ class Accepted(_message.Message):
     def __init__(self, request_id: _Optional[int] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class Ack(_message.Message):
-    __slots__ = ["held_slots", "sequence"]
+    __slots__ = ["held_slots", "output", "sequence"]
     HELD_SLOTS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     held_slots: _containers.RepeatedScalarFieldContainer[int]
+    output: str
     sequence: int
-    def __init__(self, sequence: _Optional[int] = ..., held_slots: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., held_slots: _Optional[_Iterable[int]] = ..., output: _Optional[str] = ...) -> None: ...
 
 class Activate(_message.Message):
     __slots__ = ["if_revision", "request_id", "stages", "transition"]
@@ -213,12 +215,13 @@ class Detection(_message.Message):
     def __init__(self, kind: _Optional[str] = ..., tracking_id: _Optional[int] = ..., confidence: _Optional[float] = ..., x: _Optional[float] = ..., y: _Optional[float] = ..., width: _Optional[float] = ..., height: _Optional[float] = ...) -> None: ...
 
 class Dropped(_message.Message):
-    __slots__ = ["count", "diagnostic", "first_sequence", "last_sequence", "late_us", "reason", "stage"]
+    __slots__ = ["count", "diagnostic", "first_sequence", "last_sequence", "late_us", "output", "reason", "stage"]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     DIAGNOSTIC_FIELD_NUMBER: _ClassVar[int]
     FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     LAST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     LATE_US_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     STAGE_FIELD_NUMBER: _ClassVar[int]
     count: int
@@ -226,9 +229,10 @@ class Dropped(_message.Message):
     first_sequence: int
     last_sequence: int
     late_us: int
+    output: str
     reason: DropReason
     stage: DropStage
-    def __init__(self, first_sequence: _Optional[int] = ..., last_sequence: _Optional[int] = ..., count: _Optional[int] = ..., reason: _Optional[_Union[DropReason, str]] = ..., stage: _Optional[_Union[DropStage, str]] = ..., late_us: _Optional[int] = ..., diagnostic: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, first_sequence: _Optional[int] = ..., last_sequence: _Optional[int] = ..., count: _Optional[int] = ..., reason: _Optional[_Union[DropReason, str]] = ..., stage: _Optional[_Union[DropStage, str]] = ..., late_us: _Optional[int] = ..., diagnostic: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ..., output: _Optional[str] = ...) -> None: ...
 
 class Error(_message.Message):
     __slots__ = ["request_id", "status"]
@@ -239,7 +243,7 @@ class Error(_message.Message):
     def __init__(self, request_id: _Optional[int] = ..., status: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
 
 class FilteredFrame(_message.Message):
-    __slots__ = ["capture_time_ns", "disposition", "failure", "image", "reencoded", "revision", "rtp_timestamp", "sequence", "tags", "timing", "unmodified"]
+    __slots__ = ["capture_time_ns", "disposition", "failure", "image", "output", "reencoded", "revision", "rtp_timestamp", "sequence", "tags", "timing", "unmodified"]
     class TagsEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -251,6 +255,7 @@ class FilteredFrame(_message.Message):
     DISPOSITION_FIELD_NUMBER: _ClassVar[int]
     FAILURE_FIELD_NUMBER: _ClassVar[int]
     IMAGE_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
     REENCODED_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     RTP_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
@@ -262,6 +267,7 @@ class FilteredFrame(_message.Message):
     disposition: Disposition
     failure: _status_pb2.Status
     image: _image_pb2.Image
+    output: str
     reencoded: bool
     revision: int
     rtp_timestamp: int
@@ -269,7 +275,7 @@ class FilteredFrame(_message.Message):
     tags: _containers.ScalarMap[str, str]
     timing: FrameTiming
     unmodified: bool
-    def __init__(self, sequence: _Optional[int] = ..., image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., capture_time_ns: _Optional[int] = ..., rtp_timestamp: _Optional[int] = ..., revision: _Optional[int] = ..., disposition: _Optional[_Union[Disposition, str]] = ..., unmodified: bool = ..., timing: _Optional[_Union[FrameTiming, _Mapping[str, object]]] = ..., tags: _Optional[_Mapping[str, str]] = ..., failure: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ..., reencoded: bool = ...) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., image: _Optional[_Union[_image_pb2.Image, _Mapping[str, object]]] = ..., capture_time_ns: _Optional[int] = ..., rtp_timestamp: _Optional[int] = ..., revision: _Optional[int] = ..., disposition: _Optional[_Union[Disposition, str]] = ..., unmodified: bool = ..., timing: _Optional[_Union[FrameTiming, _Mapping[str, object]]] = ..., tags: _Optional[_Mapping[str, str]] = ..., failure: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ..., reencoded: bool = ..., output: _Optional[str] = ...) -> None: ...
 
 class Frame(_message.Message):
     __slots__ = ["budget_us", "capture_time_ns", "image", "must_process", "priority", "rtp_timestamp", "sequence", "tags", "trace"]
@@ -327,7 +333,7 @@ class KeyFrameNeeded(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., reason: _Optional[_Union[KeyFrameReason, str]] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ["control_bytes_per_second", "control_units_per_second", "http2_frame_bytes", "max_allowed_filters", "max_concurrent_streams", "max_consecutive_errors", "max_dimension", "max_label_bytes", "max_message_bytes", "max_name_bytes", "max_page_size", "max_parameters", "max_participant_bytes", "max_pipeline_bytes", "max_pipeline_depth", "max_pipeline_text_bytes", "max_pixels", "max_reason_bytes", "max_resume_token_bytes", "max_sessions", "max_stage_id_bytes", "max_stages", "max_tag_bytes", "max_tags", "max_text_bytes", "max_transition_duration", "max_vector_values", "stream_window_bytes"]
+    __slots__ = ["control_bytes_per_second", "control_units_per_second", "http2_frame_bytes", "max_allowed_filters", "max_concurrent_streams", "max_consecutive_errors", "max_dimension", "max_label_bytes", "max_message_bytes", "max_name_bytes", "max_outputs", "max_page_size", "max_parameters", "max_participant_bytes", "max_pipeline_bytes", "max_pipeline_depth", "max_pipeline_text_bytes", "max_pixels", "max_reason_bytes", "max_resume_token_bytes", "max_sessions", "max_stage_id_bytes", "max_stages", "max_tag_bytes", "max_tags", "max_text_bytes", "max_transition_duration", "max_vector_values", "stream_window_bytes"]
     CONTROL_BYTES_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     CONTROL_UNITS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     HTTP2_FRAME_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -338,6 +344,7 @@ class Limits(_message.Message):
     MAX_LABEL_BYTES_FIELD_NUMBER: _ClassVar[int]
     MAX_MESSAGE_BYTES_FIELD_NUMBER: _ClassVar[int]
     MAX_NAME_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MAX_OUTPUTS_FIELD_NUMBER: _ClassVar[int]
     MAX_PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     MAX_PARAMETERS_FIELD_NUMBER: _ClassVar[int]
     MAX_PARTICIPANT_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -366,6 +373,7 @@ class Limits(_message.Message):
     max_label_bytes: int
     max_message_bytes: int
     max_name_bytes: int
+    max_outputs: int
     max_page_size: int
     max_parameters: int
     max_participant_bytes: int
@@ -384,10 +392,10 @@ class Limits(_message.Message):
     max_transition_duration: _duration_pb2.Duration
     max_vector_values: int
     stream_window_bytes: int
-    def __init__(self, max_message_bytes: _Optional[int] = ..., max_dimension: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_stages: _Optional[int] = ..., max_consecutive_errors: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., max_sessions: _Optional[int] = ..., max_pipeline_depth: _Optional[int] = ..., max_stage_id_bytes: _Optional[int] = ..., max_name_bytes: _Optional[int] = ..., max_text_bytes: _Optional[int] = ..., max_vector_values: _Optional[int] = ..., max_parameters: _Optional[int] = ..., max_pipeline_bytes: _Optional[int] = ..., max_pipeline_text_bytes: _Optional[int] = ..., max_label_bytes: _Optional[int] = ..., max_tags: _Optional[int] = ..., max_tag_bytes: _Optional[int] = ..., max_reason_bytes: _Optional[int] = ..., max_resume_token_bytes: _Optional[int] = ..., max_page_size: _Optional[int] = ..., control_units_per_second: _Optional[int] = ..., control_bytes_per_second: _Optional[int] = ..., max_participant_bytes: _Optional[int] = ..., max_allowed_filters: _Optional[int] = ..., max_transition_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, max_message_bytes: _Optional[int] = ..., max_dimension: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_stages: _Optional[int] = ..., max_consecutive_errors: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., max_sessions: _Optional[int] = ..., max_pipeline_depth: _Optional[int] = ..., max_stage_id_bytes: _Optional[int] = ..., max_name_bytes: _Optional[int] = ..., max_text_bytes: _Optional[int] = ..., max_vector_values: _Optional[int] = ..., max_parameters: _Optional[int] = ..., max_pipeline_bytes: _Optional[int] = ..., max_pipeline_text_bytes: _Optional[int] = ..., max_label_bytes: _Optional[int] = ..., max_tags: _Optional[int] = ..., max_tag_bytes: _Optional[int] = ..., max_reason_bytes: _Optional[int] = ..., max_resume_token_bytes: _Optional[int] = ..., max_page_size: _Optional[int] = ..., control_units_per_second: _Optional[int] = ..., control_bytes_per_second: _Optional[int] = ..., max_participant_bytes: _Optional[int] = ..., max_allowed_filters: _Optional[int] = ..., max_transition_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., max_outputs: _Optional[int] = ...) -> None: ...
 
 class Open(_message.Message):
-    __slots__ = ["allow_degraded", "allow_unmodified", "allowed_filters", "analysis_only", "budget_us", "drop_policy", "failure_policy", "label", "mailbox_depth", "max_fps", "output", "output_window", "participant", "pipeline", "pipeline_text", "resume_token", "shared_memory", "stats_interval"]
+    __slots__ = ["allow_degraded", "allow_unmodified", "allowed_filters", "analysis_only", "budget_us", "drop_policy", "failure_policy", "label", "mailbox_depth", "max_fps", "output", "output_window", "outputs", "participant", "pipeline", "pipeline_text", "resume_token", "shared_memory", "stats_interval"]
     ALLOWED_FILTERS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_DEGRADED_FIELD_NUMBER: _ClassVar[int]
     ALLOW_UNMODIFIED_FIELD_NUMBER: _ClassVar[int]
@@ -398,6 +406,7 @@ class Open(_message.Message):
     LABEL_FIELD_NUMBER: _ClassVar[int]
     MAILBOX_DEPTH_FIELD_NUMBER: _ClassVar[int]
     MAX_FPS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUTS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_WINDOW_FIELD_NUMBER: _ClassVar[int]
     PARTICIPANT_FIELD_NUMBER: _ClassVar[int]
@@ -418,13 +427,14 @@ class Open(_message.Message):
     max_fps: float
     output: _pipeline_pb2.OutputSpec
     output_window: int
+    outputs: _containers.RepeatedCompositeFieldContainer[Output]
     participant: str
     pipeline: _pipeline_pb2.Pipeline
     pipeline_text: str
     resume_token: bytes
     shared_memory: SharedMemoryRequest
     stats_interval: _duration_pb2.Duration
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., label: _Optional[str] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., allow_unmodified: bool = ..., analysis_only: bool = ..., failure_policy: _Optional[_Union[_pipeline_pb2.FailurePolicy, str]] = ..., allow_degraded: bool = ..., max_fps: _Optional[float] = ..., stats_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., output_window: _Optional[int] = ..., shared_memory: _Optional[_Union[SharedMemoryRequest, _Mapping[str, object]]] = ..., resume_token: _Optional[bytes] = ..., participant: _Optional[str] = ..., allowed_filters: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., label: _Optional[str] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., allow_unmodified: bool = ..., analysis_only: bool = ..., failure_policy: _Optional[_Union[_pipeline_pb2.FailurePolicy, str]] = ..., allow_degraded: bool = ..., max_fps: _Optional[float] = ..., stats_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., output_window: _Optional[int] = ..., shared_memory: _Optional[_Union[SharedMemoryRequest, _Mapping[str, object]]] = ..., resume_token: _Optional[bytes] = ..., participant: _Optional[str] = ..., allowed_filters: _Optional[_Iterable[str]] = ..., outputs: _Optional[_Iterable[_Union[Output, _Mapping[str, object]]]] = ...) -> None: ...
 
 class Opened(_message.Message):
     __slots__ = ["budget_us", "drop_policy", "frames_in_flight", "limits", "mailbox_depth", "output_window", "resume_token", "revision", "session_id", "shared_memory", "shared_memory_refusal"]
@@ -451,6 +461,20 @@ class Opened(_message.Message):
     shared_memory: SharedMemoryOffer
     shared_memory_refusal: _status_pb2.Status
     def __init__(self, session_id: _Optional[str] = ..., frames_in_flight: _Optional[int] = ..., revision: _Optional[int] = ..., limits: _Optional[_Union[Limits, _Mapping[str, object]]] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output_window: _Optional[int] = ..., resume_token: _Optional[bytes] = ..., shared_memory: _Optional[_Union[SharedMemoryOffer, _Mapping[str, object]]] = ..., shared_memory_refusal: _Optional[_Union[_status_pb2.Status, _Mapping[str, object]]] = ...) -> None: ...
+
+class Output(_message.Message):
+    __slots__ = ["max_fps", "name", "output", "pipeline", "pipeline_text"]
+    MAX_FPS_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    PIPELINE_FIELD_NUMBER: _ClassVar[int]
+    PIPELINE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    max_fps: float
+    name: str
+    output: _pipeline_pb2.OutputSpec
+    pipeline: _pipeline_pb2.Pipeline
+    pipeline_text: str
+    def __init__(self, name: _Optional[str] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., max_fps: _Optional[float] = ...) -> None: ...
 
 class Pause(_message.Message):
     __slots__ = ["pass_through"]
@@ -479,8 +503,10 @@ class Pong(_message.Message):
     def __init__(self, id: _Optional[int] = ..., client_time_ns: _Optional[int] = ..., server_received_ns: _Optional[int] = ..., server_sent_ns: _Optional[int] = ...) -> None: ...
 
 class RequestKeyFrame(_message.Message):
-    __slots__: list[str] = []
-    def __init__(self) -> None: ...
+    __slots__ = ["output"]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    output: str
+    def __init__(self, output: _Optional[str] = ...) -> None: ...
 
 class Resume(_message.Message):
     __slots__: list[str] = []
@@ -531,18 +557,20 @@ class ServerMessage(_message.Message):
     def __init__(self, frame: _Optional[_Union[FilteredFrame, _Mapping[str, object]]] = ..., dropped: _Optional[_Union[Dropped, _Mapping[str, object]]] = ..., analysis: _Optional[_Union[Analysis, _Mapping[str, object]]] = ..., opened: _Optional[_Union[Opened, _Mapping[str, object]]] = ..., applied: _Optional[_Union[Applied, _Mapping[str, object]]] = ..., stats: _Optional[_Union[Stats, _Mapping[str, object]]] = ..., advice: _Optional[_Union[Advice, _Mapping[str, object]]] = ..., state: _Optional[_Union[State, _Mapping[str, object]]] = ..., error: _Optional[_Union[Error, _Mapping[str, object]]] = ..., pong: _Optional[_Union[Pong, _Mapping[str, object]]] = ..., accepted: _Optional[_Union[Accepted, _Mapping[str, object]]] = ..., transition_ended: _Optional[_Union[TransitionEnded, _Mapping[str, object]]] = ..., key_frame_needed: _Optional[_Union[KeyFrameNeeded, _Mapping[str, object]]] = ...) -> None: ...
 
 class SetEncoder(_message.Message):
-    __slots__ = ["bit_rate", "frame_rate", "height", "request_id", "width"]
+    __slots__ = ["bit_rate", "frame_rate", "height", "output", "request_id", "width"]
     BIT_RATE_FIELD_NUMBER: _ClassVar[int]
     FRAME_RATE_FIELD_NUMBER: _ClassVar[int]
     HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     WIDTH_FIELD_NUMBER: _ClassVar[int]
     bit_rate: int
     frame_rate: float
     height: int
+    output: str
     request_id: int
     width: int
-    def __init__(self, bit_rate: _Optional[int] = ..., frame_rate: _Optional[float] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., request_id: _Optional[int] = ...) -> None: ...
+    def __init__(self, bit_rate: _Optional[int] = ..., frame_rate: _Optional[float] = ..., width: _Optional[int] = ..., height: _Optional[int] = ..., request_id: _Optional[int] = ..., output: _Optional[str] = ...) -> None: ...
 
 class SharedMemoryOffer(_message.Message):
     __slots__ = ["input_slots", "output_slots", "slot_bytes", "socket_path", "token"]
@@ -581,7 +609,7 @@ class State(_message.Message):
     def __init__(self, state: _Optional[_Union[SessionState, str]] = ..., message: _Optional[str] = ..., resume_token: _Optional[bytes] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class Stats(_message.Message):
-    __slots__ = ["bytes_in", "bytes_out", "degraded", "dropped", "filtered", "final", "ignored_messages", "in_flight", "passed_through", "received"]
+    __slots__ = ["bytes_in", "bytes_out", "degraded", "dropped", "filtered", "final", "ignored_messages", "in_flight", "output", "outputs", "passed_through", "received"]
     class DropCount(_message.Message):
         __slots__ = ["count", "reason"]
         COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -597,6 +625,8 @@ class Stats(_message.Message):
     FINAL_FIELD_NUMBER: _ClassVar[int]
     IGNORED_MESSAGES_FIELD_NUMBER: _ClassVar[int]
     IN_FLIGHT_FIELD_NUMBER: _ClassVar[int]
+    OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
     PASSED_THROUGH_FIELD_NUMBER: _ClassVar[int]
     RECEIVED_FIELD_NUMBER: _ClassVar[int]
     bytes_in: int
@@ -607,9 +637,11 @@ class Stats(_message.Message):
     final: bool
     ignored_messages: int
     in_flight: int
+    output: str
+    outputs: _containers.RepeatedCompositeFieldContainer[Stats]
     passed_through: int
     received: int
-    def __init__(self, received: _Optional[int] = ..., filtered: _Optional[int] = ..., passed_through: _Optional[int] = ..., degraded: _Optional[int] = ..., dropped: _Optional[_Iterable[_Union[Stats.DropCount, _Mapping[str, object]]]] = ..., in_flight: _Optional[int] = ..., ignored_messages: _Optional[int] = ..., bytes_in: _Optional[int] = ..., bytes_out: _Optional[int] = ..., final: bool = ...) -> None: ...
+    def __init__(self, received: _Optional[int] = ..., filtered: _Optional[int] = ..., passed_through: _Optional[int] = ..., degraded: _Optional[int] = ..., dropped: _Optional[_Iterable[_Union[Stats.DropCount, _Mapping[str, object]]]] = ..., in_flight: _Optional[int] = ..., ignored_messages: _Optional[int] = ..., bytes_in: _Optional[int] = ..., bytes_out: _Optional[int] = ..., final: bool = ..., output: _Optional[str] = ..., outputs: _Optional[_Iterable[_Union[Stats, _Mapping[str, object]]]] = ...) -> None: ...
 
 class TraceContext(_message.Message):
     __slots__ = ["traceparent", "tracestate"]
