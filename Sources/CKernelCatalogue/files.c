@@ -3,6 +3,10 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const unsigned char accordionFoldTransition[] = {
+#embed "../KernelLanguage/Catalogue/accordionFoldTransition.kernel"
+};
+
 static const unsigned char additionCompositing[] = {
 #embed "../KernelLanguage/Catalogue/additionCompositing.kernel"
 };
@@ -39,12 +43,20 @@ static const unsigned char blurredRoundedRectangleGenerator[] = {
 #embed "../KernelLanguage/Catalogue/blurredRoundedRectangleGenerator.kernel"
 };
 
+static const unsigned char bokehBlur[] = {
+#embed "../KernelLanguage/Catalogue/bokehBlur.kernel"
+};
+
 static const unsigned char bumpDistortionLinear[] = {
 #embed "../KernelLanguage/Catalogue/bumpDistortionLinear.kernel"
 };
 
 static const unsigned char cMYKHalftone[] = {
 #embed "../KernelLanguage/Catalogue/cMYKHalftone.kernel"
+};
+
+static const unsigned char cannyEdgeDetector[] = {
+#embed "../KernelLanguage/Catalogue/cannyEdgeDetector.kernel"
 };
 
 static const unsigned char checkerboardGenerator[] = {
@@ -115,6 +127,10 @@ static const unsigned char colorThreshold[] = {
 #embed "../KernelLanguage/Catalogue/colorThreshold.kernel"
 };
 
+static const unsigned char comicEffect[] = {
+#embed "../KernelLanguage/Catalogue/comicEffect.kernel"
+};
+
 static const unsigned char constantColorGenerator[] = {
 #embed "../KernelLanguage/Catalogue/constantColorGenerator.kernel"
 };
@@ -163,8 +179,16 @@ static const unsigned char darkenBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/darkenBlendMode.kernel"
 };
 
+static const unsigned char depthOfField[] = {
+#embed "../KernelLanguage/Catalogue/depthOfField.kernel"
+};
+
 static const unsigned char differenceBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/differenceBlendMode.kernel"
+};
+
+static const unsigned char discBlur[] = {
+#embed "../KernelLanguage/Catalogue/discBlur.kernel"
 };
 
 static const unsigned char disintegrateWithMaskTransition[] = {
@@ -179,12 +203,28 @@ static const unsigned char dissolveTransition[] = {
 #embed "../KernelLanguage/Catalogue/dissolveTransition.kernel"
 };
 
+static const unsigned char distanceGradientFromRedMask[] = {
+#embed "../KernelLanguage/Catalogue/distanceGradientFromRedMask.kernel"
+};
+
 static const unsigned char dither[] = {
 #embed "../KernelLanguage/Catalogue/dither.kernel"
 };
 
 static const unsigned char divideBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/divideBlendMode.kernel"
+};
+
+static const unsigned char documentEnhancer[] = {
+#embed "../KernelLanguage/Catalogue/documentEnhancer.kernel"
+};
+
+static const unsigned char droste[] = {
+#embed "../KernelLanguage/Catalogue/droste.kernel"
+};
+
+static const unsigned char edgeWork[] = {
+#embed "../KernelLanguage/Catalogue/edgeWork.kernel"
 };
 
 static const unsigned char eightfoldReflectedTile[] = {
@@ -251,12 +291,20 @@ static const unsigned char hatchedScreen[] = {
 #embed "../KernelLanguage/Catalogue/hatchedScreen.kernel"
 };
 
+static const unsigned char heightFieldFromMask[] = {
+#embed "../KernelLanguage/Catalogue/heightFieldFromMask.kernel"
+};
+
 static const unsigned char hexagonalPixellate[] = {
 #embed "../KernelLanguage/Catalogue/hexagonalPixellate.kernel"
 };
 
 static const unsigned char highlightShadowAdjust[] = {
 #embed "../KernelLanguage/Catalogue/highlightShadowAdjust.kernel"
+};
+
+static const unsigned char histogramDisplayFilter[] = {
+#embed "../KernelLanguage/Catalogue/histogramDisplayFilter.kernel"
 };
 
 static const unsigned char hueAdjust[] = {
@@ -273,6 +321,18 @@ static const unsigned char hueSaturationValueGradient[] = {
 
 static const unsigned char kaleidoscope[] = {
 #embed "../KernelLanguage/Catalogue/kaleidoscope.kernel"
+};
+
+static const unsigned char keystoneCorrectionCombined[] = {
+#embed "../KernelLanguage/Catalogue/keystoneCorrectionCombined.kernel"
+};
+
+static const unsigned char keystoneCorrectionHorizontal[] = {
+#embed "../KernelLanguage/Catalogue/keystoneCorrectionHorizontal.kernel"
+};
+
+static const unsigned char keystoneCorrectionVertical[] = {
+#embed "../KernelLanguage/Catalogue/keystoneCorrectionVertical.kernel"
 };
 
 static const unsigned char labDeltaE[] = {
@@ -327,6 +387,10 @@ static const unsigned char maskToAlpha[] = {
 #embed "../KernelLanguage/Catalogue/maskToAlpha.kernel"
 };
 
+static const unsigned char maskedVariableBlur[] = {
+#embed "../KernelLanguage/Catalogue/maskedVariableBlur.kernel"
+};
+
 static const unsigned char maximumComponent[] = {
 #embed "../KernelLanguage/Catalogue/maximumComponent.kernel"
 };
@@ -351,6 +415,26 @@ static const unsigned char modTransition[] = {
 #embed "../KernelLanguage/Catalogue/modTransition.kernel"
 };
 
+static const unsigned char morphologyGradient[] = {
+#embed "../KernelLanguage/Catalogue/morphologyGradient.kernel"
+};
+
+static const unsigned char morphologyMaximum[] = {
+#embed "../KernelLanguage/Catalogue/morphologyMaximum.kernel"
+};
+
+static const unsigned char morphologyMinimum[] = {
+#embed "../KernelLanguage/Catalogue/morphologyMinimum.kernel"
+};
+
+static const unsigned char morphologyRectangleMaximum[] = {
+#embed "../KernelLanguage/Catalogue/morphologyRectangleMaximum.kernel"
+};
+
+static const unsigned char morphologyRectangleMinimum[] = {
+#embed "../KernelLanguage/Catalogue/morphologyRectangleMinimum.kernel"
+};
+
 static const unsigned char multiplyBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/multiplyBlendMode.kernel"
 };
@@ -369,6 +453,18 @@ static const unsigned char opTile[] = {
 
 static const unsigned char overlayBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/overlayBlendMode.kernel"
+};
+
+static const unsigned char pageCurlTransition[] = {
+#embed "../KernelLanguage/Catalogue/pageCurlTransition.kernel"
+};
+
+static const unsigned char pageCurlWithShadowTransition[] = {
+#embed "../KernelLanguage/Catalogue/pageCurlWithShadowTransition.kernel"
+};
+
+static const unsigned char palettize[] = {
+#embed "../KernelLanguage/Catalogue/palettize.kernel"
 };
 
 static const unsigned char parallelogramTile[] = {
@@ -391,6 +487,10 @@ static const unsigned char perspectiveTransform[] = {
 #embed "../KernelLanguage/Catalogue/perspectiveTransform.kernel"
 };
 
+static const unsigned char perspectiveTransformWithExtent[] = {
+#embed "../KernelLanguage/Catalogue/perspectiveTransformWithExtent.kernel"
+};
+
 static const unsigned char pinLightBlendMode[] = {
 #embed "../KernelLanguage/Catalogue/pinLightBlendMode.kernel"
 };
@@ -401,6 +501,10 @@ static const unsigned char pointillize[] = {
 
 static const unsigned char radialGradient[] = {
 #embed "../KernelLanguage/Catalogue/radialGradient.kernel"
+};
+
+static const unsigned char rippleTransition[] = {
+#embed "../KernelLanguage/Catalogue/rippleTransition.kernel"
 };
 
 static const unsigned char roundedRectangleGenerator[] = {
@@ -475,6 +579,10 @@ static const unsigned char straightenFilter[] = {
 #embed "../KernelLanguage/Catalogue/straightenFilter.kernel"
 };
 
+static const unsigned char stretchCrop[] = {
+#embed "../KernelLanguage/Catalogue/stretchCrop.kernel"
+};
+
 static const unsigned char stripesGenerator[] = {
 #embed "../KernelLanguage/Catalogue/stripesGenerator.kernel"
 };
@@ -493,6 +601,10 @@ static const unsigned char swipeTransition[] = {
 
 static const unsigned char thermal[] = {
 #embed "../KernelLanguage/Catalogue/thermal.kernel"
+};
+
+static const unsigned char toneMapHeadroom[] = {
+#embed "../KernelLanguage/Catalogue/toneMapHeadroom.kernel"
 };
 
 static const unsigned char torusLensDistortion[] = {
@@ -528,6 +640,7 @@ static const unsigned char xRay[] = {
 };
 
 static const struct kernel_file files[] = {
+    {"accordionFoldTransition", accordionFoldTransition, sizeof accordionFoldTransition},
     {"additionCompositing", additionCompositing, sizeof additionCompositing},
     {"affineClamp", affineClamp, sizeof affineClamp},
     {"affineTile", affineTile, sizeof affineTile},
@@ -537,8 +650,10 @@ static const struct kernel_file files[] = {
     {"blendWithRedMask", blendWithRedMask, sizeof blendWithRedMask},
     {"blurredRectangleGenerator", blurredRectangleGenerator, sizeof blurredRectangleGenerator},
     {"blurredRoundedRectangleGenerator", blurredRoundedRectangleGenerator, sizeof blurredRoundedRectangleGenerator},
+    {"bokehBlur", bokehBlur, sizeof bokehBlur},
     {"bumpDistortionLinear", bumpDistortionLinear, sizeof bumpDistortionLinear},
     {"cMYKHalftone", cMYKHalftone, sizeof cMYKHalftone},
+    {"cannyEdgeDetector", cannyEdgeDetector, sizeof cannyEdgeDetector},
     {"checkerboardGenerator", checkerboardGenerator, sizeof checkerboardGenerator},
     {"circleSplashDistortion", circleSplashDistortion, sizeof circleSplashDistortion},
     {"circularScreen", circularScreen, sizeof circularScreen},
@@ -556,6 +671,7 @@ static const struct kernel_file files[] = {
     {"colorPolynomial", colorPolynomial, sizeof colorPolynomial},
     {"colorPosterize", colorPosterize, sizeof colorPosterize},
     {"colorThreshold", colorThreshold, sizeof colorThreshold},
+    {"comicEffect", comicEffect, sizeof comicEffect},
     {"constantColorGenerator", constantColorGenerator, sizeof constantColorGenerator},
     {"convertLabToRGB", convertLabToRGB, sizeof convertLabToRGB},
     {"convertRGBtoLab", convertRGBtoLab, sizeof convertRGBtoLab},
@@ -568,12 +684,18 @@ static const struct kernel_file files[] = {
     {"convolutionRGB9Vertical", convolutionRGB9Vertical, sizeof convolutionRGB9Vertical},
     {"copyMachineTransition", copyMachineTransition, sizeof copyMachineTransition},
     {"darkenBlendMode", darkenBlendMode, sizeof darkenBlendMode},
+    {"depthOfField", depthOfField, sizeof depthOfField},
     {"differenceBlendMode", differenceBlendMode, sizeof differenceBlendMode},
+    {"discBlur", discBlur, sizeof discBlur},
     {"disintegrateWithMaskTransition", disintegrateWithMaskTransition, sizeof disintegrateWithMaskTransition},
     {"displacementDistortion", displacementDistortion, sizeof displacementDistortion},
     {"dissolveTransition", dissolveTransition, sizeof dissolveTransition},
+    {"distanceGradientFromRedMask", distanceGradientFromRedMask, sizeof distanceGradientFromRedMask},
     {"dither", dither, sizeof dither},
     {"divideBlendMode", divideBlendMode, sizeof divideBlendMode},
+    {"documentEnhancer", documentEnhancer, sizeof documentEnhancer},
+    {"droste", droste, sizeof droste},
+    {"edgeWork", edgeWork, sizeof edgeWork},
     {"eightfoldReflectedTile", eightfoldReflectedTile, sizeof eightfoldReflectedTile},
     {"exclusionBlendMode", exclusionBlendMode, sizeof exclusionBlendMode},
     {"exposureAdjust", exposureAdjust, sizeof exposureAdjust},
@@ -590,12 +712,17 @@ static const struct kernel_file files[] = {
     {"grayscale", grayscale, sizeof grayscale},
     {"hardLightBlendMode", hardLightBlendMode, sizeof hardLightBlendMode},
     {"hatchedScreen", hatchedScreen, sizeof hatchedScreen},
+    {"heightFieldFromMask", heightFieldFromMask, sizeof heightFieldFromMask},
     {"hexagonalPixellate", hexagonalPixellate, sizeof hexagonalPixellate},
     {"highlightShadowAdjust", highlightShadowAdjust, sizeof highlightShadowAdjust},
+    {"histogramDisplayFilter", histogramDisplayFilter, sizeof histogramDisplayFilter},
     {"hueAdjust", hueAdjust, sizeof hueAdjust},
     {"hueBlendMode", hueBlendMode, sizeof hueBlendMode},
     {"hueSaturationValueGradient", hueSaturationValueGradient, sizeof hueSaturationValueGradient},
     {"kaleidoscope", kaleidoscope, sizeof kaleidoscope},
+    {"keystoneCorrectionCombined", keystoneCorrectionCombined, sizeof keystoneCorrectionCombined},
+    {"keystoneCorrectionHorizontal", keystoneCorrectionHorizontal, sizeof keystoneCorrectionHorizontal},
+    {"keystoneCorrectionVertical", keystoneCorrectionVertical, sizeof keystoneCorrectionVertical},
     {"labDeltaE", labDeltaE, sizeof labDeltaE},
     {"lenticularHaloGenerator", lenticularHaloGenerator, sizeof lenticularHaloGenerator},
     {"lightTunnel", lightTunnel, sizeof lightTunnel},
@@ -609,25 +736,36 @@ static const struct kernel_file files[] = {
     {"linearToSRGBToneCurve", linearToSRGBToneCurve, sizeof linearToSRGBToneCurve},
     {"luminosityBlendMode", luminosityBlendMode, sizeof luminosityBlendMode},
     {"maskToAlpha", maskToAlpha, sizeof maskToAlpha},
+    {"maskedVariableBlur", maskedVariableBlur, sizeof maskedVariableBlur},
     {"maximumComponent", maximumComponent, sizeof maximumComponent},
     {"maximumCompositing", maximumCompositing, sizeof maximumCompositing},
     {"minimumComponent", minimumComponent, sizeof minimumComponent},
     {"minimumCompositing", minimumCompositing, sizeof minimumCompositing},
     {"mix", mix, sizeof mix},
     {"modTransition", modTransition, sizeof modTransition},
+    {"morphologyGradient", morphologyGradient, sizeof morphologyGradient},
+    {"morphologyMaximum", morphologyMaximum, sizeof morphologyMaximum},
+    {"morphologyMinimum", morphologyMinimum, sizeof morphologyMinimum},
+    {"morphologyRectangleMaximum", morphologyRectangleMaximum, sizeof morphologyRectangleMaximum},
+    {"morphologyRectangleMinimum", morphologyRectangleMinimum, sizeof morphologyRectangleMinimum},
     {"multiplyBlendMode", multiplyBlendMode, sizeof multiplyBlendMode},
     {"ninePartStretched", ninePartStretched, sizeof ninePartStretched},
     {"ninePartTiled", ninePartTiled, sizeof ninePartTiled},
     {"opTile", opTile, sizeof opTile},
     {"overlayBlendMode", overlayBlendMode, sizeof overlayBlendMode},
+    {"pageCurlTransition", pageCurlTransition, sizeof pageCurlTransition},
+    {"pageCurlWithShadowTransition", pageCurlWithShadowTransition, sizeof pageCurlWithShadowTransition},
+    {"palettize", palettize, sizeof palettize},
     {"parallelogramTile", parallelogramTile, sizeof parallelogramTile},
     {"perspectiveCorrection", perspectiveCorrection, sizeof perspectiveCorrection},
     {"perspectiveRotate", perspectiveRotate, sizeof perspectiveRotate},
     {"perspectiveTile", perspectiveTile, sizeof perspectiveTile},
     {"perspectiveTransform", perspectiveTransform, sizeof perspectiveTransform},
+    {"perspectiveTransformWithExtent", perspectiveTransformWithExtent, sizeof perspectiveTransformWithExtent},
     {"pinLightBlendMode", pinLightBlendMode, sizeof pinLightBlendMode},
     {"pointillize", pointillize, sizeof pointillize},
     {"radialGradient", radialGradient, sizeof radialGradient},
+    {"rippleTransition", rippleTransition, sizeof rippleTransition},
     {"roundedRectangleGenerator", roundedRectangleGenerator, sizeof roundedRectangleGenerator},
     {"roundedRectangleStrokeGenerator", roundedRectangleStrokeGenerator, sizeof roundedRectangleStrokeGenerator},
     {"sRGBToneCurveToLinear", sRGBToneCurveToLinear, sizeof sRGBToneCurveToLinear},
@@ -646,11 +784,13 @@ static const struct kernel_file files[] = {
     {"spotLight", spotLight, sizeof spotLight},
     {"starShineGenerator", starShineGenerator, sizeof starShineGenerator},
     {"straightenFilter", straightenFilter, sizeof straightenFilter},
+    {"stretchCrop", stretchCrop, sizeof stretchCrop},
     {"stripesGenerator", stripesGenerator, sizeof stripesGenerator},
     {"subtractBlendMode", subtractBlendMode, sizeof subtractBlendMode},
     {"sunbeamsGenerator", sunbeamsGenerator, sizeof sunbeamsGenerator},
     {"swipeTransition", swipeTransition, sizeof swipeTransition},
     {"thermal", thermal, sizeof thermal},
+    {"toneMapHeadroom", toneMapHeadroom, sizeof toneMapHeadroom},
     {"torusLensDistortion", torusLensDistortion, sizeof torusLensDistortion},
     {"triangleKaleidoscope", triangleKaleidoscope, sizeof triangleKaleidoscope},
     {"triangleTile", triangleTile, sizeof triangleTile},
@@ -663,4 +803,4 @@ static const struct kernel_file files[] = {
 
 const struct kernel_file *kernel_files(void) { return files; }
 
-size_t kernel_file_count(void) { return 131; }
+size_t kernel_file_count(void) { return 159; }

@@ -73,11 +73,19 @@ struct KernelCompiler {
 
   var isNeighborhood: Bool { self.syntax.isNeighborhood }
 
-  /// Checks a text for all values of its parameters.
+  /// Checks the passes of a text for all values of its parameters.
   ///
-  /// - Returns: The greatest cost of a pixel, in nanoseconds.
+  /// - Returns: The greatest cost of a pixel in all passes, in nanoseconds.
   static func check(
-    _ syntax: KernelText.Syntax, _ bytes: [UInt8]
+    _ passes: [KernelText.Syntax], _ bytes: [UInt8]
+  ) throws(KernelTextError) -> Double {
+    var total = 0.0
+    for pass in passes { total += try Self.check(pass, bytes, after: total) }
+    return total
+  }
+
+  private static func check(
+    _ syntax: KernelText.Syntax, _ bytes: [UInt8], after total: Double
   ) throws(KernelTextError) -> Double {
     let compiled = try Self.compile(
       syntax, bytes, Setting(parameters: nil, size: nil, isOpaque: false))
@@ -91,12 +99,12 @@ struct KernelCompiler {
         in: bytes, at: syntax.resultOffset, limit: "\(SL_KERNEL_ROWS)")
     }
     let limit = KernelText.maxNanosecondsPerPixel
-    guard program.nanosecondsPerPixel <= limit else {
+    let sum = total + program.nanosecondsPerPixel
+    guard sum <= limit else {
       throw KernelTextError(
-        "the kernel takes about \(Int(program.nanosecondsPerPixel.rounded(.up))) ns per pixel; "
-          + "the limit is \(Int(limit))",
-        in: bytes, at: syntax.resultOffset,
-        value: "\(Int(program.nanosecondsPerPixel.rounded(.up)))", limit: "\(Int(limit))")
+        "the kernel takes about \(Int(sum.rounded(.up))) ns per pixel; the limit is \(Int(limit))",
+        in: bytes, at: syntax.resultOffset, value: "\(Int(sum.rounded(.up)))",
+        limit: "\(Int(limit))")
     }
     return program.nanosecondsPerPixel
   }

@@ -163,6 +163,9 @@ struct KernelGraph {
     case .multiply:
       if left == 1 { return b }
       if right == 1 { return a }
+      if let product = self.premultiplied(a, by: b) ?? self.premultiplied(b, by: a) {
+        return product
+      }
       return left == 0 && isFinite(b) || right == 0 && isFinite(a) ? self.constant(0) : nil
     case .divide:
       if right == 1 { return a }
@@ -181,6 +184,21 @@ struct KernelGraph {
     default:
       return nil
     }
+  }
+
+  /// Returns the premultiplied channel of which a node is the straight one, if the factor is its
+  /// alpha: `premultiply(sample(...))` does not divide. `nil` for other nodes.
+  private func premultiplied(_ straight: Index, by alpha: Index) -> Index? {
+    guard case .operation(.multiply, let a, let b, _) = self.nodes[straight] else { return nil }
+    func isInverse(_ index: Index) -> Bool {
+      guard case .operation(.select, let test, let inverse, let other) = self.nodes[index],
+        case .operation(.less, let low, alpha, _) = self.nodes[test],
+        case .operation(.divide, let one, alpha, _) = self.nodes[inverse]
+      else { return false }
+      return [low, one, other].map(self.constantValue) == [0, 1, 0]
+    }
+    // Premultiplied channels are 0 where alpha is.
+    return isInverse(b) ? a : isInverse(a) ? b : nil
   }
 
   private mutating func insert(

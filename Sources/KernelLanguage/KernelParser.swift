@@ -2,8 +2,8 @@ import SidelightKernels
 
 /// A parser of kernels.
 ///
-///     kernel     = [ "kernel" name [ text ] *attribute ] *( parameter / image ) *( function / statement )
-///                  [ "return" / "warp" ] expression [ ";" ]
+///     kernel     = [ "kernel" name [ text ] *attribute ] *( parameter / image ) code *( "pass" code )
+///     code       = *( function / statement ) [ "return" / "warp" ] expression [ ";" ]
 ///     image      = "image" name [ "as" name ] [ text ] [ ";" ]
 ///     function   = "func" name "(" [ name ":" type *( "," name ":" type ) ] ")" "->" type
 ///                  "{" *statement [ "return" ] expression [ ";" ] "}"
@@ -78,6 +78,30 @@ struct KernelParser {
       }
     }
     syntax.codeOffset = self.token.offset
+    try self.code(&syntax)
+    var last = syntax
+    while self.isWord("pass") {
+      try self.check(syntax.later.count + 2, atMost: KernelText.maxPasses, "passes")
+      try self.advance()
+      last.statements = []
+      last.isWarp = false
+      try self.code(&last)
+      syntax.later.append(last)
+    }
+    guard self.token.kind == .end else {
+      throw self.error("expected an operator, 'pass' or the end, found \(self.token.found)")
+    }
+    if syntax.passes.contains(where: \.isNeighborhood) {
+      // A pass over neighbourhoods reads one picture.
+      for index in self.images.indices { self.images[index].acceptsSource = false }
+    }
+    syntax.images = self.images
+    for index in syntax.later.indices { syntax.later[index].images = self.images }
+    return syntax
+  }
+
+  /// Parses the code of a pass, which may call the functions of earlier ones.
+  private mutating func code(_ syntax: inout KernelText.Syntax) throws(KernelTextError) {
     while true {
       if self.isWord("func") {
         try self.advance()
@@ -101,16 +125,7 @@ struct KernelParser {
     syntax.resultOffset = self.token.offset
     syntax.result = try self.expression()
     try self.takeSemicolon()
-    guard self.token.kind == .end else {
-      throw self.error("expected an operator or the end, found \(self.token.found)")
-    }
     syntax.isNeighborhood = self.isNeighborhood || syntax.isWarp
-    if syntax.isNeighborhood {
-      // A pass over neighbourhoods reads one picture.
-      for index in self.images.indices { self.images[index].acceptsSource = false }
-    }
-    syntax.images = self.images
-    return syntax
   }
 
   /// Parses the functions of a library.

@@ -12,12 +12,17 @@ extension KernelText {
     _ values: [[Double]], _ arguments: Arguments, for geometry: FrameGeometry,
     in space: WorkingSpace
   ) -> [FilterNode] {
-    guard let images = self.images(arguments, in: geometry.size, space),
-      let compiled = try? KernelCompiler.compile(
-        self.syntax, self.bytes,
-        KernelCompiler.Setting(
-          parameters: values, size: geometry.size, isOpaque: geometry.isOpaque))
-    else { return [] }
+    guard let images = self.images(arguments, in: geometry.size, space) else { return [] }
+    let setting = KernelCompiler.Setting(
+      parameters: values, size: geometry.size, isOpaque: geometry.isOpaque)
+    return self.syntax.passes.flatMap { self.nodes(of: $0, setting, images, in: space) }
+  }
+
+  private func nodes(
+    of pass: Syntax, _ setting: KernelCompiler.Setting, _ images: [PlacedBackdrop],
+    in space: WorkingSpace
+  ) -> [FilterNode] {
+    guard let compiled = try? KernelCompiler.compile(pass, self.bytes, setting) else { return [] }
     // The results of neighbourhoods are premultiplied, and matrices take straight colour.
     if !compiled.isNeighborhood, let matrix = compiled.graph.affineMap(of: compiled.results) {
       return matrix == .identity ? [] : [.matrix(matrix)]
@@ -28,7 +33,7 @@ extension KernelText {
     let byteCost = images.reduce(program.byteCount) { $0 + $1.byteCount }
     if compiled.isNeighborhood {
       let operation = KernelNeighborhood(
-        program: program, images: images, isWarp: self.syntax.isWarp)
+        program: program, images: images, isWarp: pass.isWarp)
       return [FilterNode(.neighborhood(operation), byteCost: byteCost)]
     }
     let readsSource = images.contains { image in

@@ -34,6 +34,11 @@ public struct KernelText: Sendable {
     var isWarp = false
     /// Whether the kernel reads other pixels of the picture.
     var isNeighborhood = false
+    /// The passes after this one.
+    var later: [Syntax] = []
+
+    /// All passes, first to last.
+    var passes: [Syntax] { [self] + self.later }
   }
 
   /// The maximum size of a text in bytes.
@@ -46,6 +51,8 @@ public struct KernelText: Sendable {
   public static let maxFunctions = 32
   /// The maximum number of statements.
   public static let maxStatements = 256
+  /// The maximum number of passes.
+  public static let maxPasses = 8
   /// The maximum number of turns of a loop, and of elements of an array.
   public static let maxTurns = 256
   /// The maximum number of expressions, counting every number, name and operation.
@@ -96,7 +103,7 @@ public struct KernelText: Sendable {
     var parser = KernelParser(bytes)
     self.bytes = bytes
     self.syntax = try parser.parse(requiresHeader: requiresHeader)
-    self.nanosecondsPerPixel = try KernelCompiler.check(self.syntax, bytes)
+    self.nanosecondsPerPixel = try KernelCompiler.check(self.syntax.passes, bytes)
   }
 
   /// Parses a file of the catalogue, without the check that the tests make.
@@ -121,7 +128,9 @@ public struct KernelText: Sendable {
   }
 
   /// The part of the frame on which a pixel depends.
-  public var reach: FilterDescription.Reach { self.syntax.isNeighborhood ? .neighborhood : .pixel }
+  public var reach: FilterDescription.Reach {
+    self.syntax.passes.contains(where: \.isNeighborhood) ? .neighborhood : .pixel
+  }
 
   /// The description of the kernel as a filter. Its name is the text's name, and not a filter's.
   package var description: FilterDescription { self.description(formula: "") }

@@ -54,7 +54,7 @@ struct TextKernel: CatalogueFilter, AdjustableFilter, WarpingFilter {
     TextKernel(self.filter?.with(arguments))
   }
 
-  var warps: Bool { self.filter?.text.syntax.isWarp ?? false }
+  var warps: Bool { self.filter?.text.syntax.passes.contains(where: \.isWarp) ?? false }
 
   func nodes(for geometry: FrameGeometry) -> [FilterNode] {
     self.nodes(for: geometry, in: .sRGBGamma)

@@ -3,11 +3,15 @@
 Within one level of 255 where an image has the frame's size, two where it is resampled.
 """
 
+import math
+
 import grpc
 import numpy as np
 import pytest
 
-from sidelight_testing import assets, blend_oracles, compositing, formulas, images, warp_oracles
+from sidelight_testing import (
+    assets, blend_oracles, compositing, formulas, images, lens_oracles, warp_oracles,
+)
 from sidelight_testing.contract import assets as messages
 from sidelight_testing.contract import assets_service, catalogue, frame_filter, service
 from sidelight_testing.contract import image as image_messages
@@ -22,6 +26,7 @@ RANDOM = np.random.default_rng(3)
 VEIL = RANDOM.integers(0, 256, (HEIGHT, WIDTH, 4), dtype=np.uint8)
 GROUND = RANDOM.integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
 MASK = RANDOM.integers(0, 256, (HEIGHT, WIDTH, 4), dtype=np.uint8)
+PAPER = RANDOM.integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
 SMALL = np.concatenate(
     [RANDOM.integers(0, 256, (5, 7, 3)), RANDOM.integers(128, 256, (5, 7, 1))], axis=-1
 ).astype(np.uint8)
@@ -43,6 +48,7 @@ def stub(server):
     """A caller that uploads the assets of these tests, and deletes them afterwards."""
     files = {
         "veil": assets.png(VEIL), "ground": assets.png(GROUND), "mask": assets.png(MASK),
+        "paper": assets.png(PAPER),
         "small": assets.png(SMALL), "large": assets.png(LARGE),
     }
     files |= {name: assets.cube_file(table) for name, table in TABLES.items()}
@@ -321,7 +327,97 @@ def bars(colors):
     return warp_oracles.read(colors, start) * share + 255 * GROUND_LAYER[..., :3] * (1 - share)
 
 
+def unfolded(colors):
+    place = warp_oracles.grid(colors)
+    height, time, folds, shadow = HEIGHT - 9, 0.6, 4, 0.5
+    open_to = height * time
+    target = warp_oracles.read(255 * GROUND_LAYER[..., :3], place.real + 1j * place.imag / time)
+    fold = np.mod(place.imag / open_to * folds, 1)
+    shade = 1 - shadow * (1 - time) * np.minimum(2 * fold, 2 - 2 * fold)
+    top = place.imag < height
+    share = np.where(top, np.clip(open_to - place.imag + 0.5, 0, 1), time)[..., None]
+    shown = np.where(top[..., None], target * shade[..., None], 255 * GROUND_LAYER[..., :3])
+    return colors + share * (shown - colors)
+
+
+def curled(time: float, angle: float, radius: float, shadow_size: float = 0, shadow_amount: float = 0):
+    """A page that lies on the ground up to an edge, and then rolls up around a cylinder."""
+
+    def formula(colors):
+        size, place = complex(WIDTH, HEIGHT), warp_oracles.grid(colors)
+        way = warp_oracles.turn(angle)
+        half = (abs(way.real) * WIDTH + abs(way.imag) * HEIGHT) / 2
+        u = ((place - size / 2) * way.conjugate()).real
+        edge = half - time * (2 * half + radius)
+        x = (u - edge) / radius
+        arc = np.arcsin(np.clip(x, 0, 1))
+        # The page's positions that are seen: on the ground or rising, and from behind.
+        front = place + way * np.where(x > 0, edge + radius * arc - u, 0)
+        back = place + way * np.where(
+            x > 0, edge + radius * (math.pi - arc) - u, 2 * edge + math.pi * radius - 2 * u
+        )
+        on = np.clip((1 - x) * radius + 0.5, 0, 1)[..., None]
+        share = warp_oracles.covered(front, size) * on
+        bend = np.clip(x, 0, 1)[..., None] ** 2
+        ground = 255 * GROUND_LAYER[..., :3]
+        shown = warp_oracles.read(colors, front) * (1 - 0.6 * bend)
+        result = ground + share * (shown - ground)
+        end = min(edge, 2 * edge + math.pi * radius - half)
+        beyond = np.maximum(np.maximum(u - edge - radius, end - u), 0)
+        dark = np.clip(1 - beyond / max(shadow_size * radius, 1e-3), 0, 1)[..., None]
+        result = result * (1 - shadow_amount * np.clip((half - edge) / radius, 0, 1) * dark)
+        light = np.where(x[..., None] > 0, 0.75 + 0.25 * np.sqrt(1 - bend), 1)
+        paper = compositing.picture(PAPER)[..., :3] * 255
+        share = warp_oracles.covered(back, size) * on
+        return result + share * (warp_oracles.read(paper, back) * light - result)
+
+    return formula
+
+
+def rippled(colors):
+    time, center, width, scale = 0.5, 20 + 15j, 24, 10
+    d = warp_oracles.grid(colors) - center
+    reach = abs(complex(max(20, WIDTH - 20), max(15, HEIGHT - 15))) + width
+    s = (np.abs(d) - time * reach) / width + 1
+    slope = (4 * np.clip(s, 0, 1) * np.clip(1 - s, 0, 1)) ** 2 * np.sin(2 * math.pi * s)
+    place = warp_oracles.grid(colors) + d / np.maximum(np.abs(d), 1) * slope * scale
+    t = np.clip((1 - s - 0.35) / 0.3, 0, 1)
+    share = (3 * t**2 - 2 * t**3)[..., None]
+    target = warp_oracles.read(255 * GROUND_LAYER[..., :3], place)
+    found = warp_oracles.read(colors, place)
+    return (found + share * (target - found)) * (1 + 0.25 * slope * scale / 50)[..., None]
+
+
+def palettized(colors):
+    columns = (np.arange(5) + 0.5) / 5 * WIDTH
+    entries = warp_oracles.read(255 * GROUND_LAYER[..., :3], columns + 1j * HEIGHT / 2)
+    far = ((colors[..., None, :] - entries) ** 2).sum(axis=-1)
+    return entries[far.argmin(axis=-1)]
+
+
+def masked_blur(colors):
+    share = (GROUND_LAYER[..., :3] @ compositing.REC_709)
+    for scale in (1, 0.4):
+        colors = lens_oracles.mean(colors, lens_oracles.sunflower(10), 9 * scale * share)
+    return colors
+
+
+CURL = {"targetImage": "ground", "backsideImage": "paper", "time": 0.4, "angle": 0.5, "radius": 9.0}
 WARPS = {
+    "accordionFoldTransition": (
+        {"targetImage": "ground", "time": 0.6, "bottomHeight": 9.0, "numberOfFolds": 4.0,
+         "foldShadowAmount": 0.5}, unfolded,
+    ),
+    "pageCurlTransition": (CURL, curled(0.4, 0.5, 9)),
+    "pageCurlWithShadowTransition": (
+        {**CURL, "shadowSize": 0.8, "shadowAmount": 0.6}, curled(0.4, 0.5, 9, 0.8, 0.6),
+    ),
+    "rippleTransition": (
+        {"targetImage": "ground", "time": 0.5, "center": [20, 15], "width": 24.0, "scale": 10.0},
+        rippled,
+    ),
+    "palettize": ({"paletteImage": "ground", "count": 5.0}, palettized),
+    "maskedVariableBlur": ({"mask": "ground", "radius": 9.0}, masked_blur),
     "barsSwipeTransition": (
         {"targetImage": "ground", "time": 0.3, "angle": 0.4, "width": 9.0, "barOffset": 6.0}, bars,
     ),

@@ -18,9 +18,11 @@ from . import (
     detail_oracles,
     effect_oracles,
     generator_oracles,
+    lens_oracles,
     light_oracles,
     neighborhood_oracles,
     noise_oracles,
+    reduction_oracles,
     warp_oracles,
 )
 from .command import sidelight

@@ -554,3 +554,111 @@ def pointillize(center, radius: float):
         return 255 * (1 - paint) + paint * read(colors, point(center) + nearest * radius)
 
     return formula
+
+
+INSET = {"insetPoint0": [18, 13], "insetPoint1": [45, 31.5]}
+
+
+@formula_of("droste", fixed=INSET, tolerance=2, tolerance_at_limits=255)
+def droste(strands: float, periodicity: float, rotation: float, zoom: float):
+    def source(z, size):
+        first, second = map(point, INSET.values())
+        ratio = max(
+            size.real / abs((second - first).real), size.imag / abs((second - first).imag)
+        )
+        # The fixed point of the map of the picture to its copy.
+        center = ((first + second) / 2 * ratio - size / 2) / (ratio - 1)
+        log = np.log(np.maximum(np.abs((z - center) / zoom), 1e-3))
+        log = log + 1j * (np.angle(z - center) - rotation)
+        # A turn around the centre is as many turns in the copy, and one step between copies.
+        factor = round(periodicity) + 1j * round(strands) * math.log(ratio) / (2 * math.pi)
+        w = np.exp(log * factor)
+        sides = np.where(w.real > 0, w.real / (size - center).real, -w.real / center.real)
+        ends = np.where(w.imag > 0, w.imag / (size - center).imag, -w.imag / center.imag)
+        level = np.ceil(np.log(np.maximum(sides, ends)) / math.log(ratio))
+        return center + w * ratio**-level
+
+    return warp(source)
+
+
+@formula_of("stretchCrop", fixed={"size": [100, 50]}, tolerance=2, tolerance_at_limits=3)
+def stretch_crop(crop_amount: float, center_stretch_amount: float):
+    wanted = 100 / 50
+
+    def source(z, extent):
+        change = wanted / (extent.real / extent.imag)
+        excess = max(change, 1 / change)
+        u, v = z.real / extent.real * 2 - 1, z.imag / extent.imag * 2 - 1
+
+        def stretched(t):
+            slope = min(excess ** (1 - crop_amount), 1.45)
+            slope += (1 - slope) * center_stretch_amount
+            return slope * t + (1 - slope) * t**3
+
+        kept = excess**-crop_amount
+        u, v = (stretched(u), v * kept) if change > 1 else (u * kept, stretched(v))
+        return extent.real * (u + 1) / 2 + 1j * extent.imag * (v + 1) / 2
+
+    return warp(source)
+
+
+def keystone(focal_length: float, keeps_rows: bool, keeps_columns: bool):
+    """Maps corrected corners to the given ones; rows or columns of the corners may stay."""
+    given = np.array(list(CORNERS.values()), dtype=float)
+
+    def formula(colors):
+        size = np.array(colors.shape[1::-1], dtype=float)
+        matrix = projection(*given)
+        # The sides of the unit square in space, as a pinhole camera sees them.
+        camera = np.diag([*[focal_length / 36 * size[0]] * 2, 1])
+        camera[:2, 2] = size / 2
+        across, down, _ = (np.linalg.inv(camera) @ matrix).T
+        left, right = given[[0, 3], 0].mean(), given[[1, 2], 0].mean()
+        top, bottom = given[[0, 1], 1].mean(), given[[2, 3], 1].mean()
+        aspect = np.linalg.norm(down) / np.linalg.norm(across)
+        stretch = np.clip(aspect * (right - left) / (bottom - top), 0.25, 4)
+        wanted = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
+        if keeps_rows:
+            wanted[:, 1] = given[:, 1]
+        if keeps_columns:
+            wanted[:, 0] = given[:, 0]
+        middle = np.array([left + right, top + bottom]) / 2
+        wanted = middle + (wanted - middle) * [1, stretch]
+        inverse = np.linalg.inv(projection(*wanted))
+        z = grid(colors)
+        square, near = projected(inverse, z.real, z.imag)
+        places, depth = projected(matrix, square.real, square.imag)
+        is_seen = ((near > 0) & (depth > 0))[..., None]
+        return read(colors, places) * covered(places, complex(*size)) * is_seen
+
+    return formula
+
+
+@formula_of("keystoneCorrectionCombined", fixed=CORNERS, **STEEP)
+def keystone_combined(focal_length: float):
+    return keystone(focal_length, False, False)
+
+
+@formula_of("keystoneCorrectionVertical", fixed=CORNERS, **STEEP)
+def keystone_vertical(focal_length: float):
+    return keystone(focal_length, True, False)
+
+
+@formula_of("keystoneCorrectionHorizontal", fixed=CORNERS, **STEEP)
+def keystone_horizontal(focal_length: float):
+    return keystone(focal_length, False, True)
+
+
+@formula_of("perspectiveTransformWithExtent", fixed=CORNERS, **STEEP)
+def perspective_transform_with_extent(extent):
+    def formula(colors):
+        size = complex(*colors.shape[1::-1])
+        is_whole = min(extent[2:]) <= 0
+        origin, part = (0j, size) if is_whole else (complex(*extent[:2]), complex(*extent[2:]))
+        found, is_seen = unit_square(grid(colors))
+        within = found.real * part.real + 1j * found.imag * part.imag
+        places = origin + within
+        cover = covered(within, part) * covered(places, size) * is_seen[..., None]
+        return read(colors, places) * cover
+
+    return formula

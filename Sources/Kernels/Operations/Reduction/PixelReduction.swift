@@ -1,0 +1,180 @@
+import CKernels
+import Synchronization
+
+/// A measurement of the pixels of an area, from which the pixels of the result follow.
+package protocol PixelReduction: Sendable {
+  /// The sums and extremes of the pixels so far.
+  associatedtype Measurement: Sendable
+  /// Returns the measurement of a frame without pixels.
+  func measurement(of size: FrameSize) -> Measurement
+  /// Adds a premultiplied pixel. The order of pixels doesn't change the measurement.
+  func add(_ pixel: SIMD4<Float>, x: Int, y: Int, to measurement: inout Measurement)
+  /// Adds the measurement of other pixels.
+  func merge(_ other: Measurement, into measurement: inout Measurement)
+  /// Computes what the pixels of the result need, once all pixels are added.
+  func finish(_ measurement: inout Measurement)
+  /// Returns a pixel of the result, premultiplied.
+  func pixel(
+    _ own: SIMD4<Float>, x: Int, y: Int, of size: FrameSize, in measurement: Measurement
+  ) -> SIMD4<Float>
+}
+
+extension PixelReduction {
+  package func finish(_ measurement: inout Measurement) {}
+}
+
+/// A reduction of an area, as an operation on frames of any format.
+package struct ReductionOperation<Reduction: PixelReduction>: DefinedOperation {
+  let reduction: Reduction
+  /// The area: left, top, width and height in pixels. Without pixels in the frame, it is the frame.
+  let extent: [Double]
+  let isOpaque: Bool
+  package let summary: String
+
+  package var kind: PassDescription.Kind { .frame }
+  package var averages: Bool { false }
+
+  /// Returns the pixels of the area.
+  func area(in size: FrameSize) -> PixelRect {
+    PixelRect(
+      Region(
+        origin: FramePoint(x: Length(self.extent[0]), y: Length(self.extent[1])),
+        width: Length(self.extent[2]), height: Length(self.extent[3])), in: size)
+      ?? PixelRect(x: 0 ..< size.width, y: 0 ..< size.height)
+  }
+
+  package func makePass(_ setting: PassSetting) -> any Pass {
+    ReductionPass(setting: setting, operation: self)
+  }
+
+  package func pixel(
+    x: Int, y: Int, of size: FrameSize, _ time: FrameTime, _ pixel: (Int, Int) -> SIMD4<Double>
+  ) -> SIMD4<Double> {
+    func single(_ x: Int, _ y: Int) -> SIMD4<Float> {
+      var result = SIMD4<Float>(pixel(x, y))
+      if self.isOpaque { result.w = 1 }
+      return result
+    }
+    var measurement = self.reduction.measurement(of: size)
+    let area = self.area(in: size)
+    for row in area.y {
+      for column in area.x {
+        self.reduction.add(single(column, row), x: column, y: row, to: &measurement)
+      }
+    }
+    self.reduction.finish(&measurement)
+    var result = SIMD4<Double>(
+      self.reduction.pixel(single(x, y), x: x, y: y, of: size, in: measurement))
+    if self.isOpaque { result.w = pixel(x, y).w }
+    return result
+  }
+}
+
+/// The pass of a reduction: it reads the area, and writes the frame.
+private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
+  let setting: PassSetting
+  let operation: ReductionOperation<Reduction>
+
+  func run(_ context: PassContext) async {
+    let size = context.output.size
+    let area = self.operation.area(in: size)
+    let total = Mutex(self.operation.reduction.measurement(of: size))
+    await context.bands.run(
+      rows: area.y.count, nanoseconds: Double(area.x.count * area.y.count) * 4
+    ) { band in
+      let part = self.measure(
+        area.y.lowerBound + band.lowerBound ..< area.y.lowerBound + band.upperBound, area.x, context)
+      total.withLock { self.operation.reduction.merge(part, into: &$0) }
+    }
+    var measured = total.withLock { $0 }
+    self.operation.reduction.finish(&measured)
+    let measurement = measured
+    await context.bands.run(
+      rows: size.height, alignment: context.output.format.isYUV ? 2 : 1,
+      nanoseconds: Double(size.pixelCount) * 4
+    ) { band in
+      self.write(band, measurement, context)
+    }
+  }
+
+  private func measure(
+    _ rows: Range<Int>, _ columns: Range<Int>, _ context: PassContext
+  ) -> Reduction.Measurement {
+    let source = unsafe StripStore(
+      context.inputs[0].view, YUVConversion(self.setting.geometry.color),
+      sl_rows_current().pointee)
+    let memory = StripMemory(strips: 1)
+    var measurement = self.operation.reduction.measurement(of: context.output.size)
+    for y in rows {
+      for x in stride(from: columns.lowerBound, to: columns.upperBound, by: Strip.capacity) {
+        let strip = self.load(
+          x, y, min(Strip.capacity, columns.upperBound - x), memory.strip(0, time: context.time),
+          from: source)
+        for index in 0 ..< strip.count {
+          self.operation.reduction.add(
+            self.pixel(index, of: strip), x: x + index, y: y, to: &measurement)
+        }
+      }
+    }
+    return measurement
+  }
+
+  private func write(
+    _ band: Range<Int>, _ measurement: Reduction.Measurement, _ context: PassContext
+  ) {
+    let rows = unsafe sl_rows_current().pointee
+    let conversion = YUVConversion(self.setting.geometry.color)
+    let source = unsafe StripStore(context.inputs[0].view, conversion, rows)
+    let destination = unsafe StripStore(context.output.view, conversion, rows)
+    let size = context.output.size
+    let memory = StripMemory(strips: 2)
+    for y in stride(from: band.lowerBound, to: band.upperBound, by: destination.rowsAtOnce) {
+      for x in stride(from: 0, to: size.width, by: Strip.capacity) {
+        let strips = (0 ..< min(destination.rowsAtOnce, size.height - y)).map { row in
+          let strip = self.load(
+            x, y + row, min(Strip.capacity, size.width - x), memory.strip(row, time: context.time),
+            from: source)
+          for index in 0 ..< strip.count {
+            let result = self.operation.reduction.pixel(
+              self.pixel(index, of: strip), x: x + index, y: y + row, of: size, in: measurement)
+            unsafe strip.red[index] = result.x
+            unsafe strip.green[index] = result.y
+            unsafe strip.blue[index] = result.z
+            if !self.operation.isOpaque { unsafe strip.alpha[index] = result.w }
+          }
+          return strip
+        }
+        destination.store(strips)
+      }
+    }
+  }
+
+  private func load(
+    _ x: Int, _ y: Int, _ count: Int, _ memory: Strip, from source: StripStore
+  ) -> Strip {
+    var strip = memory
+    (strip.x, strip.y, strip.count) = (x, y, count)
+    source.load(strip)
+    return strip
+  }
+
+  private func pixel(_ index: Int, of strip: Strip) -> SIMD4<Float> {
+    unsafe [
+      strip.red[index], strip.green[index], strip.blue[index],
+      self.operation.isOpaque ? 1 : strip.alpha[index],
+    ]
+  }
+}
+
+extension FilterNode {
+  /// A reduction of an area of frames.
+  static func reduction(
+    _ reduction: some PixelReduction, of extent: [Double] = [0, 0, 0, 0], _ summary: String,
+    for geometry: FrameGeometry
+  ) -> FilterNode {
+    FilterNode(
+      .neighborhood(
+        ReductionOperation(
+          reduction: reduction, extent: extent, isOpaque: geometry.isOpaque, summary: summary)))
+  }
+}
