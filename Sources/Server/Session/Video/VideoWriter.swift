@@ -92,7 +92,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
       outcome.image.describe(source)
       return try OutgoingPicture(passing: source.bytes, outcome: outcome)
     }
-    outcome.reencoded = picture.source != nil
+    if picture.source != nil { outcome.reencoded = true }
     return try await self.encode(picture, of: finished, outcome)
   }
 
@@ -140,7 +140,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
       }
       let encoded = try result.get()
       // The receiver must not see what an operator has forbidden meanwhile.
-      if self.session.handle.isOverridden, !picture.isOverride { throw Overridden() }
+      guard self.session.mayWrite(finished, from: self.outcomes) else { throw Overridden() }
       self.lastPassed = nil
       self.wasProtected = picture.isProtected
       if unit.isKeyFrame { self.recordKeyFrame() }
