@@ -21,7 +21,17 @@ from ._aio_waiter import Waiter
 from ._channel import Endpoint, error_of_call
 from ._core.delivery import Pending
 from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
-from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OUTPUT, OVER
+from ._core.machine import (
+    ANALYSIS,
+    CAPACITY,
+    EVENT,
+    FINISHED,
+    MESSAGE,
+    OPENED,
+    OUTCOME,
+    OUTPUT,
+    OVER,
+)
 from ._core.options import SessionOptions
 from ._packets import FrameLike
 from ._tracing import current_traceparent

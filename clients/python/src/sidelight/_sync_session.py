@@ -17,7 +17,17 @@ from ._channel import Endpoint, error_of_call
 from ._core.blocking import Waiter
 from ._core.delivery import Pending
 from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
-from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OUTPUT, OVER
+from ._core.machine import (
+    ANALYSIS,
+    CAPACITY,
+    EVENT,
+    FINISHED,
+    MESSAGE,
+    OPENED,
+    OUTCOME,
+    OUTPUT,
+    OVER,
+)
 from ._core.options import SessionOptions
 from ._sync_stream import filter_all
 from ._packets import FrameLike
