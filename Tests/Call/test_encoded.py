@@ -55,3 +55,27 @@ async def test_a_snapshot_is_a_frame_of_the_stream(call_server):
         red, green, blue = picture.to_ndarray(format="rgb24").mean(axis=(0, 1))
         assert min(red, blue) > 2 * green
         track.stop()
+
+
+@awaited
+async def test_a_preview_that_was_off_continues_with_a_whole_picture(call_server):
+    def is_green(frame):
+        red, green, blue = frame.to_ndarray(format="rgb24").mean(axis=(0, 1))
+        return green > 2 * max(red, blue)
+
+    async with Visitor(call_server.address) as ana:
+        track = VideoStreamTrack()  # green
+        await ana.join("red", "ana", track)
+        (transceiver,) = ana._connection.getTransceivers()
+        preview = transceiver.receiver.track
+        await ana.command(command="select", text="colorInvert")
+        while is_green(await preview.recv()):
+            pass
+        await ana.command(command="preview", on=False)
+        await ana.command(command="select", text="")
+        await ana.wait_for_filtered(FRAMES)
+        await ana.command(command="preview", on=True)
+        # The picture does not change, so frames after it alone would not show it.
+        while not is_green(await preview.recv()):
+            pass
+        track.stop()
