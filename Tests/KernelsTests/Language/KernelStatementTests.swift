@@ -96,7 +96,8 @@ import Testing
   }
 
   @Test func `a sample is not divided by alpha to be multiplied with it`() throws {
-    let sum = "var s = vec4(0) for i in 0..<9 { s += premultiply(sample(i, 0)) } unpremultiply(s / 9)"
+    let sum =
+      "var s = vec4(0) for i in 0..<9 { s += premultiply(sample(i, 0)) } unpremultiply(s / 9)"
     let straight = "var s = vec4(0) for i in 0..<9 { s += sample(i, 0) } s / 9"
     #expect(try KernelText(sum).nanosecondsPerPixel < KernelText(straight).nanosecondsPerPixel)
   }

@@ -36,8 +36,10 @@ struct AreaStatistics: PixelReduction {
     measurement.sum += other.sum
     measurement.low.replace(with: other.low, where: other.low .< measurement.low)
     measurement.high.replace(with: other.high, where: other.high .> measurement.high)
-    Self.choose(other.clearest, .init(repeating: -.infinity), at: other.clearestIndex, in: &measurement)
-    Self.choose(.init(repeating: .infinity), other.densest, at: other.densestIndex, in: &measurement)
+    Self.choose(
+      other.clearest, .init(repeating: -.infinity), at: other.clearestIndex, in: &measurement)
+    Self.choose(
+      .init(repeating: .infinity), other.densest, at: other.densestIndex, in: &measurement)
   }
 
   /// Keeps the pixel with the least alpha, and the one with the greatest.
