@@ -341,6 +341,9 @@ class Session(SessionBase[Change]):
         Never waits under "newest_wins": without a credit the frame replaces the one that waits. The
         other policies wait until no other frame waits. Do not change the picture before its
         outcome. Without a reader of `outcomes()`, no more frames are sent than the server grants.
+
+        - `frame`: A picture, or a packet of a stream of PyAV. A few frames of encoded video wait
+          instead of replacing each other, because they depend on each other; see `KeyFrameNeeded`.
         """
         task = asyncio.current_task()
         if task is not None and task not in self._senders:
