@@ -54,7 +54,8 @@ struct EncodedVideoTests {
     let stream = try EncodedStream(.vp8, count: 3)
     let color = ColorDescription(range: .full, matrix: .bt709)
     for output in [Sidelight_V1_PixelFormat.i420, .vp8] {
-      let answers = try await self.converse(stream, .open(Self.look) { $0.output.format = output }) {
+      let open = Sidelight_V1_ClientMessage.open(Self.look) { $0.output.format = output }
+      let answers = try await self.converse(stream, open) {
         $1.frame.image.color = Sidelight_V1_ColorDescription(color, of: .i420)
       }
       #expect(answers.frames.map(\.sequence) == [1, 2, 3])
