@@ -69,6 +69,7 @@ extension ParameterDescription {
 struct AreaHistogram: CatalogueFilter {
   static let description = FilterDescription.area(
     "areaHistogram", "Shows the histogram of an area as columns: the shares of pixels per level.",
+    examples: ["areaHistogram(scale: 15)"],
     formula: """
       Column x shows bin floor(x count / width), from 0 on. Each channel is scale n / N, n the number \
       of the extent's pixels of which the channel c is in the bin floor(c count + .002), N the number of \
@@ -96,6 +97,7 @@ struct AreaLogarithmicHistogram: CatalogueFilter {
   static let description = FilterDescription.area(
     "areaLogarithmicHistogram",
     "Shows the histogram of an area as columns, with bins of equal ratios: the shares of pixels per stop.",
+    examples: ["areaLogarithmicHistogram(scale: 15, maximumStop: 1)"],
     formula: """
       areaHistogram with the channel c in the bin floor(count (log2 c - minimumStop) / (maximumStop - \
       minimumStop) + .002); values below the range are in the first bin, above it in the last

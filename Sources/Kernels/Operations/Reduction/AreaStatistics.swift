@@ -91,11 +91,13 @@ extension AreaFilter {
 extension FilterDescription {
   /// A filter that measures an area.
   static func area(
-    _ name: String, _ summary: String, formula: String, and parameters: [ParameterDescription] = []
+    _ name: String, _ summary: String, examples: [String] = [], formula: String,
+    and parameters: [ParameterDescription] = []
   ) -> FilterDescription {
     FilterDescription(
       name: name, summary: summary, category: .effect, reach: .frame, fidelity: .formula,
-      isCoreImage: true, keywords: "reduction statistics measure", formula: formula,
+      isCoreImage: true, keywords: "reduction statistics measure", examples: examples,
+      formula: formula,
       parameters: [
         ParameterDescription(
           "extent", .vector(count: 4), default: .vector([0, 0, 0, 0]), slider: 0 ... 1920,

@@ -139,7 +139,8 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
       rows: area.y.count, nanoseconds: Double(area.x.count * area.y.count) * 4
     ) { band in
       let part = self.measure(
-        area.y.lowerBound + band.lowerBound ..< area.y.lowerBound + band.upperBound, area.x, context)
+        area.y.lowerBound + band.lowerBound ..< area.y.lowerBound + band.upperBound, area.x, context
+      )
       total.withLock { self.operation.reduction.merge(part, into: &$0) }
     }
     var measured = total.withLock { $0 }
