@@ -127,6 +127,18 @@ at the same bit rate. Memory is the growth of the server for one more session.
 
 {costs}
 {peers}
+## Several outputs
+
+H.264 of 720p in; `call` is H.264 of 720p, `grid` is VP8 of 180p, `moderation` a JPEG each second. The
+expected time is decoder, filter and encoders alone.
+
+{outputs}
+## Overload
+
+Live sessions of H.264, 360p30 with two temporal layers, at twice the capacity that the processor
+time of one session gives; frames have a budget of 150 ms. Clients run on the same processors.
+
+{overload}
 ## Bad links
 
 An emulated link between two network namespaces, with a round trip of 50 ms and a queue of 64 KiB.
@@ -159,12 +171,20 @@ def main() -> None:
     arguments = parser.parse_args()
     seconds, runs, frames = (6, 1, 100) if arguments.quick else (20, 5, 300)
     machine = Machine.now()
-    costs, peers = codecs_cost.rows(arguments.peers / "codecs", arguments.wire, frames)
+    codecs = arguments.peers / "codecs"
+    costs, peers = codecs_cost.rows(codecs, arguments.wire, frames)
+    outputs = codecs_cost.outputs(codecs, arguments.wire, frames)
+    overload = codecs_cost.overload(codecs, frames)
     try:
         page = PAGE.format(
             machine=machine, frames=frames, pipeline=codecs_cost.PIPELINE,
             costs=table(codecs_cost.HEADER, costs),
-            peers=table(["H.264 in and out", "time", "Sidelight to it"], peers), frame_rate=FRAME_RATE, runs=runs, losses=losses(seconds),
+            peers=table(["H.264 in and out", "time", "Sidelight to it"], peers),
+            outputs=table(["outputs", "server", "expected", "ratio"], outputs),
+            overload=table(
+                ["sessions", "frames shown", "age p50, p99", "disposable frames dropped",
+                 "others dropped", "key frames needed"], overload),
+            frame_rate=FRAME_RATE, runs=runs, losses=losses(seconds),
             changes=changes(seconds / 2), cuts=cuts(runs))
     except LinkUnavailable as error:
         sys.exit(f"network namespaces or TUN devices are not permitted: {error}")

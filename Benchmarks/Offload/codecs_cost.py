@@ -7,7 +7,8 @@ import resource
 import subprocess
 import tempfile
 import threading
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
@@ -19,7 +20,8 @@ from sidelight_testing.server import Server, connect
 from sidelight_testing.session import Session
 
 FRAME_RATE = 30
-BIT_RATES = {(1280, 720): 2_500_000, (640, 360): 800_000}
+BIT_RATES = {(1280, 720): 2_500_000, (640, 360): 800_000, (320, 180): 250_000}
+SIZES = ((1280, 720), (640, 360))
 CODECS = {"h264": image.PIXEL_FORMAT_H264, "vp8": image.PIXEL_FORMAT_VP8,
           "vp9": image.PIXEL_FORMAT_VP9}
 NAMES = {"h264": "H.264", "vp8": "VP8", "vp9": "VP9"}
@@ -64,10 +66,13 @@ def draw(folder: Path, size: tuple[int, int], frames: int) -> Path:
     return path
 
 
-def make_clip(codecs: Path, codec: str, raw: Path, size: tuple[int, int]) -> Clip:
+def make_clip(
+    codecs: Path, codec: str, raw: Path, size: tuple[int, int], layers: int = 1
+) -> Clip:
     encoded, decoded = raw.with_suffix(f".{codec}"), raw.with_suffix(f".{codec}.yuv")
     sizes = "x".join(map(str, size))
-    encode = _run(codecs, "encode", codec, sizes, str(BIT_RATES[size]), raw, encoded)
+    encode = _run(
+        codecs, "encode", codec, sizes, str(BIT_RATES[size]), str(layers), raw, encoded)
     decode = _run(codecs, "decode", codec, encoded, decoded)
     return Clip(size, raw, encoded, decoded, encode, decode)
 
@@ -236,7 +241,7 @@ def rows(codecs: Path, wire: Path, frames: int) -> tuple[list[list[str]], list[l
     lines, others = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for size in BIT_RATES:
+        for size in SIZES:
             raw = draw(folder, size, frames)
             look = filter_alone(wire, size)
             for codec in CODECS:
@@ -264,3 +269,150 @@ def rows(codecs: Path, wire: Path, frames: int) -> tuple[list[list[str]], list[l
                                        f"{served.cpu_ms / time:.2f}"])
                 clip.decoded.unlink()
     return lines, others
+
+
+def outputs(codecs: Path, wire: Path, frames: int) -> list[list[str]]:
+    """Returns the rows of the table of a session with three outputs."""
+    large, small = (1280, 720), (320, 180)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        clip = make_clip(codecs, "h264", draw(folder, large, frames), large)
+        grid = make_clip(codecs, "vp8", draw(folder, small, frames), small)
+        look = filter_alone(wire, large)
+        call = session.Output(name="call")
+        call.output.format = CODECS["h264"]
+        call.output.encoder.bit_rate = BIT_RATES[large]
+        thumbnail = session.Output(name="grid")
+        thumbnail.output.format = CODECS["vp8"]
+        thumbnail.output.encoder.bit_rate = BIT_RATES[small]
+        thumbnail.output.width, thumbnail.output.height = small
+        moderation = session.Output(name="moderation", max_fps=1)
+        moderation.output.format = image.PIXEL_FORMAT_JPEG
+        alone = clip.decode_ms + look + clip.encode_ms
+        rows = []
+        for named, expected in (
+            ([call], alone), ([call, thumbnail], alone + grid.encode_ms),
+            ([call, thumbnail, moderation], alone + grid.encode_ms),
+        ):
+            with Server() as server:
+                cpu = _stream_outputs(server, clip, named)
+            rows.append([", ".join(each.name for each in named), f"{cpu:.2f} ms",
+                         f"{expected:.2f} ms", f"{cpu / expected:.2f}"])
+            print(*rows[-1], sep=" | ", flush=True)
+        return rows
+
+
+def _stream_outputs(server: Server, clip: Clip, outputs: list[session.Output]) -> float:
+    """Sends a clip through a session with outputs; returns the server's processor time for a
+    frame in milliseconds."""
+    units = clip.units
+    channel = connect(server.addresses["tcp"], ("grpc.max_receive_message_length", -1))
+    with channel, Session(
+        service.FrameFilterStub(channel), 600, pipeline_text=PIPELINE, outputs=outputs,
+        drop_policy=session.DROP_POLICY_NEVER_DROP,
+    ) as call:
+        credits = threading.Semaphore(call.opened.frames_in_flight)
+
+        def send() -> None:
+            for number, unit in enumerate(units, 1):
+                credits.acquire()
+                call.send_frame(
+                    image.Image(format=CODECS["h264"], inline=unit), sequence=number,
+                    capture_time_ns=number * 1_000_000_000 // FRAME_RATE)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        begin, first = 0.0, len(units) // 5
+        finished = 0
+        while finished < len(units):
+            message = call.receive_message()
+            if message.WhichOneof("kind") != "frame":
+                continue
+            if not message.frame.output:
+                credits.release()
+            elif message.frame.output == outputs[0].name:
+                finished += 1
+                if finished == first:
+                    begin = cpu_seconds(server.process)
+        spent = cpu_seconds(server.process) - begin
+        sender.join()
+    return spent * 1e3 / (len(units) - first)
+
+
+@dataclass
+class Overload:
+    """What a session of an overloaded server gave."""
+
+    shown: int = 0
+    key_frames_needed: int = 0
+    disposable_dropped: int = 0
+    others_dropped: int = 0
+    ages: list[float] = field(default_factory=list)
+
+
+def overload(codecs: Path, frames: int, times: float = 2) -> list[list[str]]:
+    """Sessions with two temporal layers at a multiple of the server's capacity."""
+    size = (640, 360)
+    with tempfile.TemporaryDirectory() as name:
+        clip = make_clip(codecs, "h264", draw(Path(name), size, frames), size, layers=2)
+        with Server() as server:
+            cost = stream(server, "h264", clip, PIPELINE).cpu_ms
+        capacity = (os.cpu_count() or 1) * 1000 / FRAME_RATE / cost
+        count = round(times * capacity)
+        with Server() as server:
+            results = [Overload() for _ in range(count)]
+            threads = [threading.Thread(target=_live, args=(server, clip, result))
+                       for result in results]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    sent = count * len(clip.units)
+    shown = sum(result.shown for result in results)
+    ages = sorted(age for result in results for age in result.ages)
+    return [[
+        f"{count}, {count / capacity:.1f} times", f"{shown / sent:.0%}",
+        f"{ages[round(0.5 * (len(ages) - 1))] * 1e3:.0f} ms, "
+        f"{ages[round(0.99 * (len(ages) - 1))] * 1e3:.0f} ms",
+        str(sum(result.disposable_dropped for result in results)),
+        str(sum(result.others_dropped for result in results)),
+        str(sum(result.key_frames_needed for result in results)),
+    ]]
+
+
+def _live(server: Server, clip: Clip, result: Overload) -> None:
+    """Sends a clip at its frame rate, through a session whose frames have a budget of 150 ms."""
+    units = clip.units
+    captured: dict[int, float] = {}
+    with connect(server.addresses["tcp"]) as channel, Session(
+        service.FrameFilterStub(channel), 600, pipeline_text=PIPELINE, budget_us=150_000,
+        drop_policy=session.DROP_POLICY_NEWEST_WINS,
+        output=session.OutputSpec(format=CODECS["h264"]),
+    ) as call:
+        def send() -> None:
+            start = time.monotonic()
+            for number, unit in enumerate(units, 1):
+                time.sleep(max(0, start + number / FRAME_RATE - time.monotonic()))
+                captured[number] = time.monotonic()
+                call.send_frame(image.Image(format=CODECS["h264"], inline=unit), sequence=number)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        finished = 0
+        while finished < len(units):
+            message = call.receive_message()
+            kind = message.WhichOneof("kind")
+            if kind == "frame":
+                finished += 1
+                result.shown += 1
+                result.ages.append(time.monotonic() - captured[message.frame.sequence])
+            elif kind == "dropped":
+                finished += message.dropped.count
+                dropped = range(message.dropped.first_sequence, message.dropped.last_sequence + 1)
+                # With two layers every second frame is disposable.
+                disposable = sum(number % 2 == 0 for number in dropped)
+                result.disposable_dropped += disposable
+                result.others_dropped += len(dropped) - disposable
+            elif kind == "key_frame_needed":
+                result.key_frames_needed += 1
+        sender.join()

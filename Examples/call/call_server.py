@@ -197,7 +197,7 @@ class CallServer:
 
     async def _take_snapshot(self, request: web.Request) -> web.Response:
         """Answers the newest filtered frame, as it is before it is encoded for the others."""
-        frame = self._authenticated(request).newest
+        frame = await self._authenticated(request).newest_frame()
         if frame is None:
             raise web.HTTPNotFound(text="No frame was filtered yet.")
         picture = await asyncio.get_running_loop().run_in_executor(None, _png, frame)
@@ -286,7 +286,7 @@ async def _serve(options: argparse.Namespace) -> None:
     tracing.start()
     settings = Settings(
         options.budget / 1000, bits_per_second, options.allow and tuple(options.allow),
-        FilteredTrack,
+        options.encoded, FilteredTrack,
     )
     key = options.moderator_key or secrets.token_urlsafe(16)
     stopped = asyncio.Event()
@@ -317,6 +317,8 @@ def main() -> None:
     add("--budget", type=float, default=100, metavar="MILLISECONDS",
         help="the age at which a frame is dropped; default: %(default)s")
     add("--bit-rate", type=int, default=1000, metavar="KILOBITS", help="default: %(default)s")
+    add("--encoded", action="store_true",
+        help="Sidelight encodes once for all receivers, instead of this server for each")
     add("--allow", action="append", metavar="FILTER",
         help="a filter that participants may use, or a prefix and *; default: all")
     asyncio.run(_serve(parser.parse_args()))

@@ -14,22 +14,26 @@ from aiortc import (
     MediaStreamTrack,
     RTCConfiguration,
     RTCPeerConnection,
+    RTCRtpSender,
     RTCSessionDescription,
 )
 from aiortc.contrib.media import MediaRelay
 from aiortc.exceptions import InvalidStateError
 from aiortc.mediastreams import MediaStreamError
+from av import Packet
 
 import bit_rates
 from commands import Commands
-from sidelight import Unavailable
+from sidelight import EncodedImage, EncoderOptions, Output, Unavailable
 from sidelight.aio import Server
+from sidelight.av import Decoder
 from tracing import TracedSession
 
 # Connections on loopback and in one network need no STUN server.
 _CONFIGURATION = RTCConfiguration(iceServers=[])
 _SEND_SECONDS = 1
 _RETRY_SECONDS = 0.05
+_KEY_FRAME_SECONDS = 2
 # The pictures of a participant, which are uploaded again after a restart of Sidelight.
 _MAX_PICTURES = 8
 _MAX_PICTURE_BYTES = 32 << 20
@@ -44,8 +48,17 @@ class Settings:
     bits_per_second: int
     #: The filters that participants may use; `None`: all.
     allowed_filters: tuple[str, ...] | None
+    #: Whether Sidelight encodes a participant's video, once for all receivers.
+    is_encoded: bool
     #: Makes the track that is sent to others of a participant's track and session.
-    filtered_track: Callable[[MediaStreamTrack, Any], MediaStreamTrack]
+    filtered_track: Callable[[MediaStreamTrack, Any], Any]
+
+    @property
+    def output(self) -> Output | None:
+        """The output of sessions."""
+        if not self.is_encoded:
+            return None
+        return Output(format="vp8", encoder=EncoderOptions(bit_rate=self.bits_per_second))
 
     def allows(self, filter_name: str) -> bool:
         """Returns whether participants may use a filter."""
@@ -53,6 +66,32 @@ class Settings:
             filter_name.startswith(each[:-1]) if each.endswith("*") else filter_name == each
             for each in self.allowed_filters
         )
+
+
+class ReceiverTrack(MediaStreamTrack):
+    """The filtered video for one receiver. Encoded video begins with a key frame."""
+
+    kind = "video"
+
+    def __init__(self, source: MediaStreamTrack, request_key_frame: Callable[[], None]) -> None:
+        super().__init__()
+        self._source = source
+        self._request_key_frame = request_key_frame
+        self._is_started = False
+        #: Whether frames are sent. Others are read all the same, since the source has a queue.
+        self.is_on = True
+
+    async def recv(self) -> Any:
+        """Returns the next frame or packet."""
+        while True:
+            frame = await self._source.recv()
+            if not self.is_on:
+                self._is_started = False
+            elif self._is_started or not isinstance(frame, Packet) or frame.is_keyframe:
+                self._is_started = True
+                return frame
+            else:
+                self._request_key_frame()
 
 
 class Room:
@@ -111,9 +150,10 @@ class Participant:
         #: The connections that receive the videos of others, by their names.
         self.views: dict[str, RTCPeerConnection] = {}
         #: The filtered video; `None` until the participant has joined.
-        self.video: MediaStreamTrack | None = None
-        #: The newest filtered frame.
-        self.newest: Any = None
+        self.video: Any = None
+        #: The newest filtered frame, or packet of a key frame.
+        self._newest: Any = None
+        self._changed = asyncio.Event()
         self._pictures: dict[str, bytes] = {}
         #: Held while a picture is uploaded.
         self.uploading = asyncio.Lock()
@@ -132,6 +172,7 @@ class Participant:
             self.server.session(
                 label=self.name, participant=self.identity, budget=settings.budget,
                 allowed_filters=settings.allowed_filters, failure_policy="pass_through",
+                output=settings.output,
             )
         )
         self.session = TracedSession(session)
@@ -150,7 +191,7 @@ class Participant:
         self._transceiver.direction = "sendrecv"
         self.video = settings.filtered_track(self._transceiver.receiver.track, self.session)
         self._resources.callback(self.video.stop)
-        self._preview = self.newest_first()
+        self._preview = self.send_to(self._transceiver.sender)
         watching = asyncio.create_task(self._keep_newest())
         self._resources.callback(watching.cancel)
         self.show_preview(True)
@@ -171,7 +212,7 @@ class Participant:
             if [each.kind for each in transceivers] != ["video"]:
                 raise ValueError(f"the offer has {len(transceivers)} media; it must have one video")
             transceivers[0].direction = "sendonly"
-            transceivers[0].sender.replaceTrack(other.newest_first())
+            other.send_to(transceivers[0].sender)
             return await bit_rates.answer(connection, offer, self._settings.bits_per_second)
         except InvalidStateError:
             raise ValueError(f"the participant {name!r} has left the room") from None
@@ -185,14 +226,22 @@ class Participant:
         finally:
             await self._resources.aclose()
 
-    def newest_first(self) -> MediaStreamTrack:
-        """Returns a track for one receiver. A slow receiver skips frames."""
+    def send_to(self, sender: RTCRtpSender) -> ReceiverTrack:
+        """Sends the filtered video to a receiver; returns its track."""
+        track = ReceiverTrack(self._subscribe(), self.session.request_key_frame)
+        sender.replaceTrack(track)
+        if self._settings.is_encoded:
+            self.video.follow(sender)
+        return track
+
+    def _subscribe(self) -> MediaStreamTrack:
+        """Returns a track with all frames. A slow receiver skips frames, but not encoded ones."""
         assert self.video is not None, "the participant has not joined"
-        return self._relay.subscribe(self.video, buffered=False)
+        return self._relay.subscribe(self.video, buffered=self._settings.is_encoded)
 
     def show_preview(self, is_on: bool) -> None:
         """Starts or ends sending the filtered video back to the participant."""
-        self._transceiver.sender.replaceTrack(self._preview if is_on else None)
+        self._preview.is_on = is_on
 
     async def set_paused(self, is_paused: bool) -> None:
         """Pauses or resumes the video, and shows it to the others."""
@@ -254,8 +303,23 @@ class Participant:
 
     async def _keep_newest(self) -> None:
         """Keeps the newest frame for snapshots; also reads the track if there is no receiver."""
-        track = self.newest_first()
+        track = self._subscribe()
         with suppress(MediaStreamError):
             while True:
-                self.newest = await track.recv()
+                frame = await track.recv()
+                if not isinstance(frame, Packet) or frame.is_keyframe:
+                    self._newest = frame
+                    self._changed.set()
         await self.hang_up()
+
+    async def newest_frame(self) -> Any:
+        """Returns the newest filtered frame, of encoded video the next key frame; `None` before the
+        first, and if there is none within a time."""
+        if isinstance(self._newest, Packet):
+            self._changed.clear()
+            self.session.request_key_frame()
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), _KEY_FRAME_SECONDS)
+        if not isinstance(self._newest, Packet):
+            return self._newest
+        return Decoder().decode(EncodedImage("vp8", bytes(self._newest)))

@@ -29,11 +29,12 @@ def outside_strip(pipeline: str) -> str:
 
 
 def compare(arguments: argparse.Namespace, camera: Camera) -> report.Comparison:
-    """Runs the calls; those with and without Sidelight take turns."""
-    comparison = report.Comparison([], [], None, None)
+    """Runs the calls; the kinds take turns."""
+    comparison = report.Comparison([], [], [], None, None)
     for _ in range(arguments.runs if "latency" in arguments.only else 0):
         for bridge, results in (
-            ("newest", comparison.without), ("sidelight", comparison.with_sidelight)
+            ("newest", comparison.without), ("sidelight", comparison.with_sidelight),
+            ("encoded", comparison.encoded),
         ):
             results.append(run(bridge, PIPELINE, arguments, camera))
     if "slow" in arguments.only:

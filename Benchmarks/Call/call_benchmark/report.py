@@ -22,6 +22,8 @@ class Comparison:
 
     without: list[Result]
     with_sidelight: list[Result]
+    # With Sidelight, which encodes once for all receivers.
+    encoded: list[Result]
     # A pipeline that takes longer than the time between frames.
     slow_newest: Result | None
     slow_fifo: Result | None
@@ -99,6 +101,7 @@ def _latency(comparison: Comparison, pipeline: str) -> list[str]:
     for name, results in (
         ("without Sidelight", comparison.without),
         ("with Sidelight", comparison.with_sidelight),
+        ("encoded by Sidelight", comparison.encoded),
     ):
         delays = joined(results)
         share = [each.share for each in results if each.share]
@@ -121,9 +124,10 @@ def _latency(comparison: Comparison, pipeline: str) -> list[str]:
         f"""Two participants in headless Chromium, 640x360 at 30 frames a second, VP8, each with the
 pipeline `{pipeline}`, each seeing the other. The camera's
 video has a frame number in each picture; the delay of a frame is the time from its capture to its
-presentation in the other participant's tile. Runs with and without Sidelight take turns;
+presentation in the other participant's tile. Runs of the three kinds take turns;
 {len(comparison.without)} of each. Without Sidelight the same call server sends the newest frame of
-a participant on as it is. The browser presents frames 60 times a second, so that the median of a
+a participant on as it is. "Encoded by Sidelight", the call server sends what Sidelight encodes, and
+has no encoder. The browser presents frames 60 times a second, so that the median of a
 run can differ by 17 ms from that of another one.""",
         "## Requirements\n\nFor two quiet cores.",
         table(["", "requirement", "measured", "limit"], rows, words=2),

@@ -22,7 +22,7 @@ PART_SECONDS = 2.0
 class Settings:
     """A call to measure."""
 
-    # `sidelight`, or a bridge of `bridge_server.py`.
+    # `sidelight`, `encoded` if it encodes too, or a bridge of `bridge_server.py`.
     bridge: str
     pipeline: str
     seconds: float
@@ -30,6 +30,11 @@ class Settings:
     budget_milliseconds: int = 100
     # Whether the pipeline names a filter of `Examples/CustomFilters`.
     has_custom_filter: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the call server of `Examples/call` is used."""
+        return self.bridge in ("sidelight", "encoded")
 
 
 @dataclass
@@ -66,11 +71,12 @@ def run(settings: Settings, camera: Camera) -> Result:
             CustomFilters() if settings.has_custom_filter else Sidelight()
         )
         program, environment = BRIDGE_SERVER, {"CALL_BRIDGE": settings.bridge}
-        if settings.bridge == "sidelight":
+        if settings.is_own:
             program, environment = CALL_SERVER, {}
         server = stack.enter_context(
             CallServer(
                 sidelight.address, "--budget", str(settings.budget_milliseconds),
+                *(["--encoded"] if settings.bridge == "encoded" else []),
                 program=program, environment=environment,
             )
         )
@@ -123,7 +129,7 @@ def _measure(ana: Participant, ben: Participant, settings: Settings, begin: floa
             frames += len(seen)
             part += delays(shot[sender.name], seen)
         parts.append(part)
-        if settings.bridge == "sidelight":
+        if settings.is_own:
             shares += [_share(each) for each in (ana, ben)]
     total = sum(parts, Delays((), 0))
     dropped: dict[str, int] = {}

@@ -1,7 +1,7 @@
 // Encodes and decodes video with the settings of the server and without it: the least work that a
 // session with encoded video can have.
 //
-//   codecs encode h264|vp8|vp9 WIDTHxHEIGHT BIT_RATE INPUT OUTPUT
+//   codecs encode h264|vp8|vp9 WIDTHxHEIGHT BIT_RATE LAYERS INPUT OUTPUT
 //   codecs decode h264|vp8|vp9 INPUT OUTPUT
 //
 // Raw video is I420 without gaps. An encoded stream has, for each frame, the number of bytes (32
@@ -39,19 +39,19 @@ static void report(int frames, double milliseconds) {
 static void encode(const char *codec, char **arguments) {
   int width = 0, height = 0;
   check(sscanf(arguments[0], "%dx%d", &width, &height) == 2, "a size is WIDTHxHEIGHT");
-  const int bit_rate = atoi(arguments[1]);
-  FILE *input = opened(arguments[2], "rb"), *output = opened(arguments[3], "wb");
+  const int bit_rate = atoi(arguments[1]), layers = atoi(arguments[2]);
+  FILE *input = opened(arguments[3], "rb"), *output = opened(arguments[4], "wb");
   const int is_h264 = !strcmp(codec, "h264"), is_vp9 = !strcmp(codec, "vp9");
   copenh264_encoder *h264 = NULL;
   cvpx_encoder *vpx = NULL;
   if (is_h264) {
     h264 = copenh264_encoder_create(&(copenh264_settings){
         .width = width, .height = height, .bit_rate = bit_rate, .frame_rate = 30,
-        .temporal_layers = 1, .complexity = 0, .is_bt709 = 1});
+        .temporal_layers = layers, .complexity = 0, .is_bt709 = 1});
   } else {
     vpx = cvpx_encoder_create(&(cvpx_settings){
         .is_vp9 = is_vp9, .width = width, .height = height, .bit_rate = bit_rate / 1000,
-        .frame_rate = 30, .temporal_layers = 1, .speed = is_vp9 ? 9 : 12, .is_bt709 = is_vp9});
+        .frame_rate = 30, .temporal_layers = layers, .speed = is_vp9 ? 9 : 12, .is_bt709 = is_vp9});
   }
   check(h264 || vpx, "the encoder cannot be created");
   const size_t luma = (size_t)width * height, chroma = luma / 4;
@@ -124,7 +124,7 @@ static void decode(const char *codec, char **arguments) {
 }
 
 int main(int count, char **arguments) {
-  if (count == 7 && !strcmp(arguments[1], "encode")) encode(arguments[2], arguments + 3);
+  if (count == 8 && !strcmp(arguments[1], "encode")) encode(arguments[2], arguments + 3);
   else if (count == 5 && !strcmp(arguments[1], "decode")) decode(arguments[2], arguments + 3);
   else check(0, "see the first lines of codecs.c");
   return 0;

@@ -59,12 +59,18 @@ extension FilterSession {
       case .dropped(let dropped)? where !dropped.output.isEmpty: self.receiveOutput(dropped)
       case .frame(let frame)?: try self.receive(frame, received.pixels)
       case .dropped(let dropped)?: self.receive(dropped)
-      // Changes of the encoder have no number.
+      case .accepted(let accepted)?
+      where self.flow.resolveEncoderChange(accepted.requestID, isAccepted: true): break
+      // A change of an encoder that a new connection repeats.
       case .accepted(let accepted)? where accepted.requestID == 0: break
       case .accepted(let accepted)?: self.flow.accept(AcceptedChange(accepted))
       case .applied(let applied)?:
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
-      case .error(let error)?: self.flow.reject(RejectedChange(error))
+      case .error(var error)?:
+        if self.flow.resolveEncoderChange(error.requestID, isAccepted: false) {
+          error.requestID = 0
+        }
+        self.flow.reject(RejectedChange(error))
       case .transitionEnded(let ended)?: self.flow.push(.transitionEnded(EndedTransition(ended)))
       case .state(let state)?:
         self.flow.record(

@@ -247,7 +247,15 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
       case .control(let control): unsent.controls.append(control)
       }
     }
-    if unsent.isKept { unsent.controls = [] } else { self.queue = [] }
+    if unsent.isKept {
+      unsent.controls = []
+      // A new connection begins with the newest settings of the encoders.
+      self.queue.removeAll { element in
+        if case .control(.setEncoder) = element { true } else { false }
+      }
+    } else {
+      self.queue = []
+    }
     // A decoder of the next connection has no pictures.
     if self.policy == .newestWins { self.missing = .start }
     return unsent

@@ -58,8 +58,7 @@ extension SessionFlow {
     /// Whether an iterator has claimed the events.
     var isIterated = false
     var changes: PipelineChangeLog
-    /// The changed settings of encoders, by the name of the output.
-    var encoders: [String: Sidelight_V1_SetEncoder] = [:]
+    var encoders = EncoderChangeLog()
     var fallbacks: FallbackPictureSource
     /// The shortest time between two requests for a key frame.
     static let keyFrameRequestInterval = Duration.milliseconds(500)

@@ -74,8 +74,11 @@ struct Session: Sendable {
     self.account = SchedulerAccount(number: number, scheduler: engine.processing.scheduler)
     self.rateLimiter = engine.admission.rateLimiter.limiter(of: caller.identity)
     self.callContext = callContext
+    // A worker that waits for an output must not stop the reader, which reads acknowledgements.
+    let holdsAll = options.dropPolicy == .neverDrop && !options.outputs.isEmpty
     self.mailbox = Mailbox(
-      depth: options.mailboxDepth, policy: options.dropPolicy, evictionPriority: \.evictionPriority)
+      depth: holdsAll ? max(options.mailboxDepth, options.framesInFlight) : options.mailboxDepth,
+      policy: options.dropPolicy, evictionPriority: \.evictionPriority)
     self.output = EncodedOutput(shape: options.output, encoder: options.encoder)
     self.emptyPipeline = try Self.emptyPipeline(engine)
     self.outputs = try Self.makeOutputs(options, catalogue, engine)

@@ -35,8 +35,8 @@ struct SessionReader: ~Copyable {
       processing: engine.processing, limits: engine.admission.frameLimits, ring: session.ring)
     self.admission = FrameAdmission(session: session)
     self.compiledPipelines = CompiledPipelineCache(
-      engine: engine, session: session.handle.number, options: session.options,
-      output: session.output)
+      engine: engine, session: session.handle.number, output: session.output,
+      allowsReduced: session.options.open.allowDegraded)
     self.rate = ControlRate(at: engine.clock.now())
     self.excess = ExcessFrames(at: engine.clock.now())
   }

@@ -61,13 +61,12 @@ struct SessionWriter {
     _ finished: FinishedFrame<OutgoingFrame>, to writer: SerialWriter
   ) async throws {
     var finished = finished
-    var byteCount = finished.byteCount
+    var encodedByteCount: Int?
     if case .unencoded(let picture, let outcome) = finished.payload.content {
       do {
         let encoded = try await self.video.picture(picture, of: finished, outcome)
         finished.payload.content = encoded.content
-        byteCount = encoded.byteCount
-        self.outcomes.countEncoded(byteCount: byteCount)
+        encodedByteCount = encoded.byteCount
       } catch let error as CancellationError {
         throw error
       } catch {
@@ -77,17 +76,19 @@ struct SessionWriter {
         return try await writer.write(self.message(of: run))
       }
     }
+    let (session, outcomes) = (self.session, self.outcomes)
     guard self.output != nil else {
+      encodedByteCount.map(outcomes.countEncoded)
       try await writer.write(self.message(of: finished))
       return finished.payload.span.end(finished: finished.disposition)
     }
-    let (session, isOverride) = (self.session, finished.payload.isOverride)
     var isWritten = false
     try await writer.write {
       // An operator may have forbidden the picture while other outputs were written.
-      guard isOverride || !session.handle.isOverridden else { return nil }
+      guard session.mayWrite(finished, from: outcomes) else { return nil }
       isWritten = true
-      session.rateLimiter.charge(byteCount: byteCount)
+      encodedByteCount.map(outcomes.countEncoded)
+      session.rateLimiter.charge(byteCount: encodedByteCount ?? finished.byteCount)
       return self.message(of: finished)
     }
     guard isWritten else {
@@ -127,6 +128,16 @@ struct SessionWriter {
       self.session.ring?.transfer(slot, sequence: finished.sequence)
     }
     return frame.message(storedIn: self.callMessages)
+  }
+}
+
+extension Session {
+  /// Returns whether a finished frame may still be written: an operator has not forbidden it since it
+  /// was taken from its queue.
+  func mayWrite(
+    _ frame: FinishedFrame<OutgoingFrame>, from outcomes: FrameOutcomeQueue
+  ) -> Bool {
+    outcomes.mayWrite(frame) && (frame.payload.isOverride || !self.handle.isOverridden)
   }
 }
 

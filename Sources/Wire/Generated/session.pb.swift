@@ -1164,9 +1164,10 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
 ///
 /// The pipeline of the session filters a frame once, and every output starts with that result. Its
 /// messages are `frame` and `dropped` with its name; they return no credit. Every frame that comes
-/// back in the session has one outcome in every output, in order, except for frames beyond
-/// `max_fps`. An output that is slower than the frames loses its oldest waiting one as SUPERSEDED or
-/// OUTPUT_SUPERSEDED; the session and the other outputs do not wait for it, except under NEVER_DROP.
+/// back in the session has one outcome in every output, in order, except for frames beyond `max_fps`,
+/// and frames that arrive while 256 outcomes of the output wait for an acknowledgement. An output
+/// that is slower than the frames drops the oldest waiting one as OUTPUT_SUPERSEDED, also if it has
+/// `must_process`; the session and the other outputs do not wait for it, except under NEVER_DROP.
 ///
 /// The picture equals the result of a session with this pipeline and `output` to which the session's
 /// result is sent. During an operator's override an output shows the operator's pipeline without its

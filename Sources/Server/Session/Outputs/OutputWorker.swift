@@ -20,8 +20,8 @@ struct OutputWorker: ~Copyable {
     self.output = output
     self.runner = PlanRunner(session)
     self.compiledPipelines = CompiledPipelineCache(
-      engine: session.engine, session: session.handle.number, options: session.options,
-      output: output.encoded)
+      engine: session.engine, session: session.handle.number, output: output.encoded,
+      allowsReduced: false)
   }
 
   /// Runs until the mailbox is finished and empty, or the task is cancelled. Then the outcome queue
@@ -38,7 +38,12 @@ struct OutputWorker: ~Copyable {
   }
 
   /// A result that was taken, and its picture, or the error.
-  private typealias Attempt = (job: SessionOutput.Job, picture: Result<OutgoingPicture, any Error>)
+  private struct Attempt: Sendable {
+    var job: SessionOutput.Job
+    /// The time at which the work on it began.
+    var started: Duration
+    var picture: Result<OutgoingPicture, any Error>
+  }
 
   /// Compiles the pipeline for a result, and filters the newest result with it, unless that one
   /// needs another pipeline.
@@ -54,8 +59,8 @@ struct OutputWorker: ~Copyable {
       let compiled = try await self.compiledPipelines.compiledPipeline(for: pipeline, first.form)
       let cost = compiled.cost.work ?? self.lastCost.work
       scheduler.recordArrival(work: cost ?? .zero, session: number)
-      let (output, filter) = (self.output, Filter(runner: self.runner, clock: self.clock))
-      let lastCost = self.lastCost
+      let (output, clock, lastCost) = (self.output, self.clock, self.lastCost)
+      let filter = Filter(runner: self.runner, clock: clock)
       attempt = try await scheduler.withTurn(
         session: number,
         deadline: first.frame.deadline ?? first.frame.received + SessionWorker.defaultBudget,
@@ -65,18 +70,19 @@ struct OutputWorker: ~Copyable {
           job.form == first.form && job.frame.activePipeline.isOverride == isOverride
         }
         guard let job else { return nil }
+        let started = clock.now()
         do {
           let (picture, work) = try await filter.run(compiled, on: job, bands, meter)
           lastCost.record(work)
-          return (job, .success(picture))
+          return Attempt(job: job, started: started, picture: .success(picture))
         } catch {
-          return (job, .failure(error))
+          return Attempt(job: job, started: started, picture: .failure(error))
         }
       }
     } catch {
       // The turn was not granted.
       guard !Task.isCancelled, let job = self.output.mailbox.take() else { return }
-      attempt = (job, .failure(error))
+      attempt = Attempt(job: job, started: self.clock.now(), picture: .failure(error))
     }
     guard let attempt, !Task.isCancelled else { return }
     self.conclude(attempt)
@@ -85,7 +91,7 @@ struct OutputWorker: ~Copyable {
   private func conclude(_ attempt: Attempt) {
     let job = attempt.job
     switch attempt.picture {
-    case .success(let picture): self.finish(job, picture)
+    case .success(let picture): self.finish(job, picture, started: attempt.started)
     case .failure(let expired as WorkerPassObserver.Expired):
       self.output.drop(job, Drop(reason: .lateInPipeline, stage: expired.stage))
     case .failure(let error):
@@ -101,25 +107,29 @@ struct OutputWorker: ~Copyable {
     }
   }
 
-  private func finish(_ job: SessionOutput.Job, _ picture: OutgoingPicture) {
+  private func finish(
+    _ job: SessionOutput.Job, _ picture: OutgoingPicture, started: Duration
+  ) {
     let frame = job.frame
     let isOverride = frame.activePipeline.isOverride
     guard isOverride || !self.session.handle.isOverridden else {
       return self.output.drop(job, Drop(reason: .outputSuperseded, stage: .outbox))
     }
-    let now = self.clock.now()
-    let neverDrops = self.session.options.dropPolicy == .neverDrop
+    let timing = Sidelight_V1_FrameTiming.with {
+      $0.queueUs = (started - frame.received).wireMicroseconds
+      $0.processUs = (self.clock.now() - started).wireMicroseconds
+    }
+    let mustStay = self.session.options.dropPolicy == .neverDrop || frame.message.mustProcess
     self.output.outcomes.resolve(
       job.arrival,
       finished: FinishedFrame(
         sequence: frame.message.sequence,
         disposition: job.disposition,
         revision: frame.activePipeline.revision, byteCount: picture.byteCount,
-        deadline: frame.deadline, mustStay: neverDrops,
+        deadline: frame.deadline, mustStay: mustStay,
         payload: OutgoingFrame(
           content: picture.content,
-          timing: .with { $0.processUs = (now - frame.received).wireMicroseconds },
-          received: frame.received, isOverride: isOverride, span: frame.span)))
+          timing: timing, received: frame.received, isOverride: isOverride, span: frame.span)))
   }
 }
 

@@ -47,7 +47,7 @@ final class SessionOutput: Sendable {
   let maxFPS: Double?
   /// The requested form of the output's results.
   let encoded: EncodedOutput
-  let mailbox = Mailbox<Job>()
+  let mailbox = Mailbox<Job>(evictionPriority: \.frame.evictionPriority)
   let outcomes: Session.FrameOutcomeQueue
   private let schedule: Mutex<Schedule?>
 
@@ -67,8 +67,7 @@ final class SessionOutput: Sendable {
     self.schedule = Mutex(output.maxFPS.map { Schedule(maxFPS: $0) })
   }
 
-  /// Offers a result, which displaces the one that waits. Leaves out frames beyond the frame rate,
-  /// and frames of a client that has left its limit of outcomes unacknowledged.
+  /// Offers a result, which displaces the one that waits. Leaves out frames beyond the frame rate.
   ///
   /// - Parameters:
   ///   - picture: The result.
@@ -77,24 +76,30 @@ final class SessionOutput: Sendable {
     _ frame: IncomingFrame, _ picture: IncomingPicture, _ outcome: Sidelight_V1_FilteredFrame,
     _ disposition: FrameDisposition
   ) {
-    guard self.admits(frame), self.outcomes.hasCapacity else { return }
+    guard self.admits(frame) else { return }
+    let isFull = !self.outcomes.hasCapacity
+    let arrival = self.outcomes.reserve(sequence: frame.message.sequence, byteCount: 0).arrival
+    guard !isFull else {
+      // The client does not read. Drops in a row for one reason are one notice.
+      return self.outcomes.resolve(
+        arrival, dropped: Drop(reason: .outputSuperseded, stage: .outbox))
+    }
     var form = picture.form
     form.coding = frame.picture.form.coding
+    var outcome = outcome
+    outcome.output = self.name
+    if case .video = frame.picture { outcome.reencoded = disposition == .passedThrough }
     var frame = frame
     frame.picture = picture
     frame.samples = nil
-    var outcome = outcome
-    outcome.output = self.name
     let job = Job(
-      arrival: self.outcomes.reserve(sequence: frame.message.sequence, byteCount: 0).arrival,
-      frame: frame, form: form, outcome: outcome, disposition: disposition)
+      arrival: arrival, frame: frame, form: form, outcome: outcome, disposition: disposition)
     for displaced in self.mailbox.offerAtOnce(job) {
-      // Drops in a row for one reason are one notice.
       self.drop(
         displaced.element,
-        displaced.reason == .draining
-          ? Drop(reason: .draining, stage: .mailbox)
-          : Drop(reason: .outputSuperseded, stage: .outbox))
+        displaced.reason == .superseded
+          ? Drop(reason: .outputSuperseded, stage: .outbox)
+          : Drop(reason: displaced.reason, stage: .mailbox))
     }
   }
 

@@ -37,13 +37,13 @@ struct CompiledPipelineCache: ~Copyable {
   private let cost = CostEstimate(priorWork: .milliseconds(1))
   private var entries: [Entry] = []
 
-  init(engine: Engine, session: UInt64, options: SessionOptions, output: EncodedOutput) {
+  init(engine: Engine, session: UInt64, output: EncodedOutput, allowsReduced: Bool) {
     self.compiler = engine.compiler
     self.processing = engine.processing
     self.clock = engine.clock
     self.session = session
     self.output = output
-    self.allowsReduced = options.open.allowDegraded
+    self.allowsReduced = allowsReduced
   }
 
   /// Returns the compiled pipeline for pictures of a form. Compiles a missing one when the

@@ -100,7 +100,7 @@ extension OutcomeQueue {
       -> Payload?
     {
       guard let index = self.pendingIndex(of: arrival) else { return nil }
-      guard frame.revision.number >= self.minRevision else {
+      guard self.mayWrite(frame) else {
         self.drop(
           at: index, Drop(reason: .outputSuperseded, stage: .outbox), lateness: .zero)
         return frame.payload
@@ -275,6 +275,11 @@ extension OutcomeQueue {
     package mutating func countEncoded(byteCount: Int, at now: Duration) {
       self.counts.bytesOut += UInt64(byteCount)
       self.window.recordEncoded(byteCount: byteCount, at: now)
+    }
+
+    /// Returns whether no later revision has discarded the picture of a frame.
+    package func mayWrite(_ frame: FinishedFrame<Payload>) -> Bool {
+      frame.revision.number >= self.minRevision
     }
 
     /// Returns whether a frame has no outcome yet.

@@ -91,6 +91,12 @@ package final class OutcomeQueue<Payload: Sendable, Control: Sendable>: Sendable
     self.change { $0.resolve(arrival, dropped: drop, lateness: lateness) }
   }
 
+  /// Returns whether a frame that was taken may still be written: no later revision has discarded
+  /// its picture.
+  package func mayWrite(_ frame: FinishedFrame<Payload>) -> Bool {
+    self.state.withLock { $0.machine.mayWrite(frame) }
+  }
+
   /// Drops a frame that was taken to be written.
   ///
   /// - Returns: The notice to write instead.

@@ -21,7 +21,17 @@ from ._aio_waiter import Waiter
 from ._channel import Endpoint, error_of_call
 from ._core.delivery import Pending
 from ._core.face import CLOSE_TIMEOUT, METHOD, ChangeBase, SessionBase, now
-from ._core.machine import ANALYSIS, CAPACITY, EVENT, FINISHED, MESSAGE, OPENED, OUTCOME, OUTPUT, OVER
+from ._core.machine import (
+    ANALYSIS,
+    CAPACITY,
+    EVENT,
+    FINISHED,
+    MESSAGE,
+    OPENED,
+    OUTCOME,
+    OUTPUT,
+    OVER,
+)
 from ._core.options import SessionOptions
 from ._packets import FrameLike
 from ._tracing import current_traceparent
@@ -331,6 +341,9 @@ class Session(SessionBase[Change]):
         Never waits under "newest_wins": without a credit the frame replaces the one that waits. The
         other policies wait until no other frame waits. Do not change the picture before its
         outcome. Without a reader of `outcomes()`, no more frames are sent than the server grants.
+
+        - `frame`: A picture, or a packet of a stream of PyAV. A few frames of encoded video wait
+          instead of replacing each other, because they depend on each other; see `KeyFrameNeeded`.
         """
         task = asyncio.current_task()
         if task is not None and task not in self._senders:

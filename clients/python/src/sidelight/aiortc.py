@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple
 
 from aiortc import rtp
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
@@ -25,6 +26,8 @@ __all__ = ["BridgeStats", "FilteredTrack"]
 
 #: The limits of an encoder's bit rate.
 _LOWEST, _HIGHEST = 20_000, 100_000_000
+#: The seconds for which an estimate counts; peers send about one per second.
+_ESTIMATE_SECONDS = 5
 _I420 = ("yuv420p", "yuvj420p")
 
 
@@ -76,6 +79,8 @@ class FilteredTrack(MediaStreamTrack):
         self._bridge: NewestWins[Any, _Time] = NewestWins(
             session, track.recv, (MediaStreamError,), self._convert
         )
+        #: The time and the bit rate of the last estimate of a sender's peer.
+        self._estimates: Dict[int, Tuple[float, int]] = {}
         self._draining: Optional[asyncio.Task[None]] = None
         try:
             asyncio.get_running_loop()
@@ -103,7 +108,7 @@ class FilteredTrack(MediaStreamTrack):
         if self.readyState != "live":
             raise MediaStreamError
         try:
-            outcome, time = await self._bridge.next()
+            outcome, times = await self._bridge.next()
         except EndOfFrames:
             self.stop()
             raise MediaStreamError from None
@@ -115,17 +120,18 @@ class FilteredTrack(MediaStreamTrack):
             image = outcome.image
             if isinstance(image, EncodedImage):
                 frame = av.packet(image)
-                frame.dts = time.pts
+                frame.dts = times.pts
             else:
                 frame = av.video_frame(image)
-        frame.pts = time.pts
-        if time.time_base is not None:
-            frame.time_base = time.time_base
+        frame.pts = times.pts
+        if times.time_base is not None:
+            frame.time_base = times.time_base
         return frame
 
     def follow(self, sender: RTCRtpSender) -> None:
         """Hands the requests of a sender's peer to the session's encoder: key frames (PLI, FIR) and
-        the estimated bit rate (REMB). For a session whose results are encoded.
+        the estimated bit rate (REMB), of several peers the lowest. For a session whose results are
+        encoded.
 
             track.follow(connection.addTrack(track))
 
@@ -138,15 +144,18 @@ class FilteredTrack(MediaStreamTrack):
                 if packet.fmt in (rtp.RTCP_PSFB_PLI, rtp.RTCP_PSFB_FIR):
                     self._session.request_key_frame()
                 elif packet.fmt == rtp.RTCP_PSFB_APP:
-                    self._follow_estimate(packet.fci)
+                    self._follow_estimate(sender, packet.fci)
             await handle(packet)
 
         setattr(sender, "_handle_rtcp_packet", handle_and_follow)  # noqa: B010
 
-    def _follow_estimate(self, fci: bytes) -> None:
+    def _follow_estimate(self, sender: RTCRtpSender, fci: bytes) -> None:
+        now = time.monotonic()
         try:
-            estimate, _ = rtp.unpack_remb_fci(fci)
-            self._session.set_encoder(bit_rate=max(_LOWEST, min(estimate, _HIGHEST)))
+            self._estimates[id(sender)] = now, rtp.unpack_remb_fci(fci)[0]
+            # A peer that has left sends none.
+            recent = [each for at, each in self._estimates.values() if now - at < _ESTIMATE_SECONDS]
+            self._session.set_encoder(bit_rate=max(_LOWEST, min(*recent, _HIGHEST)))
         except (ValueError, SidelightError):
             pass  # Another message, or a session that is over.
 
@@ -176,17 +185,17 @@ class FilteredTrack(MediaStreamTrack):
                 pass
 
     def _convert(self, source: Any) -> Tuple[Frame, _Time]:
-        time = _Time(source.pts, source.time_base)
+        times = _Time(source.pts, source.time_base)
         if is_packet(source):
-            return frame_of_packet(source), time
+            return frame_of_packet(source), times
         if source.format.name not in _I420:
             source = source.reformat(format="yuv420p")
         color = av.color_of(source)
         frame = self._session.frame(source.width, source.height, "i420", color=color)
         av.copy_into(frame.image, source)
-        if time.pts is not None and time.time_base is not None:
-            frame.capture_time_ns = round(time.pts * Fraction(time.time_base) * 1_000_000_000)
-        return frame, time
+        if times.pts is not None and times.time_base is not None:
+            frame.capture_time_ns = round(times.pts * Fraction(times.time_base) * 1_000_000_000)
+        return frame, times
 
 
 async def _discard(track: MediaStreamTrack) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 pytest.importorskip("av")
@@ -58,11 +60,11 @@ def test_a_missing_key_frame_is_requested_from_the_encoder(running_server):
     encoder = Encoder("vp8")
     encoder.packet()
     with player(running_server, "vp8") as running:
-        requests = []
+        requested = threading.Event()
 
         def see(pad, info):
             if GstVideo.video_event_is_force_key_unit(info.get_event()):
-                requests.append(info.get_event())
+                requested.set()
             return Gst.PadProbeReturn.OK
 
         pad = running.source.get_static_pad("src")
@@ -70,7 +72,7 @@ def test_a_missing_key_frame_is_requested_from_the_encoder(running_server):
         running.push(bytes(encoder.packet()))
         dropped = running.message(Gst.MessageType.ELEMENT, "sidelight-dropped")
         assert dropped.get_structure().get_value("reason") == "not_decodable"
-        assert len(requests) == 1
+        assert requested.wait(SECONDS)
         running.push(bytes(encoder.packet(is_key_frame=True)))
         assert pull(running, "vp8").is_key_frame
 
