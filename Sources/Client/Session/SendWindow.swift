@@ -234,7 +234,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// Records that the connection is lost. If frames may be dropped, the queue is not kept for the
   /// next connection.
-  package mutating func close() -> UnsentMessages {
+  ///
+  /// - Parameter isRepeated: Returns whether a new connection begins with a newer message than this.
+  package mutating func close(
+    discarding isRepeated: (Control) -> Bool = { _ in false }
+  ) -> UnsentMessages {
     self.link = .none
     self.urgent = []
     self.acknowledgement = nil
@@ -249,9 +253,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     }
     if unsent.isKept {
       unsent.controls = []
-      // A new connection begins with the newest settings of the encoders.
       self.queue.removeAll { element in
-        if case .control(.setEncoder) = element { true } else { false }
+        if case .control(let control) = element { isRepeated(control) } else { false }
       }
     } else {
       self.queue = []
