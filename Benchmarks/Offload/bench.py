@@ -4,18 +4,24 @@ Run it with `make bench PART=offload`.
 """
 
 import argparse
+import re
+import resource
 import statistics
 import subprocess
 import sys
+import tempfile
+import urllib.request
 from dataclasses import replace
 from pathlib import Path
-
+from resource import RUSAGE_CHILDREN
 
 from sidelight_testing import link_stream
 from sidelight_testing.cuts import cut_python_client, cut_swift_client
 from sidelight_testing.link import ADDRESSES, SERVER, Conditions, Link, LinkUnavailable
+from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.machine import Machine
-from sidelight_testing.server import Server
+from sidelight_testing.process import cpu_seconds
+from sidelight_testing.server import Server, binary
 
 FRAME_RATE = 30
 # The direction to the server has room: the congestion control of this client is the system's.
@@ -112,6 +118,68 @@ def cuts(runs: int) -> str:
     return table(["client", "median", "slowest"], lines)
 
 
+def costs(seconds: float) -> str:
+    """Bytes and processor time of a frame that a device on one core offloads."""
+    lines = []
+    for size, rate in (("640x360", 1_000_000), ("1280x720", 2_500_000)):
+        with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
+            video = Path(folder) / "in.y4m"
+            make_camera(video, size, seconds)
+            for codec in ("raw", "h264", "vp8", "vp9"):
+                lines.append([f"{size}, {codec}", *cost(video, codec, rate)])
+    header = ["pictures", "kB up", "kB down", "ms, device", "ms, server", "round trip"]
+    return table(header, lines)
+
+
+def make_camera(path: Path, size: str, seconds: float) -> None:
+    """Writes a video of a camera that pans over a photograph, with noise."""
+    width, _, height = size.partition("x")
+    pan = (
+        f"scale=2*{width}:-2,crop={width}:{height}:40+t*12:60+t*8,noise=alls=5:allf=t,"
+        "format=yuv420p"
+    )
+    subprocess.run(
+        [
+            *("ffmpeg", "-nostdin", "-loglevel", "error", "-loop", "1", "-r", str(FRAME_RATE)),
+            *("-t", str(seconds), "-i", REPOSITORY / "Examples/media/office.jpg", "-vf", pan, path),
+        ],
+        check=True)
+
+
+def cost(video: Path, codec: str, rate: int) -> list[str]:
+    """Sends a video, as samples or encoded, at its own rate."""
+    with Server("--admin", "127.0.0.1:0") as server:
+        address = server.addresses["tcp"]
+        if codec == "raw":
+            look = "sepiaTone(intensity: 0.8), vignette(intensity: 1)"
+            command = [
+                *(binary(), "stream", video, "-", "--realtime", "--server", address, "-p", look)]
+        else:
+            command = [binary().parent / "offload-device", address, video, str(rate), codec]
+        before, children = cpu_seconds(server.process), resource.getrusage(RUSAGE_CHILDREN)
+        done = subprocess.run(
+            ["taskset", "-c", "0", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            check=True)
+        after = resource.getrusage(RUSAGE_CHILDREN)
+        at_server = cpu_seconds(server.process) - before
+        with urllib.request.urlopen(
+            f"http://{server.addresses['admin']}/metrics", timeout=60
+        ) as answer:
+            metrics = answer.read().decode()
+    said = (done.stderr if codec == "raw" else done.stdout).decode().splitlines()[-1]
+    shown = int(re.search(r"(\d+) (?:filtered|shown)", said)[1])
+    latency = re.search(r"p50 (\S+),|, (\d+) ms", said)
+    at_device = sum(getattr(after, field) - getattr(children, field) for field in ("ru_utime", "ru_stime"))
+    up, down = (
+        int(re.search(rf'sidelight_frame_bytes_total{{direction="{way}"}} (\d+)', metrics)[1])
+        for way in ("in", "out"))
+    return [
+        *(f"{each / shown / 1000:.1f}" for each in (up, down)),
+        *(f"{each / shown * 1000:.1f}" for each in (at_device, at_server)),
+        f"{float(latency[1] or latency[2]):.0f}",
+    ]
+
+
 PAGE = """# Sessions over bad links
 
 Written by `make bench PART=offload`. {machine}
@@ -119,6 +187,14 @@ Written by `make bench PART=offload`. {machine}
 An emulated link between two network namespaces, with a round trip of 50 ms and a queue of 64 KiB.
 Times are milliseconds from a frame's capture until its result has arrived, unless they say otherwise.
 
+## Costs
+
+`offload-device` of `Examples`, on one core, offloads a camera of {frame_rate} pictures per second
+through `sepiaTone, vignette` over loopback; the server has the others. H.264, VP8 and VP9 have 1 and
+2.5 Mbit/s. Kilobytes and milliseconds of processor time are for a picture; the device encodes,
+sends, receives and decodes it.
+
+{costs}
 ## Lost packets
 
 JPEG frames of 320x180, {frame_rate} per second, through `colorControls`; results have 2.3 Mbit/s, the
@@ -141,11 +217,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=["costs"], help="print one section")
     arguments = parser.parse_args()
     seconds, runs = (6, 1) if arguments.quick else (20, 5)
+    if arguments.only:
+        return print(costs(seconds))
     try:
         page = PAGE.format(
-            machine=Machine.now(), frame_rate=FRAME_RATE, runs=runs, losses=losses(seconds),
+            machine=Machine.now(), frame_rate=FRAME_RATE, runs=runs, costs=costs(seconds), losses=losses(seconds),
             changes=changes(seconds / 2), cuts=cuts(runs))
     except LinkUnavailable as error:
         sys.exit(f"network namespaces or TUN devices are not permitted: {error}")
