@@ -182,6 +182,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return self.outstanding < limit
   }
 
+  /// Whether an offered frame is sent at once.
+  package var sendsAtOnce: Bool {
+    self.link == .open && !self.isFinished && self.waitingFrameIndex == nil && self.hasCredit
+  }
+
   /// Refuses further frames and messages; waiting ones are still sent.
   package mutating func finish() {
     self.isFinished = true
