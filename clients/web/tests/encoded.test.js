@@ -154,6 +154,55 @@ test("the encoder's settings and key frames are requested from the server", asyn
   assert.equal((await changed).revision, 1);
 });
 
+test("results are acknowledged when their loop reads them, or else when they arrive", async (
+  context) => {
+  const { session, send } = await open(context, { outputWindow: 64 });
+  const acknowledged = () => TestSocket.last.received.flatMap(({ ack }) => ack?.sequence ?? []);
+  send("key", "delta");
+  filtered(1);
+  assert.deepEqual(acknowledged(), [1]);
+  const outcomes = session.outcomes();
+  filtered(2);
+  assert.deepEqual(acknowledged(), [1]);
+  assert.equal((await outcomes.next()).value.sequence, 2);
+  assert.deepEqual(acknowledged(), [1, 2]);
+  const next = outcomes.next();
+  send("delta", "delta");
+  filtered(3);
+  assert.equal((await next).value.sequence, 3);
+  assert.deepEqual(acknowledged(), [1, 2, 3]);
+  filtered(4);
+  await outcomes.return();
+  assert.deepEqual(acknowledged(), [1, 2, 3, 4]);
+  send("delta");
+  session.finish();
+  filtered(5);
+  // The client's side has ended.
+  assert.deepEqual(acknowledged(), [1, 2, 3, 4]);
+});
+
+test("results are not acknowledged without a window", async (context) => {
+  const { send } = await open(context);
+  send("key");
+  filtered(1);
+  assert.ok(TestSocket.last.received.every(({ ack }) => !ack));
+});
+
+test("sessions whose results may be encoded have a window", (context) => {
+  install(context);
+  for (const [options, window] of [
+    [{}, 64], [{ output: { format: "VP8" } }, 64], [{ output: { width: 320 } }, 64],
+    [{ outputWindow: 3 }, 3], [{ outputWindow: 0 }, 0], [{ output: { format: "JPEG" } }, 0],
+    [{ dropPolicy: "NEVER_DROP" }, 0], [{ analysisOnly: true }, 0],
+    [{ outputs: [{ name: "small" }] }, 0],
+  ]) {
+    connect().open(options);
+    TestSocket.last.readyState = TestSocket.OPEN;
+    TestSocket.last.onopen();
+    assert.equal(TestSocket.last.received[0].open.outputWindow, window, JSON.stringify(options));
+  }
+});
+
 test("a connection passes the request for a key frame on", async (context) => {
   install(context);
   const connection = new Connection(connect(), {}, () => "sepiaTone");
