@@ -26,6 +26,7 @@ from ..outcomes import Dropped, DropReason, DropStage
 from ..v1 import session_pb2
 from .changes import ChangeLog, ChangeRecord, Entry
 from .delivery import ABANDONED, Delivery, Pending
+from .encoders import EncoderLog, merge
 from .fallback import Fallback, FallbackPolicy
 from .frames import info_of
 from .notices import Notices
@@ -58,8 +59,8 @@ class SessionMachine:
         self.delivery = Delivery()
         self.changes = ChangeLog(options.select, options.resume_token)
         self.references = References()
-        #: The changed settings of the encoder, which the next connection sends too.
-        self.encoder: Optional[EncoderChange] = None
+        #: The changed settings of encoders, with which the next connection begins.
+        self.encoders = EncoderLog()
         #: The values for the application's encoder; `None` if it does not ask for them.
         self.rates: Optional[RateController] = None
         self._announced_target: Optional[EncoderTarget] = None
@@ -346,15 +347,17 @@ class SessionMachine:
         window = self.window
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("changes"))
-        merged = session_pb2.SetEncoder()
-        if self.encoder is not None:
-            merged.CopyFrom(self.encoder.message)
-        merged.MergeFrom(change)
-        request = EncoderChange(merged)
-        if not window.replace_last(request) and window.link == OPEN:
+        if not self.encoders.complete(change):
+            return
+        last = window.last_encoder_change
+        if last is not None and last.message.output == change.output:
+            merge(last.message, change)
+            return
+        is_open = window.link == OPEN
+        if is_open:
             window.require_space()
-            window.push(request)
-        self.encoder = request
+            window.push(EncoderChange(change))
+        self.encoders.record(change, is_open)
 
     def request_key_frame(self) -> None:
         """Requests a key frame of the results. A new connection begins with one."""
