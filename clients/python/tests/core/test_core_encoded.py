@@ -1,7 +1,7 @@
 """Encoded video in front of the socket, without a server."""
 
 import pytest
-from support.unconnected import Unconnected
+from support.unconnected import Answer, Unconnected
 
 from sidelight import (
     Dropped,
@@ -350,6 +350,36 @@ def test_a_request_for_a_key_frame_overtakes_frames_and_is_sent_once():
     session.machine.request_key_frame()
     session.machine.request_key_frame()
     assert [each.WhichOneof("kind") for each in session.written()] == ["request_key_frame"]
+
+
+def encoded_result(session, sequence, data=DELTA):
+    frame = session_pb2.FilteredFrame(sequence=sequence, disposition=1)
+    frame.image.format, frame.image.width, frame.image.height, frame.image.inline = 19, 64, 48, data
+    session.reply(frame=frame)
+
+
+def kinds(session):
+    return [each.WhichOneof("kind") for each in session.written()]
+
+
+def test_a_result_that_is_not_wanted_any_more_breaks_the_stream_with_a_request():
+    session = opened(capacity=3)
+    answers = [Answer() for _ in range(3)]
+    pending = [session.send(vp8(DELTA if n else KEY), each) for n, each in enumerate(answers)]
+    session.written()
+    assert session.machine.abandon(pending[0]) is False
+    encoded_result(session, 1)
+    assert kinds(session) == ["request_key_frame"]
+    # A picture that others do not depend on.
+    session.machine.abandon(pending[1])
+    session.filtered(2)
+    assert kinds(session) == []
+    # One that comes just before it is given up.
+    encoded_result(session, 3)
+    assert session.machine.abandon(pending[2]) is True
+    session.machine.discard(answers[2].value)
+    assert kinds(session) == ["request_key_frame"]
+    assert not answers[0].values and not answers[1].values
 
 
 def test_encoded_results_are_acknowledged():

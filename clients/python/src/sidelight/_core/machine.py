@@ -34,7 +34,7 @@ from .options import SessionOptions
 from .reconnect import Reconnector
 from .rates import RateController
 from .references import References, encoded
-from .replies import client_outcome
+from .replies import client_outcome, is_encoded_result
 from .window import OPEN, EncoderChange, PauseRequest, Window
 
 _REQUEST_KEY_FRAME = session_pb2.ClientMessage(
@@ -215,10 +215,21 @@ class SessionMachine:
         """Whether a frame was sent and has no outcome."""
         return len(self.pending) > len(self.window.waiting)
 
-    def abandon(self, pending: Pending) -> None:
-        """Records that an outcome is no longer wanted."""
+    def abandon(self, pending: Pending) -> bool:
+        """Records that an outcome is no longer wanted; returns whether there is one already, which
+        the caller discards."""
+        if pending.frame is None:
+            return True
         if pending.waiter is not None:
             pending.waiter = ABANDONED
+        return False
+
+    def discard(self, outcome: Any) -> None:
+        """Releases an outcome that its caller did not take. Without a result of encoded video the
+        later ones cannot be decoded, so a key frame is requested."""
+        if is_encoded_result(outcome):
+            self.request_key_frame()
+        outcome.release()
 
     def take_outcome(self) -> Any:
         """Returns the next outcome in order; `None` if there is none now."""
@@ -252,7 +263,10 @@ class SessionMachine:
         waiter = pending.waiter
         if waiter is not None:
             self._return_credit(pending)
-            self._effects.append((waiter, outcome))
+            if waiter is ABANDONED:
+                self.discard(outcome)
+            else:
+                self._effects.append((waiter, outcome))
             return
         pending.outcome = outcome
         if self._discards:
