@@ -320,9 +320,13 @@ class Session(SessionBase[Change]):
 
     def _abandon(self, pending: Pending, waiter: Waiter) -> None:
         """Discards an outcome that is no longer wanted."""
-        self._update(self._machine.abandon, pending)
-        if not waiter.future.cancel() and not waiter.future.cancelled():
-            waiter.future.result().release()
+        is_settled = self._update(self._machine.abandon, pending)
+        waiter.future.cancel()
+        if not waiter.future.cancelled():
+            self._update(self._machine.discard, waiter.future.result())
+        elif is_settled:
+            # It came between the cancellation of the task and this call, and is released.
+            self._update(self._machine.request_key_frame)
 
     def filter_all(
         self, frames: Union[AsyncIterable[FrameLike], Iterable[FrameLike]]

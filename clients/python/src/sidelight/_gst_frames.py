@@ -29,6 +29,7 @@ __all__ = [
     "VideoFormat",
     "encoded_image",
     "format_of_caps",
+    "is_key_frame",
     "read_into",
     "replace",
     "write_from",
@@ -124,6 +125,11 @@ def encoded_image(buffer: Any, codec: PixelFormat) -> EncodedImage:
     is_droppable = buffer.has_flags(Gst.BufferFlags.DROPPABLE)
     content = buffer.extract_dup(0, buffer.get_size())
     return EncodedImage(codec, content, is_disposable=True if is_droppable else None)
+
+
+def is_key_frame(image: Image) -> bool:
+    """Whether a result can be decoded without the ones before it."""
+    return not isinstance(image, EncodedImage) or image.is_key_frame
 
 
 def replace(buffer: Any, image: Image) -> None:

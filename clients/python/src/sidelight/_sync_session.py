@@ -277,16 +277,22 @@ class Session(SessionBase[Change]):
                 outcome: Outcome = waiter.value
                 return outcome
         except BaseException:
-            self._abandon(pending, waiter)
+            self._discard(pending, waiter)
             raise
         if self._abandon(pending, waiter):
             return waiter.value  # type: ignore[no-any-return]
         raise DeadlineExceeded(f"frame {pending.sequence} has no outcome after {timeout:g} s")
 
     def _abandon(self, pending: Pending, waiter: Waiter) -> bool:
-        """Discards an outcome that is no longer wanted; returns whether it came meanwhile."""
-        self._update(self._machine.abandon, pending)
-        return waiter.wait(0)
+        """Gives up an outcome; returns whether it came meanwhile."""
+        if not self._update(self._machine.abandon, pending):
+            return False
+        return waiter.wait()  # Another thread is about to resolve it.
+
+    def _discard(self, pending: Pending, waiter: Waiter) -> None:
+        """Discards an outcome that is no longer wanted."""
+        if self._abandon(pending, waiter):
+            self._update(self._machine.discard, waiter.value)
 
     def filter_all(self, frames: Iterable[FrameLike]) -> Iterator[Outcome]:
         """Sends frames and yields their outcomes, in order.

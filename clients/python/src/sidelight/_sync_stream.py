@@ -41,7 +41,7 @@ def filter_all(session: Any, frames: Iterable[Any]) -> Iterator[Outcome]:
                 waiter = Waiter()
                 pending = session._offer(frame, waiter)
                 if not put((pending, waiter)):
-                    session._abandon(pending, waiter)
+                    session._discard(pending, waiter)
                     return
         except BaseException as failure:  # Raised to the caller, after the outcomes.
             error = failure
@@ -67,4 +67,4 @@ def filter_all(session: Any, frames: Iterable[Any]) -> Iterator[Outcome]:
         while not waiting.empty():
             item = waiting.get_nowait()
             if isinstance(item, tuple):
-                session._abandon(*item)
+                session._discard(*item)

@@ -142,6 +142,8 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
         self._session: Optional[Session] = None
         self._video: Union[VideoFormat, EncodedFormat, None] = None
         self._key_frame_requests = 0
+        #: Whether a result is missing, so that those up to the next key frame cannot be decoded.
+        self._needs_key_frame = False
         self._probe: Optional[int] = None
         self._last_stats: Any = None
 
@@ -222,7 +224,14 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
 
     def do_transform_ip(self, buffer: Any) -> Any:
         """Filters a buffer in place."""
-        from ._gst_frames import VideoFormat, encoded_image, read_into, replace, write_from
+        from ._gst_frames import (
+            VideoFormat,
+            encoded_image,
+            is_key_frame,
+            read_into,
+            replace,
+            write_from,
+        )
         from .errors import DeadlineExceeded, SidelightError
         from .images import Frame
         from .outcomes import Dropped, PassedThrough
@@ -250,13 +259,18 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                     reason, stage = outcome.reason.name.lower(), outcome.stage.name.lower()
                     return self._dropped(buffer, reason, stage, outcome.late)
                 if not isinstance(video, VideoFormat):
+                    if self._needs_key_frame and not is_key_frame(outcome.image):
+                        session.request_key_frame()
+                        return self._dropped(buffer, "not_decodable", "client", 0.0)
                     replace(buffer, outcome.image)
+                    self._needs_key_frame = False
                 elif not isinstance(outcome, PassedThrough):
                     write_from(outcome.image, buffer, video)
         except SidelightError as error:
             if self._session is not session:
                 return Gst.FlowReturn.FLUSHING
             if isinstance(error, DeadlineExceeded) and not fails:
+                self._needs_key_frame = True
                 return self._dropped(buffer, "no_answer", "unknown", 0.0)
             fail(self, Gst.ResourceError.FAILED, str(error))
             return Gst.FlowReturn.ERROR

@@ -62,7 +62,8 @@ class Player:
         for name, value in properties.items():
             self.filter.set_property(name.replace("_", "-"), value)
         self.bus = self.pipeline.get_bus()
-        self._time = 0
+        #: The timestamp of the last buffer.
+        self.time = 0
 
     def __enter__(self) -> Player:
         self.pipeline.set_state(Gst.State.PLAYING)
@@ -74,10 +75,10 @@ class Player:
     def push(self, data: bytes) -> int:
         """Pushes a buffer; returns its timestamp."""
         buffer = Gst.Buffer.new_wrapped(data)
-        self._time += Gst.SECOND // 30
-        buffer.pts, buffer.duration = self._time, Gst.SECOND // 30
+        self.time += Gst.SECOND // 30
+        buffer.pts, buffer.duration = self.time, Gst.SECOND // 30
         assert self.source.emit("push-buffer", buffer) == Gst.FlowReturn.OK
-        return self._time
+        return self.time
 
     def pull(self) -> tuple[int, bytes]:
         """Returns the timestamp and the bytes of the next buffer."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 
 import pytest
@@ -11,6 +13,7 @@ pytest.importorskip("av")
 import sidelight.av
 from sidelight import EncodedImage
 from support.encoded_videos import HEIGHT, WIDTH, Encoder, difference, picture
+from support.running_server import RunningServer
 from support.videos import inverted
 
 from .gst_support import SECONDS, Gst, Player, launch
@@ -91,6 +94,40 @@ def test_a_viewers_request_reaches_the_servers_encoder(running_server):
                 break
         else:
             pytest.fail("no key frame came")
+
+
+def test_a_result_that_comes_too_late_breaks_no_stream(monkeypatch):
+    encoder, decoder = Encoder("vp8"), sidelight.av.Decoder()
+    with RunningServer() as server, player(server, "vp8") as running:
+        running.push(bytes(encoder.packet()))
+        decoder.decode(pull(running, "vp8"))
+        with monkeypatch.context() as patience:
+            patience.setattr(sidelight.gst, "_PATIENCE_WITHOUT_BUDGET", 0.01)
+            os.kill(server.process.pid, signal.SIGSTOP)
+            try:
+                running.push(bytes(encoder.packet()))
+                dropped = running.message(Gst.MessageType.ELEMENT, "sidelight-dropped")
+            finally:
+                os.kill(server.process.pid, signal.SIGCONT)
+            assert dropped.get_structure().get_value("reason") == "no_answer"
+        # The server sends a key frame at the earliest half a second after the last one.
+        for index in range(2, 10_000):
+            running.push(bytes(encoder.packet()))
+            if not is_dropped(running):
+                break
+        image = pull(running, "vp8")
+        assert image.is_key_frame
+        assert difference(inverted(picture(index)), decoder.decode(image)) < CLOSE
+
+
+def is_dropped(player):
+    """Waits for the fate of the only frame in flight; returns whether it was dropped."""
+    while True:
+        message = player.bus.timed_pop_filtered(Gst.SECOND // 100, Gst.MessageType.ELEMENT)
+        if message is not None and message.get_structure().get_name() == "sidelight-dropped":
+            return True
+        if player.sink.get_property("last-sample").get_buffer().pts == player.time:
+            return False
 
 
 def test_h264_without_start_codes_is_not_accepted():

@@ -1,7 +1,7 @@
 """Encoded video in front of the socket, without a server."""
 
 import pytest
-from support.unconnected import Unconnected
+from support.unconnected import Answer, Unconnected
 
 from sidelight import (
     Dropped,
@@ -253,22 +253,85 @@ def test_the_servers_request_is_an_event():
     ]
 
 
+def encoder_changes(session):
+    """The changes of the encoder that are written now, without their numbers, and the numbers."""
+    changes = [each.set_encoder for each in session.written() if each.HasField("set_encoder")]
+    numbers = [each.request_id for each in changes]
+    for each in changes:
+        each.ClearField("request_id")
+    return changes, numbers
+
+
+def set_encoder(session, **change):
+    session.machine.set_encoder(session_pb2.SetEncoder(**change))
+
+
 def test_changes_of_the_encoder_are_merged_and_sent_again():
     session = opened()
-    machine = session.machine
     for change in ({"bit_rate": 50_000}, {"frame_rate": 15}, {"bit_rate": 60_000}):
-        machine.set_encoder(session_pb2.SetEncoder(**change))
-    (message,) = session.written()
-    assert message.set_encoder == session_pb2.SetEncoder(bit_rate=60_000, frame_rate=15)
-    session.reply(accepted=session_pb2.Accepted(request_id=0, revision=1))
-    assert not machine.notices.events
+        set_encoder(session, **change)
+    changes, (number,) = encoder_changes(session)
+    assert changes == [session_pb2.SetEncoder(bit_rate=60_000, frame_rate=15)]
+    session.reply(accepted=session_pb2.Accepted(request_id=number, revision=1))
+    assert not session.machine.notices.events
+    # Without an answer.
+    set_encoder(session, bit_rate=70_000)
+    session.written()
     session.lose()
-    machine.set_encoder(session_pb2.SetEncoder(width=320))
+    for width in (640, 320):
+        set_encoder(session, width=width)
     session.open()
-    (message,) = session.written()
-    assert message.set_encoder == session_pb2.SetEncoder(
-        bit_rate=60_000, frame_rate=15, width=320
-    )
+    changes, _ = encoder_changes(session)
+    assert changes == [
+        session_pb2.SetEncoder(bit_rate=60_000, frame_rate=15),
+        session_pb2.SetEncoder(bit_rate=70_000),
+        session_pb2.SetEncoder(width=320),
+    ]
+
+
+def test_only_what_changes_is_sent():
+    session = opened()
+    set_encoder(session, bit_rate=50_000, width=640, height=360)
+    session.written()
+    set_encoder(session, bit_rate=60_000)
+    assert encoder_changes(session)[0] == [session_pb2.SetEncoder(bit_rate=60_000)]
+    # The server would take the same size for another request.
+    set_encoder(session, width=640, height=360)
+    assert encoder_changes(session)[0] == []
+    set_encoder(session, height=480)
+    assert encoder_changes(session)[0] == [session_pb2.SetEncoder(width=640, height=480)]
+
+
+def test_a_refused_change_of_the_encoder_is_not_repeated():
+    session = opened()
+    set_encoder(session, bit_rate=50_000)
+    _, (accepted,) = encoder_changes(session)
+    session.reply(accepted=session_pb2.Accepted(request_id=accepted, revision=1))
+    set_encoder(session, width=16_000)
+    _, (refused,) = encoder_changes(session)
+    session.reply(error={"request_id": refused, "status": {"code": 3, "message": "too wide"}})
+    (event,) = session.machine.notices.events
+    assert event.request_id == 0 and event.error.message == "too wide"
+    set_encoder(session, frame_rate=15)
+    assert encoder_changes(session)[0] == [session_pb2.SetEncoder(frame_rate=15)]
+    session.lose()
+    session.open()
+    assert encoder_changes(session)[0] == [
+        session_pb2.SetEncoder(bit_rate=50_000),
+        session_pb2.SetEncoder(frame_rate=15),
+    ]
+
+
+def test_a_change_of_the_encoder_that_waited_is_not_sent_after_a_newer_one():
+    session = opened(capacity=1, drop_policy="never_drop")
+    session.send(vp8(KEY))
+    session.written()
+    session.send(vp8(DELTA))
+    set_encoder(session, bit_rate=50_000)
+    session.lose()
+    set_encoder(session, bit_rate=60_000)
+    session.open()
+    assert encoder_changes(session)[0] == [session_pb2.SetEncoder(bit_rate=60_000)]
 
 
 def test_changes_of_the_encoder_that_wait_are_bounded():
@@ -287,6 +350,36 @@ def test_a_request_for_a_key_frame_overtakes_frames_and_is_sent_once():
     session.machine.request_key_frame()
     session.machine.request_key_frame()
     assert [each.WhichOneof("kind") for each in session.written()] == ["request_key_frame"]
+
+
+def encoded_result(session, sequence, data=DELTA):
+    frame = session_pb2.FilteredFrame(sequence=sequence, disposition=1)
+    frame.image.format, frame.image.width, frame.image.height, frame.image.inline = 19, 64, 48, data
+    session.reply(frame=frame)
+
+
+def kinds(session):
+    return [each.WhichOneof("kind") for each in session.written()]
+
+
+def test_a_result_that_is_not_wanted_any_more_breaks_the_stream_with_a_request():
+    session = opened(capacity=3)
+    answers = [Answer() for _ in range(3)]
+    pending = [session.send(vp8(DELTA if n else KEY), each) for n, each in enumerate(answers)]
+    session.written()
+    assert session.machine.abandon(pending[0]) is False
+    encoded_result(session, 1)
+    assert kinds(session) == ["request_key_frame"]
+    # A picture that others do not depend on.
+    session.machine.abandon(pending[1])
+    session.filtered(2)
+    assert kinds(session) == []
+    # One that comes just before it is given up.
+    encoded_result(session, 3)
+    assert session.machine.abandon(pending[2]) is True
+    session.machine.discard(answers[2].value)
+    assert kinds(session) == ["request_key_frame"]
+    assert not answers[0].values and not answers[1].values
 
 
 def test_encoded_results_are_acknowledged():

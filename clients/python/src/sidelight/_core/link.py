@@ -146,7 +146,7 @@ class Link:
         first = machine.changes.replay(self._presented_token)
         if machine.pause is not None:
             first.append(machine.pause.encode())
-        first += [each.encode() for each in machine.encoders.values()]
+        first += machine.encoders.replay()
         machine.acknowledges = opened.output_window > 0
         machine.references.reset()
         machine.restart_rates()
@@ -369,13 +369,16 @@ class Link:
             for record in machine.changes.accept(accepted.request_id):
                 record.revision = accepted.revision
                 machine.answer(record)
-            if accepted.request_id:  # Changes of the encoder have no number.
+            is_encoder = machine.encoders.resolve(accepted.request_id, True)
+            if accepted.request_id and not is_encoder:  # 0: a change that is repeated.
                 machine.notices.push_event(Accepted(accepted.request_id, accepted.revision))
         elif kind == "applied":
             self._apply(reply.applied)
         elif kind == "error":
             rejected = rejected_of(reply.error)
             machine.fail(list(machine.changes.reject(rejected.request_id)), rejected.error)
+            if machine.encoders.resolve(rejected.request_id, False):
+                rejected = rejected._replace(request_id=0)
             machine.notices.push_event(rejected)
         elif kind == "state":
             self._change_state(reply.state)

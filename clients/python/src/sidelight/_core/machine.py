@@ -27,6 +27,7 @@ from ..outcomes import Dropped, DropReason, DropStage
 from ..v1 import session_pb2
 from .changes import ChangeLog, ChangeRecord, Entry
 from .delivery import ABANDONED, Delivery, Pending
+from .encoders import EncoderLog, merge
 from .fallback import Fallback, FallbackPolicy
 from .frames import info_of
 from .notices import Notices
@@ -35,7 +36,7 @@ from .outputs import OUTPUT_LIMIT, SERVER_LIMIT, OutputQueue
 from .reconnect import Reconnector
 from .rates import RateController
 from .references import References, encoded
-from .replies import client_outcome
+from .replies import client_outcome, is_encoded_result
 from .window import OPEN, EncoderChange, PauseRequest, Window
 
 #: The relative change of a bit rate that is reported.
@@ -56,8 +57,8 @@ class SessionMachine:
         self.delivery = Delivery()
         self.changes = ChangeLog(options.select, options.resume_token)
         self.references = References()
-        #: The changed settings of encoders by output, which the next connection sends too.
-        self.encoders: dict[str, EncoderChange] = {}
+        #: The changed settings of encoders, with which the next connection begins.
+        self.encoders = EncoderLog()
         #: The values for the application's encoder; `None` if it does not ask for them.
         self.rates: Optional[RateController] = None
         self._announced_target: Optional[EncoderTarget] = None
@@ -214,10 +215,21 @@ class SessionMachine:
         """Whether a frame was sent and has no outcome."""
         return len(self.pending) > len(self.window.waiting)
 
-    def abandon(self, pending: Pending) -> None:
-        """Records that an outcome is no longer wanted."""
+    def abandon(self, pending: Pending) -> bool:
+        """Records that an outcome is no longer wanted; returns whether there is one already, which
+        the caller discards."""
+        if pending.frame is None:
+            return True
         if pending.waiter is not None:
             pending.waiter = ABANDONED
+        return False
+
+    def discard(self, outcome: Any) -> None:
+        """Releases an outcome that its caller did not take. Without a result of encoded video the
+        later ones cannot be decoded, so a key frame is requested."""
+        if is_encoded_result(outcome):
+            self.request_key_frame()
+        outcome.release()
 
     def take_outcome(self) -> Any:
         """Returns the next outcome in order; `None` if there is none now."""
@@ -252,7 +264,10 @@ class SessionMachine:
         waiter = pending.waiter
         if waiter is not None:
             self._return_credit(pending)
-            self._effects.append((waiter, outcome))
+            if waiter is ABANDONED:
+                self.discard(outcome)
+            else:
+                self._effects.append((waiter, outcome))
             return
         pending.outcome = outcome
         if self._discards:
@@ -382,15 +397,17 @@ class SessionMachine:
         window = self.window
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("changes"))
-        merged = session_pb2.SetEncoder()
-        if change.output in self.encoders:
-            merged.CopyFrom(self.encoders[change.output].message)
-        merged.MergeFrom(change)
-        request = EncoderChange(merged)
-        if not window.replace_last(request) and window.link == OPEN:
+        if not self.encoders.complete(change):
+            return
+        last = window.last_encoder_change
+        if last is not None and last.message.output == change.output:
+            merge(last.message, change)
+            return
+        is_open = window.link == OPEN
+        if is_open:
             window.require_space()
-            window.push(request)
-        self.encoders[change.output] = request
+            window.push(EncoderChange(change))
+        self.encoders.record(change, is_open)
 
     def request_key_frame(self, output: str = "") -> None:
         """Requests a key frame of the results, or of a named output. A new connection begins with

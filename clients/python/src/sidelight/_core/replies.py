@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from ..errors import SidelightError, error_of_status
+from ..images import EncodedImage
 from ..outcomes import (
     REASONS,
     STAGES,
@@ -88,6 +89,14 @@ def returned_outcome(
         times,
         failure,
     )
+
+
+def is_encoded_result(outcome: Any) -> bool:
+    """Whether an outcome has a picture of encoded video, on which later ones may depend."""
+    try:
+        return type(outcome) is not Dropped and isinstance(outcome.image, EncodedImage)
+    except (SidelightError, ValueError):  # The picture is invalid, or in the session's outputs.
+        return False
 
 
 def dropped_outcome(pending: Pending, message: Any, error: Optional[SidelightError]) -> Dropped:

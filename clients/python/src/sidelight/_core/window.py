@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Optional, Union
 from ..errors import make_error
 from ..v1 import session_pb2
 from .changes import Entry
+from .encoders import encode_encoder
 
 #: The number of changes that may wait behind a frame; further ones are refused.
 CONTROL_LIMIT = 64
@@ -51,7 +52,7 @@ class EncoderChange(NamedTuple):
 
     def encode(self) -> bytes:
         """Returns the message to send."""
-        return session_pb2.ClientMessage(set_encoder=self.message).SerializeToString()
+        return encode_encoder(self.message)
 
 
 class RawMessage(NamedTuple):
@@ -134,13 +135,16 @@ class Window:
         last = self._queue[-1] if self._queue else None
         return last if isinstance(last, Entry) else None
 
-    def replace_last(self, request: Union[PauseRequest, EncoderChange]) -> bool:
-        """Replaces a message of the same kind, for the same output, at the end of the queue; returns
-        whether there was one."""
+    @property
+    def last_encoder_change(self) -> Optional[EncoderChange]:
+        """The change of an encoder at the end of the queue; `None` if something else is there."""
         last = self._queue[-1] if self._queue else None
-        is_same = type(last) is type(request)
-        if isinstance(request, EncoderChange) and isinstance(last, EncoderChange):
-            is_same = last.message.output == request.message.output
+        return last if isinstance(last, EncoderChange) else None
+
+    def replace_last(self, request: PauseRequest) -> bool:
+        """Replaces a message of the same kind at the end of the queue; returns whether there was
+        one."""
+        is_same = bool(self._queue) and type(self._queue[-1]) is type(request)
         if is_same:
             self._queue[-1] = request
         return is_same
@@ -200,10 +204,11 @@ class Window:
         waiting, queue = list(self.waiting), self._queue
         # Messages that repeat changes are made again for the next connection.
         controls: list[Control] = [
-            each for each in queue if isinstance(each, (Entry, PauseRequest, EncoderChange))
+            each for each in queue if isinstance(each, (Entry, PauseRequest))
         ]
         if keeps:
-            self._queue = deque(each for each in queue if not isinstance(each, RawMessage))
+            repeated = RawMessage, EncoderChange
+            self._queue = deque(each for each in queue if not isinstance(each, repeated))
             self._controls = len(controls)
             return Unsent(waiting, [], True)
         self._queue = deque()
