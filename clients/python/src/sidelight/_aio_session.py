@@ -410,7 +410,7 @@ class Session(SessionBase[Change]):
 
         The newest 64 of an output wait to be taken; `dropped_outputs` counts the others. Under
         "never_drop" the session's frames wait instead, and with them `filter` and `send`, so read
-        in another task."""
+        in another thread or task."""
         return self._drain(OUTPUT)
 
     async def _drain(self, condition: int) -> AsyncIterator[Any]:
