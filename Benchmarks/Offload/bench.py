@@ -123,7 +123,7 @@ def cuts(runs: int) -> str:
 def devices(seconds: float) -> str:
     """Bytes and processor time of a frame that a device on one core offloads."""
     lines = []
-    for size, rate in (("640x360", 1_000_000), ("1280x720", 2_500_000)):
+    for size, rate in (("640x360", 700_000), ("1280x720", 2_500_000)):
         with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
             video = Path(folder) / "in.y4m"
             make_camera(video, size, seconds)
@@ -188,7 +188,7 @@ SECTIONS = {
     "devices": """## What a device pays
 
 `offload-device` of `Examples`, on one core, offloads a camera of 30 pictures per second through
-`sepiaTone, vignette` over loopback; the server has the others. H.264, VP8 and VP9 have 1 and 2.5
+`sepiaTone, vignette` over loopback; the server has the others. H.264, VP8 and VP9 have .7 and 2.5
 Mbit/s. Kilobytes and milliseconds of processor time are for a picture; the device encodes, sends,
 receives and decodes it.
 """,

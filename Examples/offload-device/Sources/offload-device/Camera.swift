@@ -12,7 +12,8 @@ final class Camera: @unchecked Sendable {  // one task reads
 
   init(path: String) throws {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    self.reader = try Y4MReader(pool: BufferPool()) { span in
+    // VP8 has no field to state another matrix.
+    self.reader = try Y4MReader(pool: BufferPool(), matrix: .bt601) { span in
       guard let bytes = try file.read(upToCount: span.byteCount) else { return 0 }
       return span.withUnsafeMutableBytes { bytes.copyBytes(to: $0) }
     }

@@ -28,9 +28,7 @@ struct Encoder {
       self.encoder = try VideoEncoder(
         VideoEncoderSettings(
           codec: self.codec, size: size, bitRate: next.target.bitRate,
-          frameRate: next.target.frameRate,
-          // VP8 has one kind of colours, and no field to state another.
-          color: self.codec == .vp8 ? ColorDescription() : picture.color))
+          frameRate: next.target.frameRate, color: picture.color))
     }
     return try self.encoder?.withEncoded(picture, forcesKeyFrame: next.isKeyFrame, at: time) {
       bytes, _ in
