@@ -67,10 +67,10 @@ struct ControlSocket: Sendable {
 }
 
 /// A failed system call.
-struct SystemCallError: Error, Hashable, CustomStringConvertible {
+package struct SystemCallError: Error, Hashable, CustomStringConvertible {
   let call: String
   /// The `errno`.
   let code: Int32
 
-  var description: String { "\(self.call): \(String(cString: strerror(self.code)))" }
+  package var description: String { "\(self.call): \(String(cString: strerror(self.code)))" }
 }

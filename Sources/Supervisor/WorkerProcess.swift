@@ -43,7 +43,9 @@ struct WorkerProcess {
     do {
       self.id = try program.start(
         adding: [WorkerInheritance.variable: inheritance.text],
-        descriptors: [workerEnd.descriptor] + inheritance.sockets.map(\.descriptor))
+        descriptors: Dictionary(
+          ([workerEnd.descriptor] + inheritance.sockets.map(\.descriptor)).map { ($0, $0) },
+          uniquingKeysWith: { first, _ in first }))
     } catch {
       control.closeDescriptor()
       throw error
@@ -75,11 +77,17 @@ struct WorkerProcess {
 }
 
 /// A program to start with some of this process's descriptors.
-struct Program: Sendable {
-  /// The path of the executable.
+package struct Program: Sendable {
+  /// The path of the executable, or a name that is searched in the folders of `PATH`.
   let path: String
   let arguments: [String]
   let environment: [String: String]
+
+  package init(path: String, arguments: [String], environment: [String: String]) {
+    self.path = path
+    self.arguments = arguments
+    self.environment = environment
+  }
 
   /// This program, with its arguments and environment. On Linux even if its file has been replaced.
   ///
@@ -101,13 +109,13 @@ struct Program: Sendable {
   ///
   /// - Parameters:
   ///   - environment: Variables to add to the program's environment.
-  ///   - descriptors: The descriptors that the program inherits under the same numbers, in addition
-  ///     to standard input, output and error. All others must be marked close-on-exec.
+  ///   - descriptors: The descriptors that the program inherits, by their numbers in the program,
+  ///     in addition to standard input, output and error. All others must be marked close-on-exec.
   /// - Returns: The process ID.
   /// - Throws: ``SystemCallError``.
-  func start(
-    adding environment: [String: String], descriptors: [Int32]
-  ) throws(SystemCallError) -> pid_t {
+  package func start(
+    adding environment: [String: String] = [:], descriptors: [Int32: Int32]
+  ) throws(SystemCallError) -> Int32 {
     #if canImport(Darwin)
       var actions: posix_spawn_file_actions_t?
       var attributes: posix_spawnattr_t?
@@ -120,8 +128,8 @@ struct Program: Sendable {
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     // Duplicating a descriptor onto itself clears close-on-exec.
-    for descriptor in descriptors {
-      posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor)
+    for (number, descriptor) in descriptors.sorted(by: { $0.key < $1.key }) {
+      posix_spawn_file_actions_adddup2(&actions, descriptor, number)
     }
 
     var emptySet = sigset_t()
@@ -139,7 +147,7 @@ struct Program: Sendable {
     var process: pid_t = 0
     let code = withCStrings(self.arguments) { arguments in
       withCStrings(variables) { variables in
-        posix_spawn(&process, self.path, &actions, &attributes, arguments, variables)
+        posix_spawnp(&process, self.path, &actions, &attributes, arguments, variables)
       }
     }
     guard code == 0 else { throw SystemCallError(call: "posix_spawn", code: code) }

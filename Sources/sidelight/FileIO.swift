@@ -35,6 +35,19 @@ enum FileContents {
       bytes += chunk
     }
   }
+
+  /// Returns whether a file begins with a text.
+  ///
+  /// - Throws: ``POSIXCallError`` that names the path.
+  static func starts(_ path: String, with text: String) throws(POSIXCallError) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: text.utf8.count)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    guard count >= 0 else { throw POSIXCallError(call: "read \(path)", code: errno) }
+    return bytes.elementsEqual(text.utf8)
+  }
 }
 
 /// Unbuffered output to a file descriptor.

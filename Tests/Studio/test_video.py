@@ -98,13 +98,13 @@ def test_the_picture_equals_the_one_of_jpeg_frames(
     )
     page.choose_still(file)
     for video in ("", codec):
-        # Another picture first, so the next one is not from before.
-        before = value(page, "key-frames-received")
+        before = value(page, "key-frames-sent")
         page.enter("#video", video)
+        if video:
+            page.until(f"""(before) => ({VALUE})("key-frames-sent") > before""", before)
+        # Another picture first, so the next one is not from before.
         page.enter_text("colorInvert")
         page.until(f"() => ({GREEN})() < -60")
-        if video:
-            page.until(f"""(before) => ({VALUE})("key-frames-received") > before""", before)
         page.enter_text(pipeline)
         page.until(f"() => ({GREEN})() > 60")
         if not video:

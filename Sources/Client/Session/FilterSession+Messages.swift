@@ -40,6 +40,7 @@ extension FilterSession {
   /// Reads the server's messages until it ends the stream.
   ///
   /// - Parameter opened: Called when the session is open.
+  /// - Throws: `RPCError` with UNIMPLEMENTED if the server has ignored named outputs.
   func receive(
     _ messages: RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ServerMessage>, any Error>,
     opened: (Sidelight_V1_Opened) async -> Void
@@ -49,19 +50,27 @@ extension FilterSession {
       try Task.checkCancellation()
       self.flow.recordActivity()
       switch received.message.kind {
-      case .opened(let message)?: await opened(message)
+      case .opened(let message)?:
+        try self.checkOutputs(Int(message.limits.maxOutputs))
+        await opened(message)
       // Outcomes of named outputs return no credit.
       case .frame(let frame)? where !frame.output.isEmpty:
         try self.receiveOutput(frame, received.pixels)
       case .dropped(let dropped)? where !dropped.output.isEmpty: self.receiveOutput(dropped)
       case .frame(let frame)?: try self.receive(frame, received.pixels)
       case .dropped(let dropped)?: self.receive(dropped)
-      // Changes of the encoder have no number.
+      case .accepted(let accepted)?
+      where self.flow.resolveEncoderChange(accepted.requestID, isAccepted: true): break
+      // A change of an encoder that a new connection repeats.
       case .accepted(let accepted)? where accepted.requestID == 0: break
       case .accepted(let accepted)?: self.flow.accept(AcceptedChange(accepted))
       case .applied(let applied)?:
         self.flow.apply(AppliedChange(applied), token: applied.resumeToken)
-      case .error(let error)?: self.flow.reject(RejectedChange(error))
+      case .error(var error)?:
+        if self.flow.resolveEncoderChange(error.requestID, isAccepted: false) {
+          error.requestID = 0
+        }
+        self.flow.reject(RejectedChange(error))
       case .transitionEnded(let ended)?: self.flow.push(.transitionEnded(EndedTransition(ended)))
       case .state(let state)?:
         self.flow.record(
@@ -80,6 +89,19 @@ extension FilterSession {
       case nil: break
       }
     }
+  }
+
+  /// Checks that the server supports the session's outputs. A server without them ignores them, and
+  /// all pictures would be lost.
+  private func checkOutputs(_ limit: Int) throws {
+    let count = self.flow.options.outputs.count
+    guard count > limit else { return }
+    let capability =
+      limit == 0 ? "does not have named outputs" : "has at most \(limit) named outputs"
+    throw RPCError(
+      code: .unimplemented,
+      message: "The server \(capability), and the session requests \(count); update the server, "
+        + "or open a session for every output.")
   }
 
   private func receive(_ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?) throws {

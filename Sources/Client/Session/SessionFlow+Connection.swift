@@ -47,7 +47,7 @@ extension SessionFlow {
       var controls: [Control] = []
       if let replay = state.changes.takeReplay() { controls.append(.select(replay)) }
       if let pause = state.changes.pause { controls.append(.pause(pause)) }
-      controls += state.encoders.values.map { .setEncoder($0) }
+      controls += state.encoders.replay.map { .setEncoder($0) }
       state.window.open(capacity: framesInFlight, first: controls)
       state.opening = state.opening ?? .success(())
     }

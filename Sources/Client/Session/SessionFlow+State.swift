@@ -58,8 +58,7 @@ extension SessionFlow {
     /// Whether an iterator has claimed the events.
     var isIterated = false
     var changes: PipelineChangeLog
-    /// The changed settings of encoders, by the name of the output.
-    var encoders: [String: Sidelight_V1_SetEncoder] = [:]
+    var encoders = EncoderChangeLog()
     var fallbacks: FallbackPictureSource
     /// The shortest time between two requests for a key frame.
     static let keyFrameRequestInterval = Duration.milliseconds(500)
@@ -180,7 +179,8 @@ extension SessionFlow {
 
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
-      let unsent = self.window.close()
+      // A new connection begins with the newest settings of the encoders.
+      let unsent = self.window.close { if case .setEncoder = $0 { true } else { false } }
       self.sendTimes = [:]
       for control in unsent.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()

@@ -139,11 +139,19 @@ extension SessionFlow {
   /// Changes the settings of the encoder, on this connection and on later ones.
   func setEncoder(of output: String, _ describe: (inout Sidelight_V1_SetEncoder) -> Void) {
     self.update { state in
-      var change = state.encoders[output] ?? .with { $0.output = output }
+      var change = Sidelight_V1_SetEncoder.with { $0.output = output }
       describe(&change)
-      state.encoders[output] = change
-      if state.window.isOpen { state.window.push(.setEncoder(change)) }
+      let isOpen = state.window.isOpen
+      change = state.encoders.record(change, isSent: isOpen)
+      if isOpen { state.window.push(.setEncoder(change)) }
     }
+  }
+
+  /// Records the server's answer to a change.
+  ///
+  /// - Returns: Whether the number is of a change of an encoder.
+  func resolveEncoderChange(_ requestID: UInt64, isAccepted: Bool) -> Bool {
+    self.update { $0.encoders.resolve(requestID, isAccepted: isAccepted) }
   }
 
   func requestKeyFrame(output: String) {

@@ -6,7 +6,8 @@ package struct VideoHeader: Sendable, Hashable {
   package var isKeyFrame: Bool
   /// The size of the picture, which is the size of the key frame that the unit depends on.
   package var size: FrameSize
-  /// The range and the matrix of the stream. VP8 always has video range and BT.601.
+  /// The range and the matrix of the stream. VP8 does not state them: video range and BT.601 unless
+  /// the sender states others.
   package var color: ColorDescription
   /// Whether no later picture depends on the unit.
   package var isDisposable: Bool

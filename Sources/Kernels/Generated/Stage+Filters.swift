@@ -314,6 +314,13 @@ extension Stage {
     .filter("colorThreshold", given: ["threshold": threshold])
   }
 
+  /// Makes bright pixels white and dark ones black, by a threshold that it finds.
+  ///
+  /// Core Image: `CIColorThresholdOtsu`.
+  public static func colorThresholdOtsu() -> Stage {
+    .filter("colorThresholdOtsu")
+  }
+
   /// Converts CIE Lab to sRGB: the inverse of convertRGBtoLab.
   ///
   /// Core Image: `CIConvertLabToRGB`.
@@ -342,6 +349,16 @@ extension Stage {
   ///   to 1, limits 0 to 5.
   public static func dither(intensity: Double? = nil) -> Stage {
     .filter("dither", given: ["intensity": intensity])
+  }
+
+  /// Makes the paper of documents white and their text dark, without shadows.
+  ///
+  /// Core Image: `CIDocumentEnhancer`.
+  ///
+  /// - Parameter amount: The strength; 0 changes nothing. Default `1`, slider 0 to 5, limits 0 to
+  ///   10.
+  public static func documentEnhancer(amount: Double? = nil) -> Stage {
+    .filter("documentEnhancer", given: ["amount": amount])
   }
 
   /// Adjusts the exposure in f-stops.
@@ -462,6 +479,25 @@ extension Stage {
     .filter("minimumComponent")
   }
 
+  /// Replaces every colour by the nearest one of a palette image.
+  ///
+  /// Core Image: `CIPalettize`.
+  ///
+  /// - Parameters:
+  ///   - paletteImage: The name of the image whose middle row has the colours. Required.
+  ///   - perceptual: Whether differences of green count more, as for the eye. Default `false`.
+  ///   - count: The whole number of colours, from left to right. Default `8`, slider 1 to 8, limits
+  ///     1 to 8.
+  public static func palettize(
+    paletteImage: String, perceptual: Bool? = nil, count: Double? = nil
+  ) -> Stage {
+    .filter(
+      "palettize",
+      given: [
+        "paletteImage": paletteImage, "perceptual": perceptual, "count": count,
+      ])
+  }
+
   /// Decodes the tone curve of sRGB to linear light.
   ///
   /// Core Image: `CISRGBToneCurveToLinear`.
@@ -565,6 +601,25 @@ extension Stage {
       ])
   }
 
+  /// Bends colours brighter than white, as after exposureAdjust, into a range.
+  ///
+  /// Core Image: `CIToneMapHeadroom`.
+  ///
+  /// - Parameters:
+  ///   - sourceHeadroom: The brightest light of the picture as a multiple of white. Default `4`,
+  ///     slider 1 to 16, limits 1 to 64.
+  ///   - targetHeadroom: The brightest light of the result as a multiple of white. Default `1`,
+  ///     slider 1 to 16, limits 1 to 64.
+  public static func toneMapHeadroom(
+    sourceHeadroom: Double? = nil, targetHeadroom: Double? = nil
+  ) -> Stage {
+    .filter(
+      "toneMapHeadroom",
+      given: [
+        "sourceHeadroom": sourceHeadroom, "targetHeadroom": targetHeadroom,
+      ])
+  }
+
   /// Adjusts the saturation of dull colours; saturated colours and skin change less.
   ///
   /// Core Image: `CIVibrance`.
@@ -611,12 +666,149 @@ extension Stage {
 // MARK: Effects
 
 extension Stage {
+  /// Fills the frame with the mean colour of an area.
+  ///
+  /// Core Image: `CIAreaAverage`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaAverage(extent: [Double]? = nil) -> Stage {
+    .filter("areaAverage", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the mean red of an area as its red, and the greatest as its green.
+  ///
+  /// Core Image: `CIAreaAverageMaximumRed`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaAverageMaximumRed(extent: [Double]? = nil) -> Stage {
+    .filter("areaAverageMaximumRed", given: ["extent": extent])
+  }
+
+  /// Shows the histogram of an area as columns: the shares of pixels per level.
+  ///
+  /// Core Image: `CIAreaHistogram`.
+  ///
+  /// - Parameters:
+  ///   - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+  ///     whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+  ///   - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
+  ///   - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
+  public static func areaHistogram(
+    extent: [Double]? = nil, scale: Double? = nil, count: Double? = nil
+  ) -> Stage {
+    .filter("areaHistogram", given: ["extent": extent, "scale": scale, "count": count])
+  }
+
+  /// Shows the histogram of an area as columns, with bins of equal ratios: the shares of pixels per
+  /// stop.
+  ///
+  /// Core Image: `CIAreaLogarithmicHistogram`.
+  ///
+  /// - Parameters:
+  ///   - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+  ///     whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+  ///   - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
+  ///   - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
+  ///   - minimumStop: The logarithm to base 2 of the first bin's values. Number in stops, default
+  ///     `-10`, slider -20 to 0, limits -100 to 0.
+  ///   - maximumStop: The logarithm to base 2 of the last bin's values. Number in stops, default
+  ///     `4`, slider 1 to 10, limits 1 to 100.
+  public static func areaLogarithmicHistogram(
+    extent: [Double]? = nil, scale: Double? = nil, count: Double? = nil, minimumStop: Double? = nil,
+    maximumStop: Double? = nil
+  ) -> Stage {
+    .filter(
+      "areaLogarithmicHistogram",
+      given: [
+        "extent": extent, "scale": scale, "count": count, "minimumStop": minimumStop,
+        "maximumStop": maximumStop,
+      ])
+  }
+
+  /// Fills the frame with the greatest value of each channel in an area.
+  ///
+  /// Core Image: `CIAreaMaximum`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMaximum(extent: [Double]? = nil) -> Stage {
+    .filter("areaMaximum", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the most opaque pixel of an area.
+  ///
+  /// Core Image: `CIAreaMaximumAlpha`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMaximumAlpha(extent: [Double]? = nil) -> Stage {
+    .filter("areaMaximumAlpha", given: ["extent": extent])
+  }
+
+  /// Fills the left half of the frame with the least values of an area, the right with the
+  /// greatest.
+  ///
+  /// Core Image: `CIAreaMinMax`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMinMax(extent: [Double]? = nil) -> Stage {
+    .filter("areaMinMax", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the least red of an area as its red, and the greatest as its green.
+  ///
+  /// Core Image: `CIAreaMinMaxRed`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMinMaxRed(extent: [Double]? = nil) -> Stage {
+    .filter("areaMinMaxRed", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the least value of each channel in an area.
+  ///
+  /// Core Image: `CIAreaMinimum`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMinimum(extent: [Double]? = nil) -> Stage {
+    .filter("areaMinimum", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the most transparent pixel of an area.
+  ///
+  /// Core Image: `CIAreaMinimumAlpha`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMinimumAlpha(extent: [Double]? = nil) -> Stage {
+    .filter("areaMinimumAlpha", given: ["extent": extent])
+  }
+
   /// Smooths skin and keeps edges; other colours do not change.
   ///
   /// - Parameter smoothing: The share of the skin's detail that is removed; 0 changes nothing.
   ///   Default `0.7`, slider 0 to 1, limits 0 to 1.
   public static func beauty(smoothing: Double? = nil) -> Stage {
     .filter("beauty", given: ["smoothing": smoothing])
+  }
+
+  /// Fills every column with the mean of its colours.
+  ///
+  /// Core Image: `CIColumnAverage`.
+  public static func columnAverage() -> Stage {
+    .filter("columnAverage")
   }
 
   /// Adds a warm glow to bright pixels.
@@ -717,6 +909,13 @@ extension Stage {
     .filter("randomGenerator", given: ["seed": seed])
   }
 
+  /// Fills every row with the mean of its colours.
+  ///
+  /// Core Image: `CIRowAverage`.
+  public static func rowAverage() -> Stage {
+    .filter("rowAverage")
+  }
+
   /// Reduces the brightness of the picture's periphery.
   ///
   /// Core Image: `CIVignette`.
@@ -797,6 +996,29 @@ extension Stage {
       ])
   }
 
+  /// Blurs the picture like a lens: lights become discs with a bright ring.
+  ///
+  /// Core Image: `CIBokehBlur`.
+  ///
+  /// - Parameters:
+  ///   - radius: The radius of the disc; 0 changes nothing. Default `20`, slider 0 to 50 pixels,
+  ///     limits 0 to 64 pixels.
+  ///   - ringAmount: The brightness of the ring at the discs' edges. Default `0`, slider 0 to 1,
+  ///     limits 0 to 1.
+  ///   - ringSize: The width of the ring, as a share of the radius. Default `0.1`, slider 0 to 0.2,
+  ///     limits 0 to 0.2.
+  ///   - softness: The softness of the discs' edges. Default `1`, slider 0 to 10, limits 0 to 10.
+  public static func bokehBlur(
+    radius: Length? = nil, ringAmount: Double? = nil, ringSize: Double? = nil,
+    softness: Double? = nil
+  ) -> Stage {
+    .filter(
+      "bokehBlur",
+      given: [
+        "radius": radius, "ringAmount": ringAmount, "ringSize": ringSize, "softness": softness,
+      ])
+  }
+
   /// Blurs by the mean over a square.
   ///
   /// Core Image: `CIBoxBlur`.
@@ -808,6 +1030,16 @@ extension Stage {
   ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func boxBlur(radius: Length? = nil, border: Border? = nil) -> Stage {
     .filter("boxBlur", given: ["radius": radius, "border": border])
+  }
+
+  /// Blurs the picture by means over discs, like a lens without an iris.
+  ///
+  /// Core Image: `CIDiscBlur`.
+  ///
+  /// - Parameter radius: The radius of the disc; 0 changes nothing. Default `8`, slider 0 to 50
+  ///   pixels, limits 0 to 64 pixels.
+  public static func discBlur(radius: Length? = nil) -> Stage {
+    .filter("discBlur", given: ["radius": radius])
   }
 
   /// Smooths surfaces and noise, and keeps edges sharp; colours do not change.
@@ -861,6 +1093,78 @@ extension Stage {
   ///     opaque pictures). A side of more than 16380 pixels has clamped edges. Default `clamp`.
   public static func gaussianBlur(radius: Length? = nil, border: Border? = nil) -> Stage {
     .filter("gaussianBlur", given: ["radius": radius, "border": border])
+  }
+
+  /// Blurs the picture by a mask: more where the mask is brighter.
+  ///
+  /// Core Image: `CIMaskedVariableBlur`.
+  ///
+  /// - Parameters:
+  ///   - mask: The name of the mask image. Required.
+  ///   - radius: The radius of the blur where the mask is white. Default `5`, slider 0 to 50
+  ///     pixels, limits 0 to 64 pixels.
+  public static func maskedVariableBlur(mask: String, radius: Length? = nil) -> Stage {
+    .filter("maskedVariableBlur", given: ["mask": mask, "radius": radius])
+  }
+
+  /// Shows edges by the differences between the greatest and the least values around pixels.
+  ///
+  /// Core Image: `CIMorphologyGradient`.
+  ///
+  /// - Parameter radius: The radius of the disc around pixels. Default `5`, slider 0 to 30 pixels,
+  ///   limits 0 to 64 pixels.
+  public static func morphologyGradient(radius: Length? = nil) -> Stage {
+    .filter("morphologyGradient", given: ["radius": radius])
+  }
+
+  /// Replaces every value by the greatest one of a disc of pixels, an octagon.
+  ///
+  /// Core Image: `CIMorphologyMaximum`.
+  ///
+  /// - Parameter radius: The radius of the disc; 0 changes nothing. Default `0`, slider 0 to 24
+  ///   pixels, limits 0 to 24 pixels.
+  public static func morphologyMaximum(radius: Length? = nil) -> Stage {
+    .filter("morphologyMaximum", given: ["radius": radius])
+  }
+
+  /// Replaces every value by the least one of a disc of pixels, an octagon.
+  ///
+  /// Core Image: `CIMorphologyMinimum`.
+  ///
+  /// - Parameter radius: The radius of the disc; 0 changes nothing. Default `0`, slider 0 to 24
+  ///   pixels, limits 0 to 24 pixels.
+  public static func morphologyMinimum(radius: Length? = nil) -> Stage {
+    .filter("morphologyMinimum", given: ["radius": radius])
+  }
+
+  /// Replaces every value by the greatest one of a rectangle of pixels.
+  ///
+  /// Core Image: `CIMorphologyRectangleMaximum`.
+  ///
+  /// - Parameters:
+  ///   - width: The rectangle's width in pixels, an odd number. Default `5`, slider 1 to 41, limits
+  ///     1 to 41.
+  ///   - height: The rectangle's height in pixels, an odd number. Default `5`, slider 1 to 41,
+  ///     limits 1 to 41.
+  public static func morphologyRectangleMaximum(
+    width: Double? = nil, height: Double? = nil
+  ) -> Stage {
+    .filter("morphologyRectangleMaximum", given: ["width": width, "height": height])
+  }
+
+  /// Replaces every value by the least one of a rectangle of pixels.
+  ///
+  /// Core Image: `CIMorphologyRectangleMinimum`.
+  ///
+  /// - Parameters:
+  ///   - width: The rectangle's width in pixels, an odd number. Default `5`, slider 1 to 41, limits
+  ///     1 to 41.
+  ///   - height: The rectangle's height in pixels, an odd number. Default `5`, slider 1 to 41,
+  ///     limits 1 to 41.
+  public static func morphologyRectangleMinimum(
+    width: Double? = nil, height: Double? = nil
+  ) -> Stage {
+    .filter("morphologyRectangleMinimum", given: ["width": width, "height": height])
   }
 
   /// Blurs along a line, like a moving camera.
@@ -962,6 +1266,32 @@ extension Stage {
     .filter("bloom", given: ["radius": radius, "intensity": intensity, "border": border])
   }
 
+  /// Shows the edges as thin white lines on black (Canny 1986).
+  ///
+  /// Core Image: `CICannyEdgeDetector`.
+  ///
+  /// - Parameters:
+  ///   - gaussianSigma: The deviation of the blur before, in pixels. Default `1.6`, slider 1 to 3,
+  ///     limits 0.1 to 4.
+  ///   - perceptual: Whether edges are found in perceived lightness, not in luma. Default `false`.
+  ///   - thresholdHigh: The least slope of an edge's strongest pixels. Default `0.05`, slider 0 to
+  ///     1, limits 0 to 1.
+  ///   - thresholdLow: The least slope of pixels next to strong ones. Default `0.02`, slider 0 to
+  ///     1, limits 0 to 1.
+  ///   - hysteresisPasses: The whole number of pixels by which strong edges continue. Default `1`,
+  ///     slider 0 to 3, limits 0 to 3.
+  public static func cannyEdgeDetector(
+    gaussianSigma: Double? = nil, perceptual: Bool? = nil, thresholdHigh: Double? = nil,
+    thresholdLow: Double? = nil, hysteresisPasses: Double? = nil
+  ) -> Stage {
+    .filter(
+      "cannyEdgeDetector",
+      given: [
+        "gaussianSigma": gaussianSigma, "perceptual": perceptual, "thresholdHigh": thresholdHigh,
+        "thresholdLow": thresholdLow, "hysteresisPasses": hysteresisPasses,
+      ])
+  }
+
   /// Draws the picture in flat, saturated tones with dark lines at edges.
   ///
   /// - Parameters:
@@ -971,6 +1301,13 @@ extension Stage {
   ///     1.
   public static func cartoon(tones: Double? = nil, lines: Double? = nil) -> Stage {
     .filter("cartoon", given: ["tones": tones, "lines": lines])
+  }
+
+  /// Draws the picture like a comic: flat colours, dots of ink in the shadows, and black lines.
+  ///
+  /// Core Image: `CIComicEffect`.
+  public static func comicEffect() -> Stage {
+    .filter("comicEffect")
   }
 
   /// Replaces every channel by weighted sums over 3x3 pixels.
@@ -1130,6 +1467,34 @@ extension Stage {
     .filter("crystallize", given: ["radius": radius, "center": center])
   }
 
+  /// Blurs the picture away from a line, like a lens that is focused on it.
+  ///
+  /// Core Image: `CIDepthOfField`.
+  ///
+  /// - Parameters:
+  ///   - point0: A point of the line in focus. Default `(0, 0.5h)`.
+  ///   - point1: Another point of the line. Default `(1w, 0.5h)`.
+  ///   - saturation: The saturation of the blurred parts; 1 does not change it. Default `1.5`,
+  ///     slider 0 to 10, limits 0 to 10.
+  ///   - unsharpMaskRadius: The distance of the sharpening, in pixels. Default `2.5`, slider 0 to
+  ///     10, limits 0 to 10.
+  ///   - unsharpMaskIntensity: The strength of the sharpening. Default `0.5`, slider 0 to 10,
+  ///     limits 0 to 10.
+  ///   - radius: The greatest radius of the blur. Default `6`, slider 0 to 30 pixels, limits 0 to
+  ///     30 pixels.
+  public static func depthOfField(
+    point0: FramePoint? = nil, point1: FramePoint? = nil, saturation: Double? = nil,
+    unsharpMaskRadius: Double? = nil, unsharpMaskIntensity: Double? = nil, radius: Length? = nil
+  ) -> Stage {
+    .filter(
+      "depthOfField",
+      given: [
+        "point0": point0, "point1": point1, "saturation": saturation,
+        "unsharpMaskRadius": unsharpMaskRadius, "unsharpMaskIntensity": unsharpMaskIntensity,
+        "radius": radius,
+      ])
+  }
+
   /// Renders the picture as a halftone screen of dots, in black and white.
   ///
   /// Core Image: `CIDotScreen`.
@@ -1149,6 +1514,16 @@ extension Stage {
       given: [
         "center": center, "angle": angle, "width": width, "sharpness": sharpness,
       ])
+  }
+
+  /// Draws the picture in black and white, like a woodcut.
+  ///
+  /// Core Image: `CIEdgeWork`.
+  ///
+  /// - Parameter radius: The thickness of the lines. Default `3`, slider 0 to 20 pixels, limits 0
+  ///   to 20 pixels.
+  public static func edgeWork(radius: Length? = nil) -> Stage {
+    .filter("edgeWork", given: ["radius": radius])
   }
 
   /// Shows the edges of the picture in colour, on black.
@@ -1212,6 +1587,16 @@ extension Stage {
     radius: Length? = nil, intensity: Double? = nil, border: Border? = nil
   ) -> Stage {
     .filter("gloom", given: ["radius": radius, "intensity": intensity, "border": border])
+  }
+
+  /// Makes a relief of a mask: grey rises from black outside to white inside, over the radius.
+  ///
+  /// Core Image: `CIHeightFieldFromMask`.
+  ///
+  /// - Parameter radius: The distance from the edge at which the relief is highest. Default `10`,
+  ///   slider 0 to 64 pixels, limits 0 to 64 pixels.
+  public static func heightFieldFromMask(radius: Length? = nil) -> Stage {
+    .filter("heightFieldFromMask", given: ["radius": radius])
   }
 
   /// Maps the picture to hexagons with the colour of their middles.
@@ -1444,6 +1829,33 @@ extension Stage {
       ])
   }
 
+  /// Repeats the picture in itself, smaller and smaller, along a spiral.
+  ///
+  /// Core Image: `CIDroste`.
+  ///
+  /// - Parameters:
+  ///   - insetPoint0: A corner of the rectangle that shows the picture again. Default
+  ///     `(0.3w, 0.3h)`.
+  ///   - insetPoint1: The opposite corner. Default `(0.7w, 0.7h)`.
+  ///   - strands: The whole number of arms of the spiral; 0 draws rectangles in each other. Default
+  ///     `1`, slider -2 to 2, limits -8 to 8.
+  ///   - periodicity: The whole number of pictures around the centre. Default `1`, slider 1 to 5,
+  ///     limits 1 to 16.
+  ///   - rotation: The angle of the picture. Number in radians, default `0`, slider 0 to 2π, limits
+  ///     -1000 to 1000.
+  ///   - zoom: The magnification. Default `1`, slider 0.01 to 5, limits 0.01 to 100.
+  public static func droste(
+    insetPoint0: FramePoint? = nil, insetPoint1: FramePoint? = nil, strands: Double? = nil,
+    periodicity: Double? = nil, rotation: Double? = nil, zoom: Double? = nil
+  ) -> Stage {
+    .filter(
+      "droste",
+      given: [
+        "insetPoint0": insetPoint0, "insetPoint1": insetPoint1, "strands": strands,
+        "periodicity": periodicity, "rotation": rotation, "zoom": zoom,
+      ])
+  }
+
   /// The picture behind glass with the relief of an image.
   ///
   /// Core Image: `CIGlassDistortion`.
@@ -1561,6 +1973,28 @@ extension Stage {
     .filter("pinchDistortion", given: ["center": center, "radius": radius, "scale": scale])
   }
 
+  /// Gives the picture other proportions by cropping it, and by stretching its edges more than its
+  /// middle.
+  ///
+  /// Core Image: `CIStretchCrop`.
+  ///
+  /// - Parameters:
+  ///   - size: The size whose proportions the picture gets. The result fills the frame; scale
+  ///     changes its size. Default `(1280, 720)`.
+  ///   - cropAmount: The share of the change that cropping makes; 0 only stretches. Default `0.25`,
+  ///     slider 0 to 1, limits 0 to 1.
+  ///   - centerStretchAmount: The share of the stretching that the middle gets; 1 stretches all
+  ///     parts equally. Default `0.25`, slider 0 to 1, limits 0 to 1.
+  public static func stretchCrop(
+    size: FramePoint? = nil, cropAmount: Double? = nil, centerStretchAmount: Double? = nil
+  ) -> Stage {
+    .filter(
+      "stretchCrop",
+      given: [
+        "size": size, "cropAmount": cropAmount, "centerStretchAmount": centerStretchAmount,
+      ])
+  }
+
   /// A lens of glass with the shape of a ring.
   ///
   /// Core Image: `CITorusLensDistortion`.
@@ -1650,6 +2084,76 @@ extension Stage {
     .filter("crop", given: ["origin": origin, "width": width, "height": height])
   }
 
+  /// Makes a quadrilateral a rectangle in its place, with the proportions that it had before the
+  /// lens.
+  ///
+  /// Core Image: `CIKeystoneCorrectionCombined`.
+  ///
+  /// - Parameters:
+  ///   - focalLength: The lens's focal length for film of 35 mm, from which the proportions follow.
+  ///     Default `28`, slider 10 to 200, limits 1 to 1000.
+  ///   - topLeft: The top left corner of the quadrilateral. Default `(0.2w, 0.1h)`.
+  ///   - topRight: The top right corner. Default `(0.9w, 0.2h)`.
+  ///   - bottomRight: The bottom right corner. Default `(0.8w, 0.9h)`.
+  ///   - bottomLeft: The bottom left corner. Default `(0.1w, 0.8h)`.
+  public static func keystoneCorrectionCombined(
+    focalLength: Double? = nil, topLeft: FramePoint? = nil, topRight: FramePoint? = nil,
+    bottomRight: FramePoint? = nil, bottomLeft: FramePoint? = nil
+  ) -> Stage {
+    .filter(
+      "keystoneCorrectionCombined",
+      given: [
+        "focalLength": focalLength, "topLeft": topLeft, "topRight": topRight,
+        "bottomRight": bottomRight, "bottomLeft": bottomLeft,
+      ])
+  }
+
+  /// Makes the top and bottom sides of a quadrilateral parallel, such as a wall seen from the side.
+  ///
+  /// Core Image: `CIKeystoneCorrectionHorizontal`.
+  ///
+  /// - Parameters:
+  ///   - focalLength: The lens's focal length for film of 35 mm, from which the proportions follow.
+  ///     Default `28`, slider 10 to 200, limits 1 to 1000.
+  ///   - topLeft: The top left corner of the quadrilateral. Default `(0.2w, 0.1h)`.
+  ///   - topRight: The top right corner. Default `(0.9w, 0.2h)`.
+  ///   - bottomRight: The bottom right corner. Default `(0.8w, 0.9h)`.
+  ///   - bottomLeft: The bottom left corner. Default `(0.1w, 0.8h)`.
+  public static func keystoneCorrectionHorizontal(
+    focalLength: Double? = nil, topLeft: FramePoint? = nil, topRight: FramePoint? = nil,
+    bottomRight: FramePoint? = nil, bottomLeft: FramePoint? = nil
+  ) -> Stage {
+    .filter(
+      "keystoneCorrectionHorizontal",
+      given: [
+        "focalLength": focalLength, "topLeft": topLeft, "topRight": topRight,
+        "bottomRight": bottomRight, "bottomLeft": bottomLeft,
+      ])
+  }
+
+  /// Makes the left and right sides of a quadrilateral parallel, such as the sides of a building.
+  ///
+  /// Core Image: `CIKeystoneCorrectionVertical`.
+  ///
+  /// - Parameters:
+  ///   - focalLength: The lens's focal length for film of 35 mm, from which the proportions follow.
+  ///     Default `28`, slider 10 to 200, limits 1 to 1000.
+  ///   - topLeft: The top left corner of the quadrilateral. Default `(0.2w, 0.1h)`.
+  ///   - topRight: The top right corner. Default `(0.9w, 0.2h)`.
+  ///   - bottomRight: The bottom right corner. Default `(0.8w, 0.9h)`.
+  ///   - bottomLeft: The bottom left corner. Default `(0.1w, 0.8h)`.
+  public static func keystoneCorrectionVertical(
+    focalLength: Double? = nil, topLeft: FramePoint? = nil, topRight: FramePoint? = nil,
+    bottomRight: FramePoint? = nil, bottomLeft: FramePoint? = nil
+  ) -> Stage {
+    .filter(
+      "keystoneCorrectionVertical",
+      given: [
+        "focalLength": focalLength, "topLeft": topLeft, "topRight": topRight,
+        "bottomRight": bottomRight, "bottomLeft": bottomLeft,
+      ])
+  }
+
   /// Mirrors the picture and rotates it by quarter turns.
   ///
   /// - Parameters:
@@ -1721,6 +2225,29 @@ extension Stage {
       "perspectiveTransform",
       given: [
         "topLeft": topLeft, "topRight": topRight, "bottomRight": bottomRight,
+        "bottomLeft": bottomLeft,
+      ])
+  }
+
+  /// Puts a part of the picture into a quadrilateral, in perspective.
+  ///
+  /// Core Image: `CIPerspectiveTransformWithExtent`.
+  ///
+  /// - Parameters:
+  ///   - extent: The part: left, top, width and height in pixels; without width or height, the
+  ///     whole picture. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits 0 to 16384.
+  ///   - topLeft: The top left corner. Default `(0.2w, 0.1h)`.
+  ///   - topRight: The top right corner. Default `(0.9w, 0.2h)`.
+  ///   - bottomRight: The bottom right corner. Default `(0.8w, 0.9h)`.
+  ///   - bottomLeft: The bottom left corner. Default `(0.1w, 0.8h)`.
+  public static func perspectiveTransformWithExtent(
+    extent: [Double]? = nil, topLeft: FramePoint? = nil, topRight: FramePoint? = nil,
+    bottomRight: FramePoint? = nil, bottomLeft: FramePoint? = nil
+  ) -> Stage {
+    .filter(
+      "perspectiveTransformWithExtent",
+      given: [
+        "extent": extent, "topLeft": topLeft, "topRight": topRight, "bottomRight": bottomRight,
         "bottomLeft": bottomLeft,
       ])
   }
@@ -2461,6 +2988,17 @@ extension Stage {
     .filter("constantColorGenerator", given: ["color": color])
   }
 
+  /// Shows the distance from the red parts of the picture: white there, black at the greatest
+  /// distance.
+  ///
+  /// Core Image: `CIDistanceGradientFromRedMask`.
+  ///
+  /// - Parameter maximumDistance: The distance of black, in pixels. Default `10`, slider 1 to 100
+  ///   pixels, limits 1 to 100 pixels.
+  public static func distanceGradientFromRedMask(maximumDistance: Length? = nil) -> Stage {
+    .filter("distanceGradientFromRedMask", given: ["maximumDistance": maximumDistance])
+  }
+
   /// Replaces the picture by a spot that fades like a Gaussian.
   ///
   /// Core Image: `CIGaussianGradient`.
@@ -2479,6 +3017,25 @@ extension Stage {
       "gaussianGradient",
       given: [
         "center": center, "color0": color0, "color1": color1, "radius": radius,
+      ])
+  }
+
+  /// Draws the top row of the picture, such as the result of areaHistogram, as bars.
+  ///
+  /// Core Image: `CIHistogramDisplayFilter`.
+  ///
+  /// - Parameters:
+  ///   - height: The height of the bars, at the bottom of the frame. Default `100`, slider 1 to 400
+  ///     pixels, limits 1 to 16384 pixels.
+  ///   - highLimit: The value at the top. Default `1`, slider 0 to 1, limits 0 to 1.
+  ///   - lowLimit: The value at the bottom. Default `0`, slider 0 to 1, limits 0 to 1.
+  public static func histogramDisplayFilter(
+    height: Length? = nil, highLimit: Double? = nil, lowLimit: Double? = nil
+  ) -> Stage {
+    .filter(
+      "histogramDisplayFilter",
+      given: [
+        "height": height, "highLimit": highLimit, "lowLimit": lowLimit,
       ])
   }
 
@@ -3098,6 +3655,30 @@ extension Stage {
 // MARK: Transitions
 
 extension Stage {
+  /// A target image unfolds from the top like an accordion, and the bottom fades to it.
+  ///
+  /// Core Image: `CIAccordionFoldTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - bottomHeight: The height of the bottom, which fades instead. Default `0`, slider 0 to 500
+  ///     pixels, limits 0 to 16384 pixels.
+  ///   - numberOfFolds: The whole number of folds. Default `3`, slider 1 to 50, limits 1 to 50.
+  ///   - foldShadowAmount: The darkness of the folds. Default `0.1`, slider 0 to 1, limits 0 to 1.
+  public static func accordionFoldTransition(
+    targetImage: String, time: Double? = nil, bottomHeight: Length? = nil,
+    numberOfFolds: Double? = nil, foldShadowAmount: Double? = nil
+  ) -> Stage {
+    .filter(
+      "accordionFoldTransition",
+      given: [
+        "targetImage": targetImage, "time": time, "bottomHeight": bottomHeight,
+        "numberOfFolds": numberOfFolds, "foldShadowAmount": foldShadowAmount,
+      ])
+  }
+
   /// Bars of the picture slide away in turn, and show a target image.
   ///
   /// Core Image: `CIBarsSwipeTransition`.
@@ -3242,6 +3823,82 @@ extension Stage {
       given: [
         "targetImage": targetImage, "time": time, "center": center, "angle": angle,
         "radius": radius, "compression": compression,
+      ])
+  }
+
+  /// The picture rolls up like a page, and shows a target image.
+  ///
+  /// Core Image: `CIPageCurlTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears. Required.
+  ///   - backsideImage: The name of the image on the back of the page. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - angle: The side from which the page rolls up: 0 is the right one. Number in radians,
+  ///     default `0`, slider -π to π, limits -1000 to 1000.
+  ///   - radius: The radius of the roll. Default `100`, slider 1 to 400 pixels, limits 1 to 16384
+  ///     pixels.
+  public static func pageCurlTransition(
+    targetImage: String, backsideImage: String, time: Double? = nil, angle: Double? = nil,
+    radius: Length? = nil
+  ) -> Stage {
+    .filter(
+      "pageCurlTransition",
+      given: [
+        "targetImage": targetImage, "backsideImage": backsideImage, "time": time, "angle": angle,
+        "radius": radius,
+      ])
+  }
+
+  /// The picture rolls up like a page, which throws a shadow, and shows a target image.
+  ///
+  /// Core Image: `CIPageCurlWithShadowTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears. Required.
+  ///   - backsideImage: The name of the image on the back of the page. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - angle: The side from which the page rolls up: 0 is the right one. Number in radians,
+  ///     default `0`, slider -π to π, limits -1000 to 1000.
+  ///   - radius: The radius of the roll. Default `100`, slider 1 to 400 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - shadowSize: The width of the shadow, in radii. Default `0.5`, slider 0 to 1, limits 0 to
+  ///     1.
+  ///   - shadowAmount: The darkness of the shadow. Default `0.7`, slider 0 to 1, limits 0 to 1.
+  public static func pageCurlWithShadowTransition(
+    targetImage: String, backsideImage: String, time: Double? = nil, angle: Double? = nil,
+    radius: Length? = nil, shadowSize: Double? = nil, shadowAmount: Double? = nil
+  ) -> Stage {
+    .filter(
+      "pageCurlWithShadowTransition",
+      given: [
+        "targetImage": targetImage, "backsideImage": backsideImage, "time": time, "angle": angle,
+        "radius": radius, "shadowSize": shadowSize, "shadowAmount": shadowAmount,
+      ])
+  }
+
+  /// A circular wave runs over the picture, and leaves a target image behind.
+  ///
+  /// Core Image: `CIRippleTransition`.
+  ///
+  /// - Parameters:
+  ///   - targetImage: The name of the image that appears. Required.
+  ///   - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0
+  ///     to 1.
+  ///   - center: The middle of the wave. Default `(0.5w, 0.5h)`.
+  ///   - width: The width of the wave. Default `100`, slider 10 to 300 pixels, limits 1 to 16384
+  ///     pixels.
+  ///   - scale: The height of the wave. Default `50`, slider -50 to 50, limits -1024 to 1024.
+  public static func rippleTransition(
+    targetImage: String, time: Double? = nil, center: FramePoint? = nil, width: Length? = nil,
+    scale: Double? = nil
+  ) -> Stage {
+    .filter(
+      "rippleTransition",
+      given: [
+        "targetImage": targetImage, "time": time, "center": center, "width": width, "scale": scale,
       ])
   }
 

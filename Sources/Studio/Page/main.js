@@ -63,10 +63,12 @@ async function start() {
     hasCredit: () => connection.session?.hasCredit ?? false,
     needsOriginal: () => view.split !== null,
     onFrame: (frame) => {
+      const { session } = connection;
+      if (!session) return;
       const { jpeg, chunk } = frame.message;
       view.keep(frame);
       statistics.transfer("sent", (jpeg ?? chunk?.data)?.length ?? 0, chunk?.type === "key");
-      connection.session?.send({ ...frame.message, budgetMs: statistics.budgetMs });
+      session.send({ ...frame.message, budgetMs: statistics.budgetMs });
     },
     onSkipped: () => statistics.skip(),
     onProblem: showProblem,

@@ -67,7 +67,8 @@ package nonisolated enum Sidelight_V1_PixelFormat: SwiftProtobuf.Enum, Swift.Cas
   /// several slice groups. For sessions; see `EncodedPicture`.
   case h264 // = 18
 
-  /// A frame of a VP8 stream; no planes. Filtered as I420. For sessions.
+  /// A frame of a VP8 stream; no planes. Filtered as I420, with the range and matrix of
+  /// `Image.color`: the bitstream states none. For sessions.
   case vp8 // = 19
 
   /// A frame or superframe of a VP9 stream, profile 0; no planes. Filtered as I420. For sessions.

@@ -1,23 +1,32 @@
 import ArgumentParser
-import AsyncAlgorithms
 import SidelightClient
+import SidelightCodecs
 import SidelightKernels
 import SidelightWire
 
-/// `sidelight stream`: filters a Y4M video on a server.
+/// `sidelight stream`: filters a video on a server.
 struct Stream: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Filter a video on a server.",
     discussion: """
-      Reads and writes Y4M; convert other formats with ffmpeg:
+      Reads and writes Y4M, and other formats through ffmpeg where it is installed: MP4, MOV, \
+      Matroska and WebM, and as input also MPEG-TS, AVI, FLV, Ogg, an RTSP server and a camera. \
+      Times are kept, audio is copied from files, and rotation is applied.
 
-        ffmpeg -i in.mp4 -f yuv4mpegpipe - \\
-          | sidelight stream - - --server 127.0.0.1:50051 --pipeline 'sepiaTone' \\
-          | ffmpeg -i - out.mp4
+        sidelight stream in.mp4 out.mp4 --server 127.0.0.1:50051 --pipeline 'sepiaTone'
+        sidelight stream rtsp://camera/1 out.mkv --duration 60 --server 127.0.0.1:50051
+        sidelight stream /dev/video0 - --server 127.0.0.1:50051 | ffplay -
+
+      With --codec pictures travel as encoded video, as over a link without room for samples: the \
+      server encodes the result. Video that it decodes is sent as it is; other video, and video in \
+      real time, as samples.
+
+        sidelight stream in.mp4 out.webm --codec vp8 --bit-rate 2M --server 127.0.0.1:50051
 
       Without --realtime every frame is filtered, in order, as fast as possible. With it frames \
       are sent at the frame rate of the video, as from a camera; late frames are dropped and \
-      reported, and the previous frame is repeated, so that the output keeps its length.
+      reported. Y4M repeats the previous frame, and other formats show it longer, so that the \
+      output keeps its length. Cameras and RTSP servers are always real time.
 
       A file gets its name when it is complete. Ctrl-C discards it, and prints the summary; a pipe \
       keeps what was written.
@@ -29,10 +38,14 @@ struct Stream: AsyncParsableCommand {
           --pipeline 'overlay(asset: hat, anchor: forehead)'
       """)
 
-  @Argument(help: "Y4M file to read; - is standard input.", completion: .file())
+  @Argument(
+    help: "Video to read: a file, rtsp://…, or /dev/video…; - is Y4M from standard input.",
+    completion: .file())
   var input = "-"
 
-  @Argument(help: "Y4M file to write; - is standard output.", completion: .file())
+  @Argument(
+    help: "The .y4m, .mp4, .m4v, .mov, .mkv or .webm file to write; - is Y4M to standard output.",
+    completion: .file())
   var output = "-"
 
   @OptionGroup var pipeline: PipelineOption
@@ -71,92 +84,107 @@ struct Stream: AsyncParsableCommand {
       """)
   var reconnect = false
 
+  @Option(
+    help: ArgumentHelp("End after this time of the video.", valueName: "seconds"),
+    transform: Duration.init(seconds:))
+  var duration: Duration?
+
+  @Option(
+    help: ArgumentHelp(
+      "Exchange encoded video with the server: h264, vp8 or vp9, as the output has it.",
+      valueName: "codec"))
+  var codec: StreamCodec?
+
+  @Option(
+    help: ArgumentHelp(
+      "Bit rate of the result with --codec: 2M, 800k. (default: by size and frame rate)",
+      valueName: "rate"),
+    transform: BitRate.init(argument:))
+  var bitRate: BitRate?
+
   func run() async throws {
     let first = try self.pipeline.parsed()
     let changes = try self.changes.map { try $0.parsed() }.sorted { $0.time < $1.time }
     try FileIdentity.check(output: self.output, differsFrom: [self.input])
-    let input = try Y4MInput(path: self.input)
-    let report = StreamReport(
-      isLive: FileDescriptorOutput.standardError.isTerminal, start: .now)
-    let options = SessionOptions(
-      pipeline: first.pipeline, dropPolicy: self.realtime ? .newestWins : .neverDrop,
-      label: self.input, participant: self.participant.name,
-      reconnect: self.reconnect ? ReconnectPolicy(failOpen: .nothing) : nil)
-    try await OutputFile.write(path: self.output, onInterruption: { report.showSummary() }) {
-      file in
-      let output = Y4MOutput(file, header: input.header)
-      try await first.locatingRefusals {
-        try await SidelightClient.connect(
-          to: self.server, security: self.connection.security
-        ) { client in
-          try await client.withSession(options) { session in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-              group.addTask { try await self.send(input, changes, to: session) }
-              group.addTask { try await Self.receive(session, changes, into: output, report) }
-              // A failure of either task cancels the other.
-              while try await group.next() != nil {}
-            }
-          }
-        }
-      }
-      try await output.finish()
-    }
-    report.showSummary()
-  }
-
-  /// Sends the frames; with `--realtime`, at their own times.
-  private func send(
-    _ input: Y4MInput, _ changes: [TimedPipeline], to session: FilterSession
-  ) async throws {
-    if self.realtime {
-      let ticks = AsyncTimerSequence.repeating(every: input.frameDuration)
-      try await self.send(
-        zip(input, ticks).map { $0.0 }, changes, at: input.time(ofFrame:), to: session)
-    } else {
-      try await self.send(input, changes, at: input.time(ofFrame:), to: session)
-    }
-    session.finish()
-  }
-
-  /// Sends the frames, and changes the pipeline between them.
-  private func send(
-    _ pictures: some AsyncSequence<Frame, any Error>, _ changes: [TimedPipeline],
-    at time: (Int) -> Duration, to session: FilterSession
-  ) async throws {
-    var changes = changes[...]
-    var index = 0
-    for try await picture in pictures {
-      let time = time(index)
-      while let change = changes.first, change.time <= time {
-        session.select(text: change.text.text, transition: self.transition)
-        changes.removeFirst()
-      }
-      let frame = VideoFrame(
-        picture, captureTimeNanoseconds: Int64(time / .nanoseconds(1)))
-      guard await session.send(frame) != nil else { return }
-      index += 1
+    let container = try VideoContainer(output: self.output)
+    try self.checkCodec(for: container)
+    let source = try MediaSource(input: self.input)
+    if source != nil || container != nil { try await FFmpegTool.ffmpeg.check() }
+    let properties: VideoProperties? =
+      if let source { try await VideoProperties(of: source) } else { nil }
+    // Frames that are dropped on the way would damage encoded video.
+    let sendsEncoded =
+      self.codec != nil && !self.realtime && source?.kind == .file
+      && properties?.encodedFormat != nil
+    let stream = Transfer(
+      command: self, first: first, changes: changes, source: source, properties: properties,
+      container: container)
+    do {
+      try await stream.run(sendsEncoded: sendsEncoded)
+    } catch is UndecodableVideo {
+      try await stream.run(sendsEncoded: false)
     }
   }
 
-  private static func receive(
-    _ session: FilterSession, _ changes: [TimedPipeline], into output: Y4MOutput,
-    _ report: StreamReport
-  ) async throws {
-    var last: Frame?
-    for try await event in session.events {
-      report.record(event)
-      report.showProgress()
-      switch event {
-      case .outcome(.filtered(let frame)):
-        guard let picture = frame.picture.frame else { break }
-        last = picture
-        try await output.write(picture)
-      case .outcome(.dropped):
-        if let last { try await output.write(last) }
-      case .rejected(let change): throw ValidationError(change, among: changes)
-      default: break
-      }
+  /// Checks that the container holds the codec.
+  ///
+  /// - Throws: `ValidationError`.
+  private func checkCodec(for container: VideoContainer?) throws {
+    guard let codec else {
+      guard self.bitRate == nil else { throw ValidationError("--bit-rate requires --codec.") }
+      return
     }
+    guard let container else {
+      throw ValidationError("--codec requires a container; '\(self.output)' is Y4M.")
+    }
+    guard container.codecs.contains(codec.format) else {
+      let codecs = container.codecs.map(\.rawValue).joined(separator: " or ")
+      throw ValidationError(
+        "--codec is \(codec.rawValue); .\(container) holds \(codecs).")
+    }
+  }
+}
+
+/// A codec of the results.
+enum StreamCodec: String, CaseIterable, ExpressibleByArgument {
+  case h264, vp8, vp9
+
+  var format: EncodedFormat {
+    switch self {
+    case .h264: .h264
+    case .vp8: .vp8
+    case .vp9: .vp9
+    }
+  }
+}
+
+/// The value of `--bit-rate`.
+struct BitRate: Hashable {
+  let bitsPerSecond: Int
+
+  /// Parses `800k`, `2.5M` or `2500000`.
+  ///
+  /// - Throws: `ValidationError`.
+  init(argument: String) throws {
+    let factors: [Character: Double] = ["k": 1e3, "K": 1e3, "M": 1e6]
+    let factor = argument.last.flatMap { factors[$0] }
+    let number = factor == nil ? argument[...] : argument.dropLast()
+    guard let value = Double(number), (20e3 ... 100e6).contains(value * (factor ?? 1)) else {
+      throw ValidationError("'\(argument)' is not a bit rate from 20k to 100M")
+    }
+    self.bitsPerSecond = Int(value * (factor ?? 1))
+  }
+}
+
+extension Duration {
+  /// Parses a number of seconds.
+  ///
+  /// - Throws: `ValidationError` unless it is more than 0.
+  fileprivate init(seconds argument: String) throws {
+    guard let seconds = Double(argument), seconds > 0, seconds < 1e9 else {
+      throw ValidationError("'\(argument)' is not a time in seconds")
+    }
+    self = .seconds(seconds)
   }
 }
 

@@ -15,14 +15,17 @@ final class StreamReport: Sendable {
 
   private let isLive: Bool
   private let start: ContinuousClock.Instant
+  private let count: Int?
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - isLive: Whether to print progress.
   ///   - start: The start of the stream.
-  init(isLive: Bool, start: ContinuousClock.Instant) {
+  ///   - count: The approximate number of frames, if known.
+  init(isLive: Bool, start: ContinuousClock.Instant, count: Int?) {
     self.isLive = isLive
     self.start = start
+    self.count = count
   }
 
   /// Counts an event.
@@ -49,7 +52,11 @@ final class StreamReport: Sendable {
       return true
     }
     guard isDue else { return }
-    FileDescriptorOutput.standardError.write("\r\u{1B}[K" + self.line)
+    let done = self.state.withLock {
+      $0.dispositions.values.reduce(0, +) + $0.dropped.values.reduce(0, +)
+    }
+    let part = self.count.map { "\(min(100, done * 100 / max($0, 1))) %; " } ?? ""
+    FileDescriptorOutput.standardError.write("\r\u{1B}[K" + part + self.line)
   }
 
   /// Prints the summary.

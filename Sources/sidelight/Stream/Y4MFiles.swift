@@ -1,4 +1,5 @@
 import Dispatch
+import SidelightClient
 import SidelightCodecs
 import SidelightKernels
 
@@ -11,16 +12,21 @@ import SidelightKernels
 #endif
 
 /// The frames of a Y4M file or pipe. Reading blocks a thread of a dispatch queue.
-final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a time
+final class Y4MInput: VideoInput, @unchecked Sendable {  // one task reads, one call at a time
   let header: Y4MHeader
   private var reader: Y4MReader
+  private var index = 0
+  private let duration: Duration?
   private let queue = DispatchQueue(label: "sidelight.y4m-input")
 
   /// Opens the file and reads its header.
   ///
+  /// - Parameters:
+  ///   - path: The path; `-` is standard input.
+  ///   - duration: The time after which reading ends, if any.
   /// - Throws: ``POSIXCallError``, or `CodecError` if the file is not Y4M.
-  init(path: String) throws {
-    let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY)
+  init(path: String, duration: Duration?) throws {
+    let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw POSIXCallError(call: "open \(path)", code: errno) }
     self.reader = try Y4MReader(pool: BufferPool()) { span in
       try span.withUnsafeMutableBytes { bytes in
@@ -32,20 +38,24 @@ final class Y4MInput: @unchecked Sendable {  // one task reads, one call at a ti
       }
     }
     self.header = self.reader.header
-  }
-
-  /// Returns the next frame, `nil` at the end.
-  func next() async throws -> Frame? {
-    try await self.queue.run { try self.reader.next() }
+    self.duration = duration
   }
 
   /// The duration of a frame.
-  var frameDuration: Duration { self.time(ofFrame: 1) }
+  var timeBase: Rational {
+    self.header.frameRate.flatMap { Rational($0.denominator, $0.numerator) }
+      ?? Rational(1, 30).unsafelyUnwrapped
+  }
 
-  /// Returns the time of a frame from the start of the video.
-  func time(ofFrame index: Int) -> Duration {
-    guard let rate = self.header.frameRate else { return .seconds(Double(index) / 30) }
-    return .seconds(Double(index) * Double(rate.denominator) / Double(rate.numerator))
+  var count: Int? { nil }
+
+  func next() async throws -> TimedPicture? {
+    let time = Duration.seconds(
+      Double(self.index) * Double(self.timeBase.numerator) / Double(self.timeBase.denominator))
+    if let duration, time >= duration { return nil }
+    guard let frame = try await self.queue.run({ try self.reader.next() }) else { return nil }
+    self.index += 1
+    return TimedPicture(picture: .frame(frame), time: time)
   }
 }
 
@@ -60,19 +70,10 @@ extension DispatchQueue {
   }
 }
 
-extension Y4MInput: AsyncSequence {
-  struct Iterator: AsyncIteratorProtocol {
-    let input: Y4MInput
-
-    mutating func next() async throws -> Frame? { try await self.input.next() }
-  }
-
-  func makeAsyncIterator() -> Iterator { Iterator(input: self) }
-}
-
 /// A Y4M file or pipe. Writing blocks a thread of a dispatch queue.
-final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a time
+final class Y4MOutput: VideoOutput, @unchecked Sendable {  // one task writes, one call at a time
   private var writer: Y4MWriter?
+  private var last: Frame?
   private let queue = DispatchQueue(label: "sidelight.y4m-output")
 
   /// Creates the output of a stream to an opened file.
@@ -82,8 +83,16 @@ final class Y4MOutput: @unchecked Sendable {  // one task writes, one call at a 
     }
   }
 
-  func write(_ frame: Frame) async throws {
+  func write(_ picture: VideoPicture, at time: Duration) async throws {
+    guard let frame = picture.frame else { return }
+    self.last = frame
     try await self.queue.run { try self.writer?.write(frame) }
+  }
+
+  /// Writes the last picture again: the times of Y4M follow from the number of pictures.
+  func writeDropped() async throws {
+    guard let last else { return }
+    try await self.queue.run { try self.writer?.write(last) }
   }
 
   /// Finishes the stream.

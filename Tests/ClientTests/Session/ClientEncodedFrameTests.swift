@@ -106,6 +106,37 @@ struct ClientEncodedFrameTests {
     }
   }
 
+  @Test func `a refused change of the encoder stops neither later ones nor a new connection`()
+    async throws
+  {
+    let clock = ClientTestClock()
+    let small = FrameSize(width: 48, height: 32)
+    try await Reconnecting.withServers { first, second in
+      let addresses = [try await first.address, try await second.address]
+      var options = Reconnecting.options([.filter("colorInvert")])
+      options.output = OutputOptions(format: .encoded(.vp8))
+      try await clock.withSession(at: addresses, options) { session in
+        var received = ReceivedEvents(session)
+        session.setEncoder(size: FrameSize(width: 16000, height: 16000))
+        #expect(try await received.rejected() != nil)
+        session.setEncoder(bitRate: 300_000)
+        session.setEncoder(size: small)
+        // The answer shows that the server has read the changes.
+        _ = try await session.ping()
+        await session.send(VideoFrame(try EncodedStream.picture(0)))
+        #expect(try await received.filtered()?.picture.encoded?.size == small)
+        await first.kill()
+        await clock.pass(try #require(try await received.interrupted()))
+        _ = try #require(try await received.restored())
+        _ = try await session.ping()
+        await session.send(VideoFrame(try EncodedStream.picture(1)))
+        #expect(try await received.filtered()?.picture.encoded?.size == small)
+        session.finish()
+        try await received.drain()
+      }
+    }
+  }
+
   @Test func `the client reads the same key frames as the server, and no others as disposable`()
     throws
   {

@@ -19,6 +19,9 @@ struct StageRecipe {
 
   static let all: [String: StageRecipe] = [
     "affineTransform": StageRecipe(vectors: ["transform": { Self.transform(&$0) }]),
+    "areaHistogram": StageRecipe(ranges: ["scale": 0 ... 1], isDiscontinuous: true, gain: 2),
+    "areaLogarithmicHistogram": StageRecipe(
+      ranges: ["scale": 0 ... 1], isDiscontinuous: true, gain: 2),
     // The smoothing of all of these is rounded twice, and follows colours with steep slopes.
     "beauty": StageRecipe(isDiscontinuous: true, gain: 2),
     "cartoon": StageRecipe(
@@ -44,6 +47,7 @@ struct StageRecipe {
       ranges: ["saturation": 0 ... 1.4, "brightness": -0.2 ... 0.2, "contrast": 0.5 ... 1.3],
       gain: 1.8),
     "colorCube": StageRecipe(gain: 1.5),
+    "colorThresholdOtsu": StageRecipe(isDiscontinuous: true),
     "colorMatrix": StageRecipe(
       vectors: [
         "rVector": { Self.row(&$0, 0) }, "gVector": { Self.row(&$0, 1) },

@@ -5,10 +5,24 @@ import SidelightKernels
 /// A call of each typed function, with all parameters.
 enum TypedCalls {
   static let stages: [Stage] = [
+    .accordionFoldTransition(
+      targetImage: "image", time: 0.5, bottomHeight: Length(250), numberOfFolds: 25.5,
+      foldShadowAmount: 0.5),
     .additionCompositing(backgroundImage: "image"),
     .affineClamp(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1]),
     .affineTile(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1]),
     .affineTransform(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1], border: .transparent),
+    .areaAverage(extent: [0.1, 0.1, 0.1, 0.1]),
+    .areaAverageMaximumRed(extent: [0.1, 0.1, 0.1, 0.1]),
+    .areaHistogram(extent: [0.1, 0.1, 0.1, 0.1], scale: 25, count: 128.5),
+    .areaLogarithmicHistogram(
+      extent: [0.1, 0.1, 0.1, 0.1], scale: 25, count: 128.5, minimumStop: -15, maximumStop: 5.5),
+    .areaMaximum(extent: [0.1, 0.1, 0.1, 0.1]),
+    .areaMaximumAlpha(extent: [0.1, 0.1, 0.1, 0.1]),
+    .areaMinMax(extent: [0.1, 0.1, 0.1, 0.1]),
+    .areaMinMaxRed(extent: [0.1, 0.1, 0.1, 0.1]),
+    .areaMinimum(extent: [0.1, 0.1, 0.1, 0.1]),
+    .areaMinimumAlpha(extent: [0.1, 0.1, 0.1, 0.1]),
     .backgroundBlur(
       sigma: Length(30), matte: .plate, plate: "image",
       color: RGBAColor(red: 1, green: 0.5, blue: 0), edge: 0.25, smoothing: 0.475, protect: false),
@@ -28,6 +42,7 @@ enum TypedCalls {
     .blurredRoundedRectangleGenerator(
       extent: [0.1, 0.1, 75.1, 75.1], radius: Length(50), sigma: Length(50.050000000000004),
       color: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .bokehBlur(radius: Length(25), ringAmount: 0.5, ringSize: 0.05, softness: 5),
     .boxBlur(radius: Length(50.5), border: .clamp),
     .brightnessStatistics(everyNth: 15.5),
     .bumpDistortion(
@@ -38,6 +53,9 @@ enum TypedCalls {
     .cMYKHalftone(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), width: Length(51),
       angle: -1.5707963267948966, sharpness: 0.5, gCR: 0.5, uCR: 0.25),
+    .cannyEdgeDetector(
+      gaussianSigma: 2, perceptual: true, thresholdHigh: 0.5, thresholdLow: 0.5,
+      hysteresisPasses: 1.5),
     .cartoon(tones: 7, lines: 0.5),
     .checkerboardGenerator(
       center: FramePoint(x: .width(0.25), y: .height(0.5)),
@@ -79,6 +97,9 @@ enum TypedCalls {
       blueCoefficients: [0.1, 0.85, 0.1, 0.1], alphaCoefficients: [0.1, 0.85, 0.1, 0.1]),
     .colorPosterize(levels: 16),
     .colorThreshold(threshold: 0.25),
+    .colorThresholdOtsu(),
+    .columnAverage(),
+    .comicEffect(),
     .constantColorGenerator(color: RGBAColor(red: 1, green: 0.5, blue: 0)),
     .convertLabToRGB(normalize: true),
     .convertRGBtoLab(normalize: true),
@@ -110,16 +131,28 @@ enum TypedCalls {
       height: Length(2048.5)),
     .crystallize(radius: Length(50.5), center: FramePoint(x: .width(0.25), y: .height(0.5))),
     .darkenBlendMode(backgroundImage: "image"),
+    .depthOfField(
+      point0: FramePoint(x: .width(0.25), y: .height(0.5)),
+      point1: FramePoint(x: .width(0.25), y: .height(0.5)), saturation: 5, unsharpMaskRadius: 5,
+      unsharpMaskIntensity: 5, radius: Length(15)),
     .differenceBlendMode(backgroundImage: "image"),
+    .discBlur(radius: Length(25)),
     .disintegrateWithMaskTransition(targetImage: "image", maskImage: "image", time: 0.5),
     .displacementDistortion(displacementImage: "image", scale: Length(100)),
     .dissolveTransition(targetImage: "image", time: 0.5),
+    .distanceGradientFromRedMask(maximumDistance: Length(50.5)),
     .dither(intensity: 0.5),
     .divideBlendMode(backgroundImage: "image"),
+    .documentEnhancer(amount: 2.5),
     .dotScreen(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
       width: Length(26), sharpness: 0.5),
+    .droste(
+      insetPoint0: FramePoint(x: .width(0.25), y: .height(0.5)),
+      insetPoint1: FramePoint(x: .width(0.25), y: .height(0.5)), strands: 0, periodicity: 3,
+      rotation: 3.141592653589793, zoom: 2.505),
     .edgePreservingSmooth(amount: 0.5, edges: 0.155),
+    .edgeWork(radius: Length(10)),
     .edges(intensity: 5),
     .eightfoldReflectedTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
@@ -169,9 +202,11 @@ enum TypedCalls {
     .hatchedScreen(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
       width: Length(26), sharpness: 0.5),
+    .heightFieldFromMask(radius: Length(32)),
     .hexagonalPixellate(center: FramePoint(x: .width(0.25), y: .height(0.5)), scale: Length(50.5)),
     .highlightShadowAdjust(highlightAmount: 0.6499999999999999, shadowAmount: -0.5),
     .histogram(bins: 136, everyNth: 15.5),
+    .histogramDisplayFilter(height: Length(200.5), highLimit: 0.5, lowLimit: 0.5),
     .holeDistortion(center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(500.005)),
     .hueAdjust(angle: -1.5707963267948966),
     .hueBlendMode(backgroundImage: "image"),
@@ -181,6 +216,21 @@ enum TypedCalls {
     .kaleidoscope(
       count: 32.5, center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966),
     .kernel(asset: "kernel", source: "color"),
+    .keystoneCorrectionCombined(
+      focalLength: 105, topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
+      topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
+    .keystoneCorrectionHorizontal(
+      focalLength: 105, topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
+      topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
+    .keystoneCorrectionVertical(
+      focalLength: 105, topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
+      topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
     .labDeltaE(image2: "image"),
     .lenticularHaloGenerator(
       center: FramePoint(x: .width(0.25), y: .height(0.5)),
@@ -209,6 +259,7 @@ enum TypedCalls {
       backgroundColor: RGBAColor(red: 1, green: 0.5, blue: 0), fit: .fit),
     .luminosityBlendMode(backgroundImage: "image"),
     .maskToAlpha(),
+    .maskedVariableBlur(mask: "image", radius: Length(25)),
     .maximumComponent(),
     .maximumCompositing(backgroundImage: "image"),
     .median(),
@@ -218,6 +269,11 @@ enum TypedCalls {
     .modTransition(
       targetImage: "image", time: 0.5, center: FramePoint(x: .width(0.25), y: .height(0.5)),
       angle: 0, radius: Length(201), compression: 500.5),
+    .morphologyGradient(radius: Length(15)),
+    .morphologyMaximum(radius: Length(12)),
+    .morphologyMinimum(radius: Length(12)),
+    .morphologyRectangleMaximum(width: 21, height: 21),
+    .morphologyRectangleMinimum(width: 21, height: 21),
     .motion(threshold: 0.1, columns: 32.5, rows: 32.5, everyNth: 15.5),
     .motionBlur(radius: Length(50), angle: -1.5707963267948966, border: .clamp),
     .multiplyBlendMode(backgroundImage: "image"),
@@ -239,6 +295,13 @@ enum TypedCalls {
       offset: FramePoint(x: .width(0.25), y: .height(0.5)), scale: 2, opacity: 0.5, fit: .fit,
       faceOffset: [0.1, 0.1], which: .largest, id: 50, rotate: false, fade: 1),
     .overlayBlendMode(backgroundImage: "image"),
+    .pageCurlTransition(
+      targetImage: "image", backsideImage: "image", time: 0.5, angle: -1.5707963267948966,
+      radius: Length(200.5)),
+    .pageCurlWithShadowTransition(
+      targetImage: "image", backsideImage: "image", time: 0.5, angle: -1.5707963267948966,
+      radius: Length(200.5), shadowSize: 0.25, shadowAmount: 0.5),
+    .palettize(paletteImage: "image", perceptual: true, count: 4.5),
     .parallelogramTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
       width: Length(101), acuteAngle: 1.55),
@@ -255,6 +318,11 @@ enum TypedCalls {
       bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
     .perspectiveTransform(
       topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
+      topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomRight: FramePoint(x: .width(0.25), y: .height(0.5)),
+      bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
+    .perspectiveTransformWithExtent(
+      extent: [0.1, 0.1, 0.1, 0.1], topLeft: FramePoint(x: .width(0.25), y: .height(0.5)),
       topRight: FramePoint(x: .width(0.25), y: .height(0.5)),
       bottomRight: FramePoint(x: .width(0.25), y: .height(0.5)),
       bottomLeft: FramePoint(x: .width(0.25), y: .height(0.5))),
@@ -277,12 +345,16 @@ enum TypedCalls {
       radius1: Length(400), color0: RGBAColor(red: 1, green: 0.5, blue: 0),
       color1: RGBAColor(red: 1, green: 0.5, blue: 0)),
     .randomGenerator(seed: 500),
+    .rippleTransition(
+      targetImage: "image", time: 0.5, center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      width: Length(155), scale: 0),
     .roundedRectangleGenerator(
       extent: [0.1, 0.1, 75.1, 75.1], radius: Length(50),
       color: RGBAColor(red: 1, green: 0.5, blue: 0)),
     .roundedRectangleStrokeGenerator(
       extent: [0.1, 0.1, 75.1, 75.1], radius: Length(50), width: Length(50),
       color: RGBAColor(red: 1, green: 0.5, blue: 0)),
+    .rowAverage(),
     .sRGBToneCurveToLinear(),
     .saturationBlendMode(backgroundImage: "image"),
     .scale(width: Length(2048), height: Length(2048), mode: .fit),
@@ -323,6 +395,8 @@ enum TypedCalls {
       color: RGBAColor(red: 1, green: 0.5, blue: 0), radius: Length(150), crossScale: 50,
       crossAngle: 0, crossOpacity: -4, crossWidth: Length(5.25), epsilon: -4),
     .straightenFilter(angle: -1.5707963267948966),
+    .stretchCrop(
+      size: FramePoint(x: .width(0.25), y: .height(0.5)), cropAmount: 0.5, centerStretchAmount: 0.5),
     .stripesGenerator(
       center: FramePoint(x: .width(0.25), y: .height(0.5)),
       color0: RGBAColor(red: 1, green: 0.5, blue: 0),
@@ -359,6 +433,7 @@ enum TypedCalls {
     .toneCurve(
       point0: [0.1, 0.1], point1: [0.2875, 0.2875], point2: [0.475, 0.475],
       point3: [0.6625, 0.6625], point4: [0.85, 0.85]),
+    .toneMapHeadroom(sourceHeadroom: 8.5, targetHeadroom: 8.5),
     .torusLensDistortion(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(250), width: Length(100),
       refraction: 2.5500000000000003),

@@ -10,7 +10,7 @@ import Testing
     KernelExamples.all.flatMap { $0.split { " \n(),.".contains($0) }.map(String.init) }
     + [
       "(", ")", ",", ".", "?", ":", "/ 0", "sample(1, 2)", "1e30", "color", "frame", "#ff0000",
-      "warp", "var", "for i in 0..<9 {", "if", "{", "}", "[", "]", "+=",
+      "warp", "pass", "var", "for i in 0..<9 {", "if", "{", "}", "[", "]", "+=",
       "func f(a: vec2) -> float {",
       "sampleAt(position.yx)", "hash(position)", "image back",
     ]

@@ -55,6 +55,53 @@ import Testing
     #expect(result.samples != frame.samples)
   }
 
+  @Test(arguments: [
+    ("func wide(d: float) -> vec4 { (sample(-d, 0) + sample(d, 0)) / 2 } wide(2) pass wide(1)", 2),
+    ("color.rgb * 0.5 pass let c = sample(1, 1) c pass warp position + 3", 3),
+    ("color.bgr pass return color.rgb * 0.5", 1),
+  ])
+  func `passes are kernels in a row`(_ text: String, _ passCount: Int) async throws {
+    let bench = TestBench()
+    let parts = text.split(separator: " pass ").map(String.init)
+    let function = parts[0].hasPrefix("func") ? parts[0].prefix { $0 != "}" } + "} " : ""
+    let stages = parts.enumerated().map { index, part in
+      `Kernels as filters`.kernel(index == 0 ? part : function + part)
+    }
+    for format in [PixelFormat.rgba8, .rgb24, .i420] {
+      let geometry = FrameGeometry(format: format, size: FrameSize(width: 31, height: 9))
+      let frame = try TestFrame.make(geometry)
+      let pipeline: Pipeline = [`Kernels as filters`.kernel(text)]
+      let result = try await bench.run(pipeline, on: frame)
+      let expected = try await bench.run(Pipeline(stages: stages), on: frame)
+      #expect(result.samples == expected.samples)
+      #expect(result.samples != frame.samples)
+      #expect(try bench.catalogue.resolve(pipeline).plan(for: geometry).passes.count == passCount)
+    }
+  }
+
+  @Test func `passes have limits, and names of their own`() throws {
+    let nine = Array(repeating: "color", count: 9).joined(separator: " pass ")
+    for (text, message) in [
+      (nine, "more than 8 passes"), ("color pass", "expected a value, found the end"),
+      ("let a = 0.5 a pass color * a", "there is no value named 'a'"),
+      ("color pass func f() -> float { 1 } color pass g()", "there is no function named 'g'"),
+    ] {
+      let error = try #require(throws: KernelTextError.self) { try KernelText(text) }
+      #expect(error.message.contains(message), "\(error)")
+    }
+    // The cost is the sum of all passes.
+    let one = "var s = 0 for i in 0..<9 { s += pow(luma(sample(i, 0)), 2.2) } s"
+    let cost = try KernelText(one).nanosecondsPerPixel
+    #expect(try abs(KernelText("\(one) pass \(one)").nanosecondsPerPixel - 2 * cost) < 0.01)
+  }
+
+  @Test func `a sample is not divided by alpha to be multiplied with it`() throws {
+    let sum =
+      "var s = vec4(0) for i in 0..<9 { s += premultiply(sample(i, 0)) } unpremultiply(s / 9)"
+    let straight = "var s = vec4(0) for i in 0..<9 { s += sample(i, 0) } s / 9"
+    #expect(try KernelText(sum).nanosecondsPerPixel < KernelText(straight).nanosecondsPerPixel)
+  }
+
   /// Returns the result of an expression of three numbers of 0 ... 1, to 1/255.
   static func numbers(_ source: String) async throws -> [Double] {
     let frame = try TestFrame.flat(

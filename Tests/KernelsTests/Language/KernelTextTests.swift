@@ -91,7 +91,9 @@ import Testing
     Invalid(text: "param source: 1 a", line: 1, column: 7, message: "of the filter itself"),
     Invalid(
       text: "let a = 1 param b: 1 a", line: 1, column: 11, message: "before the first statement"),
-    Invalid(text: "color color", line: 1, column: 7, message: "expected an operator, 'pass' or the end"),
+    Invalid(
+      text: "color color", line: 1, column: 7,
+      message: "expected an operator, 'pass' or the end"),
     Invalid(text: "1 < 2 < 3 ? 1 : 0", line: 1, column: 7, message: "expected"),
     Invalid(text: "!color.r", line: 1, column: 1, message: "'!' takes a bool, not a float"),
     Invalid(text: "1e99", line: 1, column: 1, message: "is not a number of at most 1e30"),

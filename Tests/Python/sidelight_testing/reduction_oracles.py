@@ -104,8 +104,8 @@ def histogram(extent, count: float, scale: float, position):
 
     def formula(colors):
         found = area(colors, extent)
-        # Levels on the edge of two bins are in the upper one.
-        index = np.clip(np.floor(position(found / 255) * bins + 1e-5), 0, bins - 1).astype(int)
+        index = np.floor(np.maximum(position(found / 255), 0) * bins + 0.002)
+        index = np.minimum(index, bins - 1).astype(int)
         shares = np.stack(
             [np.bincount(index[:, each], minlength=bins) / len(found) for each in range(3)], axis=-1
         )

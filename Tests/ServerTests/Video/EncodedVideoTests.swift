@@ -54,7 +54,8 @@ struct EncodedVideoTests {
     let stream = try EncodedStream(.vp8, count: 3)
     let color = ColorDescription(range: .full, matrix: .bt709)
     for output in [Sidelight_V1_PixelFormat.i420, .vp8] {
-      let answers = try await self.converse(stream, .open(Self.look) { $0.output.format = output }) {
+      let open = Sidelight_V1_ClientMessage.open(Self.look) { $0.output.format = output }
+      let answers = try await self.converse(stream, open) {
         $1.frame.image.color = Sidelight_V1_ColorDescription(color, of: .i420)
       }
       #expect(answers.frames.map(\.sequence) == [1, 2, 3])
@@ -293,6 +294,38 @@ struct EncodedVideoTests {
     #expect(answers.frames.map(\.image.width) == [96, 96, 48, 48, 48, 48])
     #expect(
       answers.frames.map(\.image.encoded.keyFrame) == [true, false, true, false, false, false])
+  }
+
+  /// A file is sent at once, so the times of arrival say nothing about its rate.
+  @Test(arguments: EncodedStream.encodable, [false, true])
+  func `the bit rate follows the capture times`(codec: VideoCodec, hasJumps: Bool) async throws {
+    let messages: [Sidelight_V1_ClientMessage] =
+      [
+        .open {
+          $0.dropPolicy = .neverDrop
+          $0.output.format = codec == .h264 ? .h264 : codec == .vp8 ? .vp8 : .vp9
+          $0.output.encoder.bitRate = 600_000
+          $0.output.encoder.frameRate = 20
+        }
+      ]
+      + (0 ..< 60).map { index in
+        // Grain, of which more bits show more.
+        var image = Sidelight_V1_Image.noise(.i420, 160, 96, seed: UInt64(index))
+        image.inline = Data(image.inline.map { 112 + $0 / 8 })
+        var message = Sidelight_V1_ClientMessage.frame(UInt64(index + 1), image)
+        // An hour ahead, and back.
+        let jump = hasJumps && 20 ..< 40 ~= index ? 3_600_000 : 0
+        message.frame.captureTimeNs = Int64(1000 + 50 * index + jump) * 1_000_000
+        return message
+      }
+    let answers = try await withServer(clock: ManualClock().sessionClock) { _, address in
+      try await withStub(address) { try await $0.converse(messages) }
+    }
+    let frames = answers.frames
+    try #require(frames.count == 60)
+    // After the key frame, which has its own size.
+    let bits = frames.dropFirst(10).reduce(0) { $0 + $1.image.inline.count * 8 }
+    #expect(abs(Double(bits) / 50 / 30_000 - 1) < 0.25, "\(bits / 50)")
   }
 
   @Test func `a key frame is sent on request`() async throws {

@@ -57,8 +57,8 @@ function encoderConfig(codec, settings) {
 }
 
 /**
- * Returns the codecs in which a server and this browser can both send and receive, of VP8, H.264 and
- * VP9, in this order. Empty without WebCodecs, which browsers offer to secure pages only.
+ * Returns the codecs in which a server and this browser can both send and receive, of VP8, H.264
+ * and VP9, in this order. Empty without WebCodecs, which browsers offer to secure pages only.
  *
  * @param {VideoCodec[]} codecs Those of {@link Server.info}.
  * @param {{width: number, height: number}} size The size of frames, in pixels.
@@ -166,8 +166,8 @@ export class FrameEncoder {
    * Begins or changes the encoding. The next frame is a key frame.
    *
    * @param {Codec} codec
-   * @param {{width: number, height: number, bitrate?: number, framerate?: number}} settings The size
-   *   in pixels; bits per second; frames per second.
+   * @param {{width: number, height: number, bitrate?: number, framerate?: number}} settings The
+   *   size in pixels; bits per second; frames per second.
    */
   configure(codec, settings) {
     this.close();
@@ -192,8 +192,8 @@ export class FrameEncoder {
    * Encodes a picture. Resolves when the encoder takes the next one or is closed; rejects, after
    * `onError`, when it fails. Pictures are left out to hold the rate, and while eight wait.
    *
-   * @param {any} picture A `VideoFrame`. Its `timestamp` is the capture time in microseconds, on the
-   *   clock of `performance.now()`. The caller closes it.
+   * @param {any} picture A `VideoFrame`. Its `timestamp` is the capture time in microseconds, on
+   *   the clock of `performance.now()`. The caller closes it.
    * @returns {Promise<void>}
    */
   encode(picture) {
@@ -276,8 +276,8 @@ export class FrameDecoder {
   /**
    * @param {(picture: any, frame: FilteredFrame) => void} onPicture Called with a `VideoFrame`,
    *   which the callee closes, and its frame.
-   * @param {(error: Error) => void} onLoss Called once when frames cannot be decoded before the next
-   *   key frame. Call {@link Session.requestKeyFrame}.
+   * @param {(error: Error) => void} onLoss Called once when frames cannot be decoded before the
+   *   next key frame. Call {@link Session.requestKeyFrame}.
    */
   constructor(onPicture, onLoss) {
     this.#onPicture = onPicture;

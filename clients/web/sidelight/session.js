@@ -41,7 +41,8 @@ const OUTPUT_WINDOW = 64;
  * @property {Chunk} [chunk] The picture as a frame of encoded video.
  * @property {Codec} [codec] The codec of `chunk`.
  * @property {Colors} [color] The colours of `chunk`, which VP8 does not state.
- * @property {Partial<Image>} [image] The picture in another format.
+ * @property {Partial<Image>} [image] The picture in another format. Key frames of video have
+ *   `encoded.keyFrame`.
  * @property {number} [sequence] The frame's number, higher than earlier ones; the next one if it is
  *   absent.
  * @property {number} [capturedMs] The capture time, on the clock of `performance.now()`; the

@@ -114,7 +114,8 @@ test("a key frame is requested at most every half second", async (context) => {
   assert.equal(requests(), 2);
 });
 
-test("another codec, and a gap between pictures of two kinds, need a key frame", async (context) => {
+test("another codec, and a gap between pictures of two kinds, need a key frame", async (
+  context) => {
   const { session, events, send, now } = await open(context);
   send("key");
   session.send({ chunk: chunk("delta"), codec: "VP9" });
@@ -148,7 +149,8 @@ test("the encoder's settings and key frames are requested from the server", asyn
   const changed = session.setEncoder({ bitRate: 500_000, frameRate: 15 });
   session.requestKeyFrame();
   const [, { setEncoder }, { requestKeyFrame }] = TestSocket.last.received;
-  assert.deepEqual(setEncoder, { bitRate: 500_000, frameRate: 15, width: 0, height: 0, output: "", requestId: 1 });
+  assert.deepEqual(setEncoder, {
+    bitRate: 500_000, frameRate: 15, width: 0, height: 0, output: "", requestId: 1 });
   assert.ok(requestKeyFrame);
   TestSocket.last.answer({ accepted: { requestId: 1, revision: 1 } });
   assert.equal((await changed).revision, 1);
@@ -486,10 +488,8 @@ test("results in other formats are not decoded", (context) => {
 });
 
 test("a codec is usable if server and browser encode and decode it", async (context) => {
-  const codecs = [
-    { format: "H264", decodes: true, encodes: true }, { format: "VP8", decodes: true, encodes: true },
-    { format: "VP9", decodes: true, encodes: false }, { format: "AV1", decodes: true, encodes: false },
-  ];
+  const codecs = ["H264", "VP8", "VP9", "AV1"].map((format) =>
+    ({ format, decodes: true, encodes: ["H264", "VP8"].includes(format) }));
   const size = { width: 640, height: 360 };
   assert.deepEqual(await usableCodecs(codecs, size), []);
   const supported = new Set(["vp8", "avc1.42E028"]);

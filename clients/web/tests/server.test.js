@@ -6,13 +6,17 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { RpcError, connect } from "../sidelight/index.js";
+import { RpcError, chunkOf, connect, nextEvent } from "../sidelight/index.js";
 import "./custom-event.js";
 import { socketClass } from "./node-socket.js";
 
 const file = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const COMMAND = process.env.SIDELIGHT_BINARY ?? file(".build/release/sidelight");
 const JPEG = new Uint8Array(readFileSync(file("Sources/Studio/Page/media/portrait.jpg")));
+/** A key frame of VP8 of one pixel, the content of a WebP file, and the head of another frame. */
+const KEY_FRAME = new Uint8Array(
+  Buffer.from("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA", "base64")).subarray(20);
+const DELTA_FRAME = new Uint8Array([0x11, 1, 0, ...new Array(16).fill(0)]);
 const skip = !existsSync(COMMAND) && "sidelight is not built";
 
 /** Starts a studio for a test, and returns it as a server. */
@@ -102,4 +106,34 @@ test("a server's errors have code, field and suggestion", { skip }, async (conte
     return true;
   });
   assert.ok((await server.listFilters()).some(({ name }) => name === "sepiaTone"));
+});
+
+test("video is answered with video, and a loss with a request", { skip }, async (context) => {
+  const server = await startServer(context);
+  const { codecs } = await server.info();
+  if (!codecs.some(({ format, encodes }) => format === "VP8" && encodes)) {
+    return context.skip("the server was built without VP8");
+  }
+  const session = await server.session("colorInvert");
+  context.after(() => session.close());
+  const outcomes = session.outcomes();
+  const send = (type, data, sequence) =>
+    session.send({ chunk: { type, timestamp: 5000, data }, codec: "VP8", sequence });
+  send("key", KEY_FRAME, 1);
+  const { value: frame } = await outcomes.next();
+  assert.equal(frame.disposition, "FILTERED");
+  const { type, timestamp, data } = chunkOf(frame);
+  assert.deepEqual([frame.image.format, type, timestamp], ["VP8", "key", 5000]);
+  assert.ok(data.length > 0);
+
+  await session.setEncoder({ bitRate: 100_000 });
+  await assert.rejects(session.setEncoder({ bitRate: 1 }), (error) =>
+    error.code === "INVALID_ARGUMENT" && /bit_rate/.test(error.field));
+
+  const needed = nextEvent(session, ["keyFrameNeeded"]);
+  send("delta", DELTA_FRAME, 3);
+  assert.equal((await outcomes.next()).value.reason, "NOT_DECODABLE");
+  assert.deepEqual((await needed).detail, { sequence: 3, reason: "LOSS" });
+  send("key", KEY_FRAME, 4);
+  assert.equal((await outcomes.next()).value.kind, "frame");
 });

@@ -28,12 +28,17 @@ private struct ColorHistogram: PixelReduction {
       self.stops.map { stops in
         (log2(max(value, 1e-30)) - stops.lowerBound) / (stops.upperBound - stops.lowerBound)
       } ?? value
-    return Int(min(max(position, 0) * Float(self.count), Float(self.count - 1)))
+    // Values at the edge of two bins are in the upper one, whatever their rounding.
+    let bin = max(position, 0) * Float(self.count) + 0.002
+    return Int(min(bin, Float(self.count - 1)))
   }
 
   func add(_ pixel: SIMD4<Float>, x: Int, y: Int, to measurement: inout Measurement) {
     measurement.total += 1
-    for channel in 0 ..< 3 { measurement.bins[self.bin(pixel[channel])][channel] += 1 }
+    let inverse = pixel.w > 0 ? 1 / pixel.w : 0
+    for channel in 0 ..< 3 {
+      measurement.bins[self.bin(pixel[channel] * inverse)][channel] += 1
+    }
   }
 
   func merge(_ other: Measurement, into measurement: inout Measurement) {
@@ -64,9 +69,10 @@ extension ParameterDescription {
 struct AreaHistogram: CatalogueFilter {
   static let description = FilterDescription.area(
     "areaHistogram", "Shows the histogram of an area as columns: the shares of pixels per level.",
+    examples: ["areaHistogram(scale: 15)"],
     formula: """
       Column x shows bin floor(x count / width), from 0 on. Each channel is scale n / N, n the number \
-      of the extent's pixels of which the channel c is in the bin floor(c count), N the number of \
+      of the extent's pixels of which the channel c is in the bin floor(c count + .002), N the number of \
       pixels; 1 is in the last bin
       """,
     and: [.binScale, .binCount])
@@ -91,9 +97,10 @@ struct AreaLogarithmicHistogram: CatalogueFilter {
   static let description = FilterDescription.area(
     "areaLogarithmicHistogram",
     "Shows the histogram of an area as columns, with bins of equal ratios: the shares of pixels per stop.",
+    examples: ["areaLogarithmicHistogram(scale: 15, maximumStop: 1)"],
     formula: """
       areaHistogram with the channel c in the bin floor(count (log2 c - minimumStop) / (maximumStop - \
-      minimumStop)); values below the range are in the first bin, above it in the last
+      minimumStop) + .002); values below the range are in the first bin, above it in the last
       """,
     and: [
       .binScale, .binCount,

@@ -2,8 +2,7 @@
 struct AreaStatistics: PixelReduction {
   struct Measurement: Sendable {
     var count = 0
-    /// The sums in multiples of 2^-20, which are the same in every order.
-    var sum = SIMD4<Int64>.zero
+    var sum = ExactSum()
     var low = SIMD4<Float>(repeating: .infinity)
     var high = SIMD4<Float>(repeating: -.infinity)
     /// The pixels of the least and of the greatest alpha; the first in reading order.
@@ -15,9 +14,7 @@ struct AreaStatistics: PixelReduction {
     var left = SIMD4<Float>.zero
     var right = SIMD4<Float>.zero
 
-    var mean: SIMD4<Float> {
-      SIMD4<Float>(SIMD4<Double>(self.sum) / (Double(max(self.count, 1)) * 0x1p20))
-    }
+    var mean: SIMD4<Float> { self.sum.mean(of: self.count) }
   }
 
   /// Returns the pixels of the frame: on its left half, and on its right half.
@@ -27,20 +24,22 @@ struct AreaStatistics: PixelReduction {
 
   func add(_ pixel: SIMD4<Float>, x: Int, y: Int, to measurement: inout Measurement) {
     measurement.count += 1
-    measurement.sum &+= SIMD4<Int64>(pixel * 0x1p20, rounding: .toNearestOrEven)
-    measurement.low = pointwiseMin(measurement.low, pixel)
-    measurement.high = pointwiseMax(measurement.high, pixel)
+    measurement.sum += pixel
+    measurement.low.replace(with: pixel, where: pixel .< measurement.low)
+    measurement.high.replace(with: pixel, where: pixel .> measurement.high)
     // Frames have fewer than 2^32 columns.
     Self.choose(pixel, pixel, at: y << 32 + x, in: &measurement)
   }
 
   func merge(_ other: Measurement, into measurement: inout Measurement) {
     measurement.count += other.count
-    measurement.sum &+= other.sum
-    measurement.low = pointwiseMin(measurement.low, other.low)
-    measurement.high = pointwiseMax(measurement.high, other.high)
-    Self.choose(other.clearest, .init(repeating: -.infinity), at: other.clearestIndex, in: &measurement)
-    Self.choose(.init(repeating: .infinity), other.densest, at: other.densestIndex, in: &measurement)
+    measurement.sum += other.sum
+    measurement.low.replace(with: other.low, where: other.low .< measurement.low)
+    measurement.high.replace(with: other.high, where: other.high .> measurement.high)
+    Self.choose(
+      other.clearest, .init(repeating: -.infinity), at: other.clearestIndex, in: &measurement)
+    Self.choose(
+      .init(repeating: .infinity), other.densest, at: other.densestIndex, in: &measurement)
   }
 
   /// Keeps the pixel with the least alpha, and the one with the greatest.
@@ -92,11 +91,13 @@ extension AreaFilter {
 extension FilterDescription {
   /// A filter that measures an area.
   static func area(
-    _ name: String, _ summary: String, formula: String, and parameters: [ParameterDescription] = []
+    _ name: String, _ summary: String, examples: [String] = [], formula: String,
+    and parameters: [ParameterDescription] = []
   ) -> FilterDescription {
     FilterDescription(
       name: name, summary: summary, category: .effect, reach: .frame, fidelity: .formula,
-      isCoreImage: true, keywords: "reduction statistics measure", formula: formula,
+      isCoreImage: true, keywords: "reduction statistics measure", examples: examples,
+      formula: formula,
       parameters: [
         ParameterDescription(
           "extent", .vector(count: 4), default: .vector([0, 0, 0, 0]), slider: 0 ... 1920,

@@ -3,29 +3,35 @@ private struct LineMeans: PixelReduction {
   let ofRows: Bool
 
   struct Measurement: Sendable {
-    /// The sums per row or column in multiples of 2^-20, which are the same in every order.
-    var sums: [SIMD4<Int64>]
+    /// The sums per row or column.
+    var sums: [ExactSum]
+    var means: [SIMD4<Float>] = []
+    /// The pixels of a row or column.
+    let count: Int
   }
 
   func measurement(of size: FrameSize) -> Measurement {
-    Measurement(sums: Array(repeating: .zero, count: self.ofRows ? size.height : size.width))
+    let lines = self.ofRows ? size.height : size.width
+    return Measurement(
+      sums: Array(repeating: ExactSum(), count: lines), count: size.pixelCount / lines)
   }
 
   func add(_ pixel: SIMD4<Float>, x: Int, y: Int, to measurement: inout Measurement) {
-    measurement.sums[self.ofRows ? y : x] &+= SIMD4<Int64>(
-      pixel * 0x1p20, rounding: .toNearestOrEven)
+    measurement.sums[self.ofRows ? y : x] += pixel
   }
 
   func merge(_ other: Measurement, into measurement: inout Measurement) {
-    for index in measurement.sums.indices { measurement.sums[index] &+= other.sums[index] }
+    for index in measurement.sums.indices { measurement.sums[index] += other.sums[index] }
+  }
+
+  func finish(_ measurement: inout Measurement) {
+    measurement.means = measurement.sums.map { $0.mean(of: measurement.count) }
   }
 
   func pixel(
     _ own: SIMD4<Float>, x: Int, y: Int, of size: FrameSize, in measurement: Measurement
   ) -> SIMD4<Float> {
-    let count = Double(self.ofRows ? size.width : size.height)
-    return SIMD4<Float>(
-      SIMD4<Double>(measurement.sums[self.ofRows ? y : x]) / (count * 0x1p20))
+    measurement.means[self.ofRows ? y : x]
   }
 }
 

@@ -17,10 +17,66 @@ package protocol PixelReduction: Sendable {
   func pixel(
     _ own: SIMD4<Float>, x: Int, y: Int, of size: FrameSize, in measurement: Measurement
   ) -> SIMD4<Float>
+  /// Adds the pixels of a strip. A requirement, for code that is compiled for each type.
+  func add(_ strip: Strip, isOpaque: Bool, to measurement: inout Measurement)
+  /// Replaces the pixels of a strip by the result's. A requirement, for code that is compiled for
+  /// each type.
+  func replace(_ strip: Strip, isOpaque: Bool, of size: FrameSize, by measurement: Measurement)
 }
 
 extension PixelReduction {
   package func finish(_ measurement: inout Measurement) {}
+
+  package func add(_ strip: Strip, isOpaque: Bool, to measurement: inout Measurement) {
+    for index in 0 ..< strip.count {
+      let pixel = strip.pixel(index, isOpaque: isOpaque)
+      self.add(pixel, x: strip.x + index, y: strip.y, to: &measurement)
+    }
+  }
+
+  package func replace(
+    _ strip: Strip, isOpaque: Bool, of size: FrameSize, by measurement: Measurement
+  ) {
+    for index in 0 ..< strip.count {
+      let own = strip.pixel(index, isOpaque: isOpaque)
+      let result = self.pixel(own, x: strip.x + index, y: strip.y, of: size, in: measurement)
+      unsafe strip.red[index] = result.x
+      unsafe strip.green[index] = result.y
+      unsafe strip.blue[index] = result.z
+      if !isOpaque { unsafe strip.alpha[index] = result.w }
+    }
+  }
+}
+
+extension Strip {
+  fileprivate func pixel(_ index: Int, isOpaque: Bool) -> SIMD4<Float> {
+    unsafe [
+      self.red[index], self.green[index], self.blue[index], isOpaque ? 1 : self.alpha[index],
+    ]
+  }
+}
+
+/// Sums of values of pixels, which are the same in every order: values are limited to -1024 ... 1024
+/// and rounded to multiples of 2^-20.
+struct ExactSum: Sendable {
+  private var sum = SIMD4<Int64>.zero
+
+  static func += (total: inout Self, pixel: SIMD4<Float>) {
+    func whole(_ value: Float) -> Int64 {
+      Int64((min(max(value, -1024), 1024) * 0x1p20).rounded(.toNearestOrEven))
+    }
+    total.sum.x &+= whole(pixel.x)
+    total.sum.y &+= whole(pixel.y)
+    total.sum.z &+= whole(pixel.z)
+    total.sum.w &+= whole(pixel.w)
+  }
+
+  static func += (total: inout Self, other: Self) { total.sum &+= other.sum }
+
+  /// Returns the mean of a number of pixels.
+  func mean(of count: Int) -> SIMD4<Float> {
+    SIMD4<Float>(SIMD4<Double>(self.sum) / (Double(max(count, 1)) * 0x1p20))
+  }
 }
 
 /// A reduction of an area, as an operation on frames of any format.
@@ -83,7 +139,8 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
       rows: area.y.count, nanoseconds: Double(area.x.count * area.y.count) * 4
     ) { band in
       let part = self.measure(
-        area.y.lowerBound + band.lowerBound ..< area.y.lowerBound + band.upperBound, area.x, context)
+        area.y.lowerBound + band.lowerBound ..< area.y.lowerBound + band.upperBound, area.x, context
+      )
       total.withLock { self.operation.reduction.merge(part, into: &$0) }
     }
     var measured = total.withLock { $0 }
@@ -110,10 +167,7 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
         let strip = self.load(
           x, y, min(Strip.capacity, columns.upperBound - x), memory.strip(0, time: context.time),
           from: source)
-        for index in 0 ..< strip.count {
-          self.operation.reduction.add(
-            self.pixel(index, of: strip), x: x + index, y: y, to: &measurement)
-        }
+        self.operation.reduction.add(strip, isOpaque: self.operation.isOpaque, to: &measurement)
       }
     }
     return measurement
@@ -134,14 +188,8 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
           let strip = self.load(
             x, y + row, min(Strip.capacity, size.width - x), memory.strip(row, time: context.time),
             from: source)
-          for index in 0 ..< strip.count {
-            let result = self.operation.reduction.pixel(
-              self.pixel(index, of: strip), x: x + index, y: y + row, of: size, in: measurement)
-            unsafe strip.red[index] = result.x
-            unsafe strip.green[index] = result.y
-            unsafe strip.blue[index] = result.z
-            if !self.operation.isOpaque { unsafe strip.alpha[index] = result.w }
-          }
+          self.operation.reduction.replace(
+            strip, isOpaque: self.operation.isOpaque, of: size, by: measurement)
           return strip
         }
         destination.store(strips)
@@ -156,13 +204,6 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
     (strip.x, strip.y, strip.count) = (x, y, count)
     source.load(strip)
     return strip
-  }
-
-  private func pixel(_ index: Int, of strip: Strip) -> SIMD4<Float> {
-    unsafe [
-      strip.red[index], strip.green[index], strip.blue[index],
-      self.operation.isOpaque ? 1 : strip.alpha[index],
-    ]
   }
 }
 

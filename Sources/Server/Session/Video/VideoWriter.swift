@@ -45,6 +45,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   private var encoder: VideoEncoder?
   /// The memory of the encoder.
   private var memory: CodecMemory.Reservation?
+  private var timeline = EncodingTimeline()
   /// The number of the last frame that was sent as it was received, or `nil` if the last one was
   /// encoded here.
   private var lastPassed: UInt64?
@@ -118,6 +119,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
       let picture = try await self.converted(picture)
       let encoder = try self.encoder(for: picture)
       let forcesKeyFrame = self.forcesKeyFrame(for: picture)
+      let time = self.timeline.advance(captureTime: outcome.captureTimeNs, arrival: start)
       engine.processing.scheduler.recordArrival(
         work: cost.expected ?? .zero, session: self.session.handle.number)
       let (result, unit) = try await engine.processing.scheduler.withTurn(
@@ -127,7 +129,7 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
         let begin = clock.now()
         defer { cost.record(clock.now() - begin) }
         return try await payload.span.passObserver.pass(.encode(picture.codec)) {
-          try encoder.withEncoded(picture.frame, forcesKeyFrame: forcesKeyFrame, at: start) {
+          try encoder.withEncoded(picture.frame, forcesKeyFrame: forcesKeyFrame, at: time) {
             bytes, unit in
             var outcome = outcome
             outcome.image = Sidelight_V1_Image(picture, unit)
@@ -239,6 +241,36 @@ final class VideoWriter: @unchecked Sendable {  // only the writer's task uses i
   private var isKeyFrameDue: Bool {
     guard self.output.isKeyFrameRequested else { return false }
     return self.lastKeyFrame.map { self.clock.now() - $0 >= Self.requestInterval } ?? true
+  }
+}
+
+/// The times of the frames that an encoder gets. They advance by the difference of the capture
+/// times, so a file that arrives faster than it plays has the bit rate of its own time. Where the
+/// client does not state them, or they go back or jump, they advance by the time between arrivals.
+private struct EncodingTimeline {
+  /// The longest time between frames that is not a jump of the client's clock.
+  private static let maxStep = Duration.seconds(2)
+
+  private var last: (time: Duration, capture: Int64, arrival: Duration)?
+
+  /// Returns the time of the next frame, which is later than the last one.
+  ///
+  /// - Parameters:
+  ///   - captureTime: The capture time in nanoseconds, or 0 if it is not known.
+  ///   - arrival: The time of arrival.
+  mutating func advance(captureTime: Int64, arrival: Duration) -> Duration {
+    guard let last else {
+      self.last = (arrival, captureTime, arrival)
+      return arrival
+    }
+    let (difference, overflow) = captureTime.subtractingReportingOverflow(last.capture)
+    let captured = Duration.nanoseconds(difference)
+    let isUsable =
+      captureTime != 0 && !overflow && captured > .zero && captured <= Self.maxStep
+    // Encoders count in milliseconds.
+    let step = max(isUsable ? captured : arrival - last.arrival, .milliseconds(1))
+    self.last = (last.time + step, captureTime, arrival)
+    return last.time + step
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * A worker that draws pictures in the size of frames, and encodes them as JPEG and as video. On the
- * page's own thread browsers encode JPEG only while the thread is idle, which on a busy machine takes
- * seconds.
+ * A worker that draws pictures in the size of frames, and encodes them as JPEG or video. On the
+ * page's own thread browsers encode JPEG only while the thread is idle, which on a busy machine
+ * takes seconds.
  *
  * @typedef {import("./capture.js").EncoderRequest} EncoderRequest
  */

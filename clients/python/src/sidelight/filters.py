@@ -21,10 +21,21 @@ from ._limits import Limits, check
 from .pipelines import RGBA, LengthLike, Point, Stage, Value
 
 __all__ = [
+    "accordion_fold_transition",
     "addition_compositing",
     "affine_clamp",
     "affine_tile",
     "affine_transform",
+    "area_average",
+    "area_average_maximum_red",
+    "area_histogram",
+    "area_logarithmic_histogram",
+    "area_maximum",
+    "area_maximum_alpha",
+    "area_min_max",
+    "area_min_max_red",
+    "area_minimum",
+    "area_minimum_alpha",
     "background_blur",
     "barcode",
     "bars_swipe_transition",
@@ -36,11 +47,13 @@ __all__ = [
     "bloom",
     "blurred_rectangle_generator",
     "blurred_rounded_rectangle_generator",
+    "bokeh_blur",
     "box_blur",
     "brightness_statistics",
     "bump_distortion",
     "bump_distortion_linear",
     "c_myk_halftone",
+    "canny_edge_detector",
     "cartoon",
     "checkerboard_generator",
     "chroma_key",
@@ -63,6 +76,9 @@ __all__ = [
     "color_polynomial",
     "color_posterize",
     "color_threshold",
+    "color_threshold_otsu",
+    "column_average",
+    "comic_effect",
     "constant_color_generator",
     "convert_lab_to_rgb",
     "convert_rgb_to_lab",
@@ -80,14 +96,20 @@ __all__ = [
     "crop",
     "crystallize",
     "darken_blend_mode",
+    "depth_of_field",
     "difference_blend_mode",
+    "disc_blur",
     "disintegrate_with_mask_transition",
     "displacement_distortion",
     "dissolve_transition",
+    "distance_gradient_from_red_mask",
     "dither",
     "divide_blend_mode",
+    "document_enhancer",
     "dot_screen",
+    "droste",
     "edge_preserving_smooth",
+    "edge_work",
     "edges",
     "eightfold_reflected_tile",
     "exclusion_blend_mode",
@@ -113,15 +135,20 @@ __all__ = [
     "grayscale",
     "hard_light_blend_mode",
     "hatched_screen",
+    "height_field_from_mask",
     "hexagonal_pixellate",
     "highlight_shadow_adjust",
     "histogram",
+    "histogram_display_filter",
     "hole_distortion",
     "hue_adjust",
     "hue_blend_mode",
     "hue_saturation_value_gradient",
     "kaleidoscope",
     "kernel",
+    "keystone_correction_combined",
+    "keystone_correction_horizontal",
+    "keystone_correction_vertical",
     "lab_delta_e",
     "lenticular_halo_generator",
     "light_tunnel",
@@ -137,6 +164,7 @@ __all__ = [
     "luma_key",
     "luminosity_blend_mode",
     "mask_to_alpha",
+    "masked_variable_blur",
     "maximum_component",
     "maximum_compositing",
     "median",
@@ -144,6 +172,11 @@ __all__ = [
     "minimum_compositing",
     "mix",
     "mod_transition",
+    "morphology_gradient",
+    "morphology_maximum",
+    "morphology_minimum",
+    "morphology_rectangle_maximum",
+    "morphology_rectangle_minimum",
     "motion",
     "motion_blur",
     "multiply_blend_mode",
@@ -155,11 +188,15 @@ __all__ = [
     "orient",
     "overlay",
     "overlay_blend_mode",
+    "page_curl_transition",
+    "page_curl_with_shadow_transition",
+    "palettize",
     "parallelogram_tile",
     "perspective_correction",
     "perspective_rotate",
     "perspective_tile",
     "perspective_transform",
+    "perspective_transform_with_extent",
     "photo_effect_chrome",
     "photo_effect_fade",
     "photo_effect_instant",
@@ -175,8 +212,10 @@ __all__ = [
     "posterize",
     "radial_gradient",
     "random_generator",
+    "ripple_transition",
     "rounded_rectangle_generator",
     "rounded_rectangle_stroke_generator",
+    "row_average",
     "s_rgb_tone_curve_to_linear",
     "saturation_blend_mode",
     "scale",
@@ -199,6 +238,7 @@ __all__ = [
     "spot_light",
     "star_shine_generator",
     "straighten_filter",
+    "stretch_crop",
     "stripes_generator",
     "subtract_blend_mode",
     "sunbeams_generator",
@@ -208,6 +248,7 @@ __all__ = [
     "thermal",
     "timecode",
     "tone_curve",
+    "tone_map_headroom",
     "torus_lens_distortion",
     "triangle_kaleidoscope",
     "triangle_tile",
@@ -227,6 +268,35 @@ __all__ = [
     "x_ray",
     "zoom_blur",
 ]
+
+
+def accordion_fold_transition(
+    *,
+    target_image: str,
+    time: Optional[float] = None,
+    bottom_height: Optional[LengthLike] = None,
+    number_of_folds: Optional[float] = None,
+    fold_shadow_amount: Optional[float] = None,
+) -> Stage:
+    """A target image unfolds from the top like an accordion, and the bottom fades to it.
+
+    - target_image: The name of the image that appears. Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - bottom_height: The height of the bottom, which fades instead. Default `0`, slider 0 to 500
+      pixels, limits 0 to 16384 pixels.
+    - number_of_folds: The whole number of folds. Default `3`, slider 1 to 50, limits 1 to 50.
+    - fold_shadow_amount: The darkness of the folds. Default `0.1`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "accordionFoldTransition",
+        {
+            "targetImage": target_image,
+            "time": time,
+            "bottomHeight": bottom_height,
+            "numberOfFolds": number_of_folds,
+            "foldShadowAmount": fold_shadow_amount,
+        },
+    )
 
 
 def addition_compositing(
@@ -297,6 +367,198 @@ def affine_transform(
         {
             "transform": transform,
             "border": border,
+        },
+    )
+
+
+def area_average(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the frame with the mean colour of an area.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaAverage",
+        {
+            "extent": extent,
+        },
+    )
+
+
+def area_average_maximum_red(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the frame with the mean red of an area as its red, and the greatest as its green.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaAverageMaximumRed",
+        {
+            "extent": extent,
+        },
+    )
+
+
+def area_histogram(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    scale: Optional[float] = None,
+    count: Optional[float] = None,
+) -> Stage:
+    """Shows the histogram of an area as columns: the shares of pixels per level.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
+    - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
+    """
+    return _stage(
+        "areaHistogram",
+        {
+            "extent": extent,
+            "scale": scale,
+            "count": count,
+        },
+    )
+
+
+def area_logarithmic_histogram(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    scale: Optional[float] = None,
+    count: Optional[float] = None,
+    minimum_stop: Optional[float] = None,
+    maximum_stop: Optional[float] = None,
+) -> Stage:
+    """Shows the histogram of an area as columns, with bins of equal ratios: the shares of pixels
+    per stop.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
+    - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
+    - minimum_stop: The logarithm to base 2 of the first bin's values. In stops, default `-10`,
+      slider -20 to 0, limits -100 to 0.
+    - maximum_stop: The logarithm to base 2 of the last bin's values. In stops, default `4`, slider
+      1 to 10, limits 1 to 100.
+    """
+    return _stage(
+        "areaLogarithmicHistogram",
+        {
+            "extent": extent,
+            "scale": scale,
+            "count": count,
+            "minimumStop": minimum_stop,
+            "maximumStop": maximum_stop,
+        },
+    )
+
+
+def area_maximum(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the frame with the greatest value of each channel in an area.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaMaximum",
+        {
+            "extent": extent,
+        },
+    )
+
+
+def area_maximum_alpha(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the frame with the most opaque pixel of an area.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaMaximumAlpha",
+        {
+            "extent": extent,
+        },
+    )
+
+
+def area_min_max(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the left half of the frame with the least values of an area, the right with the
+    greatest.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaMinMax",
+        {
+            "extent": extent,
+        },
+    )
+
+
+def area_min_max_red(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the frame with the least red of an area as its red, and the greatest as its green.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaMinMaxRed",
+        {
+            "extent": extent,
+        },
+    )
+
+
+def area_minimum(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the frame with the least value of each channel in an area.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaMinimum",
+        {
+            "extent": extent,
+        },
+    )
+
+
+def area_minimum_alpha(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the frame with the most transparent pixel of an area.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaMinimumAlpha",
+        {
+            "extent": extent,
         },
     )
 
@@ -567,6 +829,34 @@ def blurred_rounded_rectangle_generator(
     )
 
 
+def bokeh_blur(
+    *,
+    radius: Optional[LengthLike] = None,
+    ring_amount: Optional[float] = None,
+    ring_size: Optional[float] = None,
+    softness: Optional[float] = None,
+) -> Stage:
+    """Blurs the picture like a lens: lights become discs with a bright ring.
+
+    - radius: The radius of the disc; 0 changes nothing. Default `20`, slider 0 to 50 pixels, limits
+      0 to 64 pixels.
+    - ring_amount: The brightness of the ring at the discs' edges. Default `0`, slider 0 to 1,
+      limits 0 to 1.
+    - ring_size: The width of the ring, as a share of the radius. Default `0.1`, slider 0 to 0.2,
+      limits 0 to 0.2.
+    - softness: The softness of the discs' edges. Default `1`, slider 0 to 10, limits 0 to 10.
+    """
+    return _stage(
+        "bokehBlur",
+        {
+            "radius": radius,
+            "ringAmount": ring_amount,
+            "ringSize": ring_size,
+            "softness": softness,
+        },
+    )
+
+
 def box_blur(
     *,
     radius: Optional[LengthLike] = None,
@@ -687,6 +977,38 @@ def c_myk_halftone(
             "sharpness": sharpness,
             "gCR": g_c_r,
             "uCR": u_c_r,
+        },
+    )
+
+
+def canny_edge_detector(
+    *,
+    gaussian_sigma: Optional[float] = None,
+    perceptual: Optional[bool] = None,
+    threshold_high: Optional[float] = None,
+    threshold_low: Optional[float] = None,
+    hysteresis_passes: Optional[float] = None,
+) -> Stage:
+    """Shows the edges as thin white lines on black (Canny 1986).
+
+    - gaussian_sigma: The deviation of the blur before, in pixels. Default `1.6`, slider 1 to 3,
+      limits 0.1 to 4.
+    - perceptual: Whether edges are found in perceived lightness, not in luma. Default `False`.
+    - threshold_high: The least slope of an edge's strongest pixels. Default `0.05`, slider 0 to 1,
+      limits 0 to 1.
+    - threshold_low: The least slope of pixels next to strong ones. Default `0.02`, slider 0 to 1,
+      limits 0 to 1.
+    - hysteresis_passes: The whole number of pixels by which strong edges continue. Default `1`,
+      slider 0 to 3, limits 0 to 3.
+    """
+    return _stage(
+        "cannyEdgeDetector",
+        {
+            "gaussianSigma": gaussian_sigma,
+            "perceptual": perceptual,
+            "thresholdHigh": threshold_high,
+            "thresholdLow": threshold_low,
+            "hysteresisPasses": hysteresis_passes,
         },
     )
 
@@ -1168,6 +1490,21 @@ def color_threshold(
     )
 
 
+def color_threshold_otsu() -> Stage:
+    """Makes bright pixels white and dark ones black, by a threshold that it finds."""
+    return Stage("colorThresholdOtsu")
+
+
+def column_average() -> Stage:
+    """Fills every column with the mean of its colours."""
+    return Stage("columnAverage")
+
+
+def comic_effect() -> Stage:
+    """Draws the picture like a comic: flat colours, dots of ink in the shadows, and black lines."""
+    return Stage("comicEffect")
+
+
 def constant_color_generator(
     *,
     color: Optional[RGBA] = None,
@@ -1531,6 +1868,41 @@ def darken_blend_mode(
     )
 
 
+def depth_of_field(
+    *,
+    point_0: Optional[Point] = None,
+    point_1: Optional[Point] = None,
+    saturation: Optional[float] = None,
+    unsharp_mask_radius: Optional[float] = None,
+    unsharp_mask_intensity: Optional[float] = None,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Blurs the picture away from a line, like a lens that is focused on it.
+
+    - point_0: A point of the line in focus. Default `Point(0, height(0.5))`.
+    - point_1: Another point of the line. Default `Point(width(1), height(0.5))`.
+    - saturation: The saturation of the blurred parts; 1 does not change it. Default `1.5`, slider 0
+      to 10, limits 0 to 10.
+    - unsharp_mask_radius: The distance of the sharpening, in pixels. Default `2.5`, slider 0 to 10,
+      limits 0 to 10.
+    - unsharp_mask_intensity: The strength of the sharpening. Default `0.5`, slider 0 to 10, limits
+      0 to 10.
+    - radius: The greatest radius of the blur. Default `6`, slider 0 to 30 pixels, limits 0 to 30
+      pixels.
+    """
+    return _stage(
+        "depthOfField",
+        {
+            "point0": point_0,
+            "point1": point_1,
+            "saturation": saturation,
+            "unsharpMaskRadius": unsharp_mask_radius,
+            "unsharpMaskIntensity": unsharp_mask_intensity,
+            "radius": radius,
+        },
+    )
+
+
 def difference_blend_mode(
     *,
     background_image: str,
@@ -1544,6 +1916,23 @@ def difference_blend_mode(
         "differenceBlendMode",
         {
             "backgroundImage": background_image,
+        },
+    )
+
+
+def disc_blur(
+    *,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Blurs the picture by means over discs, like a lens without an iris.
+
+    - radius: The radius of the disc; 0 changes nothing. Default `8`, slider 0 to 50 pixels, limits
+      0 to 64 pixels.
+    """
+    return _stage(
+        "discBlur",
+        {
+            "radius": radius,
         },
     )
 
@@ -1612,6 +2001,24 @@ def dissolve_transition(
     )
 
 
+def distance_gradient_from_red_mask(
+    *,
+    maximum_distance: Optional[LengthLike] = None,
+) -> Stage:
+    """Shows the distance from the red parts of the picture: white there, black at the greatest
+    distance.
+
+    - maximum_distance: The distance of black, in pixels. Default `10`, slider 1 to 100 pixels,
+      limits 1 to 100 pixels.
+    """
+    return _stage(
+        "distanceGradientFromRedMask",
+        {
+            "maximumDistance": maximum_distance,
+        },
+    )
+
+
 def dither(
     *,
     intensity: Optional[float] = None,
@@ -1646,6 +2053,22 @@ def divide_blend_mode(
     )
 
 
+def document_enhancer(
+    *,
+    amount: Optional[float] = None,
+) -> Stage:
+    """Makes the paper of documents white and their text dark, without shadows.
+
+    - amount: The strength; 0 changes nothing. Default `1`, slider 0 to 5, limits 0 to 10.
+    """
+    return _stage(
+        "documentEnhancer",
+        {
+            "amount": amount,
+        },
+    )
+
+
 def dot_screen(
     *,
     center: Optional[Point] = None,
@@ -1673,6 +2096,41 @@ def dot_screen(
     )
 
 
+def droste(
+    *,
+    inset_point_0: Optional[Point] = None,
+    inset_point_1: Optional[Point] = None,
+    strands: Optional[float] = None,
+    periodicity: Optional[float] = None,
+    rotation: Optional[float] = None,
+    zoom: Optional[float] = None,
+) -> Stage:
+    """Repeats the picture in itself, smaller and smaller, along a spiral.
+
+    - inset_point_0: A corner of the rectangle that shows the picture again. Default
+      `Point(width(0.3), height(0.3))`.
+    - inset_point_1: The opposite corner. Default `Point(width(0.7), height(0.7))`.
+    - strands: The whole number of arms of the spiral; 0 draws rectangles in each other. Default
+      `1`, slider -2 to 2, limits -8 to 8.
+    - periodicity: The whole number of pictures around the centre. Default `1`, slider 1 to 5,
+      limits 1 to 16.
+    - rotation: The angle of the picture. In radians, default `0`, slider 0 to 6.28319, limits -1000
+      to 1000.
+    - zoom: The magnification. Default `1`, slider 0.01 to 5, limits 0.01 to 100.
+    """
+    return _stage(
+        "droste",
+        {
+            "insetPoint0": inset_point_0,
+            "insetPoint1": inset_point_1,
+            "strands": strands,
+            "periodicity": periodicity,
+            "rotation": rotation,
+            "zoom": zoom,
+        },
+    )
+
+
 def edge_preserving_smooth(
     *,
     amount: Optional[float] = None,
@@ -1690,6 +2148,22 @@ def edge_preserving_smooth(
         {
             "amount": amount,
             "edges": edges,
+        },
+    )
+
+
+def edge_work(
+    *,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Draws the picture in black and white, like a woodcut.
+
+    - radius: The thickness of the lines. Default `3`, slider 0 to 20 pixels, limits 0 to 20 pixels.
+    """
+    return _stage(
+        "edgeWork",
+        {
+            "radius": radius,
         },
     )
 
@@ -2255,6 +2729,23 @@ def hatched_screen(
     )
 
 
+def height_field_from_mask(
+    *,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Makes a relief of a mask: grey rises from black outside to white inside, over the radius.
+
+    - radius: The distance from the edge at which the relief is highest. Default `10`, slider 0 to
+      64 pixels, limits 0 to 64 pixels.
+    """
+    return _stage(
+        "heightFieldFromMask",
+        {
+            "radius": radius,
+        },
+    )
+
+
 def hexagonal_pixellate(
     *,
     center: Optional[Point] = None,
@@ -2312,6 +2803,29 @@ def histogram(
         {
             "bins": bins,
             "everyNth": every_nth,
+        },
+    )
+
+
+def histogram_display_filter(
+    *,
+    height: Optional[LengthLike] = None,
+    high_limit: Optional[float] = None,
+    low_limit: Optional[float] = None,
+) -> Stage:
+    """Draws the top row of the picture, such as the result of areaHistogram, as bars.
+
+    - height: The height of the bars, at the bottom of the frame. Default `100`, slider 1 to 400
+      pixels, limits 1 to 16384 pixels.
+    - high_limit: The value at the top. Default `1`, slider 0 to 1, limits 0 to 1.
+    - low_limit: The value at the bottom. Default `0`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "histogramDisplayFilter",
+        {
+            "height": height,
+            "highLimit": high_limit,
+            "lowLimit": low_limit,
         },
     )
 
@@ -2440,6 +2954,95 @@ def kernel(
             "asset": asset,
             "source": source,
             **parameters,
+        },
+    )
+
+
+def keystone_correction_combined(
+    *,
+    focal_length: Optional[float] = None,
+    top_left: Optional[Point] = None,
+    top_right: Optional[Point] = None,
+    bottom_right: Optional[Point] = None,
+    bottom_left: Optional[Point] = None,
+) -> Stage:
+    """Makes a quadrilateral a rectangle in its place, with the proportions that it had before the
+    lens.
+
+    - focal_length: The lens's focal length for film of 35 mm, from which the proportions follow.
+      Default `28`, slider 10 to 200, limits 1 to 1000.
+    - top_left: The top left corner of the quadrilateral. Default `Point(width(0.2), height(0.1))`.
+    - top_right: The top right corner. Default `Point(width(0.9), height(0.2))`.
+    - bottom_right: The bottom right corner. Default `Point(width(0.8), height(0.9))`.
+    - bottom_left: The bottom left corner. Default `Point(width(0.1), height(0.8))`.
+    """
+    return _stage(
+        "keystoneCorrectionCombined",
+        {
+            "focalLength": focal_length,
+            "topLeft": top_left,
+            "topRight": top_right,
+            "bottomRight": bottom_right,
+            "bottomLeft": bottom_left,
+        },
+    )
+
+
+def keystone_correction_horizontal(
+    *,
+    focal_length: Optional[float] = None,
+    top_left: Optional[Point] = None,
+    top_right: Optional[Point] = None,
+    bottom_right: Optional[Point] = None,
+    bottom_left: Optional[Point] = None,
+) -> Stage:
+    """Makes the top and bottom sides of a quadrilateral parallel, such as a wall seen from the
+    side.
+
+    - focal_length: The lens's focal length for film of 35 mm, from which the proportions follow.
+      Default `28`, slider 10 to 200, limits 1 to 1000.
+    - top_left: The top left corner of the quadrilateral. Default `Point(width(0.2), height(0.1))`.
+    - top_right: The top right corner. Default `Point(width(0.9), height(0.2))`.
+    - bottom_right: The bottom right corner. Default `Point(width(0.8), height(0.9))`.
+    - bottom_left: The bottom left corner. Default `Point(width(0.1), height(0.8))`.
+    """
+    return _stage(
+        "keystoneCorrectionHorizontal",
+        {
+            "focalLength": focal_length,
+            "topLeft": top_left,
+            "topRight": top_right,
+            "bottomRight": bottom_right,
+            "bottomLeft": bottom_left,
+        },
+    )
+
+
+def keystone_correction_vertical(
+    *,
+    focal_length: Optional[float] = None,
+    top_left: Optional[Point] = None,
+    top_right: Optional[Point] = None,
+    bottom_right: Optional[Point] = None,
+    bottom_left: Optional[Point] = None,
+) -> Stage:
+    """Makes the left and right sides of a quadrilateral parallel, such as the sides of a building.
+
+    - focal_length: The lens's focal length for film of 35 mm, from which the proportions follow.
+      Default `28`, slider 10 to 200, limits 1 to 1000.
+    - top_left: The top left corner of the quadrilateral. Default `Point(width(0.2), height(0.1))`.
+    - top_right: The top right corner. Default `Point(width(0.9), height(0.2))`.
+    - bottom_right: The bottom right corner. Default `Point(width(0.8), height(0.9))`.
+    - bottom_left: The bottom left corner. Default `Point(width(0.1), height(0.8))`.
+    """
+    return _stage(
+        "keystoneCorrectionVertical",
+        {
+            "focalLength": focal_length,
+            "topLeft": top_left,
+            "topRight": top_right,
+            "bottomRight": bottom_right,
+            "bottomLeft": bottom_left,
         },
     )
 
@@ -2755,6 +3358,26 @@ def mask_to_alpha() -> Stage:
     return Stage("maskToAlpha")
 
 
+def masked_variable_blur(
+    *,
+    mask: str,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Blurs the picture by a mask: more where the mask is brighter.
+
+    - mask: The name of the mask image. Required.
+    - radius: The radius of the blur where the mask is white. Default `5`, slider 0 to 50 pixels,
+      limits 0 to 64 pixels.
+    """
+    return _stage(
+        "maskedVariableBlur",
+        {
+            "mask": mask,
+            "radius": radius,
+        },
+    )
+
+
 def maximum_component() -> Stage:
     """A grey picture of the greatest of red, green and blue."""
     return Stage("maximumComponent")
@@ -2855,6 +3478,99 @@ def mod_transition(
             "angle": angle,
             "radius": radius,
             "compression": compression,
+        },
+    )
+
+
+def morphology_gradient(
+    *,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Shows edges by the differences between the greatest and the least values around pixels.
+
+    - radius: The radius of the disc around pixels. Default `5`, slider 0 to 30 pixels, limits 0 to
+      64 pixels.
+    """
+    return _stage(
+        "morphologyGradient",
+        {
+            "radius": radius,
+        },
+    )
+
+
+def morphology_maximum(
+    *,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Replaces every value by the greatest one of a disc of pixels, an octagon.
+
+    - radius: The radius of the disc; 0 changes nothing. Default `0`, slider 0 to 24 pixels, limits
+      0 to 24 pixels.
+    """
+    return _stage(
+        "morphologyMaximum",
+        {
+            "radius": radius,
+        },
+    )
+
+
+def morphology_minimum(
+    *,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """Replaces every value by the least one of a disc of pixels, an octagon.
+
+    - radius: The radius of the disc; 0 changes nothing. Default `0`, slider 0 to 24 pixels, limits
+      0 to 24 pixels.
+    """
+    return _stage(
+        "morphologyMinimum",
+        {
+            "radius": radius,
+        },
+    )
+
+
+def morphology_rectangle_maximum(
+    *,
+    width: Optional[float] = None,
+    height: Optional[float] = None,
+) -> Stage:
+    """Replaces every value by the greatest one of a rectangle of pixels.
+
+    - width: The rectangle's width in pixels, an odd number. Default `5`, slider 1 to 41, limits 1
+      to 41.
+    - height: The rectangle's height in pixels, an odd number. Default `5`, slider 1 to 41, limits 1
+      to 41.
+    """
+    return _stage(
+        "morphologyRectangleMaximum",
+        {
+            "width": width,
+            "height": height,
+        },
+    )
+
+
+def morphology_rectangle_minimum(
+    *,
+    width: Optional[float] = None,
+    height: Optional[float] = None,
+) -> Stage:
+    """Replaces every value by the least one of a rectangle of pixels.
+
+    - width: The rectangle's width in pixels, an odd number. Default `5`, slider 1 to 41, limits 1
+      to 41.
+    - height: The rectangle's height in pixels, an odd number. Default `5`, slider 1 to 41, limits 1
+      to 41.
+    """
+    return _stage(
+        "morphologyRectangleMinimum",
+        {
+            "width": width,
+            "height": height,
         },
     )
 
@@ -3149,6 +3865,95 @@ def overlay_blend_mode(
     )
 
 
+def page_curl_transition(
+    *,
+    target_image: str,
+    backside_image: str,
+    time: Optional[float] = None,
+    angle: Optional[float] = None,
+    radius: Optional[LengthLike] = None,
+) -> Stage:
+    """The picture rolls up like a page, and shows a target image.
+
+    - target_image: The name of the image that appears. Required.
+    - backside_image: The name of the image on the back of the page. Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - angle: The side from which the page rolls up: 0 is the right one. In radians, default `0`,
+      slider -3.14159 to 3.14159, limits -1000 to 1000.
+    - radius: The radius of the roll. Default `100`, slider 1 to 400 pixels, limits 1 to 16384
+      pixels.
+    """
+    return _stage(
+        "pageCurlTransition",
+        {
+            "targetImage": target_image,
+            "backsideImage": backside_image,
+            "time": time,
+            "angle": angle,
+            "radius": radius,
+        },
+    )
+
+
+def page_curl_with_shadow_transition(
+    *,
+    target_image: str,
+    backside_image: str,
+    time: Optional[float] = None,
+    angle: Optional[float] = None,
+    radius: Optional[LengthLike] = None,
+    shadow_size: Optional[float] = None,
+    shadow_amount: Optional[float] = None,
+) -> Stage:
+    """The picture rolls up like a page, which throws a shadow, and shows a target image.
+
+    - target_image: The name of the image that appears. Required.
+    - backside_image: The name of the image on the back of the page. Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - angle: The side from which the page rolls up: 0 is the right one. In radians, default `0`,
+      slider -3.14159 to 3.14159, limits -1000 to 1000.
+    - radius: The radius of the roll. Default `100`, slider 1 to 400 pixels, limits 1 to 16384
+      pixels.
+    - shadow_size: The width of the shadow, in radii. Default `0.5`, slider 0 to 1, limits 0 to 1.
+    - shadow_amount: The darkness of the shadow. Default `0.7`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "pageCurlWithShadowTransition",
+        {
+            "targetImage": target_image,
+            "backsideImage": backside_image,
+            "time": time,
+            "angle": angle,
+            "radius": radius,
+            "shadowSize": shadow_size,
+            "shadowAmount": shadow_amount,
+        },
+    )
+
+
+def palettize(
+    *,
+    palette_image: str,
+    perceptual: Optional[bool] = None,
+    count: Optional[float] = None,
+) -> Stage:
+    """Replaces every colour by the nearest one of a palette image.
+
+    - palette_image: The name of the image whose middle row has the colours. Required.
+    - perceptual: Whether differences of green count more, as for the eye. Default `False`.
+    - count: The whole number of colours, from left to right. Default `8`, slider 1 to 8, limits 1
+      to 8.
+    """
+    return _stage(
+        "palettize",
+        {
+            "paletteImage": palette_image,
+            "perceptual": perceptual,
+            "count": count,
+        },
+    )
+
+
 def parallelogram_tile(
     *,
     center: Optional[Point] = None,
@@ -3272,6 +4077,35 @@ def perspective_transform(
     return _stage(
         "perspectiveTransform",
         {
+            "topLeft": top_left,
+            "topRight": top_right,
+            "bottomRight": bottom_right,
+            "bottomLeft": bottom_left,
+        },
+    )
+
+
+def perspective_transform_with_extent(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    top_left: Optional[Point] = None,
+    top_right: Optional[Point] = None,
+    bottom_right: Optional[Point] = None,
+    bottom_left: Optional[Point] = None,
+) -> Stage:
+    """Puts a part of the picture into a quadrilateral, in perspective.
+
+    - extent: The part: left, top, width and height in pixels; without width or height, the whole
+      picture. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits 0 to 16384.
+    - top_left: The top left corner. Default `Point(width(0.2), height(0.1))`.
+    - top_right: The top right corner. Default `Point(width(0.9), height(0.2))`.
+    - bottom_right: The bottom right corner. Default `Point(width(0.8), height(0.9))`.
+    - bottom_left: The bottom left corner. Default `Point(width(0.1), height(0.8))`.
+    """
+    return _stage(
+        "perspectiveTransformWithExtent",
+        {
+            "extent": extent,
             "topLeft": top_left,
             "topRight": top_right,
             "bottomRight": bottom_right,
@@ -3464,6 +4298,35 @@ def random_generator(
     )
 
 
+def ripple_transition(
+    *,
+    target_image: str,
+    time: Optional[float] = None,
+    center: Optional[Point] = None,
+    width: Optional[LengthLike] = None,
+    scale: Optional[float] = None,
+) -> Stage:
+    """A circular wave runs over the picture, and leaves a target image behind.
+
+    - target_image: The name of the image that appears. Required.
+    - time: The state: 0 shows the picture, 1 the target. Default `0`, slider 0 to 1, limits 0 to 1.
+    - center: The middle of the wave. Default `Point(width(0.5), height(0.5))`.
+    - width: The width of the wave. Default `100`, slider 10 to 300 pixels, limits 1 to 16384
+      pixels.
+    - scale: The height of the wave. Default `50`, slider -50 to 50, limits -1024 to 1024.
+    """
+    return _stage(
+        "rippleTransition",
+        {
+            "targetImage": target_image,
+            "time": time,
+            "center": center,
+            "width": width,
+            "scale": scale,
+        },
+    )
+
+
 def rounded_rectangle_generator(
     *,
     extent: Optional[Sequence[float]] = None,
@@ -3514,6 +4377,11 @@ def rounded_rectangle_stroke_generator(
             "color": color,
         },
     )
+
+
+def row_average() -> Stage:
+    """Fills every row with the mean of its colours."""
+    return Stage("rowAverage")
 
 
 def s_rgb_tone_curve_to_linear() -> Stage:
@@ -3990,6 +4858,32 @@ def straighten_filter(
     )
 
 
+def stretch_crop(
+    *,
+    size: Optional[Point] = None,
+    crop_amount: Optional[float] = None,
+    center_stretch_amount: Optional[float] = None,
+) -> Stage:
+    """Gives the picture other proportions by cropping it, and by stretching its edges more than its
+    middle.
+
+    - size: The size whose proportions the picture gets. The result fills the frame; scale changes
+      its size. Default `Point(1280, 720)`.
+    - crop_amount: The share of the change that cropping makes; 0 only stretches. Default `0.25`,
+      slider 0 to 1, limits 0 to 1.
+    - center_stretch_amount: The share of the stretching that the middle gets; 1 stretches all parts
+      equally. Default `0.25`, slider 0 to 1, limits 0 to 1.
+    """
+    return _stage(
+        "stretchCrop",
+        {
+            "size": size,
+            "cropAmount": crop_amount,
+            "centerStretchAmount": center_stretch_amount,
+        },
+    )
+
+
 def stripes_generator(
     *,
     center: Optional[Point] = None,
@@ -4389,6 +5283,27 @@ def tone_curve(
     )
 
 
+def tone_map_headroom(
+    *,
+    source_headroom: Optional[float] = None,
+    target_headroom: Optional[float] = None,
+) -> Stage:
+    """Bends colours brighter than white, as after exposureAdjust, into a range.
+
+    - source_headroom: The brightest light of the picture as a multiple of white. Default `4`,
+      slider 1 to 16, limits 1 to 64.
+    - target_headroom: The brightest light of the result as a multiple of white. Default `1`, slider
+      1 to 16, limits 1 to 64.
+    """
+    return _stage(
+        "toneMapHeadroom",
+        {
+            "sourceHeadroom": source_headroom,
+            "targetHeadroom": target_headroom,
+        },
+    )
+
+
 def torus_lens_distortion(
     *,
     center: Optional[Point] = None,
@@ -4779,9 +5694,35 @@ def zoom_blur(
 
 
 _LIMITS: dict[str, dict[str, Limits]] = {
+    "accordionFoldTransition": {
+        "time": Limits(0, 1),
+        "bottomHeight": Limits(0, 16384),
+        "numberOfFolds": Limits(1, 50),
+        "foldShadowAmount": Limits(0, 1),
+    },
     "affineClamp": {"transform": Limits(-16384, 16384, 6)},
     "affineTile": {"transform": Limits(-16384, 16384, 6)},
     "affineTransform": {"transform": Limits(-65536, 65536, 6)},
+    "areaAverage": {"extent": Limits(-16384, 16384, 4)},
+    "areaAverageMaximumRed": {"extent": Limits(-16384, 16384, 4)},
+    "areaHistogram": {
+        "extent": Limits(-16384, 16384, 4),
+        "scale": Limits(0, 1000),
+        "count": Limits(1, 2048),
+    },
+    "areaLogarithmicHistogram": {
+        "extent": Limits(-16384, 16384, 4),
+        "scale": Limits(0, 1000),
+        "count": Limits(1, 2048),
+        "minimumStop": Limits(-100, 0),
+        "maximumStop": Limits(1, 100),
+    },
+    "areaMaximum": {"extent": Limits(-16384, 16384, 4)},
+    "areaMaximumAlpha": {"extent": Limits(-16384, 16384, 4)},
+    "areaMinMax": {"extent": Limits(-16384, 16384, 4)},
+    "areaMinMaxRed": {"extent": Limits(-16384, 16384, 4)},
+    "areaMinimum": {"extent": Limits(-16384, 16384, 4)},
+    "areaMinimumAlpha": {"extent": Limits(-16384, 16384, 4)},
     "backgroundBlur": {
         "sigma": Limits(0, 1024),
         "edge": Limits(0, 1),
@@ -4802,6 +5743,12 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "radius": Limits(0, 8192),
         "sigma": Limits(0.1, 4096),
     },
+    "bokehBlur": {
+        "radius": Limits(0, 64),
+        "ringAmount": Limits(0, 1),
+        "ringSize": Limits(0, 0.2),
+        "softness": Limits(0, 10),
+    },
     "boxBlur": {"radius": Limits(0, 1024)},
     "brightnessStatistics": {"everyNth": Limits(1, 100000)},
     "bumpDistortion": {"radius": Limits(0, 32768), "scale": Limits(-16, 16)},
@@ -4816,6 +5763,12 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "sharpness": Limits(0, 1),
         "gCR": Limits(0, 1),
         "uCR": Limits(0, 1),
+    },
+    "cannyEdgeDetector": {
+        "gaussianSigma": Limits(0.1, 4),
+        "thresholdHigh": Limits(0, 1),
+        "thresholdLow": Limits(0, 1),
+        "hysteresisPasses": Limits(0, 3),
     },
     "cartoon": {"tones": Limits(1, 64), "lines": Limits(0, 1)},
     "checkerboardGenerator": {"width": Limits(1, 16384), "sharpness": Limits(0, 1)},
@@ -4874,16 +5827,32 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     },
     "crop": {"width": Limits(0, 16384), "height": Limits(0, 16384)},
     "crystallize": {"radius": Limits(1, 16384)},
+    "depthOfField": {
+        "saturation": Limits(0, 10),
+        "unsharpMaskRadius": Limits(0, 10),
+        "unsharpMaskIntensity": Limits(0, 10),
+        "radius": Limits(0, 30),
+    },
+    "discBlur": {"radius": Limits(0, 64)},
     "disintegrateWithMaskTransition": {"time": Limits(0, 1)},
     "displacementDistortion": {"scale": Limits(-4096, 4096)},
     "dissolveTransition": {"time": Limits(0, 1)},
+    "distanceGradientFromRedMask": {"maximumDistance": Limits(1, 100)},
     "dither": {"intensity": Limits(0, 5)},
+    "documentEnhancer": {"amount": Limits(0, 10)},
     "dotScreen": {
         "angle": Limits(-1000, 1000),
         "width": Limits(1, 16384),
         "sharpness": Limits(0, 1),
     },
+    "droste": {
+        "strands": Limits(-8, 8),
+        "periodicity": Limits(1, 16),
+        "rotation": Limits(-1000, 1000),
+        "zoom": Limits(0.01, 100),
+    },
     "edgePreservingSmooth": {"amount": Limits(0, 1), "edges": Limits(0.001, 1)},
+    "edgeWork": {"radius": Limits(0, 20)},
     "edges": {"intensity": Limits(0, 256)},
     "eightfoldReflectedTile": {"angle": Limits(-1000, 1000), "width": Limits(2, 16384)},
     "exposureAdjust": {"ev": Limits(-20, 20)},
@@ -4938,9 +5907,15 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "width": Limits(1, 16384),
         "sharpness": Limits(0, 1),
     },
+    "heightFieldFromMask": {"radius": Limits(0, 64)},
     "hexagonalPixellate": {"scale": Limits(1, 16384)},
     "highlightShadowAdjust": {"highlightAmount": Limits(0, 1), "shadowAmount": Limits(-1, 1)},
     "histogram": {"bins": Limits(2, 256), "everyNth": Limits(1, 100000)},
+    "histogramDisplayFilter": {
+        "height": Limits(1, 16384),
+        "highLimit": Limits(0, 1),
+        "lowLimit": Limits(0, 1),
+    },
     "holeDistortion": {"radius": Limits(0, 32768)},
     "hueAdjust": {"angle": Limits(-1000, 1000)},
     "hueSaturationValueGradient": {
@@ -4949,6 +5924,9 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "softness": Limits(0, 16),
     },
     "kaleidoscope": {"count": Limits(1, 64), "angle": Limits(-1000, 1000)},
+    "keystoneCorrectionCombined": {"focalLength": Limits(1, 1000)},
+    "keystoneCorrectionHorizontal": {"focalLength": Limits(1, 1000)},
+    "keystoneCorrectionVertical": {"focalLength": Limits(1, 1000)},
     "lenticularHaloGenerator": {
         "haloRadius": Limits(0, 4096),
         "haloWidth": Limits(0, 4096),
@@ -4970,6 +5948,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     },
     "lowLight": {"amount": Limits(0, 1), "denoise": Limits(0, 1), "smoothing": Limits(0, 60)},
     "lumaKey": {"low": Limits(-1, 2), "high": Limits(-1, 2)},
+    "maskedVariableBlur": {"radius": Limits(0, 64)},
     "mix": {"amount": Limits(0, 1)},
     "modTransition": {
         "time": Limits(0, 1),
@@ -4977,6 +5956,11 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "radius": Limits(2, 16384),
         "compression": Limits(1, 1000),
     },
+    "morphologyGradient": {"radius": Limits(0, 64)},
+    "morphologyMaximum": {"radius": Limits(0, 24)},
+    "morphologyMinimum": {"radius": Limits(0, 24)},
+    "morphologyRectangleMaximum": {"width": Limits(1, 41), "height": Limits(1, 41)},
+    "morphologyRectangleMinimum": {"width": Limits(1, 41), "height": Limits(1, 41)},
     "motion": {
         "threshold": Limits(0, 1),
         "columns": Limits(1, 256),
@@ -4998,6 +5982,19 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "id": Limits(0, 1000000000),
         "fade": Limits(0, 60),
     },
+    "pageCurlTransition": {
+        "time": Limits(0, 1),
+        "angle": Limits(-1000, 1000),
+        "radius": Limits(1, 16384),
+    },
+    "pageCurlWithShadowTransition": {
+        "time": Limits(0, 1),
+        "angle": Limits(-1000, 1000),
+        "radius": Limits(1, 16384),
+        "shadowSize": Limits(0, 1),
+        "shadowAmount": Limits(0, 1),
+    },
+    "palettize": {"count": Limits(1, 8)},
     "parallelogramTile": {
         "angle": Limits(-1000, 1000),
         "width": Limits(2, 16384),
@@ -5009,12 +6006,18 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "yaw": Limits(-1.5, 1.5),
         "roll": Limits(-1.5, 1.5),
     },
+    "perspectiveTransformWithExtent": {"extent": Limits(0, 16384, 4)},
     "pinchDistortion": {"radius": Limits(0, 32768), "scale": Limits(-4, 4)},
     "pixellate": {"scale": Limits(1, 16384)},
     "pointillize": {"radius": Limits(2, 16384)},
     "posterize": {"levels": Limits(2, 256)},
     "radialGradient": {"radius0": Limits(0, 16384), "radius1": Limits(0, 16384)},
     "randomGenerator": {"seed": Limits(0, 1000000)},
+    "rippleTransition": {
+        "time": Limits(0, 1),
+        "width": Limits(1, 16384),
+        "scale": Limits(-1024, 1024),
+    },
     "roundedRectangleGenerator": {"extent": Limits(-16384, 16384, 4), "radius": Limits(0, 8192)},
     "roundedRectangleStrokeGenerator": {
         "extent": Limits(-16384, 16384, 4),
@@ -5052,6 +6055,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "epsilon": Limits(-8, 0),
     },
     "straightenFilter": {"angle": Limits(-1000, 1000)},
+    "stretchCrop": {"cropAmount": Limits(0, 1), "centerStretchAmount": Limits(0, 1)},
     "stripesGenerator": {"width": Limits(1, 16384), "sharpness": Limits(0, 1)},
     "sunbeamsGenerator": {
         "sunRadius": Limits(0, 4096),
@@ -5109,6 +6113,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "point3": Limits(0, 1, 2),
         "point4": Limits(0, 1, 2),
     },
+    "toneMapHeadroom": {"sourceHeadroom": Limits(1, 64), "targetHeadroom": Limits(1, 64)},
     "torusLensDistortion": {
         "radius": Limits(0, 16384),
         "width": Limits(0, 16384),

@@ -16,6 +16,7 @@ from ..events import (
     EncoderTarget,
     KeyFrameNeeded,
     KeyFrameReason,
+    OutputOutcome,
     Rejected,
     SessionState,
     Stats,
@@ -30,15 +31,12 @@ from .fallback import Fallback, FallbackPolicy
 from .frames import info_of
 from .notices import Notices
 from .options import SessionOptions
+from .outputs import OUTPUT_LIMIT, SERVER_LIMIT, OutputQueue
 from .reconnect import Reconnector
 from .rates import RateController
 from .references import References, encoded
 from .replies import client_outcome
 from .window import OPEN, EncoderChange, PauseRequest, Window
-
-_REQUEST_KEY_FRAME = session_pb2.ClientMessage(
-    request_key_frame=session_pb2.RequestKeyFrame()
-).SerializeToString()
 
 #: The relative change of a bit rate that is reported.
 _LEAST_CHANGE = 0.05
@@ -58,8 +56,8 @@ class SessionMachine:
         self.delivery = Delivery()
         self.changes = ChangeLog(options.select, options.resume_token)
         self.references = References()
-        #: The changed settings of the encoder, which the next connection sends too.
-        self.encoder: Optional[EncoderChange] = None
+        #: The changed settings of encoders by output, which the next connection sends too.
+        self.encoders: dict[str, EncoderChange] = {}
         #: The values for the application's encoder; `None` if it does not ask for them.
         self.rates: Optional[RateController] = None
         self._announced_target: Optional[EncoderTarget] = None
@@ -75,6 +73,8 @@ class SessionMachine:
         self.stats: Optional[Stats] = None
         self.pending: dict[int, Pending] = {}
         self.notices = Notices()
+        self.outputs = OutputQueue(each.name for each in options.open.outputs)
+        self._never_drops = options.open.drop_policy == session_pb2.DROP_POLICY_NEVER_DROP
         self.session_id = ""
         #: The revision in force, as far as it is known.
         self.revision = 0
@@ -107,7 +107,7 @@ class SessionMachine:
         if condition == ANALYSIS:
             return bool(self.notices.analyses) or self.is_over
         if condition == OUTPUT:
-            return bool(self.notices.outputs) or self.is_over
+            return self.outputs.is_ready or self.is_over
         if condition == FINISHED:
             return self.window.is_drained or self.is_over
         return self.is_over
@@ -241,7 +241,8 @@ class SessionMachine:
         if pending.holds_credit:
             pending.holds_credit = False
             self.window.outstanding = max(0, self.window.outstanding - 1)
-            if self.acknowledges:
+            # Outcomes without pixels need no acknowledgement.
+            if self.acknowledges and not self.options.open.outputs:
                 self.window.acknowledgement = pending.sequence
 
     def settle(self, pending: Pending, outcome: Any) -> None:
@@ -294,9 +295,43 @@ class SessionMachine:
         """Takes and releases all outcomes, now and later, so frames that wait for their
         credits are sent."""
         self._discards = True
+        self._hold_frames()
         for pending in self.delivery.take_all():
             self._return_credit(pending)
             pending.outcome.release()
+
+    # Notices
+
+    def push_output(self, outcome: OutputOutcome) -> None:
+        """Adds the outcome of a frame in a named output.
+
+        Under "never_drop", frames wait while an output has `OUTPUT_LIMIT` of them; outcomes that
+        the frames in flight may still have are kept too.
+        """
+        more = self.window.capacity + SERVER_LIMIT if self._never_drops else 0
+        self.outputs.push(outcome, OUTPUT_LIMIT + more)
+        self._hold_frames()
+
+    def _hold_frames(self) -> None:
+        self.window.is_held = self._never_drops and self.outputs.is_full and not self._discards
+
+    def take(self, condition: int) -> tuple[Any, bool]:
+        """Returns the next event, analysis or outcome of an output, `None` if there is none now;
+        and whether more may follow.
+
+        - `condition`: `EVENT`, `ANALYSIS` or `OUTPUT`.
+        """
+        item: Any
+        if condition == OUTPUT:
+            item = self.outputs.take()
+            if item is not None:
+                self._hold_frames()
+                if self.acknowledges and type(item.outcome) is not Dropped:
+                    self.window.output_acknowledgements[item.output] = item.outcome.sequence
+        else:
+            items = self.notices.events if condition == EVENT else self.notices.analyses
+            item = items.popleft() if items else None
+        return item, not self.is_over
 
     # Changes
 
@@ -339,7 +374,8 @@ class SessionMachine:
         self._drops_frames = pass_through is False
 
     def set_encoder(self, change: session_pb2.SetEncoder) -> None:
-        """Changes the encoder of the results, on this connection and on later ones.
+        """Changes the encoder of the results or of a named output, on this connection and on later
+        ones.
 
         Raises `ResourceExhausted` if too many changes wait to be sent.
         """
@@ -347,18 +383,21 @@ class SessionMachine:
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("changes"))
         merged = session_pb2.SetEncoder()
-        if self.encoder is not None:
-            merged.CopyFrom(self.encoder.message)
+        if change.output in self.encoders:
+            merged.CopyFrom(self.encoders[change.output].message)
         merged.MergeFrom(change)
         request = EncoderChange(merged)
         if not window.replace_last(request) and window.link == OPEN:
             window.require_space()
             window.push(request)
-        self.encoder = request
+        self.encoders[change.output] = request
 
-    def request_key_frame(self) -> None:
-        """Requests a key frame of the results. A new connection begins with one."""
-        self.window.push_urgent(_REQUEST_KEY_FRAME)
+    def request_key_frame(self, output: str = "") -> None:
+        """Requests a key frame of the results, or of a named output. A new connection begins with
+        one."""
+        request = session_pb2.RequestKeyFrame(output=output)
+        message = session_pb2.ClientMessage(request_key_frame=request)
+        self.window.push_urgent(message.SerializeToString())
 
     # The application's encoder
 

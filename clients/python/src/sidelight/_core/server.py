@@ -14,6 +14,7 @@ from ..v1 import session_pb2
 from .face import SessionBase
 from .fallback import POLICIES, FallbackPolicy
 from .options import SessionOptions, select_message
+from .outputs import OUTPUT_LIMIT
 
 #: The name of the handling of frames that are not filtered in time.
 DropPolicy = Literal["newest_wins", "keep_oldest", "never_drop"]
@@ -24,8 +25,9 @@ _DROP_POLICIES = {
 }
 #: The list that permits no filter: on the wire an empty one permits all. No filter has this name.
 _NO_FILTER = "-"
-#: The results of encoded video that may be unacknowledged; the server's window of bytes is smaller.
-_OUTPUT_WINDOW = 64
+#: The results of encoded video, also of a named output, that may be unacknowledged; the server's
+#: window of bytes is smaller.
+_OUTPUT_WINDOW = OUTPUT_LIMIT
 #: The size of a slot in bytes: 1080p BGRA fits.
 SLOT_BYTES = 8 << 20
 
@@ -135,6 +137,8 @@ class ServerBase(Generic[SessionType]):
             if not isinstance(each, NamedOutput):
                 raise invalid(f"outputs[{index}]", each, "a NamedOutput")
             message.outputs.append(each.message(f"outputs[{index}]"))
+            if each.output is not None and each.output.is_encoded and drop_policy != "never_drop":
+                message.output_window = _OUTPUT_WINDOW
         if mailbox_depth is not None:
             message.mailbox_depth = integer("mailbox_depth", mailbox_depth, 1, 64)
         if stats_interval is not None:

@@ -40,6 +40,8 @@ class Acknowledgement(NamedTuple):
     """The number up to which results have been taken."""
 
     sequence: int
+    #: The name of the output; empty for the session's results.
+    output: str = ""
 
 
 class EncoderChange(NamedTuple):
@@ -85,6 +87,10 @@ class Window:
         self._controls = 0
         #: The newest result to acknowledge; `None` if none is due.
         self.acknowledgement: Optional[int] = None
+        #: The newest result to acknowledge of named outputs.
+        self.output_acknowledgements: dict[str, int] = {}
+        #: Whether frames wait until outcomes of named outputs are taken.
+        self.is_held = False
         #: The frames that wait, which are in the queue: one, or several of encoded video.
         self.waiting: deque[Any] = deque()
         self.link = NONE
@@ -129,9 +135,12 @@ class Window:
         return last if isinstance(last, Entry) else None
 
     def replace_last(self, request: Union[PauseRequest, EncoderChange]) -> bool:
-        """Replaces a message of the same kind at the end of the queue; returns whether there was
-        one."""
-        is_same = bool(self._queue) and type(self._queue[-1]) is type(request)
+        """Replaces a message of the same kind, for the same output, at the end of the queue; returns
+        whether there was one."""
+        last = self._queue[-1] if self._queue else None
+        is_same = type(last) is type(request)
+        if isinstance(request, EncoderChange) and isinstance(last, EncoderChange):
+            is_same = last.message.output == request.message.output
         if is_same:
             self._queue[-1] = request
         return is_same
@@ -186,6 +195,7 @@ class Window:
         self.link = NONE
         self._urgent.clear()
         self.acknowledgement = None
+        self.output_acknowledgements.clear()
         keeps = not self.newest_wins and not self._is_abandoned
         waiting, queue = list(self.waiting), self._queue
         # Messages that repeat changes are made again for the next connection.
@@ -208,18 +218,22 @@ class Window:
         """Whether `next()` returns a message, or `is_over` is true."""
         if self.link in (NONE, OPENING):
             return self.link == NONE
-        if self._urgent or self.acknowledgement is not None:
+        if self._urgent or self.acknowledgement is not None or self.output_acknowledgements:
             return True
         if self.link == DRAINING:
             return False
         if not self._queue:
             return self.is_finished
-        return not self._is_frame(self._queue[0]) or self.outstanding < self.capacity
+        return not self._is_frame(self._queue[0]) or self._may_send
 
     @property
     def is_over(self) -> bool:
         """Whether the last message was sent on this connection."""
         return self.link == NONE or (self.link == OPEN and self.is_drained and not self._urgent)
+
+    @property
+    def _may_send(self) -> bool:
+        return self.outstanding < self.capacity and not self.is_held
 
     def _is_frame(self, element: Any) -> bool:
         return bool(self.waiting) and element is self.waiting[0]
@@ -231,6 +245,9 @@ class Window:
         if self.acknowledgement is not None:
             acknowledgement, self.acknowledgement = Acknowledgement(self.acknowledgement), None
             return acknowledgement
+        if self.output_acknowledgements:
+            output, sequence = self.output_acknowledgements.popitem()
+            return Acknowledgement(sequence, output)
         if self._urgent:
             return RawMessage(self._urgent.popleft())
         queue = self._queue
@@ -238,7 +255,7 @@ class Window:
             return None
         head = queue[0]
         if self._is_frame(head):
-            if self.outstanding >= self.capacity:
+            if not self._may_send:
                 return None
             self.outstanding += 1
             self.waiting.popleft()
