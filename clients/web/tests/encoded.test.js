@@ -149,9 +149,8 @@ test("the encoder's settings and key frames are requested from the server", asyn
   const changed = session.setEncoder({ bitRate: 500_000, frameRate: 15 });
   session.requestKeyFrame();
   const [, { setEncoder }, { requestKeyFrame }] = TestSocket.last.received;
-  assert.deepEqual(
-    setEncoder,
-    { bitRate: 500_000, frameRate: 15, width: 0, height: 0, output: "", requestId: 1 });
+  assert.deepEqual(setEncoder, {
+    bitRate: 500_000, frameRate: 15, width: 0, height: 0, output: "", requestId: 1 });
   assert.ok(requestKeyFrame);
   TestSocket.last.answer({ accepted: { requestId: 1, revision: 1 } });
   assert.equal((await changed).revision, 1);
