@@ -13,6 +13,7 @@ from sidelight import (
     Image,
     KeyFrameNeeded,
     KeyFrameReason,
+    NamedOutput,
     Output,
 )
 from sidelight._core.references import WAITING_LIMIT
@@ -439,12 +440,46 @@ def test_values_for_the_encoder_are_reported_when_they_change():
 
 
 @pytest.mark.parametrize(
+    "options", [{}, {"output": Output(width=320)}, {"output": Output(format="vp8")}]
+)
+def test_results_that_may_be_encoded_are_acknowledged(options):
+    assert Unconnected(**options).open().output_window > 0
+
+
+@pytest.mark.parametrize(
     "options",
-    [{}, {"output": Output(format="i420")}, {"output": Output("vp8"), "drop_policy": "never_drop"}],
+    [
+        {"output": Output(format="i420")},
+        {"output": Output("vp8"), "drop_policy": "never_drop"},
+        {"drop_policy": "never_drop"},
+        {"analysis_only": True},
+        {"outputs": [NamedOutput("small")]},
+    ],
 )
 def test_other_results_are_not_acknowledged(options):
     session = Unconnected(**options)
     assert session.open().output_window == 0
+
+
+def acknowledgements(session, count, image=None):
+    """The acknowledgements of some frames that are sent and come back one after the other."""
+    found = []
+    for index in range(count):
+        pending = session.send(image() if image else None)
+        session.written()
+        session.filtered(pending.sequence)
+        session.outcomes()
+        found += [each.ack.sequence for each in session.written() if each.HasField("ack")]
+    return found
+
+
+def test_raw_results_are_acknowledged_together():
+    session = Unconnected()
+    session.link.start(session.now, False)
+    session.written()
+    session.reply(opened=session_pb2.Opened(frames_in_flight=2, output_window=64))
+    assert acknowledgements(session, 40) == [16, 32]
+    assert acknowledgements(session, 2, lambda: vp8(KEY)) == [41, 42]
 
 
 def test_a_result_is_an_encoded_picture():

@@ -41,6 +41,9 @@ _REQUEST_KEY_FRAME = session_pb2.ClientMessage(
     request_key_frame=session_pb2.RequestKeyFrame()
 ).SerializeToString()
 
+#: The raw results that are acknowledged together: a message for every one would cost too much. The
+#: server's window has room for more.
+_RAW_RESULTS = 16
 #: The relative change of a bit rate that is reported.
 _LEAST_CHANGE = 0.05
 
@@ -66,6 +69,8 @@ class SessionMachine:
         self._announced_target: Optional[EncoderTarget] = None
         #: Whether the server waits for acknowledgements of results.
         self.acknowledges = False
+        #: The number of the last result that was acknowledged.
+        self._acknowledged = 0
         self.fallback = Fallback(options.fallback)
         self.reconnector = Reconnector(options.reconnects, options.give_up_after, has_credentials)
         self.state = SessionState.RUNNING
@@ -253,8 +258,16 @@ class SessionMachine:
         if pending.holds_credit:
             pending.holds_credit = False
             self.window.outstanding = max(0, self.window.outstanding - 1)
-            if self.acknowledges:
-                self.window.acknowledgement = pending.sequence
+            if self.acknowledges and (
+                self._may_encode or pending.sequence - self._acknowledged >= _RAW_RESULTS
+            ):
+                self._acknowledged = self.window.acknowledgement = pending.sequence
+
+    @property
+    def _may_encode(self) -> bool:
+        """Whether results are encoded video, as far as it is known."""
+        output = self.options.open.output
+        return self.references.is_used or output.HasField("encoder") or output.format != 0
 
     def settle(self, pending: Pending, outcome: Any) -> None:
         """Sets the outcome of a frame that was sent. It is in `pending` no longer."""
