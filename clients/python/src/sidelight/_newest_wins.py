@@ -118,7 +118,8 @@ class NewestWins(Generic[S, M]):
         # Outcomes are in the order of sending. Bounded by the session's window.
         self._sent: Deque[_Sent[M]] = deque()
         self._ready: Deque[Tuple[Returned, _Sent[M]]] = deque()
-        self._needs_key_frame = False
+        # An earlier bridge of the session may have had the first key frame.
+        self._needs_key_frame = True
         self._source_ended = False
         self._ended = False
         #: The error that ended the bridge; `None` while it is open, or if the source ended.

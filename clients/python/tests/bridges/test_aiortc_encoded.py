@@ -121,6 +121,25 @@ async def test_a_slow_reader_gets_no_damaged_stream(session):
     track.stop()
 
 
+@in_session(VP8)
+async def test_the_second_track_of_a_session_begins_with_a_key_frame(session):
+    for _ in range(2):
+        source = Pushed()
+        track = FilteredTrack(source, session)
+        index = 0
+        while not track.stats.delivered:
+            video = sidelight.av.video_frame(picture(index))
+            video.pts, video.time_base = index, Fraction(1, 30)
+            source.queue.put_nowait(video)
+            index += 1
+            await eventually(
+                lambda: track.stats.filtered + sum(track.stats.dropped.values()) == index
+            )
+            if track.stats.overtaken < track.stats.filtered:
+                assert (await track.recv()).is_keyframe
+        track.stop()
+
+
 def test_a_call_is_sent_as_the_server_encodes_it(running_server):
     async def test():
         async with sidelight.aio.connect(running_server.unix) as server:
@@ -135,7 +154,7 @@ def test_a_call_is_sent_as_the_server_encodes_it(running_server):
                 (receiver,) = call.caller.getReceivers()
                 await receiver._send_rtcp_pli(sender._ssrc)
                 await eventually(lambda: changes)
-                for estimate, expected in ((300_000, 300_000), (1_000, 20_000)):
+                for estimate, expected in ((300_000, 300_000), (1_000, 20_000), (9_000_000, 500_000)):
                     await sender._handle_rtcp_packet(
                         rtp.RtcpPsfbPacket(
                             fmt=rtp.RTCP_PSFB_APP,
