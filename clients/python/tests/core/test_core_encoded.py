@@ -4,6 +4,7 @@ import pytest
 from support.unconnected import Answer, Unconnected
 
 from sidelight import (
+    Color,
     Dropped,
     DropReason,
     DropStage,
@@ -234,6 +235,45 @@ def test_a_frame_that_cannot_be_sent_breaks_the_stream_with_notice():
     ]
     assert requests(session) == [KeyFrameNeeded(3, KeyFrameReason.DROPPED)]
     assert session.machine.window.outstanding == 0
+
+
+def test_a_malformed_frame_breaks_the_stream_with_notice():
+    session = opened(capacity=1)
+    session.send(vp8(KEY))
+    session.written()
+    session.send(vp8(DELTA))
+    with pytest.raises(InvalidArgument) as raised:
+        vp8(b"")
+    session.machine.drop_malformed(raised.value, None, session.now)
+    session.send(vp8(DELTA))
+    assert requests(session) == [KeyFrameNeeded(3, KeyFrameReason.DAMAGE)]
+    # The frame before it is intact.
+    session.filtered(1)
+    session.outcomes()
+    assert session.sent_frames() == [2]
+    session.send(vp8(KEY))
+    session.filtered(2)
+    _, malformed, broken = session.outcomes()
+    assert malformed.reason is DropReason.INVALID_FRAME and malformed.error is raised.value
+    assert malformed.stage is DropStage.CLIENT and broken.reason is DropReason.NOT_DECODABLE
+    assert session.sent_frames() == [5]
+    assert session.machine.delivery.counts().received == 5
+
+
+def test_the_colours_of_a_stream_are_sent_and_kept():
+    session = opened()
+    color = Color(range="full", matrix="bt709")
+    image = vp8(KEY, color=color)
+    session.send(image.copy())
+    (message,) = session.written()
+    assert image.copy().color == color
+    sent = message.frame.image.color
+    assert (sent.range, sent.matrix) == (2, 2)
+    frame = session_pb2.FilteredFrame(sequence=1, disposition=1)
+    frame.image.format, frame.image.width, frame.image.height, frame.image.inline = 19, 64, 48, KEY
+    frame.image.color.CopyFrom(sent)
+    session.reply(frame=frame)
+    assert session.outcomes()[0].image.color == color
 
 
 def test_stated_dependencies_are_sent():

@@ -22,7 +22,7 @@ from ..events import (
 )
 from ..images import Frame, Image
 from .._packets import frame_of_packet, is_packet
-from ..outcomes import Dropped, DropReason, DropStage
+from ..outcomes import Dropped, DropReason, DropStage, FrameInfo
 from ..v1 import session_pb2
 from .changes import ChangeLog, ChangeRecord, Entry
 from .delivery import ABANDONED, Delivery, Pending
@@ -188,6 +188,22 @@ class SessionMachine:
         for each in replaced:
             del self.pending[each.sequence]
             self.settle_at_client(each, DropReason.SUPERSEDED, DropStage.CLIENT)
+        return pending
+
+    def drop_malformed(self, error: SidelightError, waiter: Any, now: float) -> Pending:
+        """Drops a frame of encoded video that is malformed, in place of `offer`: the stream goes on
+        with the next key frame, which is requested.
+
+        Raises the session's error if it is over.
+        """
+        if self.window.is_finished or self.is_over:
+            raise self.refusal(self._end_message("frames"))
+        pending = Pending(self._next_sequence, None, FrameInfo(), now, waiter)
+        self._next_sequence += 1
+        self.delivery.add(pending)
+        self.references.lose()
+        self.request_input_key_frame(pending.sequence, KeyFrameReason.DAMAGE, now)
+        self.settle_at_client(pending, DropReason.INVALID_FRAME, DropStage.CLIENT, error)
         return pending
 
     def drop_undecodable(self, pending: Pending, reason: KeyFrameReason) -> None:
