@@ -97,6 +97,8 @@ class EncodedFormat(NamedTuple):
     """The format of encoded frames, as caps describe it."""
 
     codec: PixelFormat
+    #: The range and matrix of VP8; other streams state them.
+    color: Color
     #: The duration of a frame in nanoseconds; 0 if the frame rate varies.
     duration_ns: int
 
@@ -109,7 +111,7 @@ class EncodedFormat(NamedTuple):
 def format_of_caps(caps: Any) -> Union[VideoFormat, EncodedFormat]:
     """Returns the format of fixed caps.
 
-    Raises `UnsupportedColorimetry` as `VideoFormat.of_caps` does.
+    Raises `UnsupportedColorimetry` as `VideoFormat.of_caps` does; of encoded formats for VP8 only.
     """
     structure = caps.get_structure(0)
     codec = CODECS.get(structure.get_name())
@@ -117,14 +119,22 @@ def format_of_caps(caps: Any) -> Union[VideoFormat, EncodedFormat]:
         return VideoFormat.of_caps(caps)
     known, numerator, denominator = structure.get_fraction("framerate")
     duration = Gst.SECOND * denominator // numerator if known and numerator else 0
-    return EncodedFormat(codec, duration)
+    color = Color()
+    text = structure.get_string("colorimetry")
+    if codec is PixelFormat.VP8 and text:
+        colorimetry = GstVideo.VideoColorimetry()
+        if not colorimetry.from_string(text):
+            raise UnsupportedColorimetry(f"colorimetry is {text!r}; GStreamer has no such name")
+        color = _color(PixelFormat.I420, colorimetry)
+    return EncodedFormat(codec, color, duration)
 
 
-def encoded_image(buffer: Any, codec: PixelFormat) -> EncodedImage:
+def encoded_image(buffer: Any, video: EncodedFormat) -> EncodedImage:
     """Returns a picture with a copy of the bytes of a buffer."""
     is_droppable = buffer.has_flags(Gst.BufferFlags.DROPPABLE)
     content = buffer.extract_dup(0, buffer.get_size())
-    return EncodedImage(codec, content, is_disposable=True if is_droppable else None)
+    is_disposable = True if is_droppable else None
+    return EncodedImage(video.codec, content, is_disposable=is_disposable, color=video.color)
 
 
 def is_key_frame(image: Image) -> bool:

@@ -136,6 +136,7 @@ def image_of(message: image_pb2.Image, data: Any) -> Image:
                 is_key_frame=message.encoded.key_frame,
                 width=message.width,
                 height=message.height,
+                color=color,
                 orientation=orientation,
             )
             result.temporal_layer = message.encoded.temporal_layer

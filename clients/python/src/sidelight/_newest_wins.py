@@ -7,6 +7,7 @@ import time
 from collections import deque
 from typing import (
     TYPE_CHECKING,
+    Any,
     Awaitable,
     Callable,
     Deque,
@@ -22,6 +23,7 @@ from typing import (
 )
 
 from ._packets import is_packet
+from .errors import InvalidArgument
 from .images import EncodedImage
 from .outcomes import Degraded, Dropped, DropReason, Filtered, PassedThrough
 
@@ -116,9 +118,10 @@ class NewestWins(Generic[S, M]):
         self._tasks: Tuple[asyncio.Task[None], ...] = ()
         self._changed: Optional[asyncio.Event] = None
         # Outcomes are in the order of sending. Bounded by the session's window.
-        self._sent: Deque[_Sent[M]] = deque()
+        self._sent: Deque[_Sent[Any]] = deque()
         self._ready: Deque[Tuple[Returned, _Sent[M]]] = deque()
-        self._needs_key_frame = False
+        # An earlier bridge of the session may have had the first key frame.
+        self._needs_key_frame = True
         self._source_ended = False
         self._ended = False
         #: The error that ended the bridge; `None` while it is open, or if the source ended.
@@ -191,6 +194,7 @@ class NewestWins(Generic[S, M]):
 
     async def _read(self) -> None:
         upcoming = asyncio.ensure_future(self._receive())
+        has_packets = False
         try:
             while True:
                 source = await upcoming
@@ -207,13 +211,29 @@ class NewestWins(Generic[S, M]):
                 else:
                     upcoming = asyncio.ensure_future(self._receive())
                 received = time.perf_counter()
-                frame, metadata = self._convert(source)
+                try:
+                    frame, metadata = self._convert(source)
+                except InvalidArgument as error:
+                    # A stream that begins so has another format, which is an error.
+                    if not (has_packets and is_packet(source) and error.field == "data"):
+                        raise
+                    self._drop(error, received)
+                    continue
+                has_packets = is_packet(source)
                 sent = _Sent(metadata, received)
                 self._sent.append(sent)
                 sent.sequence = await self._session.send(frame)
         finally:
             if not upcoming.cancel() and not upcoming.cancelled():
                 upcoming.exception()
+
+    def _drop(self, error: InvalidArgument, received: float) -> None:
+        """Drops a malformed packet."""
+        machine = self._session._machine
+        sent: _Sent[None] = _Sent(None, received)
+        self._sent.append(sent)
+        pending = self._session._update(machine.drop_malformed, error, None, time.monotonic())
+        sent.sequence = pending.sequence
 
     async def _collect(self) -> None:
         async for outcome in self._session.outcomes():

@@ -130,8 +130,8 @@ class FilteredTrack(MediaStreamTrack):
 
     def follow(self, sender: RTCRtpSender) -> None:
         """Hands the requests of a sender's peer to the session's encoder: key frames (PLI, FIR) and
-        the estimated bit rate (REMB), of several peers the lowest. For a session whose results are
-        encoded.
+        the estimated bit rate (REMB), of several peers the lowest, and at most the one that the
+        session's `EncoderOptions` state. For a session whose results are encoded.
 
             track.follow(connection.addTrack(track))
 
@@ -155,7 +155,9 @@ class FilteredTrack(MediaStreamTrack):
             self._estimates[id(sender)] = now, rtp.unpack_remb_fci(fci)[0]
             # A peer that has left sends none.
             recent = [each for at, each in self._estimates.values() if now - at < _ESTIMATE_SECONDS]
-            self._session.set_encoder(bit_rate=max(_LOWEST, min(*recent, _HIGHEST)))
+            configured = self._session._machine.options.open.output.encoder.bit_rate
+            highest = configured or _HIGHEST
+            self._session.set_encoder(bit_rate=max(_LOWEST, min(*recent, highest)))
         except (ValueError, SidelightError):
             pass  # Another message, or a session that is over.
 

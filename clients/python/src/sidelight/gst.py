@@ -232,7 +232,9 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
             replace,
             write_from,
         )
-        from .errors import DeadlineExceeded, SidelightError
+        from ._core.delivery import ABANDONED
+        from ._core.face import now
+        from .errors import DeadlineExceeded, InvalidArgument, SidelightError
         from .images import Frame
         from .outcomes import Dropped, PassedThrough
 
@@ -248,7 +250,14 @@ class SidelightFilter(GstBase.BaseTransform):  # type: ignore[misc]
                 frame = session.frame(layout.width, layout.height, layout.format, color=video.color)
                 read_into(frame.image, buffer, video)
             else:
-                frame = Frame(encoded_image(buffer, video.codec))
+                try:
+                    frame = Frame(encoded_image(buffer, video))
+                except InvalidArgument as error:
+                    if fails:
+                        raise
+                    machine = session._machine
+                    session._update(machine.drop_malformed, error, ABANDONED, now())
+                    return self._dropped(buffer, "invalid_frame", "client", 0.0)
             frame.budget = budget
             if buffer.pts != Gst.CLOCK_TIME_NONE and buffer.pts < 2**63:
                 frame.capture_time_ns = buffer.pts

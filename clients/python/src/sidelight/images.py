@@ -253,6 +253,7 @@ class EncodedImage(Image):
         depends_on: Iterable[int] = (),
         width: int = 0,
         height: int = 0,
+        color: Optional[Color] = None,
         orientation: Optional[Orientation] = None,
     ) -> None:
         """Creates a picture to send.
@@ -266,6 +267,8 @@ class EncodedImage(Image):
           at most 64. State them only to leave out frames on purpose, such as a temporal layer.
         - width: The width in pixels, or 0 for the width in the stream.
         - height: The height in pixels, or 0 for the height in the stream.
+        - color: The range and matrix of VP8, whose streams state none; other streams do. `None`: the
+          defaults of `Color`.
         - orientation: The orientation for display. `None`: as stored.
 
         Raises `InvalidArgument` for bytes that are not a frame of the codec.
@@ -273,7 +276,7 @@ class EncodedImage(Image):
         codec = PixelFormat.of(format)
         if not codec.is_encoded:
             raise invalid("format", codec.value, "one of h264, vp8, vp9, av1")
-        super().__init__(codec, width, height, data, orientation=orientation)
+        super().__init__(codec, width, height, data, color=color, orientation=orientation)
         facts = frame_facts(codec, self.data)
         self.is_key_frame = facts.is_key_frame if is_key_frame is None else bool(is_key_frame)
         self.is_disposable = facts.is_disposable if is_disposable is None else bool(is_disposable)
@@ -295,6 +298,7 @@ class EncodedImage(Image):
             depends_on=self.depends_on,
             width=self.width,
             height=self.height,
+            color=self.color,
             orientation=self.orientation,
         )
         result.temporal_layer = self.temporal_layer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from fractions import Fraction
+from typing import Optional
 
 import pytest
 from support.asynchronous import run
@@ -14,10 +15,11 @@ pytest.importorskip("aiortc")
 
 import av
 from aiortc import rtp
+from aiortc.mediastreams import MediaStreamError
 
 import sidelight.aio
 import sidelight.av
-from sidelight import EncodedImage, EncoderOptions, Output
+from sidelight import DropReason, EncodedImage, EncoderOptions, Output
 from sidelight._newest_wins import _WAITING_LIMIT
 from sidelight.aiortc import FilteredTrack
 
@@ -49,14 +51,14 @@ def in_session(output=None):
 class Packets(Pushed):
     """A track of packets that have a stream, as a player without decoding returns them."""
 
-    def __init__(self) -> None:
+    def __init__(self, codec: str = "vp8") -> None:
         super().__init__()
-        self._encoder = Encoder("vp8")
-        self._container = av.open("/dev/null", "w", format="webm")
-        self._stream = self._container.add_stream("libvpx", rate=30)
+        self._encoder = Encoder(codec)
+        self._container = av.open("/dev/null", "w", format="matroska")
+        self._stream = self._container.add_stream(self._encoder.context.name, rate=30)
 
-    def push(self) -> None:
-        packet = self._encoder.packet()
+    def push(self, packet: Optional[av.Packet] = None, is_key_frame: bool = False) -> None:
+        packet = packet or self._encoder.packet(is_key_frame)
         packet.stream, packet.time_base = self._stream, Fraction(1, 30)
         self.queue.put_nowait(packet)
 
@@ -77,6 +79,31 @@ async def test_packets_are_filtered_without_a_decoder(session):
         shown = decoder.decode(image_of(packet))
         assert difference(inverted(picture(index)), shown) < CLOSE
     track.stop()
+
+
+@in_session()
+async def test_a_malformed_packet_does_not_end_the_track(session):
+    source = Packets("h264")
+    track = FilteredTrack(source, session)
+    source.push()
+    assert (await track.recv()).is_keyframe
+    source.push(av.Packet(b"garbage"))
+    source.push()
+    await eventually(lambda: sum(track.stats.dropped.values()) == 2)
+    assert track.stats.dropped == {DropReason.INVALID_FRAME: 1, DropReason.NOT_DECODABLE: 1}
+    source.push(is_key_frame=True)
+    assert (await track.recv()).pts == 2
+    track.stop()
+
+
+@in_session()
+async def test_a_stream_of_another_format_ends_the_track_with_a_reason(session):
+    source = Packets("h264")
+    track = FilteredTrack(source, session)
+    source.push(av.Packet(b"garbage"))
+    with pytest.raises(MediaStreamError):
+        await track.recv()
+    assert "h264_mp4toannexb" in str(track.error)
 
 
 @in_session()
@@ -121,6 +148,25 @@ async def test_a_slow_reader_gets_no_damaged_stream(session):
     track.stop()
 
 
+@in_session(VP8)
+async def test_the_second_track_of_a_session_begins_with_a_key_frame(session):
+    for _ in range(2):
+        source = Pushed()
+        track = FilteredTrack(source, session)
+        index = 0
+        while not track.stats.delivered:
+            video = sidelight.av.video_frame(picture(index))
+            video.pts, video.time_base = index, Fraction(1, 30)
+            source.queue.put_nowait(video)
+            index += 1
+            await eventually(
+                lambda: track.stats.filtered + sum(track.stats.dropped.values()) == index
+            )
+            if track.stats.overtaken < track.stats.filtered:
+                assert (await track.recv()).is_keyframe
+        track.stop()
+
+
 def test_a_call_is_sent_as_the_server_encodes_it(running_server):
     async def test():
         async with sidelight.aio.connect(running_server.unix) as server:
@@ -135,7 +181,7 @@ def test_a_call_is_sent_as_the_server_encodes_it(running_server):
                 (receiver,) = call.caller.getReceivers()
                 await receiver._send_rtcp_pli(sender._ssrc)
                 await eventually(lambda: changes)
-                for estimate, expected in ((300_000, 300_000), (1_000, 20_000)):
+                for estimate, expected in ((300_000, 300_000), (1_000, 20_000), (9_000_000, 500_000)):
                     await sender._handle_rtcp_packet(
                         rtp.RtcpPsfbPacket(
                             fmt=rtp.RTCP_PSFB_APP,

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("av")
 
 import sidelight.av
-from sidelight import EncodedImage
+from sidelight import Color, EncodedImage
 from support.encoded_videos import HEIGHT, WIDTH, Encoder, difference, picture
 from support.running_server import RunningServer
 from support.videos import inverted
@@ -80,6 +80,35 @@ def test_a_missing_key_frame_is_requested_from_the_encoder(running_server):
         assert pull(running, "vp8").is_key_frame
 
 
+def test_a_malformed_frame_does_not_end_the_stream(running_server):
+    encoder = Encoder("h264")
+    with player(running_server, "h264") as running:
+        running.push(bytes(encoder.packet()))
+        assert pull(running, "h264").is_key_frame
+        for data, reason in ((b"garbage", "invalid_frame"), (encoder.packet(), "not_decodable")):
+            running.push(bytes(data))
+            dropped = running.message(Gst.MessageType.ELEMENT, "sidelight-dropped")
+            assert dropped.get_structure().get_value("reason") == reason
+        running.push(bytes(encoder.packet(is_key_frame=True)))
+        pull(running, "h264")
+
+
+def test_the_colours_of_vp8_are_those_of_the_caps(running_server):
+    for caps, color in (
+        ("video/x-vp8,colorimetry=bt709", Color(range="video", matrix="bt709")),
+        ("video/x-vp8,colorimetry=(string)1:4:0:0", Color(range="full", matrix="bt601")),
+        ("video/x-vp8", Color()),
+    ):
+        video = sidelight._gst_frames.format_of_caps(Gst.Caps.from_string(caps))
+        buffer = Gst.Buffer.new_wrapped(bytes(Encoder("vp8").packet()))
+        assert sidelight._gst_frames.encoded_image(buffer, video).color == color
+    caps = "video/x-vp8,framerate=30/1,colorimetry=bt2020"
+    with Player(caps, address=running_server.unix) as running:
+        running.push(bytes(Encoder("vp8").packet()))
+        error, _ = running.message(Gst.MessageType.ERROR).parse_error()
+        assert "colorimetry is bt2020" in error.message
+
+
 def test_a_viewers_request_reaches_the_servers_encoder(running_server):
     encoder = Encoder("vp8")
     with player(running_server, "vp8") as running:
@@ -130,10 +159,14 @@ def is_dropped(player):
             return False
 
 
-def test_h264_without_start_codes_is_not_accepted():
-    result = launch(
-        "fakesrc num-buffers=1 ! video/x-h264,stream-format=avc,alignment=au",
-        "! sidelightfilter ! fakesink",
-        check=False,
-    )
-    assert result.returncode != 0
+def test_h264_without_start_codes_is_not_accepted(running_server):
+    results = [
+        launch(
+            f"-q fakesrc num-buffers=0 ! video/x-h264,stream-format={form},alignment=au",
+            f"! sidelightfilter address={running_server.unix} ! fakesink",
+            check=False,
+        )
+        for form in ("byte-stream", "avc")
+    ]
+    assert [each.returncode for each in results] == [0, 1], results
+    assert "could not link fakesrc0 to sidelightfilter0" in results[1].stdout

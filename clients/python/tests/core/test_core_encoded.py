@@ -4,6 +4,7 @@ import pytest
 from support.unconnected import Answer, Unconnected
 
 from sidelight import (
+    Color,
     Dropped,
     DropReason,
     DropStage,
@@ -13,6 +14,7 @@ from sidelight import (
     Image,
     KeyFrameNeeded,
     KeyFrameReason,
+    NamedOutput,
     Output,
 )
 from sidelight._core.references import WAITING_LIMIT
@@ -235,6 +237,45 @@ def test_a_frame_that_cannot_be_sent_breaks_the_stream_with_notice():
     assert session.machine.window.outstanding == 0
 
 
+def test_a_malformed_frame_breaks_the_stream_with_notice():
+    session = opened(capacity=1)
+    session.send(vp8(KEY))
+    session.written()
+    session.send(vp8(DELTA))
+    with pytest.raises(InvalidArgument) as raised:
+        vp8(b"")
+    session.machine.drop_malformed(raised.value, None, session.now)
+    session.send(vp8(DELTA))
+    assert requests(session) == [KeyFrameNeeded(3, KeyFrameReason.DAMAGE)]
+    # The frame before it is intact.
+    session.filtered(1)
+    session.outcomes()
+    assert session.sent_frames() == [2]
+    session.send(vp8(KEY))
+    session.filtered(2)
+    _, malformed, broken = session.outcomes()
+    assert malformed.reason is DropReason.INVALID_FRAME and malformed.error is raised.value
+    assert malformed.stage is DropStage.CLIENT and broken.reason is DropReason.NOT_DECODABLE
+    assert session.sent_frames() == [5]
+    assert session.machine.delivery.counts().received == 5
+
+
+def test_the_colours_of_a_stream_are_sent_and_kept():
+    session = opened()
+    color = Color(range="full", matrix="bt709")
+    image = vp8(KEY, color=color)
+    session.send(image.copy())
+    (message,) = session.written()
+    assert image.copy().color == color
+    sent = message.frame.image.color
+    assert (sent.range, sent.matrix) == (2, 2)
+    frame = session_pb2.FilteredFrame(sequence=1, disposition=1)
+    frame.image.format, frame.image.width, frame.image.height, frame.image.inline = 19, 64, 48, KEY
+    frame.image.color.CopyFrom(sent)
+    session.reply(frame=frame)
+    assert session.outcomes()[0].image.color == color
+
+
 def test_stated_dependencies_are_sent():
     session = opened()
     session.send(vp8(KEY))
@@ -439,12 +480,46 @@ def test_values_for_the_encoder_are_reported_when_they_change():
 
 
 @pytest.mark.parametrize(
+    "options", [{}, {"output": Output(width=320)}, {"output": Output(format="vp8")}]
+)
+def test_results_that_may_be_encoded_are_acknowledged(options):
+    assert Unconnected(**options).open().output_window > 0
+
+
+@pytest.mark.parametrize(
     "options",
-    [{}, {"output": Output(format="i420")}, {"output": Output("vp8"), "drop_policy": "never_drop"}],
+    [
+        {"output": Output(format="i420")},
+        {"output": Output("vp8"), "drop_policy": "never_drop"},
+        {"drop_policy": "never_drop"},
+        {"analysis_only": True},
+        {"outputs": [NamedOutput("small")]},
+    ],
 )
 def test_other_results_are_not_acknowledged(options):
     session = Unconnected(**options)
     assert session.open().output_window == 0
+
+
+def acknowledgements(session, count, image=None):
+    """The acknowledgements of some frames that are sent and come back one after the other."""
+    found = []
+    for index in range(count):
+        pending = session.send(image() if image else None)
+        session.written()
+        session.filtered(pending.sequence)
+        session.outcomes()
+        found += [each.ack.sequence for each in session.written() if each.HasField("ack")]
+    return found
+
+
+def test_raw_results_are_acknowledged_together():
+    session = Unconnected()
+    session.link.start(session.now, False)
+    session.written()
+    session.reply(opened=session_pb2.Opened(frames_in_flight=2, output_window=64))
+    assert acknowledgements(session, 40) == [16, 32]
+    assert acknowledgements(session, 2, lambda: vp8(KEY)) == [41, 42]
 
 
 def test_a_result_is_an_encoded_picture():

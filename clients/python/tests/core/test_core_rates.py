@@ -1,6 +1,8 @@
 """The rate of encoded video to send, over a simulated link: the cases of
 Tests/WireTests/EncoderRateControllerTests.swift."""
 
+from collections import deque
+
 import pytest
 from support.simulated_stream import SimulatedStream
 
@@ -122,8 +124,32 @@ def test_frames_that_were_dropped_leave_the_window():
         controller.sent(sequence, 8300, 0.0)
     before = controller.current
     assert not controller.may_send(0.5)
-    controller.discarded(10)
+    controller.discarded(10, 0.5)
     assert controller.may_send(0.5) and controller.current == before
+
+
+def test_frames_that_were_dropped_count_as_delivered():
+    """A receiver that drops every second frame, over a link that carries all: the window is full at
+    times, because frames are large and the round trip is long."""
+    rates = []
+    for is_dropping in (False, True):
+        controller, sequence, arrivals = RateController(SMALL), 0, deque()
+        for frame in range(600):
+            now = frame / 30
+            while arrivals and arrivals[0][0] <= now:
+                at, arrived = arrivals.popleft()
+                if is_dropping and arrived % 2:
+                    controller.discarded(arrived, at)
+                else:
+                    controller.acknowledged(arrived, at)
+            # A picture larger than the mean now and then closes the window.
+            if controller.may_send(now):
+                sequence += 1
+                size = controller.current.bit_rate / 8 / 30 * (6 if sequence % 8 == 0 else 0.8)
+                controller.sent(sequence, size, now)
+                arrivals.append((now + 0.1, sequence))
+        rates.append(controller.current.bit_rate)
+    assert rates[1] > 0.9 * rates[0], rates
 
 
 def test_a_frame_larger_than_the_window_is_sent_alone():

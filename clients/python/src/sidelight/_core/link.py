@@ -281,7 +281,7 @@ class Link:
         elif kind == "frame":
             self._receive_frame(reply.frame, pixels, now)
         elif kind == "dropped":
-            self._receive_dropped(reply.dropped)
+            self._receive_dropped(reply.dropped, now)
         elif kind == "opened":
             self._check_outputs(reply.opened)
             self._opened = reply.opened
@@ -329,14 +329,14 @@ class Link:
         outcome = returned_outcome(pending, message, view, round_trip, bool(options.outputs))
         machine.settle(pending, outcome)
 
-    def _receive_dropped(self, message: Any) -> None:
+    def _receive_dropped(self, message: Any, now: float) -> None:
         first, last = message.first_sequence, message.last_sequence
         if self.slots is not None:
             self.slots.settle(first, last)
         error = error_of_status(message.diagnostic) if message.HasField("diagnostic") else None
         machine = self._machine
         if machine.rates is not None:
-            machine.rates.discarded(last)
+            machine.rates.discarded(last, now)
         for sequence in [each for each in machine.pending if first <= each <= last]:
             pending = machine.take_sent(sequence)
             if pending is not None:

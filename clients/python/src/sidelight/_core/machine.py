@@ -23,7 +23,7 @@ from ..events import (
 )
 from ..images import Frame, Image
 from .._packets import frame_of_packet, is_packet
-from ..outcomes import Dropped, DropReason, DropStage
+from ..outcomes import Dropped, DropReason, DropStage, FrameInfo
 from ..v1 import session_pb2
 from .changes import ChangeLog, ChangeRecord, Entry
 from .delivery import ABANDONED, Delivery, Pending
@@ -39,6 +39,9 @@ from .references import References, encoded
 from .replies import client_outcome, is_encoded_result
 from .window import OPEN, EncoderChange, PauseRequest, Window
 
+#: The raw results that are acknowledged together: a message for every one would cost too much. The
+#: server's window has room for more.
+_RAW_RESULTS = 16
 #: The relative change of a bit rate that is reported.
 _LEAST_CHANGE = 0.05
 
@@ -64,6 +67,8 @@ class SessionMachine:
         self._announced_target: Optional[EncoderTarget] = None
         #: Whether the server waits for acknowledgements of results.
         self.acknowledges = False
+        #: The number of the last result that was acknowledged.
+        self._acknowledged = 0
         self.fallback = Fallback(options.fallback)
         self.reconnector = Reconnector(options.reconnects, options.give_up_after, has_credentials)
         self.state = SessionState.RUNNING
@@ -185,6 +190,22 @@ class SessionMachine:
             self.settle_at_client(each, DropReason.SUPERSEDED, DropStage.CLIENT)
         return pending
 
+    def drop_malformed(self, error: SidelightError, waiter: Any, now: float) -> Pending:
+        """Drops a frame of encoded video that is malformed, in place of `offer`: the stream goes on
+        with the next key frame, which is requested.
+
+        Raises the session's error if it is over.
+        """
+        if self.window.is_finished or self.is_over:
+            raise self.refusal(self._end_message("frames"))
+        pending = Pending(self._next_sequence, None, FrameInfo(), now, waiter)
+        self._next_sequence += 1
+        self.delivery.add(pending)
+        self.references.lose()
+        self.request_input_key_frame(pending.sequence, KeyFrameReason.DAMAGE, now)
+        self.settle_at_client(pending, DropReason.INVALID_FRAME, DropStage.CLIENT, error)
+        return pending
+
     def drop_undecodable(self, pending: Pending, reason: KeyFrameReason) -> None:
         """Drops a frame of encoded video that the server could not decode, and requests a key
         frame."""
@@ -254,8 +275,16 @@ class SessionMachine:
             pending.holds_credit = False
             self.window.outstanding = max(0, self.window.outstanding - 1)
             # Outcomes without pixels need no acknowledgement.
-            if self.acknowledges and not self.options.open.outputs:
-                self.window.acknowledgement = pending.sequence
+            if self.acknowledges and not self.options.open.outputs and (
+                self._may_encode or pending.sequence - self._acknowledged >= _RAW_RESULTS
+            ):
+                self._acknowledged = self.window.acknowledgement = pending.sequence
+
+    @property
+    def _may_encode(self) -> bool:
+        """Whether results are encoded video, as far as it is known."""
+        output = self.options.open.output
+        return self.references.is_used or output.HasField("encoder") or output.format != 0
 
     def settle(self, pending: Pending, outcome: Any) -> None:
         """Sets the outcome of a frame that was sent. It is in `pending` no longer."""

@@ -193,11 +193,7 @@ class RateController:
         excess = delay - (delay if round_trip is None else round_trip) - last.expected
         acknowledgements = self._acknowledgements
         gap = now - (acknowledgements[-1][0] if acknowledgements else now)
-        acknowledgements.append((now, size))
-        # One from before remains: its time is the beginning.
-        measurement = max(_MEASUREMENT_SECONDS, _MEASUREMENT_ROUND_TRIPS * delay)
-        while len(acknowledgements) > 2 and now - acknowledgements[1][0] > measurement:
-            acknowledgements.popleft()
+        self._record_delivered(size, delay, now)
         if excess > _CONGESTED_EXCESS:
             # Frames that arrive together have waited for a lost packet, not for the link.
             if size * 8 > _BURST_FACTOR * self._bit_rate * gap:
@@ -213,9 +209,20 @@ class RateController:
                 self._grow(min(0.1, gap), now)
         self._levels.choose(self._bit_rate, now)
 
-    def discarded(self, sequence: int) -> None:
-        """Records that frames up to a number arrived, at a time that tells nothing."""
-        self._remove(sequence)
+    def discarded(self, sequence: int, now: float) -> None:
+        """Records that frames up to a number arrived, and were dropped: their bytes count as
+        delivered, and their delay tells nothing. Not in Swift, where no receiver drops frames."""
+        last, size = self._remove(sequence)
+        if last is not None:
+            self._record_delivered(size, self._round_trip or 0.0, now)
+
+    def _record_delivered(self, size: float, delay: float, now: float) -> None:
+        acknowledgements = self._acknowledgements
+        acknowledgements.append((now, size))
+        # One from before remains: its time is the beginning.
+        measurement = max(_MEASUREMENT_SECONDS, _MEASUREMENT_ROUND_TRIPS * delay)
+        while len(acknowledgements) > 2 and now - acknowledgements[1][0] > measurement:
+            acknowledgements.popleft()
 
     def _remove(self, sequence: int) -> tuple[Optional[_InFlight], float]:
         """Removes the frames up to a number; returns the last one, and the size of all."""

@@ -78,6 +78,10 @@ class References:
         self._has_overflowed = not image.is_disposable
         return False
 
+    def lose(self) -> None:
+        """Records that a frame is missing, on which the next ones up to a key frame depend."""
+        self._has_overflowed = True
+
     # Sending
 
     def missing(self, pending: Pending) -> Optional[KeyFrameReason]:

@@ -25,8 +25,8 @@ _DROP_POLICIES = {
 }
 #: The list that permits no filter: on the wire an empty one permits all. No filter has this name.
 _NO_FILTER = "-"
-#: The results of encoded video, also of a named output, that may be unacknowledged; the server's
-#: window of bytes is smaller.
+#: The results that may be unacknowledged, also of a named output; the server's window of bytes of
+#: encoded video is smaller.
 _OUTPUT_WINDOW = OUTPUT_LIMIT
 #: The size of a slot in bytes: 1080p BGRA fits.
 SLOT_BYTES = 8 << 20
@@ -131,14 +131,16 @@ class ServerBase(Generic[SessionType]):
             message.max_fps = finite("max_fps", max_fps, 0.01, 1000)
         if output is not None:
             message.output.CopyFrom(output.message())
-            if output.is_encoded and drop_policy != "never_drop":
-                message.output_window = _OUTPUT_WINDOW
+        # Without a format the results of encoded frames are encoded.
+        may_encode = output is None or output.format is None or output.is_encoded
+        may_encode = may_encode and not analysis_only and not outputs
         for index, each in enumerate(outputs):
             if not isinstance(each, NamedOutput):
                 raise invalid(f"outputs[{index}]", each, "a NamedOutput")
             message.outputs.append(each.message(f"outputs[{index}]"))
-            if each.output is not None and each.output.is_encoded and drop_policy != "never_drop":
-                message.output_window = _OUTPUT_WINDOW
+            may_encode = may_encode or (each.output is not None and each.output.is_encoded)
+        if may_encode and drop_policy != "never_drop":
+            message.output_window = _OUTPUT_WINDOW
         if mailbox_depth is not None:
             message.mailbox_depth = integer("mailbox_depth", mailbox_depth, 1, 64)
         if stats_interval is not None:
