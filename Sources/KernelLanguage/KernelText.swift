@@ -64,8 +64,8 @@ public struct KernelText: Sendable {
   public static let maxOperations = 256
   /// The maximum size of a summary in bytes.
   public static let maxSummaryBytes = 256
-  /// The maximum cost of a pixel, in nanoseconds as estimated by the compiler: a tenth of a second
-  /// for a frame of 1920x1080 pixels.
+  /// The maximum cost of a pixel in all passes, in nanoseconds as estimated by the compiler: a
+  /// tenth of a second for a frame of 1920x1080 pixels.
   public static let maxNanosecondsPerPixel = 50.0
   /// The maximum distance of neighbours that a kernel reads from rows of floats, in pixels.
   static let maxReach = 32

@@ -20,13 +20,14 @@ class Formula:
     many of the plane's pixels one pixel of the frame is. `fixed` are parameters that the formula
     leaves out and that have other values than their defaults. The results are equal within
     `tolerance` levels; with parameters at their limits, which may magnify the rounding of samples,
-    within `tolerance_at_limits`.
+    within `tolerance_at_limits`. A share of `jumps` of the samples may be on the other side of a jump.
     """
 
     make: Callable
     is_plane: bool = False
     tolerance: int = 1
     tolerance_at_limits: int = 1
+    jumps: float = 0
     fixed: dict[str, object] = field(default_factory=dict)
 
 
@@ -65,9 +66,10 @@ def sepia_tone(colors: np.ndarray, intensity: float = 1.0) -> np.ndarray:
     return colors + intensity * (colors @ SEPIA.T - colors)
 
 
-def difference(actual: np.ndarray, expected: np.ndarray) -> int:
-    """The greatest distance between two pictures, in levels."""
-    return int(np.abs(actual.astype(np.int16) - levels(expected).astype(np.int16)).max())
+def difference(actual: np.ndarray, expected: np.ndarray, jumps: float = 0) -> int:
+    """The greatest distance between two pictures, in levels, without a share of the samples."""
+    distances = np.abs(actual.astype(np.int16) - levels(expected).astype(np.int16))
+    return int(np.quantile(distances, 1 - jumps, method="lower"))
 
 
 # Luma's share of red and of blue in the two matrices (ITU-R BT.601, BT.709).

@@ -36,31 +36,36 @@ def mean(colors: np.ndarray, points: np.ndarray, reach, weigh=None) -> np.ndarra
     return total / weights
 
 
-@formula_of("discBlur", tolerance=2, tolerance_at_limits=2)
+def in_passes(*steps):
+    """A formula in several passes. Pictures between them have the chroma of the format."""
+
+    def formula(colors):
+        for step in steps:
+            colors = step(colors)
+        return colors
+
+    formula.passes = steps
+    return formula
+
+
+@formula_of("discBlur")
 def disc_blur(radius: float):
-    def formula(colors):
-        wide = mean(colors, sunflower(11), 0.78 * radius)
-        return mean(wide, sunflower(11), 0.22 * radius)
+    return in_passes(
+        lambda colors: mean(colors, sunflower(11), 0.78 * radius),
+        lambda colors: mean(colors, sunflower(11), 0.22 * radius),
+    )
 
-    return formula
 
-
-@formula_of("bokehBlur", tolerance=2, tolerance_at_limits=2)
+@formula_of("bokehBlur")
 def bokeh_blur(radius: float, ring_amount: float, ring_size: float, softness: float):
-    def formula(colors):
-        def weigh(ring):
-            def weight(found, far):
-                y = (found @ REC_709 / 255)[..., None]
-                return (0.3 + y**2) * (1 + 3 * ring * (far >= 0.95 - 2 * ring_size))
+    def weigh(found, far):
+        y = (found @ REC_709 / 255)[..., None]
+        return (0.3 + y**2) * (1 + 3 * ring_amount * (far >= 0.95 - 2 * ring_size))
 
-            return weight
-
-        wide = mean(
-            colors, sunflower(9), radius * (0.8 - 0.02 * softness), weigh(ring_amount)
-        )
-        return mean(wide, sunflower(9), radius * (0.2 + 0.02 * softness))
-
-    return formula
+    return in_passes(
+        lambda colors: mean(colors, sunflower(9), radius * (0.8 - 0.02 * softness), weigh),
+        lambda colors: mean(colors, sunflower(9), radius * (0.2 + 0.02 * softness)),
+    )
 
 
 LINE = {"point0": [5, 10], "point1": [50, 30]}
@@ -71,23 +76,25 @@ def depth_of_field(
     saturation: float, unsharp_mask_radius: float, unsharp_mask_intensity: float,
     radius: float,
 ):
-    def formula(colors):
+    def depth(colors):
         start, end = map(point, LINE.values())
         t = ((grid(colors) - start) / (end - start)).real
         line = start + (end - start) * np.clip(t, 0, 1)
         far = np.abs(grid(colors) - line) / min(colors.shape[:2])
-        depth = np.clip((far - 0.05) / 0.3, 0, 1)
-        depth = 3 * depth**2 - 2 * depth**3
-        soft = mean(colors, sunflower(9), radius * depth)
-        soft = mean(soft, sunflower(9), radius * depth * 0.4)
+        return smoothstep(0.05, 0.35, far)
+
+    def finish(soft):
         ring = np.array([-1, 1, -1j, 1j])
         around = mean(soft, ring, unsharp_mask_radius)
         sharp = soft + unsharp_mask_intensity * (soft - around)
         y = (sharp @ REC_709)[..., None]
         vivid = y + saturation * (sharp - y)
-        return soft + depth[..., None] * (vivid - soft)
+        return soft + depth(soft)[..., None] * (vivid - soft)
 
-    return formula
+    return in_passes(
+        lambda colors: mean(colors, sunflower(9), radius * depth(colors)),
+        lambda colors: mean(colors, sunflower(9), radius * depth(colors) * 0.4), finish,
+    )
 
 
 def extreme(colors: np.ndarray, choose, places) -> np.ndarray:
@@ -95,12 +102,11 @@ def extreme(colors: np.ndarray, choose, places) -> np.ndarray:
 
 
 def rectangle(choose, width: float, height: float):
-    def formula(colors):
-        x, y = int(width // 2), int(height // 2)
-        wide = extreme(colors, choose, [(i, 0) for i in range(-x, x + 1)])
-        return extreme(wide, choose, [(0, i) for i in range(-y, y + 1)])
-
-    return formula
+    x, y = int(width // 2), int(height // 2)
+    return in_passes(
+        lambda colors: extreme(colors, choose, [(i, 0) for i in range(-x, x + 1)]),
+        lambda colors: extreme(colors, choose, [(0, i) for i in range(-y, y + 1)]),
+    )
 
 
 @formula_of("morphologyRectangleMaximum")
@@ -116,16 +122,15 @@ def rectangle_minimum(width: float, height: float):
 def octagon(choose, radius: float):
     """The extreme over the sum of four lines, which is an octagon."""
 
-    def formula(colors):
-        side = math.floor(radius * 0.4142 + 0.5)
-        first = math.floor((radius - side) / 2 + 0.5)
-        rest = math.floor(radius + 0.5) - side - first
-        for x, y, reach in ((1, 0, side), (0, 1, side), (1, 1, first), (1, -1, rest)):
-            steps = range(-reach, reach + 1)
-            colors = extreme(colors, choose, [(x * each, y * each) for each in steps])
-        return colors
+    side = math.floor(radius * 0.4142 + 0.5)
+    first = math.floor((radius - side) / 2 + 0.5)
+    rest = math.floor(radius + 0.5) - side - first
 
-    return formula
+    def line(x: int, y: int, reach: int):
+        places = [(x * each, y * each) for each in range(-reach, reach + 1)]
+        return lambda colors: extreme(colors, choose, places)
+
+    return in_passes(line(1, 0, side), line(0, 1, side), line(1, 1, first), line(1, -1, rest))
 
 
 @formula_of("morphologyMaximum")
@@ -158,15 +163,16 @@ def morphology_gradient(radius: float):
 
 
 # A rounding error may decide which of two neighbours is the edge.
-@formula_of("cannyEdgeDetector", fixed={"gaussianSigma": 1.6}, tolerance_at_limits=255)
+@formula_of("cannyEdgeDetector", jumps=0.02)
 def canny(
-    perceptual: bool, threshold_high: float, threshold_low: float, hysteresis_passes: float
+    gaussian_sigma: float, perceptual: bool, threshold_high: float, threshold_low: float,
+    hysteresis_passes: float,
 ):
     def formula(colors):
         y = np.clip(colors @ REC_709 / 255, 0, 1)
         level = np.sqrt(y) if perceptual else y
         reach = np.arange(-4, 5)
-        weights = np.exp(-(reach**2) / (2 * 1.6**2))
+        weights = np.exp(-(reach**2) / (2 * gaussian_sigma**2))
         weights /= weights.sum()
         level = sum(w * neighbors(level, 0, k) for w, k in zip(weights, reach, strict=True))
         level = sum(w * neighbors(level, k, 0) for w, k in zip(weights, reach, strict=True))
@@ -200,25 +206,27 @@ def smoothstep(low: float, high: float, x: np.ndarray) -> np.ndarray:
 
 @formula_of("comicEffect", tolerance=3)
 def comic_effect():
-    def formula(colors):
-        places = [(2 * x, 2 * y) for x in range(-2, 3) for y in range(-2, 3)]
+    def smooth(colors):
         total, weights = colors.copy(), 1.0
-        for x, y in places:
+        for x, y in [(2 * x, 2 * y) for x in range(-2, 3) for y in range(-2, 3)]:
             found = neighbors(colors, x, y)
             d = ((found - colors) / 255) ** 2
             weight = 1 / (1 + 120 * d.sum(axis=-1, keepdims=True))
             total, weights = total + weight * found, weights + weight
-        smooth = total / weights / 255
-        line = smoothstep(0.08, 0.22, np.linalg.norm(gradients(smooth, SOBEL), axis=-1) / 4)
-        y = np.clip(smooth @ REC_709, 0, 1)
+        return total / weights
+
+    def draw(colors):
+        units = colors / 255
+        line = smoothstep(0.08, 0.22, np.linalg.norm(gradients(units, SOBEL), axis=-1) / 4)
+        y = np.clip(units @ REC_709, 0, 1)
         tone = (np.floor(5 * y) + smoothstep(0.4, 0.6, 5 * y - np.floor(5 * y))) / 5
-        flat = tone[..., None] + 1.4 * (smooth - y[..., None])
+        flat = tone[..., None] + 1.4 * (units - y[..., None])
         q = grid(colors) * np.exp(1j * math.pi / 4) / 5
         dotted = np.abs(q - np.floor(q.real + 0.5) - 1j * np.floor(q.imag + 0.5))
         ink = 0.7 * np.clip((0.62 - 1.5 * y - dotted) * 5 + 0.5, 0, 1)
         return 255 * flat * ((1 - line) * (1 - ink))[..., None]
 
-    return formula
+    return in_passes(smooth, draw)
 
 
 @formula_of("edgeWork", tolerance=2)
@@ -296,7 +304,7 @@ def tone_map_headroom(source_headroom: float, target_headroom: float):
     return formula
 
 
-@formula_of("histogramDisplayFilter", tolerance_at_limits=255)
+@formula_of("histogramDisplayFilter", jumps=0.01)
 def histogram_display(height: float, high_limit: float, low_limit: float):
     def formula(colors):
         rows = height

@@ -43,6 +43,8 @@ class Oracle:
     color: Callable[[np.ndarray], np.ndarray] | None = None
     plane: Callable[[np.ndarray, float], np.ndarray] | None = None
     tolerance: int = 1
+    #: The share of samples that may be on the other side of a jump.
+    jumps: float = 0
     #: The light on the picture: factors of red, green and blue.
     light: tuple[float, float, float] = (1, 1, 1)
 
@@ -82,7 +84,9 @@ def oracle(
     made = formula.make(**{each: arguments[each] for each in accepted})
     kind = "plane" if formula.is_plane else "color"
     tolerance = max(formula.tolerance, formula.tolerance_at_limits if is_limit else 0)
-    return Oracle(name, given, **{kind: made}, tolerance=tolerance, **options)
+    return Oracle(
+        name, given, **{kind: made}, tolerance=tolerance, jumps=formula.jumps, **options
+    )
 
 
 def snake_case(name: str) -> str:
