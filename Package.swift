@@ -50,6 +50,7 @@ let package = Package(
     .library(name: "SidelightScene", targets: ["SidelightScene"]),
     .library(name: "SidelightServer", targets: ["SidelightServer"]),
     .library(name: "SidelightClient", targets: ["SidelightClient"]),
+    .library(name: "SidelightCodecs", targets: ["SidelightCodecs"]),
     .library(name: "SidelightVision", targets: ["SidelightVision"]),
     .library(name: "SidelightText", targets: ["SidelightText"]),
     .library(name: "SidelightBarcode", targets: ["SidelightBarcode"]),

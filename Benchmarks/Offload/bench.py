@@ -4,19 +4,26 @@ Run it with `make bench PART=offload`.
 """
 
 import argparse
+import re
+import resource
 import statistics
 import subprocess
 import sys
+import tempfile
+import urllib.request
 from dataclasses import replace
 from pathlib import Path
+from resource import RUSAGE_CHILDREN
 
 import codecs_cost
 
 from sidelight_testing import link_stream
 from sidelight_testing.cuts import cut_python_client, cut_swift_client
 from sidelight_testing.link import ADDRESSES, SERVER, Conditions, Link, LinkUnavailable
+from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.machine import Machine
-from sidelight_testing.server import Server
+from sidelight_testing.process import cpu_seconds
+from sidelight_testing.server import Server, binary
 
 FRAME_RATE = 30
 # The direction to the server has room: the congestion control of this client is the system's.
@@ -113,53 +120,138 @@ def cuts(runs: int) -> str:
     return table(["client", "median", "slowest"], lines)
 
 
-PAGE = """# Encoded video, and sessions over bad links
+def devices(seconds: float) -> str:
+    """Bytes and processor time of a frame that a device on one core offloads."""
+    lines = []
+    for size, rate in (("640x360", 700_000), ("1280x720", 2_500_000)):
+        with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
+            video = Path(folder) / "in.y4m"
+            make_camera(video, size, seconds)
+            for codec in ("raw", "h264", "vp8", "vp9"):
+                lines.append([f"{size}, {codec}", *cost(video, codec, rate)])
+    header = ["pictures", "kB up", "kB down", "ms, device", "ms, server", "round trip"]
+    return table(header, lines)
 
-Written by `make bench PART=offload`. {machine}
 
-## The cost of encoded video
+def make_camera(path: Path, size: str, seconds: float) -> None:
+    """Writes a video of a camera that pans over a photograph, with noise."""
+    width, _, height = size.partition("x")
+    pan = (
+        f"scale=2*{width}:-2,crop={width}:{height}:40+t*12:60+t*8,noise=alls=5:allf=t,"
+        "format=yuv420p"
+    )
+    subprocess.run(
+        [
+            *("ffmpeg", "-nostdin", "-loglevel", "error", "-loop", "1", "-r", str(FRAME_RATE)),
+            *("-t", str(seconds), "-i", REPOSITORY / "Examples/media/office.jpg", "-vf", pan, path),
+        ],
+        check=True)
 
-A clip of {frames} frames, a view that moves over a photograph, is sent as fast as the session's
-credits permit: decoded, filtered by `{pipeline}`, and encoded again. Times are processor time for a
-frame: of the server's process, and of the same libraries with the same settings in programs of
-their own. *Lost by transcoding* is what a session without filters takes from the PSNR of the luma,
-at the same bit rate. Memory is the growth of the server for one more session.
 
-{costs}
-{peers}
-## Several outputs
+def cost(video: Path, codec: str, rate: int) -> list[str]:
+    """Sends a video, as samples or encoded, at its own rate."""
+    with Server("--admin", "127.0.0.1:0") as server:
+        address = server.addresses["tcp"]
+        if codec == "raw":
+            look = "sepiaTone(intensity: 0.8), vignette(intensity: 1)"
+            command = [
+                *(binary(), "stream", video, "-", "--realtime", "--server", address, "-p", look)]
+        else:
+            command = [binary().parent / "offload-device", address, video, str(rate), codec]
+        before, children = cpu_seconds(server.process), resource.getrusage(RUSAGE_CHILDREN)
+        done = subprocess.run(
+            ["taskset", "-c", "0", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            check=True)
+        after = resource.getrusage(RUSAGE_CHILDREN)
+        at_server = cpu_seconds(server.process) - before
+        with urllib.request.urlopen(
+            f"http://{server.addresses['admin']}/metrics", timeout=60
+        ) as answer:
+            metrics = answer.read().decode()
+    said = (done.stderr if codec == "raw" else done.stdout).decode().splitlines()[-1]
+    shown = int(re.search(r"(\d+) (?:filtered|shown)", said)[1])
+    latency = re.search(r"p50 (\S+),|, (\d+) ms", said)
+    at_device = sum(
+        getattr(after, field) - getattr(children, field) for field in ("ru_utime", "ru_stime"))
+    up, down = (
+        int(re.search(rf'sidelight_frame_bytes_total{{direction="{way}"}} (\d+)', metrics)[1])
+        for way in ("in", "out"))
+    return [
+        *(f"{each / shown / 1000:.1f}" for each in (up, down)),
+        *(f"{each / shown * 1000:.1f}" for each in (at_device, at_server)),
+        f"{float(latency[1] or latency[2]):.0f}",
+    ]
 
-H.264 of 720p in; `call` is H.264 of 720p, `grid` is VP8 of 180p, `moderation` a JPEG each second. The
+
+#: The sections of the page: name, text, and the function that returns its tables.
+SECTIONS = {
+    "devices": """## What a device pays
+
+`offload-device` of `Examples`, on one core, offloads a camera of 30 pictures per second through
+`sepiaTone, vignette` over loopback; the server has the others. H.264, VP8 and VP9 have .7 and 2.5
+Mbit/s. Kilobytes and milliseconds of processor time are for a picture; the device encodes, sends,
+receives and decodes it.
+""",
+    "codecs": """## The cost of encoded video
+
+A view that moves over a photograph is sent as fast as the session's credits permit: decoded, filtered
+by `sepiaTone, vignette(intensity: 1)`, and encoded again. Times are processor time for a frame: of the
+server's process, and of the same libraries with the same settings in programs of their own. *Lost by
+transcoding* is what a session without filters takes from the PSNR of the luma, at the same bit rate.
+Memory is the growth of the server for one more session.
+""",
+    "outputs": """## Several outputs
+
+H.264 of 720p in; `call` is H.264 of 720p, `grid` VP8 of 180p, `moderation` a JPEG each second. The
 expected time is decoder, filter and encoders alone.
+""",
+    "overload": """## Overload
 
-{outputs}
-## Overload
+Live sessions of H.264, 360p30 with two temporal layers, at twice the capacity that the processor time
+of one session gives; frames have a budget of 150 ms. Clients run on the same processors.
+""",
+    "losses": """## Lost packets
 
-Live sessions of H.264, 360p30 with two temporal layers, at twice the capacity that the processor
-time of one session gives; frames have a budget of 150 ms. Clients run on the same processors.
-
-{overload}
-## Bad links
-
-An emulated link between two network namespaces, with a round trip of 50 ms and a queue of 64 KiB.
-Times are milliseconds from a frame's capture until its result has arrived, unless they say otherwise.
-
-## Lost packets
-
-JPEG frames of 320x180, {frame_rate} per second, through `colorControls`; results have 2.3 Mbit/s, the
-link to the client has 5 Mbit/s. The echo returns frames of the same size without work.
-
-{losses}
-## A link that falls from 10 to 2 Mbit/s
+An emulated link between two network namespaces, with a round trip of 50 ms and a queue of 64 KiB, here
+and below. Times are milliseconds from a frame's capture until its result has arrived. JPEG frames of
+320x180, 30 per second, through `colorControls`; results have 2.3 Mbit/s, the link to the client has 5
+Mbit/s. The echo returns frames of the same size without work.
+""",
+    "changes": """## A link that falls from 10 to 2 Mbit/s
 
 JPEG frames of 640x360, 5.3 Mbit/s. With an output window the client acknowledges results.
+""",
+    "cuts": """## A cut of 5 s
 
-{changes}
-## A cut of 5 s
+The time from the link's return until the first new frame is back.
+""",
+}
 
-The time from the link's return until the first new frame is back; {runs} runs.
 
-{cuts}"""
+def measure(section: str, arguments: argparse.Namespace) -> str:
+    """Returns the tables of a section."""
+    seconds, runs, frames = (6, 1, 100) if arguments.quick else (20, 5, 300)
+    codecs = arguments.peers / "codecs"
+    match section:
+        case "devices":
+            return devices(seconds)
+        case "codecs":
+            costs, peers = codecs_cost.rows(codecs, arguments.wire, frames)
+            return (table(codecs_cost.HEADER, costs) + "\n"
+                    + table(["H.264 in and out", "time", "Sidelight to it"], peers))
+        case "outputs":
+            return table(["outputs", "server", "expected", "ratio"],
+                         codecs_cost.outputs(codecs, arguments.wire, frames))
+        case "overload":
+            return table(["sessions", "frames shown", "age p50, p99", "disposable frames dropped",
+                          "others dropped", "key frames needed"],
+                         codecs_cost.overload(codecs, frames))
+        case "losses":
+            return losses(seconds)
+        case "changes":
+            return changes(seconds / 2)
+        case _:
+            return cuts(runs)
 
 
 def main() -> None:
@@ -168,24 +260,15 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, required=True, help="folder of the program `codecs`")
     parser.add_argument("--wire", type=Path, required=True, help="the program of Benchmarks/Wire")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=SECTIONS, action="append", help="a section")
     arguments = parser.parse_args()
-    seconds, runs, frames = (6, 1, 100) if arguments.quick else (20, 5, 300)
-    machine = Machine.now()
-    codecs = arguments.peers / "codecs"
-    costs, peers = codecs_cost.rows(codecs, arguments.wire, frames)
-    outputs = codecs_cost.outputs(codecs, arguments.wire, frames)
-    overload = codecs_cost.overload(codecs, frames)
+    page = f"""# Encoded video, and sessions over bad links
+
+Written by `make bench PART=offload`. {Machine.now()}
+"""
     try:
-        page = PAGE.format(
-            machine=machine, frames=frames, pipeline=codecs_cost.PIPELINE,
-            costs=table(codecs_cost.HEADER, costs),
-            peers=table(["H.264 in and out", "time", "Sidelight to it"], peers),
-            outputs=table(["outputs", "server", "expected", "ratio"], outputs),
-            overload=table(
-                ["sessions", "frames shown", "age p50, p99", "disposable frames dropped",
-                 "others dropped", "key frames needed"], overload),
-            frame_rate=FRAME_RATE, runs=runs, losses=losses(seconds),
-            changes=changes(seconds / 2), cuts=cuts(runs))
+        for section in arguments.only or SECTIONS:
+            page += f"\n{SECTIONS[section]}\n{measure(section, arguments)}"
     except LinkUnavailable as error:
         sys.exit(f"network namespaces or TUN devices are not permitted: {error}")
     (arguments.output / "offload.md").write_text(page)

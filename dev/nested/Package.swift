@@ -19,6 +19,7 @@ let package = Package(
     .package(path: "../../Examples/CallServer", traits: traits),
     .package(path: "../../Examples/CustomFilters", traits: traits),
     .package(path: "../../Examples/CustomVision", traits: traits),
+    .package(path: "../../Examples/offload-device", traits: traits),
   ],
   targets: []
 )

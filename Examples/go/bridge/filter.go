@@ -54,8 +54,11 @@ type Filter struct {
 	// showsOriginals is whether the track shows the frames of the sender since a key frame.
 	showsOriginals bool
 	sendRequest    func()
-	requested      time.Time
-	bitRate        uint32
+	requests       limiter
+	// wishedBitRate is the newest one, bitRate the one that the session accepted last.
+	wishedBitRate, bitRate uint32
+	// hasWish has a value when adapt must compare the bit rates.
+	hasWish chan struct{}
 }
 
 // NewFilter opens a session. The filtered track is Output().Track.
@@ -67,6 +70,7 @@ func NewFilter(client *sidelight.Client, options Options) (*Filter, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	filter := &Filter{
 		client: client, options: options, output: output, cancel: cancel, done: make(chan struct{}),
+		hasWish: make(chan struct{}, 1),
 	}
 	filter.options.OnEvent = func(event *pb.ServerMessage) {
 		if event.GetKeyFrameNeeded() != nil {
@@ -134,45 +138,68 @@ func (f *Filter) Read(track *webrtc.TrackRemote, peer *webrtc.PeerConnection) er
 // for key frames, and for a bit rate.
 func (f *Filter) ReadRequests(sender *webrtc.RTPSender) error {
 	return ReadRequests(sender, func() {
-		// Without a session the receiver repeats its request.
-		_ = f.Session().RequestKeyFrame(context.Background())
-	}, func(bitRate uint32) {
-		ctx, stop := context.WithTimeout(context.Background(), openTimeout)
+		// Without a session, or while no message is written, the receiver repeats its request.
+		ctx, stop := context.WithTimeout(context.Background(), keyFrameInterval)
 		defer stop()
-		_ = f.SetBitRate(ctx, bitRate)
-	})
+		_ = f.Session().RequestKeyFrame(ctx)
+	}, f.SetBitRate)
 }
 
 // SetBitRate sets the bit rate of the filtered track in bits per second, as a receiver or a
-// congestion controller estimates it, within the range of the server's encoders. Changes of less
-// than a tenth are ignored.
-func (f *Filter) SetBitRate(ctx context.Context, bitRate uint32) error {
+// congestion controller estimates it, within the range of the server's encoders. It never waits: the
+// newest bit rate replaces the one that waits for the server. Changes of less than a tenth of the bit
+// rate that the server accepted last are ignored.
+func (f *Filter) SetBitRate(bitRate uint32) {
 	if bitRate < minBitRate {
 		bitRate = minBitRate
 	} else if bitRate > maxBitRate {
 		bitRate = maxBitRate
 	}
 	f.mutex.Lock()
-	last := f.bitRate
-	isSmall := last > 0 && bitRate > last-last/10 && bitRate < last+last/10
-	if !isSmall {
-		f.bitRate = bitRate
-	}
-	session := f.session
+	f.wishedBitRate = bitRate
 	f.mutex.Unlock()
-	if isSmall {
-		return nil
+	f.wish()
+}
+
+// wish tells adapt that a bit rate or the session has changed.
+func (f *Filter) wish() {
+	select {
+	case f.hasWish <- struct{}{}:
+	default:
 	}
-	return session.SetBitRate(ctx, bitRate)
+}
+
+// adapt sends the newest bit rate to the session, one at a time.
+func (f *Filter) adapt(ctx context.Context) {
+	for {
+		select {
+		case <-f.hasWish:
+		case <-ctx.Done():
+			return
+		}
+		f.mutex.Lock()
+		session, wished, last := f.session, f.wishedBitRate, f.bitRate
+		f.mutex.Unlock()
+		isSmall := last > 0 && wished > last-last/10 && wished < last+last/10
+		if wished == 0 || isSmall {
+			continue
+		}
+		answerContext, stop := context.WithTimeout(ctx, openTimeout)
+		err := session.SetBitRate(answerContext, wished)
+		stop()
+		f.mutex.Lock()
+		// One that the server did not accept is sent again with the next estimate.
+		if err == nil && f.session == session {
+			f.bitRate = wished
+		}
+		f.mutex.Unlock()
+	}
 }
 
 func (f *Filter) requestKeyFrame() {
 	f.mutex.Lock()
 	send := f.sendRequest
-	isDue := time.Since(f.requested) >= keyFrameInterval
-	if isDue {
-		f.requested = time.Now()
-	}
+	isDue := f.requests.isDue(time.Now())
 	f.mutex.Unlock()
 	if isDue && send != nil {
 		send()
@@ -224,6 +251,16 @@ func (f *Filter) offer(frame *Frame) {
 // run takes outcomes, and opens the session again when it is lost.
 func (f *Filter) run(ctx context.Context) {
 	defer close(f.done)
+	ctx, cancel := context.WithCancel(ctx)
+	adapted := make(chan struct{})
+	go func() {
+		defer close(adapted)
+		f.adapt(ctx)
+	}()
+	defer func() {
+		cancel()
+		<-adapted
+	}()
 	for {
 		session := f.Session()
 		err := f.show(ctx, session)
@@ -278,11 +315,10 @@ func (f *Filter) reopen(ctx context.Context, lost *sidelight.Session) bool {
 		if err == nil {
 			f.mutex.Lock()
 			f.session, f.showsOriginals = session, false
-			bitRate := f.bitRate
+			// A token does not restore the bit rate.
+			f.bitRate = 0
 			f.mutex.Unlock()
-			if bitRate > 0 {
-				_ = session.SetBitRate(ctx, bitRate)
-			}
+			f.wish()
 			return true
 		}
 		if failure, is := err.(*sidelight.Error); is && failure.Code == codes.FailedPrecondition {

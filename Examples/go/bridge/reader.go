@@ -1,35 +1,59 @@
 package bridge
 
 import (
+	"time"
+
 	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v3"
 )
 
 // Read joins the packets of a remote track to frames until the track ends, and passes on every
-// frame. After a loss it requests a key frame, and leaves out frames until it arrives.
+// frame. After a loss it requests a key frame, at most every half second, and leaves out frames
+// until it arrives.
 func Read(track *webrtc.TrackRemote, requestKeyFrame func(), receive func(*Frame)) error {
 	codec, err := newCodec(track.Codec().MimeType)
 	if err != nil {
 		return err
 	}
-	frames := newAssembler(codec)
-	needsKey := true
+	reader := newReader(codec, requestKeyFrame, receive)
 	for {
 		packet, _, err := track.ReadRTP()
 		if err != nil {
 			return err
 		}
-		frames.push(packet)
-		for frame := frames.pop(); frame != nil; frame = frames.pop() {
-			if len(frame.Data) == 0 {
-				continue
-			}
-			needsKey = (needsKey || frame.followsLoss) && !frame.IsKeyFrame
-			if needsKey {
-				requestKeyFrame()
-				continue
-			}
-			receive(&frame.Frame)
+		reader.push(packet)
+	}
+}
+
+// reader passes on the frames of a track that can be decoded.
+type reader struct {
+	frames          *assembler
+	needsKey        bool
+	requests        limiter
+	requestKeyFrame func()
+	receive         func(*Frame)
+}
+
+func newReader(codec *codec, requestKeyFrame func(), receive func(*Frame)) *reader {
+	return &reader{
+		frames: newAssembler(codec), needsKey: true, requestKeyFrame: requestKeyFrame,
+		receive: receive,
+	}
+}
+
+func (r *reader) push(packet *rtp.Packet) {
+	r.frames.push(packet)
+	for frame := r.frames.pop(); frame != nil; frame = r.frames.pop() {
+		r.needsKey = r.needsKey || frame.followsLoss
+		if len(frame.Data) == 0 {
+			continue
+		}
+		r.needsKey = r.needsKey && !frame.IsKeyFrame
+		if !r.needsKey {
+			r.receive(&frame.Frame)
+		} else if r.requests.isDue(time.Now()) {
+			r.requestKeyFrame()
 		}
 	}
 }
@@ -53,4 +77,17 @@ func ReadRequests(
 			}
 		}
 	}
+}
+
+// limiter limits requests for key frames to one per keyFrameInterval. It is not safe for
+// concurrent use.
+type limiter struct{ last time.Time }
+
+// isDue returns whether a request may be sent now, and records it.
+func (l *limiter) isDue(now time.Time) bool {
+	if !l.last.IsZero() && now.Sub(l.last) < keyFrameInterval {
+		return false
+	}
+	l.last = now
+	return true
 }

@@ -78,9 +78,12 @@ func (c *Client) Open(ctx context.Context, options Options) (*Session, error) {
 		open.PipelineSource = &pb.Open_PipelineText{PipelineText: options.Pipeline}
 	}
 	callContext, cancel := context.WithCancel(context.Background())
-	stream, err := c.stub.Process(callContext)
+	stream, err := c.process(ctx, callContext, cancel)
 	if err != nil {
 		cancel()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, newError(err)
 	}
 	session := newSession(stream, cancel, options)
@@ -89,4 +92,25 @@ func (c *Client) Open(ctx context.Context, options Options) (*Session, error) {
 		return nil, err
 	}
 	return session, nil
+}
+
+// process begins a call. It waits for a connection, and while the connection has as many calls as
+// the server allows, until the first context ends.
+func (c *Client) process(
+	ctx, callContext context.Context, cancel func(),
+) (pb.FrameFilter_ProcessClient, error) {
+	hasBegun, isReleased := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(isReleased)
+		select {
+		case <-ctx.Done():
+			cancel()
+		case <-hasBegun:
+		}
+	}()
+	stream, err := c.stub.Process(callContext)
+	close(hasBegun)
+	// A context that ends later does not end the call.
+	<-isReleased
+	return stream, err
 }

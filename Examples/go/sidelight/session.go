@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -16,6 +17,8 @@ const (
 	maxWaitingControls = 64
 	// maxWaitingFrames is the maximum number of frames of encoded video that wait for a credit.
 	maxWaitingFrames = 8
+	// keyFrameInterval is the minimum time between two KeyFrameNeeded of the client.
+	keyFrameInterval = 500 * time.Millisecond
 )
 
 // Session is a participant's video track that a server filters. Its methods may be called from any
@@ -38,6 +41,8 @@ type Session struct {
 	waiting []*pb.Frame
 	// needsKeyFrame is whether frames that depend on others cannot be decoded by the server.
 	needsKeyFrame bool
+	// lastKeyNeeded is the time of the client's last KeyFrameNeeded.
+	lastKeyNeeded time.Time
 	controls      []*pb.ClientMessage
 	answers       map[uint64]*answer
 	opened        *pb.Opened
@@ -103,8 +108,8 @@ func (s *Session) IsOpen() bool {
 
 // Offer offers a frame, and returns its number. It never waits: the frame replaces the one that
 // waits for a credit. Frames of encoded video are not replaced: if too many wait, all are dropped up
-// to the next key frame, and Options.OnEvent receives a KeyFrameNeeded. Image.Encoded.KeyFrame must
-// be set in key frames.
+// to the next key frame, and Options.OnEvent receives a KeyFrameNeeded, at most every half second.
+// Image.Encoded.KeyFrame must be set in key frames.
 func (s *Session) Offer(frame *pb.Frame) uint64 {
 	s.mutex.Lock()
 	s.sequence++
@@ -119,8 +124,11 @@ func (s *Session) Offer(frame *pb.Frame) uint64 {
 		s.dropWaiting(SupersededInClient)
 		s.queue.droppedInClient(frame, NotDecodable)
 		s.needsKeyFrame = true
-		needed = &pb.KeyFrameNeeded{
-			Sequence: frame.Sequence, Reason: pb.KeyFrameReason_KEY_FRAME_REASON_LOSS,
+		if now := time.Now(); now.Sub(s.lastKeyNeeded) >= keyFrameInterval {
+			s.lastKeyNeeded = now
+			needed = &pb.KeyFrameNeeded{
+				Sequence: frame.Sequence, Reason: pb.KeyFrameReason_KEY_FRAME_REASON_LOSS,
+			}
 		}
 	case isPredicted:
 		s.waiting = append(s.waiting, frame)

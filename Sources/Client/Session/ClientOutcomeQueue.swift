@@ -92,7 +92,9 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
 
   /// The number of events other than outcomes that may wait to be taken; beyond it the oldest is
   /// removed. This bounds the memory of a program that doesn't read while the server keeps sending.
-  package static var eventLimit: Int { 256 }
+  /// It is more than the outcomes that 4 named outputs have for 64 frames in flight, the most that a
+  /// server grants.
+  package static var eventLimit: Int { 512 }
 
   /// Adds an event other than an outcome, before the first frame whose outcome is not known.
   ///

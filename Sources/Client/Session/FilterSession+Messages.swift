@@ -40,6 +40,7 @@ extension FilterSession {
   /// Reads the server's messages until it ends the stream.
   ///
   /// - Parameter opened: Called when the session is open.
+  /// - Throws: `RPCError` with UNIMPLEMENTED if the server has ignored named outputs.
   func receive(
     _ messages: RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ServerMessage>, any Error>,
     opened: (Sidelight_V1_Opened) async -> Void
@@ -49,7 +50,9 @@ extension FilterSession {
       try Task.checkCancellation()
       self.flow.recordActivity()
       switch received.message.kind {
-      case .opened(let message)?: await opened(message)
+      case .opened(let message)?:
+        try self.checkOutputs(Int(message.limits.maxOutputs))
+        await opened(message)
       // Outcomes of named outputs return no credit.
       case .frame(let frame)? where !frame.output.isEmpty:
         try self.receiveOutput(frame, received.pixels)
@@ -86,6 +89,19 @@ extension FilterSession {
       case nil: break
       }
     }
+  }
+
+  /// Checks that the server supports the session's outputs. A server without them ignores them, and
+  /// all pictures would be lost.
+  private func checkOutputs(_ limit: Int) throws {
+    let count = self.flow.options.outputs.count
+    guard count > limit else { return }
+    let capability =
+      limit == 0 ? "does not have named outputs" : "has at most \(limit) named outputs"
+    throw RPCError(
+      code: .unimplemented,
+      message: "The server \(capability), and the session requests \(count); update the server, "
+        + "or open a session for every output.")
   }
 
   private func receive(_ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?) throws {

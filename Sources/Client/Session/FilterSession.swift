@@ -104,6 +104,9 @@ public final class FilterSession: Sendable {
     }
   }
 
+  /// Whether a frame is sent at once, rather than waits for a credit.
+  var hasCredit: Bool { self.flow.state.withLock { $0.window.sendsAtOnce } }
+
   /// Sends the frames of a sequence, then calls ``finish()``.
   ///
   /// - Throws: The error of the sequence.

@@ -182,6 +182,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     return self.outstanding < limit
   }
 
+  /// Whether an offered frame is sent at once.
+  package var sendsAtOnce: Bool {
+    self.link == .open && !self.isFinished && self.waitingFrameIndex == nil && self.hasCredit
+  }
+
   /// Refuses further frames and messages; waiting ones are still sent.
   package mutating func finish() {
     self.isFinished = true
@@ -234,7 +239,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
 
   /// Records that the connection is lost. If frames may be dropped, the queue is not kept for the
   /// next connection.
-  package mutating func close() -> UnsentMessages {
+  ///
+  /// - Parameter isRepeated: Returns whether a new connection begins with a newer message than this.
+  package mutating func close(
+    discarding isRepeated: (Control) -> Bool = { _ in false }
+  ) -> UnsentMessages {
     self.link = .none
     self.urgent = []
     self.acknowledgement = nil
@@ -249,9 +258,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
     }
     if unsent.isKept {
       unsent.controls = []
-      // A new connection begins with the newest settings of the encoders.
       self.queue.removeAll { element in
-        if case .control(.setEncoder) = element { true } else { false }
+        if case .control(let control) = element { isRepeated(control) } else { false }
       }
     } else {
       self.queue = []

@@ -179,7 +179,8 @@ extension SessionFlow {
 
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
-      let unsent = self.window.close()
+      // A new connection begins with the newest settings of the encoders.
+      let unsent = self.window.close { if case .setEncoder = $0 { true } else { false } }
       self.sendTimes = [:]
       for control in unsent.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()

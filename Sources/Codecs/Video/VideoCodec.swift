@@ -5,7 +5,7 @@
 #endif
 
 /// A codec of video whose pictures are predicted from earlier ones.
-package enum VideoCodec: String, Sendable, Hashable, CaseIterable {
+public enum VideoCodec: String, Sendable, Hashable, CaseIterable {
   /// ITU-T H.264 in the byte stream format of annex B: Constrained Baseline, Main and High profile,
   /// progressive and without B-frames.
   case h264
@@ -18,7 +18,7 @@ package enum VideoCodec: String, Sendable, Hashable, CaseIterable {
   case av1
 
   /// The name for people.
-  package var name: String {
+  public var name: String {
     switch self {
     case .h264: "H.264"
     case .vp8: "VP8"
@@ -28,13 +28,13 @@ package enum VideoCodec: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Whether this build decodes the codec.
-  package var canDecode: Bool { self.library != nil }
+  public var canDecode: Bool { self.library != nil }
 
   /// Whether this build encodes the codec.
-  package var canEncode: Bool { self != .av1 && self.library != nil }
+  public var canEncode: Bool { self != .av1 && self.library != nil }
 
   /// The name and version of the library, such as `OpenH264 2.3.1`. `nil` if this build lacks it.
-  package var library: String? {
+  public var library: String? {
     #if Codecs
       switch self {
       case .h264:

@@ -1,4 +1,4 @@
-package import SidelightKernels
+public import SidelightKernels
 
 /// Decodes a stream of access units, each to one frame.
 ///
@@ -6,7 +6,7 @@ package import SidelightKernels
 /// that are broken, or that depend on a picture that is missing, throw an error; so do all units
 /// after them up to the next key frame, because libraries decode some of them wrongly without
 /// reporting it. Calls block until the picture is decoded.
-package final class VideoDecoder: @unchecked Sendable {  // one task at a time uses it
+public final class VideoDecoder: @unchecked Sendable {  // one task at a time uses it
   let codec: VideoCodec
   private let pool: BufferPool
   private let limits: ImageLimits
@@ -21,7 +21,7 @@ package final class VideoDecoder: @unchecked Sendable {  // one task at a time u
   ///   - pool: The pool of the frames.
   ///   - limits: The maximum size of a picture.
   /// - Throws: ``CodecError`` with code `unsupported` if this build lacks the codec.
-  package init(codec: VideoCodec, pool: BufferPool, limits: ImageLimits) throws(CodecError) {
+  public init(codec: VideoCodec, pool: BufferPool, limits: ImageLimits) throws(CodecError) {
     guard codec.canDecode else { throw codec.missingLibrary }
     self.codec = codec
     self.pool = pool
@@ -34,7 +34,7 @@ package final class VideoDecoder: @unchecked Sendable {  // one task at a time u
   /// - Returns: The picture as `i420` in a buffer of the pool, without the edges that are cropped.
   /// - Throws: ``CodecError``, as ``VideoHeaderReader/header(of:)`` does. After an error the decoder
   ///   waits for a key frame: other units throw an error with code `missingReference`.
-  package func decode(_ unit: RawSpan) throws(CodecError) -> Frame {
+  public func decode(_ unit: RawSpan) throws(CodecError) -> Frame {
     do throws(CodecError) {
       let parsed = try self.reader.read(unit)
       return try self.decode(parsed, of: unit)

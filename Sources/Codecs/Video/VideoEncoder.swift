@@ -1,13 +1,13 @@
-package import SidelightKernels
+public import SidelightKernels
 
 /// Encodes a stream of frames, each to one access unit.
 ///
 /// The bit rate is held by quantizers alone: no frame is dropped. Streams have no B-frames, no
 /// long-term references, no gradual refresh, one slice or partition, and no delay. Calls block
 /// until the frame is encoded.
-package final class VideoEncoder: @unchecked Sendable {  // one task at a time uses it
+public final class VideoEncoder: @unchecked Sendable {  // one task at a time uses it
   /// The settings, with the last rates.
-  package private(set) var settings: VideoEncoderSettings
+  public private(set) var settings: VideoEncoderSettings
   private let library: any VideoEncoderLibrary
   /// Reads the library's own units.
   private var reader: VideoHeaderReader
@@ -16,7 +16,7 @@ package final class VideoEncoder: @unchecked Sendable {  // one task at a time u
 
   /// - Throws: ``CodecError`` with code `invalidOption` for settings out of range, or `unsupported`
   ///   if this build lacks the encoder.
-  package init(_ settings: VideoEncoderSettings) throws(CodecError) {
+  public init(_ settings: VideoEncoderSettings) throws(CodecError) {
     try settings.check()
     guard settings.codec.canEncode else {
       throw settings.codec.canDecode
@@ -39,7 +39,7 @@ package final class VideoEncoder: @unchecked Sendable {  // one task at a time u
   /// Changes the rates. The new bit rate holds after at most 10 frames; a key frame is not needed.
   ///
   /// - Throws: ``CodecError`` with code `invalidOption` for rates out of range.
-  package func update(bitRate: Int, frameRate: Double) throws(CodecError) {
+  public func update(bitRate: Int, frameRate: Double) throws(CodecError) {
     var settings = self.settings
     settings.bitRate = bitRate
     settings.frameRate = frameRate
@@ -59,7 +59,7 @@ package final class VideoEncoder: @unchecked Sendable {  // one task at a time u
   ///     settings state, the bits per frame follow, so the bit rate holds.
   /// - Throws: ``CodecError`` with code `invalidOption` for another frame, or `failed`. The next
   ///   frame then becomes a key frame.
-  package func withEncoded<Result>(
+  public func withEncoded<Result>(
     _ frame: Frame, forcesKeyFrame: Bool, at time: Duration,
     _ body: (RawSpan, EncodedUnit) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {
@@ -103,13 +103,13 @@ package final class VideoEncoder: @unchecked Sendable {  // one task at a time u
 }
 
 /// The facts about an access unit of an encoder.
-package struct EncodedUnit: Sendable, Hashable {
+public struct EncodedUnit: Sendable, Hashable {
   /// Whether decoding can start with the unit.
-  package var isKeyFrame: Bool
+  public var isKeyFrame: Bool
   /// The temporal layer; 0 without layers. Units of a layer depend on the same and lower layers.
-  package var temporalLayer: Int
+  public var temporalLayer: Int
   /// Whether no later unit depends on it.
-  package var isDisposable: Bool
+  public var isDisposable: Bool
 }
 
 /// The rate of frames that arrive, as the encoders of libraries should assume it: they give every

@@ -1,30 +1,30 @@
-package import SidelightKernels
+public import SidelightKernels
 
 /// The options of a video encoder.
-package struct VideoEncoderSettings: Sendable, Hashable {
+public struct VideoEncoderSettings: Sendable, Hashable {
   /// - `codec`: `h264`, `vp8` or `vp9`.
-  package var codec: VideoCodec
+  public var codec: VideoCodec
   /// - `size` (pixels, 16 ... 4096 a side, for VP8 and VP9 1 ... 16383): the size of the frames.
   ///   H.264 needs an even width and height.
-  package var size: FrameSize
+  public var size: FrameSize
   /// - `bitRate` (bits per second, 10,000 ... 240,000,000): the mean rate of the stream.
-  package var bitRate: Int
+  public var bitRate: Int
   /// - `frameRate` (frames per second, default: 30, 1 ... 240): the rate of the frames.
-  package var frameRate: Double
+  public var frameRate: Double
   /// - `keyFrameInterval` (frames, default: 0): the distance between key frames; 0 for key frames
   ///   only on demand.
-  package var keyFrameInterval: Int
+  public var keyFrameInterval: Int
   /// - `temporalLayers` (count, default: 1, range: 1-3): the number of layers, of which upper ones
   ///   can be dropped. 2 and 3 layers need a higher bit rate for the same quality.
-  package var temporalLayers: Int
+  public var temporalLayers: Int
   /// - `effort` (default: fast): the trade-off between time and quality.
-  package var effort: VideoEncoderEffort
+  public var effort: VideoEncoderEffort
   /// - `color` (default: video range and BT.601): the colours of the frames, which H.264 and VP9
   ///   state in the stream. VP8 always has the default.
-  package var color: ColorDescription
+  public var color: ColorDescription
 
   /// Creates options. The encoder validates them.
-  package init(
+  public init(
     codec: VideoCodec, size: FrameSize, bitRate: Int, frameRate: Double = 30,
     keyFrameInterval: Int = 0, temporalLayers: Int = 1, effort: VideoEncoderEffort = .fast,
     color: ColorDescription = ColorDescription()
@@ -42,7 +42,7 @@ package struct VideoEncoderSettings: Sendable, Hashable {
   /// Validates the options.
   ///
   /// - Throws: ``CodecError`` with code ``CodecError/Code/invalidOption``.
-  package func check() throws(CodecError) {
+  public func check() throws(CodecError) {
     if let fault = self.fault { throw CodecError(.invalidOption, fault) }
   }
 
@@ -76,7 +76,7 @@ package struct VideoEncoderSettings: Sendable, Hashable {
 }
 
 /// The trade-off between the time of encoding and the quality.
-package enum VideoEncoderEffort: String, Sendable, Hashable, CaseIterable {
+public enum VideoEncoderEffort: String, Sendable, Hashable, CaseIterable {
   /// The least processor time.
   case fast
   /// More time for more quality.

@@ -1,15 +1,16 @@
 /// The values that an encoder of video is asked for.
-package struct EncoderTarget: Sendable, Hashable {
+public struct EncoderTarget: Sendable, Hashable {
   /// The bit rate in bits per second.
-  package var bitRate: Int
+  public var bitRate: Int
   /// The width in pixels.
-  package var width: Int
+  public var width: Int
   /// The height in pixels.
-  package var height: Int
+  public var height: Int
   /// The frames per second.
-  package var frameRate: Double
+  public var frameRate: Double
 
-  package init(bitRate: Int, width: Int, height: Int, frameRate: Double) {
+  /// Creates values.
+  public init(bitRate: Int, width: Int, height: Int, frameRate: Double) {
     self.bitRate = bitRate
     self.width = width
     self.height = height

@@ -67,6 +67,20 @@ import Testing
     #expect(error?.message.contains("open.outputs[1].name") == true)
   }
 
+  @Test func `a server that ignores outputs ends the session`() async throws {
+    try await ClientSilenceTests.withServers(opens: true) { addresses, _ in
+      let error = await #expect(throws: RPCError.self) {
+        try await ClientTestClock().withSession(
+          at: [addresses[0]], SessionOptions(outputs: [NamedOutput("a")])
+        ) { session in
+          for try await _ in session.events {}
+        }
+      }
+      #expect(error?.code == .unimplemented)
+      #expect(error?.message.contains("does not have named outputs") == true)
+    }
+  }
+
   @Test func `an omitted picture that is sent is an invalid frame`() async throws {
     let outcomes = try await ClientLibraryTests.session(.init(dropPolicy: .neverDrop)) { session in
       await session.send(VideoFrame(.omitted))

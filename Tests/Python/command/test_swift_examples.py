@@ -14,7 +14,8 @@ from sidelight_testing import formulas, images
 from sidelight_testing.contract import REPOSITORY, catalogue, frame_filter, service
 from sidelight_testing.contract import image as image_messages
 from sidelight_testing.contract import session as messages
-from sidelight_testing.server import binary
+from sidelight_testing.link import ADDRESSES, CLIENT, SERVER, Conditions
+from sidelight_testing.server import Server, binary
 from sidelight_testing.session import Session, pipeline
 
 OWN = {
@@ -191,6 +192,68 @@ def test_the_call_server_receives_frames_of_both_pipelines(server):
     came_back = int(re.match(r"(\d+) frames came back, filtered by 2 pipelines", said).group(1))
     dropped = sum(int(count) for count in re.findall(r"(\d+) dropped", said))
     assert came_back > 0 and came_back + dropped == 90
+
+
+@pytest.fixture
+def camera(tmp_path, info) -> Path:
+    """A video of 6 s with much detail."""
+    if not any(each.encodes for each in info.codecs):
+        pytest.skip("this server is built without the codecs")
+    width, height = 320, 180
+    with open(tmp_path / "camera.y4m", "wb") as file:
+        file.write(b"YUV4MPEG2 W320 H180 F30:1 Ip C420jpeg\n")
+        rows, columns = np.mgrid[:height, :width]
+        noise = np.random.default_rng(4).integers(0, 40, (height, 2 * width))
+        for index in range(180):
+            luma = 60 + (rows + columns) // 4 + noise[:, index : index + width]
+            file.write(b"FRAME\n" + luma.astype(np.uint8).tobytes())
+            file.write(bytes([128]) * (width * height // 2))
+    return tmp_path / "camera.y4m"
+
+
+@pytest.mark.parametrize("codec", ["h264", "vp8", "vp9"])
+def test_the_device_receives_the_frames_that_it_offloads(server, camera, codec):
+    finished = subprocess.run(
+        [program("offload-device"), server.addresses["tcp"], camera, "1500000", codec],
+        capture_output=True, timeout=120,
+    )
+    assert finished.returncode == 0, finished.stderr.decode()
+    *seconds, totals = finished.stdout.decode().splitlines()
+    assert len(seconds) == 5
+    sent, left_out, shown, dropped = map(int, re.findall(r"(\d+) [a-z]", totals)[:4])
+    # A busy machine may leave some out.
+    assert sent + left_out == 180 and shown + dropped == sent
+    assert shown > 90, totals
+
+
+def test_the_device_adapts_to_a_slow_link(make_link, camera):
+    """A link of 500 kbit/s for an encoder that wishes 4 Mbit/s."""
+    link = make_link(Conditions(rate=500e3, delay=0.02), Conditions(rate=10e6, delay=0.02))
+    with Server(within=link.command(SERVER), host=ADDRESSES[SERVER]) as server:
+        finished = subprocess.run(
+            [
+                *(*link.command(CLIENT), program("offload-device"), server.addresses["tcp"]),
+                *(camera, "4000000"),
+            ],
+            capture_output=True, timeout=120,
+        )
+    assert finished.returncode == 0, finished.stderr.decode()
+    said = finished.stdout.decode()
+    targets = [int(each) for each in re.findall(r"of (\d+) kbit/s", said)]
+    assert max(targets[-2:]) < 600, said
+    sent, _, shown, _ = map(int, re.findall(r"(\d+) [a-z]", said.splitlines()[-1])[:4])
+    assert shown > sent / 2, said
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("127.0.0.1:1",), ("127.0.0.1:1", "in.y4m", "1000000", "av2")], ids=str
+)
+def test_the_device_prints_its_usage(arguments):
+    finished = subprocess.run(
+        [program("offload-device"), *arguments], capture_output=True, timeout=60
+    )
+    assert finished.returncode == 64
+    assert b"usage: offload-device ADDRESS FILE.y4m" in finished.stdout
 
 
 @pytest.mark.parametrize(

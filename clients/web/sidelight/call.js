@@ -63,11 +63,12 @@ export class Call {
   }
 
   /**
-   * Sends a message. Has no effect after the end.
+   * Sends a message. Has no effect after the end, of the client's side too.
    *
    * @param {object} message
    */
   send(message) {
+    if (this.#isEnding) return;
     const bytes = encode(this.#method.request, message);
     if (this.#waiting) this.#waiting.push(bytes);
     else if (this.#socket.readyState === OPEN) this.#socket.send(bytes);

@@ -37,6 +37,9 @@ export const CODECS = {
   VP8: "vp8", H264: "avc1.42E028", VP9: "vp09.00.40.08", AV1: "av01.0.08M.08",
 };
 
+/** The number of pictures or chunks in a queue at which further ones are skipped. */
+const MAX_QUEUED = 8;
+
 /** @param {unknown} format @returns {format is Codec} */
 export function isCodec(format) {
   return typeof format === "string" && Object.hasOwn(CODECS, format);
@@ -143,8 +146,8 @@ export class FrameEncoder {
   #codec = "VP8";
   /** @type {Colors} */
   #color = { range: "VIDEO", matrix: "BT601" };
-  /** Ends the wait for an encoder that was closed. */
-  #resume = () => {};
+  /** @type {Set<{resolve: (value?: undefined) => void, reject: (error: Error) => void}>} */
+  #waiting = new Set();
   #needsKeyFrame = true;
   #onFrame;
   #onError;
@@ -178,32 +181,43 @@ export class FrameEncoder {
         if (encoder === this.#encoder) this.#fail(error);
       },
     });
+    encoder.addEventListener("dequeue", () => {
+      if (encoder === this.#encoder && encoder.encodeQueueSize === 0) this.#settle();
+    });
     this.#encoder = encoder;
     encoder.configure(encoderConfig(codec, settings));
   }
 
   /**
-   * Encodes a picture. Resolves when the encoder takes the next one. An encoder may leave out
-   * pictures to hold its rate.
+   * Encodes a picture. Resolves when the encoder takes the next one or is closed; rejects, after
+   * `onError`, when it fails. Pictures are left out to hold the rate, and while eight wait.
    *
    * @param {any} picture A `VideoFrame`. Its `timestamp` is the capture time in microseconds, on
    *   the clock of `performance.now()`. The caller closes it.
+   * @returns {Promise<void>}
    */
-  async encode(picture) {
+  encode(picture) {
+    const taken = this.#encode(picture);
+    // Callers may use `onError` instead.
+    taken.catch(() => {});
+    return taken;
+  }
+
+  /** @param {any} picture */
+  async #encode(picture) {
     const encoder = this.#encoder;
     if (!encoder) return;
-    try {
-      encoder.encode(picture, { keyFrame: this.#needsKeyFrame });
-    } catch (error) {
-      return this.#fail(/** @type {Error} */ (error));
+    if (encoder.encodeQueueSize < MAX_QUEUED) {
+      try {
+        encoder.encode(picture, { keyFrame: this.#needsKeyFrame });
+      } catch (error) {
+        this.#fail(/** @type {Error} */ (error));
+        throw error;
+      }
+      this.#needsKeyFrame = false;
     }
-    this.#needsKeyFrame = false;
-    while (encoder.state === "configured" && encoder.encodeQueueSize > 0) {
-      await new Promise((resolve) => {
-        this.#resume = () => resolve(undefined);
-        encoder.addEventListener("dequeue", resolve, { once: true });
-      });
-    }
+    if (encoder.encodeQueueSize === 0) return;
+    await new Promise((resolve, reject) => { this.#waiting.add({ resolve, reject }); });
   }
 
   /** Makes the next frame a key frame. */
@@ -215,7 +229,14 @@ export class FrameEncoder {
   close() {
     if (this.#encoder && this.#encoder.state !== "closed") this.#encoder.close();
     this.#encoder = null;
-    this.#resume();
+    this.#settle();
+  }
+
+  /** @param {Error} [error] The reason why the calls that wait fail. */
+  #settle(error) {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const { resolve, reject } of waiting) error ? reject(error) : resolve();
   }
 
   /** @param {any} chunk @param {any} config The decoder's settings, where they have changed. */
@@ -228,6 +249,7 @@ export class FrameEncoder {
 
   /** @param {Error} error */
   #fail(error) {
+    this.#settle(error);
     this.close();
     this.#onError(error);
   }
@@ -235,7 +257,7 @@ export class FrameEncoder {
 
 /**
  * Decodes the results of a session with WebCodecs. Pass all frames, in order: they depend on each
- * other.
+ * other. While eight wait for a slow decoder, frames are skipped, up to a key frame.
  */
 export class FrameDecoder {
   /** @type {any} A `VideoDecoder`; `null` before the first key frame and after an error. */
@@ -246,6 +268,8 @@ export class FrameDecoder {
   #decoding = [];
   /** Whether `onLoss` was called, and no key frame has come since. */
   #isLost = false;
+  /** Whether a frame was skipped, and no key frame was decoded since. */
+  #hasSkipped = false;
   #onPicture;
   #onLoss;
 
@@ -270,10 +294,19 @@ export class FrameDecoder {
     if (!chunk) return false;
     const config = decoderConfig(/** @type {Image} */ (frame.image));
     const isOther = !this.#decoder || JSON.stringify(config) !== this.#config;
+    if (chunk.type === "key") this.#isLost = false;
+    if (!isOther && this.#decoder.decodeQueueSize >= MAX_QUEUED) {
+      // The key frame is requested when the decoder has room for it.
+      this.#hasSkipped = true;
+      return true;
+    }
     try {
       if (chunk.type === "key") {
-        this.#isLost = false;
+        this.#hasSkipped = false;
         if (isOther) this.#configure(config);
+      } else if (this.#hasSkipped) {
+        this.#request(new Error("the decoder is too slow"));
+        return true;
       } else if (isOther) {
         this.#lose(new Error("the frame depends on a frame that was not decoded"));
         return true;
@@ -321,6 +354,11 @@ export class FrameDecoder {
   /** @param {Error} error */
   #lose(error) {
     this.close();
+    this.#request(error);
+  }
+
+  /** @param {Error} error The reason why a key frame is needed. */
+  #request(error) {
     if (this.#isLost) return;
     this.#isLost = true;
     this.#onLoss(error);

@@ -31,7 +31,10 @@ export class Outcomes {
   #error = null;
   #onRead;
 
-  /** @param {() => void} onRead Called after an outcome was read, or when no further one will be. */
+  /**
+   * @param {(outcome?: Outcome) => void} onRead Called with an outcome that was read, and when no
+   *   further one will be, with the last unread one.
+   */
   constructor(onRead) {
     this.#onRead = onRead;
   }
@@ -54,7 +57,10 @@ export class Outcomes {
   push(outcome) {
     if (this.#hasEnded) return;
     const reader = this.#readers.shift();
-    if (reader) return reader.resolve({ value: outcome, done: false });
+    if (reader) {
+      reader.resolve({ value: outcome, done: false });
+      return this.#onRead(outcome);
+    }
     const last = this.#unread.at(-1);
     // Frames that the client drops need no credit, and would otherwise fill the queue.
     if (last && isOfClient(last) && isOfClient(outcome) && last.reason === outcome.reason
@@ -81,7 +87,7 @@ export class Outcomes {
   next() {
     const value = this.#unread.shift();
     if (value) {
-      this.#onRead();
+      this.#onRead(value);
       return Promise.resolve({ value, done: false });
     }
     return new Promise((resolve, reject) => {
@@ -93,9 +99,9 @@ export class Outcomes {
 
   /** @returns {Promise<IteratorResult<Outcome, undefined>>} */
   async return() {
-    this.#unread = [];
+    const unread = this.#unread.splice(0);
     this.end(null);
-    this.#onRead();
+    this.#onRead(unread.reverse().find(({ kind }) => kind === "frame"));
     return { value: undefined, done: true };
   }
 

@@ -3,6 +3,7 @@
  *
  * @typedef {import("./Generated/message-types.js").Accepted} Accepted
  * @typedef {import("./Generated/message-types.js").Dropped} Dropped
+ * @typedef {import("./Generated/message-types.js").FilteredFrame} FilteredFrame
  * @typedef {import("./Generated/message-types.js").Image} Image
  * @typedef {import("./Generated/message-types.js").Open} Open
  * @typedef {import("./Generated/message-types.js").Opened} Opened
@@ -31,6 +32,8 @@ const PROCESS = {
 const MAX_BUFFERED_BYTES = 1 << 20;
 /** The shortest time between two requests for a key frame of the client's encoder. */
 const KEY_FRAME_INTERVAL_MS = 500;
+/** The results that may be unacknowledged; for encoded video the server limits their bytes too. */
+const OUTPUT_WINDOW = 64;
 
 /**
  * @typedef {object} FrameToSend
@@ -91,7 +94,7 @@ export class Session extends EventTarget {
       this.#end(error);
       this.#dispatch("end", error);
     });
-    this.#call.send({ open: options });
+    this.#call.send({ open: withOutputWindow(options) });
   }
 
   /** The number of frames without an outcome. */
@@ -150,7 +153,10 @@ export class Session extends EventTarget {
     if (this.#outcomes && !this.#outcomes.hasEnded) {
       throw new Error("the session's outcomes are read by another loop");
     }
-    this.#outcomes = new Outcomes(() => this.#proceed());
+    this.#outcomes = new Outcomes((outcome) => {
+      if (outcome?.kind === "frame") this.#acknowledge(outcome);
+      this.#proceed();
+    });
     if (this.#ended !== undefined) this.#outcomes.end(this.#ended);
     return this.#outcomes;
   }
@@ -319,6 +325,17 @@ export class Session extends EventTarget {
   #take(kind, content) {
     if (kind === "frame" || kind === "dropped") this.#outcomes?.push({ kind, ...content });
     this.#dispatch(kind, content);
+    if (kind === "frame" && this.#outcomes?.hasEnded !== false) this.#acknowledge(content);
+  }
+
+  /**
+   * Tells the server that a result and all earlier ones are consumed: it adapts the rate of encoded
+   * results.
+   *
+   * @param {FilteredFrame} frame
+   */
+  #acknowledge({ sequence }) {
+    if (this.opened?.outputWindow) this.#call.send({ ack: { sequence } });
   }
 
   /** @param {number} requestId */
@@ -350,6 +367,21 @@ export class Session extends EventTarget {
   #dispatch(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
+}
+
+/**
+ * Returns options with a window of results where they may be encoded video. Under NEVER_DROP the
+ * window would delay the session, and named outputs are not acknowledged.
+ *
+ * @param {Partial<Open>} options
+ * @returns {Partial<Open>}
+ */
+function withOutputWindow(options) {
+  const { output, outputs, dropPolicy, analysisOnly } = options;
+  const format = output?.format || "UNSPECIFIED";
+  const mayBeEncoded = !analysisOnly && !outputs?.length && dropPolicy !== "NEVER_DROP"
+    && (format === "UNSPECIFIED" || isCodec(format));
+  return mayBeEncoded ? { outputWindow: OUTPUT_WINDOW, ...options } : options;
 }
 
 /**

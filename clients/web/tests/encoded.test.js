@@ -10,12 +10,12 @@ const DATA = new Uint8Array([1, 2, 3]);
 const chunk = (type, timestamp = 40_000) => ({ type, timestamp, data: DATA });
 
 /** Opens a session whose server accepts two frames at a time. */
-async function open(context) {
+async function open(context, opened = {}) {
   install(context);
   const now = { ms: 1000 };
   context.mock.method(performance, "now", () => now.ms);
   const opening = connect().session("sepiaTone");
-  TestSocket.last.accept();
+  TestSocket.last.accept(opened);
   const session = await opening;
   const events = [];
   for (const type of ["dropped", "keyFrameNeeded"]) {
@@ -149,11 +149,60 @@ test("the encoder's settings and key frames are requested from the server", asyn
   const changed = session.setEncoder({ bitRate: 500_000, frameRate: 15 });
   session.requestKeyFrame();
   const [, { setEncoder }, { requestKeyFrame }] = TestSocket.last.received;
-  assert.deepEqual(
-    setEncoder, { bitRate: 500_000, frameRate: 15, width: 0, height: 0, requestId: 1 });
+  assert.deepEqual(setEncoder, {
+    bitRate: 500_000, frameRate: 15, width: 0, height: 0, output: "", requestId: 1 });
   assert.ok(requestKeyFrame);
   TestSocket.last.answer({ accepted: { requestId: 1, revision: 1 } });
   assert.equal((await changed).revision, 1);
+});
+
+test("results are acknowledged when their loop reads them, or else when they arrive", async (
+  context) => {
+  const { session, send } = await open(context, { outputWindow: 64 });
+  const acknowledged = () => TestSocket.last.received.flatMap(({ ack }) => ack?.sequence ?? []);
+  send("key", "delta");
+  filtered(1);
+  assert.deepEqual(acknowledged(), [1]);
+  const outcomes = session.outcomes();
+  filtered(2);
+  assert.deepEqual(acknowledged(), [1]);
+  assert.equal((await outcomes.next()).value.sequence, 2);
+  assert.deepEqual(acknowledged(), [1, 2]);
+  const next = outcomes.next();
+  send("delta", "delta");
+  filtered(3);
+  assert.equal((await next).value.sequence, 3);
+  assert.deepEqual(acknowledged(), [1, 2, 3]);
+  filtered(4);
+  await outcomes.return();
+  assert.deepEqual(acknowledged(), [1, 2, 3, 4]);
+  send("delta");
+  session.finish();
+  filtered(5);
+  // The client's side has ended.
+  assert.deepEqual(acknowledged(), [1, 2, 3, 4]);
+});
+
+test("results are not acknowledged without a window", async (context) => {
+  const { send } = await open(context);
+  send("key");
+  filtered(1);
+  assert.ok(TestSocket.last.received.every(({ ack }) => !ack));
+});
+
+test("sessions whose results may be encoded have a window", (context) => {
+  install(context);
+  for (const [options, window] of [
+    [{}, 64], [{ output: { format: "VP8" } }, 64], [{ output: { width: 320 } }, 64],
+    [{ outputWindow: 3 }, 3], [{ outputWindow: 0 }, 0], [{ output: { format: "JPEG" } }, 0],
+    [{ dropPolicy: "NEVER_DROP" }, 0], [{ analysisOnly: true }, 0],
+    [{ outputs: [{ name: "small" }] }, 0],
+  ]) {
+    connect().open(options);
+    TestSocket.last.readyState = TestSocket.OPEN;
+    TestSocket.last.onopen();
+    assert.equal(TestSocket.last.received[0].open.outputWindow, window, JSON.stringify(options));
+  }
 });
 
 test("a connection passes the request for a key frame on", async (context) => {
@@ -259,20 +308,47 @@ test("an encoder that fails takes no pictures until it is configured", async (co
   const { encoder, errors } = encoderOf(context);
   const waiting = encoder.encode({});
   TestEncoder.last.error(new Error("no memory"));
-  await waiting;
+  await assert.rejects(waiting, /no memory/);
   await encoder.encode({});
   assert.deepEqual(errors, ["no memory"]);
   assert.equal(TestEncoder.last.keyFrames.length, 1);
   encoder.configure("VP8", { width: 320, height: 180 });
   TestEncoder.last.encode = () => { throw new TypeError("the picture is closed"); };
-  await encoder.encode({});
+  await assert.rejects(encoder.encode({}), /the picture is closed/);
   assert.deepEqual(errors, ["no memory", "the picture is closed"]);
+});
+
+test("all calls that wait for an encoder end with its queue, its error and its end", async (
+  context) => {
+  const { encoder } = encoderOf(context);
+  const wait = () => [encoder.encode({}), encoder.encode({})];
+  const taken = wait();
+  TestEncoder.last.dequeue("key");
+  await Promise.all(taken);
+  const failed = wait();
+  TestEncoder.last.error(new Error("no memory"));
+  for (const each of failed) await assert.rejects(each, /no memory/);
+  encoder.configure("VP8", { width: 320, height: 180 });
+  const closed = wait();
+  encoder.close();
+  await Promise.all(closed);
+});
+
+test("pictures are left out while an encoder has eight", async (context) => {
+  const { encoder } = encoderOf(context);
+  const waiting = Array.from({ length: 20 }, () => encoder.encode({}));
+  assert.equal(TestEncoder.last.keyFrames.length, 8);
+  TestEncoder.last.dequeue("key");
+  await Promise.all(waiting);
+  encoder.encode({});
+  assert.equal(TestEncoder.last.keyFrames.length, 9);
 });
 
 /** The decoder of WebCodecs, whose pictures and errors come when the test says so. */
 class TestDecoder {
   static all = [];
   state = "unconfigured";
+  decodeQueueSize = 0;
   chunks = [];
 
   constructor({ output, error }) {
@@ -359,6 +435,25 @@ test("an error of the decoder requests one key frame, which begins again", (cont
   assert.notEqual(TestDecoder.last, failed);
   assert.equal(TestDecoder.last.chunks.length, 2);
   assert.deepEqual(losses, ["the data is damaged"]);
+});
+
+test("a slow decoder skips frames up to a key frame, which it requests when it has room", (
+  context) => {
+  const { decode, losses } = decoderOf(context);
+  decode(true);
+  TestDecoder.last.decodeQueueSize = 8;
+  for (const keyFrame of [false, true, false]) assert.equal(decode(keyFrame), true);
+  assert.equal(TestDecoder.last.chunks.length, 1);
+  assert.deepEqual(losses, []);
+  TestDecoder.last.decodeQueueSize = 7;
+  decode(false);
+  decode(false);
+  assert.equal(TestDecoder.last.chunks.length, 1);
+  assert.deepEqual(losses, ["the decoder is too slow"]);
+  decode(true);
+  decode(false);
+  assert.deepEqual(TestDecoder.last.chunks.map(({ type }) => type), ["key", "key", "delta"]);
+  assert.equal(TestDecoder.all.length, 1);
 });
 
 test("other colours begin with another decoder", (context) => {

@@ -41,6 +41,24 @@ async function startServer(context) {
   throw new Error("the studio printed no address");
 }
 
+test("a server receives acknowledgements of encoded results", { skip, timeout: 120_000 }, async (context) => {
+  const server = await startServer(context);
+  const { codecs } = await server.info();
+  if (!codecs.some(({ format, encodes }) => format === "VP8" && encodes)) {
+    return context.skip("the server has no VP8 encoder");
+  }
+  const session = await server.session("colorInvert", {
+    output: { format: "VP8", width: 64, height: 64, fit: "STRETCH" }, outputWindow: 1 });
+  const outcomes = session.outcomes();
+  // Without them only the first one comes.
+  for (let count = 0; count < 5; count += 1) {
+    const sequence = session.send({ jpeg: JPEG });
+    const { value } = await outcomes.next();
+    assert.deepEqual([value.kind, value.sequence, value.image?.format], ["frame", sequence, "VP8"]);
+  }
+  session.close();
+});
+
 test("frames are filtered by a server, and changes take effect", { skip }, async (context) => {
   const server = await startServer(context);
   const session = await server.session("tone: sepiaTone", { dropPolicy: "NEVER_DROP" });

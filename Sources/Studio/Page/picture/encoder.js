@@ -45,21 +45,24 @@ async function encode({ bitmap, width, height, isMirrored, quality, video }) {
   bitmap.close();
   // Both take the content of the canvas at once; another request may follow meanwhile.
   const picture = video && videoFrame(video.capturedMs);
-  const buffer = quality ? await jpeg(quality) : null;
-  if (!video || !picture) return buffer;
-  if (buffer) jpegs.set(picture.timestamp, buffer);
-  if (video.isKeyFrame) encoder.requestKeyFrame();
-  if (shape !== `${video.codec} ${width} ${height}`) {
-    shape = `${video.codec} ${width} ${height}`;
-    encoder.configure(video.codec, {
-      width, height, framerate: FRAMES_PER_SECOND,
-      bitrate: Math.round(width * height * FRAMES_PER_SECOND * BITS_PER_PIXEL),
-    });
+  try {
+    const buffer = quality ? await jpeg(quality) : null;
+    if (!video || !picture) return buffer;
+    if (buffer) jpegs.set(picture.timestamp, buffer);
+    if (video.isKeyFrame) encoder.requestKeyFrame();
+    if (shape !== `${video.codec} ${width} ${height}`) {
+      shape = `${video.codec} ${width} ${height}`;
+      encoder.configure(video.codec, {
+        width, height, framerate: FRAMES_PER_SECOND,
+        bitrate: Math.round(width * height * FRAMES_PER_SECOND * BITS_PER_PIXEL),
+      });
+    }
+    // The encoder calls `fail` itself.
+    await encoder.encode(picture).catch(() => {});
+    return null;
+  } finally {
+    picture?.close();
   }
-  const taken = encoder.encode(picture);
-  picture.close();
-  await taken;
-  return null;
 }
 
 /** @param {Error} error An error of video: JPEG files are encoded by all browsers. */

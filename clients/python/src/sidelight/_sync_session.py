@@ -342,26 +342,28 @@ class Session(SessionBase[Change]):
     def events(self) -> Iterator[Event]:
         """Yields the session's events, except analyses, until it is over. The newest 256 wait to be
         taken."""
-        return self._drain(EVENT, self._machine.notices.events)
+        return self._drain(EVENT)
 
     def analyses(self) -> Iterator[Analysis]:
         """Yields the results of analysis stages, until the session is over. The newest 64 wait to
         be taken; `dropped_analyses` counts the others."""
-        return self._drain(ANALYSIS, self._machine.notices.analyses)
+        return self._drain(ANALYSIS)
 
     def outputs(self) -> Iterator[OutputOutcome]:
-        """Yields the outcomes of frames in named outputs, until the session is over. The newest 64
-        wait to be taken."""
-        return self._drain(OUTPUT, self._machine.notices.outputs)
+        """Yields the outcomes of frames in named outputs, until the session is over.
 
-    def _drain(self, condition: int, items: Any) -> Iterator[Any]:
+        The newest 64 of an output wait to be taken; `dropped_outputs` counts the others. Under
+        "never_drop" the session's frames wait instead, and with them `filter` and `send`, so read
+        in another thread or task."""
+        return self._drain(OUTPUT)
+
+    def _drain(self, condition: int) -> Iterator[Any]:
         self._ensure_open()
         while True:
-            try:
-                item = items.popleft()
-            except IndexError:
-                if self._machine.is_over:
-                    return
+            item, has_more = self._update(self._machine.take, condition)
+            if item is not None:
+                yield item
+            elif not has_more:
+                return
+            else:
                 self._wait(condition, None)
-                continue
-            yield item

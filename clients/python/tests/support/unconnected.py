@@ -68,7 +68,12 @@ class Unconnected:
         opening = self.written()
         assert [each.WhichOneof("kind") for each in opening] == ["open"]
         opened = session_pb2.Opened(
-            session_id="s", frames_in_flight=capacity, revision=1, resume_token=token
+            session_id="s",
+            frames_in_flight=capacity,
+            revision=1,
+            resume_token=token,
+            output_window=opening[0].open.output_window,
+            limits=session_pb2.Limits(max_outputs=4),
         )
         if ring is not None:
             opened.shared_memory.socket_path = "/nowhere"
@@ -112,6 +117,15 @@ class Unconnected:
             frame.image.format, frame.image.width, frame.image.height = 4, 2, 2
             frame.image.inline = b"done"
         self.reply(frame=frame)
+
+    def output(self, name: str, sequence: int, is_dropped: bool = False) -> None:
+        """Sends the outcome of a frame in a named output."""
+        if is_dropped:
+            run = {"first_sequence": sequence, "last_sequence": sequence, "count": 1}
+            self.reply(dropped=session_pb2.Dropped(output=name, reason=8, **run))
+        else:
+            image = {"format": 4, "width": 2, "height": 2, "inline": b"done"}
+            self.filtered(sequence, output=name, image=image)
 
     def lose(self, code: str = "UNAVAILABLE", random: float = 0.0) -> Any:
         """Loses the connection; returns the seconds until the next attempt."""

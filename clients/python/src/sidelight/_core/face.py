@@ -10,7 +10,7 @@ from typing import Any, Callable, Generic, NamedTuple, Optional, TypeVar, Union
 
 from .._channel import Endpoint
 from .._formats import Color, FormatLike, Orientation
-from .._validation import integer
+from .._validation import integer, invalid, one_of
 from ..errors import FailedPrecondition, SidelightError, error_of_status
 from ..events import EncoderTarget, Stats
 from ..images import Frame
@@ -203,6 +203,12 @@ class SessionBase(Generic[ChangeType]):
         """The number of results of analyses that were lost because they were not taken in time."""
         return self._machine.notices.dropped_analyses
 
+    @property
+    def dropped_outputs(self) -> int:
+        """The number of outcomes of named outputs that were lost because they were not taken in
+        time; 0 under "never_drop"."""
+        return self._machine.outputs.dropped
+
     def stats(self) -> Optional[Stats]:
         """Returns the server's last counts; `None` before the first.
 
@@ -319,6 +325,7 @@ class SessionBase(Generic[ChangeType]):
         frame_rate: Optional[float] = None,
         width: Optional[int] = None,
         height: Optional[int] = None,
+        output: str = "",
     ) -> None:
         """Changes the encoder of the results for the frames after this call. Returns at once; a
         change that the server refuses is an event `Rejected` with the number 0.
@@ -329,8 +336,10 @@ class SessionBase(Generic[ChangeType]):
         - `frame_rate`: The frames per second that the bit rate is for, 1 to 240.
         - `width`, `height`: The size of the results, 1 to 16384, as in `Output`. The next result is
           a key frame if it changes.
+        - `output`: The name of the output, in a session with named outputs.
         """
-        message = session_pb2.SetEncoder()
+        self._check_output(output, is_required=True)
+        message = session_pb2.SetEncoder(output=output)
         if bit_rate is not None:
             message.bit_rate = bit_rate_of("bit_rate", bit_rate)
         if frame_rate is not None:
@@ -341,11 +350,23 @@ class SessionBase(Generic[ChangeType]):
             message.height = integer("height", height, 1, 16384)
         self._update(self._machine.set_encoder, message)
 
-    def request_key_frame(self) -> None:
+    def request_key_frame(self, *, output: str = "") -> None:
         """Requests a key frame of the results, for a viewer that joins or has lost a frame (PLI).
 
-        Without a connection it has no effect: a connection begins with a key frame."""
-        self._update(self._machine.request_key_frame)
+        Without a connection it has no effect: a connection begins with a key frame.
+
+        - `output`: The name of a named output; by default all.
+        """
+        self._check_output(output, is_required=False)
+        self._update(self._machine.request_key_frame, output)
+
+    def _check_output(self, output: str, is_required: bool) -> None:
+        names = self._machine.outputs.names
+        if output in names or (output == "" and not (is_required and names)):
+            return
+        if names:
+            raise one_of("output", output, names)
+        raise invalid("output", output, "empty: the session has no named outputs")
 
     def adapt_encoder(self, target: EncoderTarget) -> None:
         """Adapts this program's encoder to the connection: from now on, events `EncoderTarget` and

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-from ..errors import DeadlineExceeded, InvalidArgument, SidelightError, Unavailable, error_of_status
+from ..errors import (
+    DeadlineExceeded,
+    InvalidArgument,
+    SidelightError,
+    Unavailable,
+    error_of_status,
+    make_error,
+)
 from ..events import (
     Accepted,
     Applied,
@@ -197,7 +204,7 @@ class Link:
                 return message
             if isinstance(element, Acknowledgement):
                 held = () if self.slots is None else self.slots.held()
-                return encode_ack(element.sequence, held)
+                return encode_ack(element.sequence, held, element.output)
             if isinstance(element, Entry):
                 element.is_sent = True
                 return element.encode()
@@ -276,6 +283,7 @@ class Link:
         elif kind == "dropped":
             self._receive_dropped(reply.dropped, now)
         elif kind == "opened":
+            self._check_outputs(reply.opened)
             self._opened = reply.opened
             if reply.opened.HasField("shared_memory"):
                 return FetchRing(reply.opened.shared_memory, reply.opened.session_id)
@@ -283,6 +291,19 @@ class Link:
         elif kind is not None:
             self._receive_notice(kind, reply)
         return None
+
+    def _check_outputs(self, opened: Any) -> None:
+        """Raises `SidelightError` if the server has ignored named outputs: the pictures would be
+        lost."""
+        count, limit = len(self._machine.options.open.outputs), opened.limits.max_outputs
+        if count > limit:
+            has = f"has at most {limit}" if limit else "does not have"
+            raise make_error(
+                "UNIMPLEMENTED",
+                f"the server {has} named outputs, and the session requests {count}; update the "
+                "server, or open a session for every output",
+                limit=str(limit),
+            )
 
     def _receive_frame(self, message: Any, pixels: Optional[memoryview], now: float) -> None:
         machine, sequence = self._machine, message.sequence
@@ -337,7 +358,7 @@ class Link:
             sent = self._machine.pending.get(message.sequence)
             submitted = sent.submitted if sent else self._submitted.get(message.sequence, now)
             outcome = returned_outcome(pending, message, view, now - submitted)
-        self._machine.notices.push_output(OutputOutcome(message.output, outcome))
+        self._machine.push_output(OutputOutcome(message.output, outcome))
 
     def _receive_notice(self, kind: str, reply: Any) -> None:
         machine = self._machine

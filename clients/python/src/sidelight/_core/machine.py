@@ -16,6 +16,7 @@ from ..events import (
     EncoderTarget,
     KeyFrameNeeded,
     KeyFrameReason,
+    OutputOutcome,
     Rejected,
     SessionState,
     Stats,
@@ -31,15 +32,12 @@ from .fallback import Fallback, FallbackPolicy
 from .frames import info_of
 from .notices import Notices
 from .options import SessionOptions
+from .outputs import OUTPUT_LIMIT, SERVER_LIMIT, OutputQueue
 from .reconnect import Reconnector
 from .rates import RateController
 from .references import References, encoded
 from .replies import client_outcome, is_encoded_result
 from .window import OPEN, EncoderChange, PauseRequest, Window
-
-_REQUEST_KEY_FRAME = session_pb2.ClientMessage(
-    request_key_frame=session_pb2.RequestKeyFrame()
-).SerializeToString()
 
 #: The raw results that are acknowledged together: a message for every one would cost too much. The
 #: server's window has room for more.
@@ -81,6 +79,8 @@ class SessionMachine:
         self.stats: Optional[Stats] = None
         self.pending: dict[int, Pending] = {}
         self.notices = Notices()
+        self.outputs = OutputQueue(each.name for each in options.open.outputs)
+        self._never_drops = options.open.drop_policy == session_pb2.DROP_POLICY_NEVER_DROP
         self.session_id = ""
         #: The revision in force, as far as it is known.
         self.revision = 0
@@ -113,7 +113,7 @@ class SessionMachine:
         if condition == ANALYSIS:
             return bool(self.notices.analyses) or self.is_over
         if condition == OUTPUT:
-            return bool(self.notices.outputs) or self.is_over
+            return self.outputs.is_ready or self.is_over
         if condition == FINISHED:
             return self.window.is_drained or self.is_over
         return self.is_over
@@ -274,7 +274,8 @@ class SessionMachine:
         if pending.holds_credit:
             pending.holds_credit = False
             self.window.outstanding = max(0, self.window.outstanding - 1)
-            if self.acknowledges and (
+            # Outcomes without pixels need no acknowledgement.
+            if self.acknowledges and not self.options.open.outputs and (
                 self._may_encode or pending.sequence - self._acknowledged >= _RAW_RESULTS
             ):
                 self._acknowledged = self.window.acknowledgement = pending.sequence
@@ -338,9 +339,43 @@ class SessionMachine:
         """Takes and releases all outcomes, now and later, so frames that wait for their
         credits are sent."""
         self._discards = True
+        self._hold_frames()
         for pending in self.delivery.take_all():
             self._return_credit(pending)
             pending.outcome.release()
+
+    # Notices
+
+    def push_output(self, outcome: OutputOutcome) -> None:
+        """Adds the outcome of a frame in a named output.
+
+        Under "never_drop", frames wait while an output has `OUTPUT_LIMIT` of them; outcomes that
+        the frames in flight may still have are kept too.
+        """
+        more = self.window.capacity + SERVER_LIMIT if self._never_drops else 0
+        self.outputs.push(outcome, OUTPUT_LIMIT + more)
+        self._hold_frames()
+
+    def _hold_frames(self) -> None:
+        self.window.is_held = self._never_drops and self.outputs.is_full and not self._discards
+
+    def take(self, condition: int) -> tuple[Any, bool]:
+        """Returns the next event, analysis or outcome of an output, `None` if there is none now;
+        and whether more may follow.
+
+        - `condition`: `EVENT`, `ANALYSIS` or `OUTPUT`.
+        """
+        item: Any
+        if condition == OUTPUT:
+            item = self.outputs.take()
+            if item is not None:
+                self._hold_frames()
+                if self.acknowledges and type(item.outcome) is not Dropped:
+                    self.window.output_acknowledgements[item.output] = item.outcome.sequence
+        else:
+            items = self.notices.events if condition == EVENT else self.notices.analyses
+            item = items.popleft() if items else None
+        return item, not self.is_over
 
     # Changes
 
@@ -383,7 +418,8 @@ class SessionMachine:
         self._drops_frames = pass_through is False
 
     def set_encoder(self, change: session_pb2.SetEncoder) -> None:
-        """Changes the encoder of the results, on this connection and on later ones.
+        """Changes the encoder of the results or of a named output, on this connection and on later
+        ones.
 
         Raises `ResourceExhausted` if too many changes wait to be sent.
         """
@@ -402,9 +438,12 @@ class SessionMachine:
             window.push(EncoderChange(change))
         self.encoders.record(change, is_open)
 
-    def request_key_frame(self) -> None:
-        """Requests a key frame of the results. A new connection begins with one."""
-        self.window.push_urgent(_REQUEST_KEY_FRAME)
+    def request_key_frame(self, output: str = "") -> None:
+        """Requests a key frame of the results, or of a named output. A new connection begins with
+        one."""
+        request = session_pb2.RequestKeyFrame(output=output)
+        message = session_pb2.ClientMessage(request_key_frame=request)
+        self.window.push_urgent(message.SerializeToString())
 
     # The application's encoder
 

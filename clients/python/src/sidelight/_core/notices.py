@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ..events import Analysis, Event, OutputOutcome
+from ..events import Analysis, Event
 from ..outcomes import Latency
 
 #: The events that wait to be taken.
 EVENT_LIMIT = 256
 #: The results of analyses that wait to be taken.
 ANALYSIS_LIMIT = 64
-#: The outcomes of named outputs that wait to be taken.
-OUTPUT_LIMIT = 64
 #: The frames whose times are kept.
 LATENCY_WINDOW = 256
 
@@ -24,7 +22,6 @@ class Notices:
     def __init__(self) -> None:
         self.events: deque[Event] = deque(maxlen=EVENT_LIMIT)
         self.analyses: deque[Analysis] = deque(maxlen=ANALYSIS_LIMIT)
-        self.outputs: deque[OutputOutcome] = deque(maxlen=OUTPUT_LIMIT)
         #: The number of results of analyses that were lost because they were not taken in time.
         self.dropped_analyses = 0
         #: The callbacks of every event: objects with a method `resolve(event)`.
@@ -43,10 +40,6 @@ class Notices:
         self.dropped_analyses += len(self.analyses) == ANALYSIS_LIMIT
         self.analyses.append(analysis)
         self.calls.extend((callback, analysis) for callback in self.callbacks)
-
-    def push_output(self, outcome: OutputOutcome) -> None:
-        """Adds the outcome of a frame in a named output."""
-        self.outputs.append(outcome)
 
     def push_times(self, round_trip: float, server_us: int) -> None:
         """Adds the seconds of a round trip, and the microseconds that the server spent."""

@@ -14,6 +14,7 @@ from ..v1 import session_pb2
 from .face import SessionBase
 from .fallback import POLICIES, FallbackPolicy
 from .options import SessionOptions, select_message
+from .outputs import OUTPUT_LIMIT
 
 #: The name of the handling of frames that are not filtered in time.
 DropPolicy = Literal["newest_wins", "keep_oldest", "never_drop"]
@@ -24,8 +25,9 @@ _DROP_POLICIES = {
 }
 #: The list that permits no filter: on the wire an empty one permits all. No filter has this name.
 _NO_FILTER = "-"
-#: The results that may be unacknowledged; the server's window of bytes of encoded video is smaller.
-_OUTPUT_WINDOW = 64
+#: The results that may be unacknowledged, also of a named output; the server's window of bytes of
+#: encoded video is smaller.
+_OUTPUT_WINDOW = OUTPUT_LIMIT
 #: The size of a slot in bytes: 1080p BGRA fits.
 SLOT_BYTES = 8 << 20
 
@@ -129,13 +131,14 @@ class ServerBase(Generic[SessionType]):
             message.max_fps = finite("max_fps", max_fps, 0.01, 1000)
         if output is not None:
             message.output.CopyFrom(output.message())
+        # Without a format the results of encoded frames are encoded.
+        may_encode = output is None or output.format is None or output.is_encoded
+        may_encode = may_encode and not analysis_only and not outputs
         for index, each in enumerate(outputs):
             if not isinstance(each, NamedOutput):
                 raise invalid(f"outputs[{index}]", each, "a NamedOutput")
             message.outputs.append(each.message(f"outputs[{index}]"))
-        # Without a format the results of encoded frames are encoded.
-        may_encode = output is None or output.format is None or output.is_encoded
-        may_encode = may_encode and not analysis_only and not message.outputs
+            may_encode = may_encode or (each.output is not None and each.output.is_encoded)
         if may_encode and drop_policy != "never_drop":
             message.output_window = _OUTPUT_WINDOW
         if mailbox_depth is not None:

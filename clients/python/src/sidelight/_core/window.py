@@ -41,6 +41,8 @@ class Acknowledgement(NamedTuple):
     """The number up to which results have been taken."""
 
     sequence: int
+    #: The name of the output; empty for the session's results.
+    output: str = ""
 
 
 class EncoderChange(NamedTuple):
@@ -86,6 +88,10 @@ class Window:
         self._controls = 0
         #: The newest result to acknowledge; `None` if none is due.
         self.acknowledgement: Optional[int] = None
+        #: The newest result to acknowledge of named outputs.
+        self.output_acknowledgements: dict[str, int] = {}
+        #: Whether frames wait until outcomes of named outputs are taken.
+        self.is_held = False
         #: The frames that wait, which are in the queue: one, or several of encoded video.
         self.waiting: deque[Any] = deque()
         self.link = NONE
@@ -193,6 +199,7 @@ class Window:
         self.link = NONE
         self._urgent.clear()
         self.acknowledgement = None
+        self.output_acknowledgements.clear()
         keeps = not self.newest_wins and not self._is_abandoned
         waiting, queue = list(self.waiting), self._queue
         # Messages that repeat changes are made again for the next connection.
@@ -216,18 +223,22 @@ class Window:
         """Whether `next()` returns a message, or `is_over` is true."""
         if self.link in (NONE, OPENING):
             return self.link == NONE
-        if self._urgent or self.acknowledgement is not None:
+        if self._urgent or self.acknowledgement is not None or self.output_acknowledgements:
             return True
         if self.link == DRAINING:
             return False
         if not self._queue:
             return self.is_finished
-        return not self._is_frame(self._queue[0]) or self.outstanding < self.capacity
+        return not self._is_frame(self._queue[0]) or self._may_send
 
     @property
     def is_over(self) -> bool:
         """Whether the last message was sent on this connection."""
         return self.link == NONE or (self.link == OPEN and self.is_drained and not self._urgent)
+
+    @property
+    def _may_send(self) -> bool:
+        return self.outstanding < self.capacity and not self.is_held
 
     def _is_frame(self, element: Any) -> bool:
         return bool(self.waiting) and element is self.waiting[0]
@@ -239,6 +250,9 @@ class Window:
         if self.acknowledgement is not None:
             acknowledgement, self.acknowledgement = Acknowledgement(self.acknowledgement), None
             return acknowledgement
+        if self.output_acknowledgements:
+            output, sequence = self.output_acknowledgements.popitem()
+            return Acknowledgement(sequence, output)
         if self._urgent:
             return RawMessage(self._urgent.popleft())
         queue = self._queue
@@ -246,7 +260,7 @@ class Window:
             return None
         head = queue[0]
         if self._is_frame(head):
-            if self.outstanding >= self.capacity:
+            if not self._may_send:
                 return None
             self.outstanding += 1
             self.waiting.popleft()

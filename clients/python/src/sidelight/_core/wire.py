@@ -55,11 +55,13 @@ def encode_slot_frame(
     return b"".join((b"\x0a", varint(len(frame)), frame))
 
 
-def encode_ack(sequence: int, held: tuple[int, ...]) -> bytes:
-    """Returns a message that acknowledges pictures."""
+def encode_ack(sequence: int, held: tuple[int, ...], output: str = "") -> bytes:
+    """Returns a message that acknowledges pictures, of a named output or of the session."""
     body = b"\x08" + varint(sequence)
     if held:
         body += length_delimited(2, b"".join(map(varint, held)))
+    if output:
+        body += length_delimited(3, output.encode())
     return b"\x12" + varint(len(body)) + body
 
 
