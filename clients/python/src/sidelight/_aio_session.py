@@ -303,7 +303,7 @@ class Session(SessionBase[Change]):
         """Sends a frame and returns its outcome.
 
         - `timeout`: The seconds after which `DeadlineExceeded` is raised; the frame's outcome is
-          then discarded. `None`: no limit.
+          then discarded, and a key frame requested if it is encoded video. `None`: no limit.
         """
         left = await self._ensure_open(timeout)
         waiter = Waiter()

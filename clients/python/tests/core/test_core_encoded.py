@@ -31,6 +31,8 @@ def vp8(data, **options):
 def opened(capacity=2, **options):
     session = Unconnected(fallback="drop", **options)
     session.open(capacity)
+    # As with a server without acknowledgements, so tests see other messages only.
+    session.machine.acknowledges = False
     return session
 
 
