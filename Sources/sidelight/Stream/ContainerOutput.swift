@@ -129,6 +129,8 @@ final class ContainerOutput: VideoOutput, @unchecked Sendable {  // one task wri
       }
       return NUTPacket(bytes: bytes, time: time)
     case .jpeg(let bytes, _): return NUTPacket(bytes: bytes, time: time)
+    // Only sessions with named outputs have such results.
+    case .omitted: return NUTPacket(bytes: [], time: time)
     }
   }
 }
