@@ -72,7 +72,7 @@ class Unconnected:
             frames_in_flight=capacity,
             revision=1,
             resume_token=token,
-            output_window=opening[0].open.output_window,
+            output_window=opening[0].open.output_window if opening[0].open.outputs else 0,
             limits=session_pb2.Limits(max_outputs=4),
         )
         if ring is not None:
