@@ -271,14 +271,13 @@ package struct ReferenceInterpreter {
   ) -> ReferencePicture {
     let width = picture.geometry.size.width
     var result = picture
+    let pixels = operation.pixels(of: picture.geometry.size, self.time) { x, y in
+      let pixel = picture.pixels[y * width + x]
+      let factor = picture.hasAlpha ? pixel.w : 1
+      return [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
+    }
     for index in result.pixels.indices {
-      let pixel = operation.pixel(
-        x: index % width, y: index / width, of: picture.geometry.size, self.time
-      ) { x, y in
-        let pixel = picture.pixels[y * width + x]
-        let factor = picture.hasAlpha ? pixel.w : 1
-        return [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
-      }
+      let pixel = pixels(index % width, index / width)
       let factor = picture.hasAlpha ? (pixel.w > 0 ? 1 / pixel.w : 0) : 1
       result.pixels[index] = [pixel.x * factor, pixel.y * factor, pixel.z * factor, pixel.w]
     }

@@ -50,6 +50,19 @@ package protocol DefinedOperation: NeighborhoodOperation {
   func pixel(
     x: Int, y: Int, of size: FrameSize, _ time: FrameTime, _ pixel: (Int, Int) -> SIMD4<Double>
   ) -> SIMD4<Double>
+  /// Returns all pixels of the result, as a function of column and row. What they share is computed
+  /// once.
+  func pixels(
+    of size: FrameSize, _ time: FrameTime, _ pixel: @escaping (Int, Int) -> SIMD4<Double>
+  ) -> (Int, Int) -> SIMD4<Double>
+}
+
+extension DefinedOperation {
+  package func pixels(
+    of size: FrameSize, _ time: FrameTime, _ pixel: @escaping (Int, Int) -> SIMD4<Double>
+  ) -> (Int, Int) -> SIMD4<Double> {
+    { x, y in self.pixel(x: x, y: y, of: size, time, pixel) }
+  }
 }
 
 /// A pass of a neighbourhood operation.

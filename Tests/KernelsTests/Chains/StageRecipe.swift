@@ -14,6 +14,8 @@ struct StageRecipe {
   /// Whether a rounding error of the input can change the result by many levels. Such a stage comes
   /// first in its chain, where its input is exact.
   var isDiscontinuous = false
+  /// Whether the filter is compared on opaque pictures only.
+  var isForOpaque = false
   /// The factor by which the filter may magnify an error of its input.
   var gain = 1.0
 
@@ -47,7 +49,8 @@ struct StageRecipe {
       ranges: ["saturation": 0 ... 1.4, "brightness": -0.2 ... 0.2, "contrast": 0.5 ... 1.3],
       gain: 1.8),
     "colorCube": StageRecipe(gain: 1.5),
-    "colorThresholdOtsu": StageRecipe(isDiscontinuous: true),
+    // The rounding of pixels of little alpha may move them, or the threshold, by a bin.
+    "colorThresholdOtsu": StageRecipe(isDiscontinuous: true, isForOpaque: true),
     "colorMatrix": StageRecipe(
       vectors: [
         "rVector": { Self.row(&$0, 0) }, "gVector": { Self.row(&$0, 1) },

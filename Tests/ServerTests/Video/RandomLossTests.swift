@@ -82,7 +82,6 @@ struct RandomLossTests {
     _ sender: Sender, _ isLost: [Bool], to stub: Stub, _ clock: ManualClock
   ) async throws -> Session {
     let session = Mutex(Session())
-    let start = clock.now
     let (outcomes, outcome) = AsyncStream<Void>.makeStream()
     try await stub.process(options: largeMessages) { writer in
       var outcomes = outcomes.makeAsyncIterator()
@@ -102,8 +101,8 @@ struct RandomLossTests {
       for try await message in response.messages {
         session.withLock { session in
           session.answers.append(message)
-          if case .keyFrameNeeded? = message.kind {
-            session.requests.append(Int((clock.now - start) / .milliseconds(1)))
+          if case .keyFrameNeeded(let needed)? = message.kind {
+            session.requests.append(33 * Int(needed.sequence))
             session.isKeyFrameNeeded = true
           }
         }
