@@ -14,7 +14,7 @@ from pathlib import Path
 import grpc
 import numpy
 
-from sidelight_testing.contract import image, service, session
+from sidelight_testing.contract import image, pipeline as pipelines, service, session
 from sidelight_testing.process import cpu_seconds, resident_bytes
 from sidelight_testing.server import Server, connect
 from sidelight_testing.session import Session
@@ -140,7 +140,7 @@ def stream(server: Server, codec: str, clip: Clip, pipeline: str) -> Served:
 
 
 def _open(channel: grpc.Channel, codec: str, clip: Clip, pipeline: str) -> Session:
-    output = session.OutputSpec(format=CODECS[codec])
+    output = pipelines.OutputSpec(format=CODECS[codec])
     output.encoder.bit_rate = BIT_RATES[clip.size]
     return Session(
         service.FrameFilterStub(channel), 600, pipeline_text=pipeline, output=output,
@@ -387,7 +387,7 @@ def _live(server: Server, clip: Clip, result: Overload) -> None:
     with connect(server.addresses["tcp"]) as channel, Session(
         service.FrameFilterStub(channel), 600, pipeline_text=PIPELINE, budget_us=150_000,
         drop_policy=session.DROP_POLICY_NEWEST_WINS,
-        output=session.OutputSpec(format=CODECS["h264"]),
+        output=pipelines.OutputSpec(format=CODECS["h264"]),
     ) as call:
         def send() -> None:
             start = time.monotonic()
