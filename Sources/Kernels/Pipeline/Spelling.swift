@@ -2,9 +2,7 @@
 /// misses.
 package enum Spelling {
   /// The filters that have another name here than in Core Image, with the same parameters.
-  private static let renamedFilters = [
-    "CIComicEffect": "cartoon", "CIEdgeWork": "sketch", "CIMedianFilter": "median",
-  ]
+  private static let renamedFilters = ["CIMedianFilter": "median"]
 
   /// `CISepiaTone` becomes `sepiaTone`; other names do not change.
   package static func canonicalFilter(_ name: String) -> String {
