@@ -60,7 +60,8 @@ struct RandomLossTests {
     #expect(session.answers.drops.allSatisfy { $0.reason == .notDecodable })
     // Frames are 33 ms apart.
     for (earlier, later) in zip(session.requests, session.requests.dropFirst()) {
-      #expect(later - earlier >= 500, "requests at \(earlier) and \(later) ms")
+      // A frame that the reader refuses may have its outcome before its request.
+      #expect(later - earlier >= 500 - 33, "requests at \(earlier) and \(later) ms")
     }
     // The key frame that answers a request is shown unless it is lost, and so is all up to the next
     // loss.
