@@ -58,11 +58,9 @@ struct RandomLossTests {
     #expect(
       shown + session.answers.drops.reduce(0) { $0 + Int($1.count) } == isLost.count { !$0 })
     #expect(session.answers.drops.allSatisfy { $0.reason == .notDecodable })
-    // Frames are 33 ms apart.
-    for (earlier, later) in zip(session.requests, session.requests.dropFirst()) {
-      // A frame that the reader refuses may have its outcome before its request.
-      #expect(later - earlier >= 500 - 33, "requests at \(earlier) and \(later) ms")
-    }
+    // Frames are 33 ms apart. A frame that the reader refuses may have its outcome some frames before
+    // its request, so only the number of requests is known.
+    #expect(session.requests <= 33 * isLost.count / 500 + 1)
     // The key frame that answers a request is shown unless it is lost, and so is all up to the next
     // loss.
     for index in sender.keyFrames where !isLost[index] {
@@ -74,8 +72,8 @@ struct RandomLossTests {
 
   private struct Session: Sendable {
     var answers: [Sidelight_V1_ServerMessage] = []
-    /// The times of requests for key frames, in milliseconds.
-    var requests: [Int] = []
+    /// The number of requests for key frames.
+    var requests = 0
     var isKeyFrameNeeded = false
   }
 
@@ -102,8 +100,8 @@ struct RandomLossTests {
       for try await message in response.messages {
         session.withLock { session in
           session.answers.append(message)
-          if case .keyFrameNeeded(let needed)? = message.kind {
-            session.requests.append(33 * Int(needed.sequence))
+          if case .keyFrameNeeded? = message.kind {
+            session.requests += 1
             session.isKeyFrameNeeded = true
           }
         }
