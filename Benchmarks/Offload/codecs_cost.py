@@ -84,12 +84,20 @@ def _run(codecs: Path, *arguments: object) -> float:
 
 
 def filter_alone(wire: Path, size: tuple[int, int]) -> float:
-    """The time of the pipeline on raw frames without a server, in milliseconds."""
+    """The processor time of the pipeline on a raw frame without a server, in milliseconds."""
+    before = _children_seconds()
     done = subprocess.run(
         [wire, "kernel", "--format", "i420", "--size", "x".join(map(str, size)), "--work", "look",
-         "--warm-up", "0.5", "--seconds", "3"],
+         "--warm-up", "0", "--seconds", "3"],
         check=True, capture_output=True, text=True)
-    return json.loads(done.stdout.splitlines()[-1])["work_us"] / 1e3
+    frames = json.loads(done.stdout.splitlines()[-1])["frames"]
+    return (_children_seconds() - before) * 1e3 / frames
+
+
+def _children_seconds() -> float:
+    """The processor time of ended child processes in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 @dataclass
@@ -191,17 +199,14 @@ def transcoding_loss(codecs: Path, codec: str, clip: Clip, units: list[bytes]) -
 
 def processor_time(command: list[object]) -> float:
     """The processor time of a command in milliseconds."""
-    def spent() -> float:
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-    before = spent()
+    before = _children_seconds()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return (spent() - before) * 1e3
+    return (_children_seconds() - before) * 1e3
 
 
 def peers(clip: Clip) -> list[tuple[str, float]]:
     """The processor time of GStreamer and ffmpeg for a frame of H.264 in milliseconds: of a whole
-    clip less that of its first fifth, which holds their start."""
+    clip, without its first fifth, which holds their start."""
     units = clip.units
     part = len(units) // 5
     streams = []

@@ -71,7 +71,7 @@ def test_the_camera_is_encoded_and_needs_far_fewer_bytes_than_jpeg(page):
     page.wait_for_picture("c.red[0] < 60 && c.red[1] > 200 && c.gray[0] < 90")
     assert value(page, "key-frames-sent") >= 1
     assert value(page, "key-frames-received") >= 1
-    # The figures are those of two seconds, and the camera has come after the portrait.
+    # The figures are of two seconds, and the camera has come after the portrait.
     page.until(f"""() => ({VALUE})("sent-rate") > 0""")
     encoded = {each: bytes_per_frame(each) for each in ("sent", "received")}
 

@@ -3,7 +3,7 @@ import SidelightWire
 /// The requested changes of the encoders' settings: those that the server has accepted, which a new
 /// connection begins with, and those that it has not answered.
 struct EncoderChangeLog: Sendable {
-  /// The numbers of these changes begin here; those of the pipeline are smaller.
+  /// The numbers of these changes begin here; changes of the pipeline have smaller ones.
   private static let firstRequest: UInt64 = 1 << 63
 
   private var accepted: [String: Sidelight_V1_SetEncoder] = [:]

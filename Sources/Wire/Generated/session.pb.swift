@@ -1171,7 +1171,7 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
 ///
 /// The picture equals the result of a session with this pipeline and `output` to which the session's
 /// result is sent. During an operator's override an output shows the operator's pipeline without its
-/// own. `disposition`, `revision` and `failure` are those of the frame in the session.
+/// own. `disposition`, `revision` and `failure` describe the frame in the session.
 package nonisolated struct Sidelight_V1_Output: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1181,7 +1181,7 @@ package nonisolated struct Sidelight_V1_Output: Sendable {
   /// Required.
   package var name: String = String()
 
-  /// The format and size. Default: those of the input.
+  /// The format and size. Default: as the input.
   package var output: Sidelight_V1_OutputSpec {
     get {_output ?? Sidelight_V1_OutputSpec()}
     set {_output = newValue}

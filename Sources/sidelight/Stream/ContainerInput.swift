@@ -127,7 +127,7 @@ final class ContainerInput: VideoInput, @unchecked Sendable {  // one task reads
   ) async throws {
     let encodedFormat = isEncoded ? properties.encodedFormat : nil
     var arguments = ["-nostdin", "-hide_banner", "-loglevel", "error"]
-    // A file's own times, which are those of its audio; a live source begins with 0.
+    // A file's own times, which its audio has too; a live source begins with 0.
     if source.kind == .file { arguments.append("-copyts") }
     if let duration { arguments += ["-t", "\(duration / .seconds(1))"] }
     arguments += source.arguments + ["-map", "0:V:0"]

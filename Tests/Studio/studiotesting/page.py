@@ -18,7 +18,7 @@ KEY_CODES = {
 
 
 class StudioPage:
-    """The page, opened at a URL. `before` is a script that runs before those of the page."""
+    """The page, opened at a URL. `before` is a script that runs before the page's own."""
 
     def __init__(
         self, browser: DevTools, url: str, width: int = WIDTH, height: int = HEIGHT,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..v1 import session_pb2
 
-#: The numbers of these changes begin here; those of the pipeline are smaller.
+#: The numbers of these changes begin here; changes of the pipeline have smaller ones.
 _FIRST_REQUEST = 1 << 63
 
 
