@@ -3,9 +3,10 @@
 import os
 import subprocess
 
+import grpc
 import pytest
 
-from sidelight_testing.contract import REPOSITORY
+from sidelight_testing.contract import REPOSITORY, frame_filter, service
 from sidelight_testing.debian import require_packages
 
 # A first build takes about a minute; later ones compile only files that changed.
@@ -46,3 +47,12 @@ def go_programs():
     folder = REPOSITORY / ".build/go"
     build(REPOSITORY / "Examples/go/build", folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def codecs(server):
+    """Skips the test if the server was built without the codecs."""
+    with grpc.insecure_channel(server.addresses["tcp"]) as channel:
+        info = service.FrameFilterStub(channel).GetServerInfo(frame_filter.GetServerInfoRequest())
+    if not any(each.encodes for each in info.codecs):
+        pytest.skip("the server was built without the codecs")

@@ -7,7 +7,7 @@ import pytest
 
 from sidelight_testing import images
 from sidelight_testing.certificates import Authority
-from sidelight_testing.programs import Program
+from sidelight_testing.go_call import INVERT, TOLERANCE, Call, encode, luma
 from sidelight_testing.server import Server
 
 WIDTH, HEIGHT, FRAMES = 38, 22, 20
@@ -126,33 +126,43 @@ def test_cpp_names_a_file_that_cannot_be_read(cpp_programs, variables, tmp_path)
     assert f"{ROOTS} is {tmp_path}/none.pem; it must be" in finished.stderr.decode()
 
 
-def test_go_filters_a_track_over_tls(go_programs, secure, address, is_mutual, variables):
+@pytest.mark.usefixtures("codecs")
+def test_go_filters_a_track_over_tls(
+    go_programs, secure, address, is_mutual, variables, tmp_path
+):
     variables(secure.known if is_mutual else secure.trusting)
-    invert = "colorInvert @region(0, 0.25h, 1w, 0.75h)"
-    with Program(go_programs / "call", address, invert, "15") as program:
-        number, after = map(int, program.wait_for(r"shown (\d+) \d+ (\d+)").groups())
-        program.send("end")
-        assert program.finish() == 0, program.tail()
-    outcomes = [line.split() for line in program.lines if line.startswith("outcome ")]
-    assert [words[3] for words in outcomes if words[2] == str(number)] == ["FILTERED"]
-    luma = 40 + (7 * number) % 160
-    assert abs(after - (251 - luma)) <= 4
+    with Call(go_programs, tmp_path, address) as call:
+        for _ in range(3):
+            call.wait_for("shown .*")
+        call.send("end")
+        assert call.finish() == 0, call.tail()
+    (returned, _), indices = call.outcomes(), call.indices()
+    for number, _, after in call.pictures():
+        assert returned[number][0] == "FILTERED"
+        assert abs(after - (251 - luma(indices[number]))) <= TOLERANCE
 
 
-def test_go_refuses_other_certificates(go_programs, secure, address, is_mutual, variables):
-    command = [go_programs / "call", address, "grayscale", "15"]
+def go_call(programs, folder, address):
+    """A call that ends before it needs its video."""
+    (folder / "in.ivf").write_bytes(encode("VP8"))
+    return run(programs / "call", address, INVERT, folder / "in.ivf", folder / "out.ivf")
+
+
+def test_go_refuses_other_certificates(
+    go_programs, secure, address, is_mutual, variables, tmp_path
+):
     for values in (secure.distrusting, *([secure.trusting, secure.unknown] * is_mutual)):
         variables(values)
-        finished = run(*command)
+        finished = go_call(go_programs, tmp_path, address)
         assert finished.returncode == 1
         assert b"Unavailable" in finished.stderr, finished.stderr
         if values is secure.distrusting:
             assert b"certificate signed by unknown authority" in finished.stderr
 
 
-def test_go_refuses_a_certificate_for_another_host(go_programs, secure, variables):
+def test_go_refuses_a_certificate_for_another_host(go_programs, secure, variables, tmp_path):
     variables(secure.trusting)
     with secure.server("server.example") as server:
-        finished = run(go_programs / "call", server.addresses["tcp"], "grayscale", "15")
+        finished = go_call(go_programs, tmp_path, server.addresses["tcp"])
     assert finished.returncode == 1
     assert b"certificate" in finished.stderr and b"127.0.0.1" in finished.stderr, finished.stderr

@@ -13,7 +13,7 @@ from sidelight_testing.contract import REPOSITORY
 MEDIA = REPOSITORY / "Examples/media"
 # Shown with their error message.
 INVALID = {
-    "vignette, sepiaTome", r"vignette,\n  sepiaTome(intensity: 1)",
+    r"vignette,\n  sepiaTome(intensity: 1)",
     'kernel(source: "mix(color.rgb, vec3(lumma(color)), 0.5)")',
 }
 CUBE = "LUT_3D_SIZE 2\n" + "".join(
