@@ -1,18 +1,23 @@
-"""Three servers behind HAProxy: one drains, one is killed, and every session goes on with what it
+"""Three servers behind HAProxy and behind Envoy: one drains, one is killed, and every session goes on with what it
 had selected, every frame has an outcome or is on its client's list of those that were lost."""
 
 import base64
 import contextlib
 import os
 import re
+import shutil
+import signal
 import subprocess
+from pathlib import Path
 
 import grpc
 import hpack
 import pytest
 from hyperframe import frame as frames
 
+from sidelight_testing import envoy
 from sidelight_testing.contract import frame_filter, service
+from sidelight_testing.envoy import Envoy
 from sidelight_testing.haproxy import CONFIGURATION, HAProxy
 from sidelight_testing.process import WAIT_SECONDS, wait_until
 from sidelight_testing.prometheus import needs
@@ -33,21 +38,24 @@ def keys(tmp_path):
     return path
 
 
-@pytest.fixture
-def fleet(keys):
+@pytest.fixture(params=[HAProxy, Envoy], ids=["HAProxy", "Envoy"])
+def fleet(request, keys):
+    program = shutil.which("haproxy") if request.param is HAProxy else envoy.PROGRAM
+    if program is None or not Path(program).is_file():
+        pytest.skip("this proxy is not installed")
     with contextlib.ExitStack() as stack:
         # Behind a proxy all clients are one address.
         servers = [stack.enter_context(Server("--resume-keys-file", keys)) for _ in range(SERVERS)]
-        haproxy = stack.enter_context(HAProxy([each.addresses["tcp"] for each in servers]))
-        wait_until(lambda: set(states(haproxy).values()) == {"UP"})
-        yield haproxy, servers
+        proxy = stack.enter_context(request.param([each.addresses["tcp"] for each in servers]))
+        wait_until(lambda: list(states(proxy).values()) == ["UP"] * SERVERS)
+        yield proxy, servers
 
 
-def states(haproxy: HAProxy) -> dict[str, str]:
-    """Empty until HAProxy answers."""
-    assert haproxy.process.poll() is None, haproxy.log
+def states(proxy: HAProxy | Envoy) -> dict[str, str]:
+    """Empty until the proxy answers."""
+    assert proxy.process.poll() is None, proxy.log
     try:
-        return haproxy.states()
+        return proxy.states()
     except (FileNotFoundError, ConnectionRefusedError):
         return {}
 
@@ -62,18 +70,18 @@ def sessions(server: Server) -> int:
     return load(server).sessions
 
 
-@needs("haproxy")
 def test_sessions_survive_a_drain_and_a_killed_server(fleet):
-    haproxy, (drained, killed, left) = fleet
+    proxy, (drained, killed, left) = fleet
     with contextlib.ExitStack() as stack:
         options = [("grpc.use_local_subchannel_pool", 1)]
         clients = []
         for _ in range(CLIENTS):
-            channel = stack.enter_context(grpc.insecure_channel(haproxy.address, options))
-            clients.append(stack.enter_context(ResumingClient(channel, RATE)))
-        for client in clients:
+            channel = stack.enter_context(grpc.insecure_channel(proxy.address, options))
+            # Envoy counts a session once its server has been connected.
+            client = stack.enter_context(ResumingClient(channel, RATE))
             client.wait_until(lambda client: client.filtered > 0, WAIT_SECONDS)
             client.select_inversion()
+            clients.append(client)
         for client in clients:
             client.wait_until(lambda client: client.is_selected, WAIT_SECONDS)
         # The fewest sessions first: every server has its share.
@@ -92,7 +100,7 @@ def test_sessions_survive_a_drain_and_a_killed_server(fleet):
         killed.process.kill()
         go_on(clients, [left])
         assert sum(len(client.resumptions) for client in clients) == moved + victims
-        wait_until(lambda: list(states(haproxy).values()) == ["DOWN", "DOWN", "UP"])
+        wait_until(lambda: list(states(proxy).values()) == ["DOWN", "DOWN", "UP"])
     for client in clients:
         client.verify()
         for resumption in client.resumptions:
@@ -104,6 +112,26 @@ def test_sessions_survive_a_drain_and_a_killed_server(fleet):
         assert client.resumptions or all(each < first for each in without_server)
 
 
+def test_the_sessions_of_a_frozen_server_resume_elsewhere(fleet):
+    proxy, (frozen, *others) = fleet
+    with contextlib.ExitStack() as stack:
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        clients = []
+        for _ in range(SERVERS):
+            channel = stack.enter_context(grpc.insecure_channel(proxy.address, options))
+            clients.append(stack.enter_context(ResumingClient(channel, RATE)))
+            clients[-1].wait_until(lambda client: client.filtered > 0, WAIT_SECONDS)
+        assert sessions(frozen) == 1
+        frozen.process.send_signal(signal.SIGSTOP)
+        try:
+            go_on(clients, others)
+        finally:
+            frozen.process.send_signal(signal.SIGCONT)
+    for client in clients:
+        client.verify()
+    assert sum(len(client.resumptions) for client in clients) == 1
+
+
 def go_on(clients: list[ResumingClient], servers: list[Server]) -> None:
     """Waits until every session is open at one of these servers, and receives frames again."""
     wait_until(lambda: sum(map(sessions, servers)) == len(clients))
@@ -112,16 +140,16 @@ def go_on(clients: list[ResumingClient], servers: list[Server]) -> None:
         client.wait_until(lambda client, before=before: client.filtered > before + 5, WAIT_SECONDS)
 
 
-@needs("haproxy", "ffmpeg")
+@needs("ffmpeg")
 def test_the_swift_client_survives_them_too(fleet, tmp_path):
-    haproxy, servers = fleet
+    proxy, servers = fleet
     seconds = 6
     source = f"testsrc2=size=320x180:rate={RATE}:duration={seconds}"
     video, result = tmp_path / "sent.y4m", tmp_path / "result.y4m"
     subprocess.run(
         ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", source, video], check=True, timeout=60
     )
-    command = [binary(), "stream", video, result, "--server", haproxy.address]
+    command = [binary(), "stream", video, result, "--server", proxy.address]
     stream = subprocess.Popen(
         [*command, "--realtime", "--reconnect", "--pipeline", "colorInvert"],
         stderr=subprocess.PIPE,

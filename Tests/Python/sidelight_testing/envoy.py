@@ -1,0 +1,83 @@
+"""Envoy in front of servers, with the file in deploy/."""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Self
+
+import yaml
+
+from .contract import REPOSITORY
+
+CONFIGURATION = REPOSITORY / "deploy/envoy/envoy.yaml"
+# Where dev/python installs the wheel of Envoy.
+PROGRAM = REPOSITORY / ".venv/envoy/envoy/_bin/envoy"
+START_SECONDS = 60
+
+
+class Envoy:
+    """An Envoy process. Ended by its process id at the end of the block.
+
+    Listeners have ports that the system chooses, and the cluster has these servers.
+    """
+
+    def __init__(self, addresses: list[str]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="sidelight-envoy-")
+        folder = Path(self._folder.name)
+        document = yaml.safe_load(CONFIGURATION.read_text())
+        resources = document["static_resources"]
+        for socket in (document["admin"], resources["listeners"][0]):
+            socket["address"]["socket_address"] = {"address": "127.0.0.1", "port_value": 0}
+        endpoints = [address.rpartition(":") for address in addresses]
+        resources["clusters"][0]["load_assignment"]["endpoints"][0]["lb_endpoints"] = [
+            {"endpoint": {"address": {"socket_address": {"address": host, "port_value": int(port)}}}}
+            for host, _, port in endpoints
+        ]
+        self._configuration = folder / "envoy.yaml"
+        self._configuration.write_text(yaml.safe_dump(document))
+        self._admin = folder / "admin"
+        self._log = open(folder / "log", "w+b")
+
+    def __enter__(self) -> Self:
+        self.process = subprocess.Popen(
+            [PROGRAM, "--config-path", self._configuration, "--admin-address-path", self._admin,
+             "--use-dynamic-base-id", "--concurrency", "1"],
+            stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while not (self._admin.is_file() and self._admin.read_text()):
+            assert self.process.poll() is None and time.monotonic() < deadline, self.log
+            time.sleep(0.02)
+        [listener] = self._ask("listeners?format=json")["listener_statuses"]
+        socket = listener["local_address"]["socket_address"]
+        self.address = f"{socket['address']}:{socket['port_value']}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self._log.close()
+        self._folder.cleanup()
+
+    @property
+    def log(self) -> str:
+        """The proxy's log."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def states(self) -> dict[str, str]:
+        """The state of the servers as Envoy sees it, in order: `UP` or `DOWN`."""
+        [cluster] = self._ask("clusters?format=json")["cluster_statuses"]
+        return {
+            str(host["address"]["socket_address"]["port_value"]):
+            "DOWN" if host["health_status"].get("failed_active_health_check") else "UP"
+            for host in cluster.get("host_statuses", [])
+        }
+
+    def _ask(self, path: str) -> dict:
+        with urllib.request.urlopen(f"http://{self._admin.read_text()}/{path}", timeout=60) as got:
+            return json.load(got)
