@@ -37,6 +37,11 @@ public struct SessionOptions: Sendable, Hashable {
   ///   the outcome acknowledges its picture. `nil` leaves the limit to the transport's flow
   ///   control.
   public var outputWindow: Int?
+  /// - `framesInFlight` (count, optional, range: 1-64): the frames on their way to ask the server
+  ///   for; on a long link the frame rate times the round trip and 100 ms. The server may grant
+  ///   fewer. `nil` asks for 16 if ``output`` is encoded, else leaves it to the server. Has no
+  ///   effect under `DropPolicy.neverDrop`.
+  public var framesInFlight: Int?
   /// - `failurePolicy` (default: pass through): the handling of frames whose stage failed.
   public var failurePolicy: FailurePolicy
   /// - `allowDegraded` (default: false): whether the server may use cheaper variants of the
@@ -71,7 +76,8 @@ public struct SessionOptions: Sendable, Hashable {
     pipeline: Pipeline = [], dropPolicy: DropPolicy = .newestWins, label: String = "",
     participant: String = "", allowedFilters: [String]? = nil, mailboxDepth: Int? = nil,
     budget: Duration? = nil, maxFPS: Double? = nil,
-    outputWindow: Int? = nil, failurePolicy: FailurePolicy = .passThrough,
+    outputWindow: Int? = nil, framesInFlight: Int? = nil,
+    failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
     output: OutputOptions = OutputOptions(), outputs: [NamedOutput] = [],
     statsInterval: Duration? = nil,
@@ -87,6 +93,7 @@ public struct SessionOptions: Sendable, Hashable {
     self.budget = budget
     self.maxFPS = maxFPS
     self.outputWindow = outputWindow
+    self.framesInFlight = framesInFlight
     self.failurePolicy = failurePolicy
     self.allowDegraded = allowDegraded
     self.analysisOnly = analysisOnly
@@ -157,6 +164,12 @@ public struct OutputOptions: Sendable, Hashable {
   ///   are encoded again too.
   public var encoder: EncoderOptions?
 
+  /// Whether the results are encoded video.
+  var isEncoded: Bool {
+    guard case .encoded? = self.format else { return false }
+    return true
+  }
+
   /// Creates options; the defaults keep the format and size of the input.
   public init(
     format: Format? = nil, width: Int? = nil, height: Int? = nil, fit: PictureFit = .fit,
@@ -226,6 +239,8 @@ extension Sidelight_V1_Open {
     self.budgetUs = options.budget?.wireMicroseconds ?? 0
     self.maxFps = options.maxFPS ?? 0
     self.outputWindow = UInt32(clamping: options.outputWindow ?? 0)
+    self.framesInFlight = UInt32(
+      clamping: options.framesInFlight ?? (options.output.isEncoded ? 16 : 0))
     self.failurePolicy = Sidelight_V1_FailurePolicy(options.failurePolicy)
     self.allowDegraded = options.allowDegraded
     self.analysisOnly = options.analysisOnly

@@ -41,8 +41,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   ///   disables the limit.
   public var maxLoad: Double? = 2
   /// - `framesInFlight` (count, default: 4, range: ``framesInFlightRange``): the maximum number of
-  ///   a session's frames without an outcome. The default is one on the wire in either direction,
-  ///   one in the worker and one in the mailbox.
+  ///   a session's frames without an outcome, unless its client asks for another one. The default
+  ///   is one on the wire in either direction, one in the worker and one in the mailbox.
   public var framesInFlight = 4
   /// The range of ``framesInFlight``: 1 to 64.
   public static let framesInFlightRange = 1 ... 64

@@ -10,6 +10,9 @@ struct SessionOptions: Sendable {
   /// The message, without pipeline and resume token. Fields of which every value is valid are read
   /// from it.
   let open: Sidelight_V1_Open
+  /// The most frames in flight that a client can ask for.
+  private static let maxRequestedFramesInFlight = 16
+
   /// The frames to drop when they arrive too fast.
   let dropPolicy: DropPolicy
   /// The maximum number of frames without an outcome, as granted when the session was opened.
@@ -42,8 +45,8 @@ struct SessionOptions: Sendable {
   let resumeToken: Data?
 
   /// - Parameters:
-  ///   - framesInFlight: The grant, which also limits the mailbox: a deeper one would only use more
-  ///     memory.
+  ///   - framesInFlight: The grant to sessions that ask for no other one. The grant also limits the
+  ///     mailbox: a deeper one would only use more memory.
   ///   - limits: The limits of a frame's size.
   /// - Throws: ``FieldViolation`` for a value outside its range, or an option that this server
   ///   doesn't support.
@@ -65,8 +68,19 @@ struct SessionOptions: Sendable {
         field: "open.mailbox_depth", reason: "is \(open.mailboxDepth), the limit is 64",
         info: .outOfRange(open.mailboxDepth, limit: 64))
     }
-    self.framesInFlight = framesInFlight
-    self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), framesInFlight)
+    let range = ServerConfiguration.framesInFlightRange
+    guard open.framesInFlight <= range.upperBound else {
+      throw FieldViolation(
+        field: "open.frames_in_flight",
+        reason: "is \(open.framesInFlight), the limit is \(range.upperBound)",
+        info: .outOfRange(open.framesInFlight, limit: range.upperBound))
+    }
+    // Under NEVER_DROP the session holds every frame in flight.
+    self.framesInFlight =
+      open.framesInFlight == 0 || self.dropPolicy == .neverDrop
+      ? framesInFlight
+      : min(Int(open.framesInFlight), max(framesInFlight, Self.maxRequestedFramesInFlight))
+    self.mailboxDepth = min(max(1, Int(open.mailboxDepth)), self.framesInFlight)
     // A session that never drops doesn't have a budget, and `opened` says so.
     self.budget =
       open.budgetUs == 0 || self.dropPolicy == .neverDrop ? nil : .microseconds(open.budgetUs)

@@ -37,6 +37,33 @@ import Testing
     #expect(stats.outcomes == 20)
   }
 
+  @Test(
+    arguments: [
+      (0, .newestWins, 4), (1, .newestWins, 1), (16, .keepOldest, 16), (64, .newestWins, 16),
+      (64, .neverDrop, 4),
+    ] as [(UInt32, Sidelight_V1_DropPolicy, UInt32)])
+  func `a client is granted the frames in flight that it asks for, within limits`(
+    wish: UInt32, policy: Sidelight_V1_DropPolicy, grant: UInt32
+  ) async throws {
+    let answers = try await withServer { _, address in
+      try await withStub(address) { stub in
+        try await stub.converse([
+          .open {
+            $0.framesInFlight = wish
+            $0.dropPolicy = policy
+            $0.mailboxDepth = 64
+          }
+        ])
+      }
+    }
+    guard case .opened(let opened)? = answers.first?.kind else {
+      Issue.record("the first message is not opened")
+      return
+    }
+    #expect(opened.framesInFlight == grant)
+    #expect(opened.mailboxDepth == grant)
+  }
+
   @Test(arguments: PixelFormat.allCases)
   func `without a pipeline the bytes are returned unchanged`(format: PixelFormat) async throws {
     let images = [(1, 1), (2, 2), (3, 5), (17, 1), (640, 360)].flatMap { width, height in

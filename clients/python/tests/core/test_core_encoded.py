@@ -431,6 +431,7 @@ def test_encoded_results_are_acknowledged():
     opening.start(session.now, False)
     (message,) = session.written()
     assert message.open.output_window > 0 and message.open.output.encoder.bit_rate == 100_000
+    assert message.open.frames_in_flight == 16
     session.reply(opened=session_pb2.Opened(frames_in_flight=2, output_window=64))
     session.send()
     session.send()

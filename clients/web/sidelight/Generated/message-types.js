@@ -414,6 +414,7 @@
  * @property {string} participant
  * @property {string[]} allowedFilters
  * @property {Output[]} outputs
+ * @property {number} framesInFlight
  *
  * @typedef {object} Opened
  * @property {string} sessionId

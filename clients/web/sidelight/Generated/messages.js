@@ -388,6 +388,7 @@ export const messages = {
     [17, "participant", "string"],
     [18, "allowedFilters", "string", "", "repeated"],
     [19, "outputs", "message", "sidelight.v1.Output", "repeated"],
+    [21, "framesInFlight", "uint32"],
   ],
   "sidelight.v1.Opened": [
     [1, "sessionId", "string"],

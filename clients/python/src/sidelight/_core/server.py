@@ -28,6 +28,8 @@ _NO_FILTER = "-"
 #: The results that may be unacknowledged, also of a named output; the server's window of bytes of
 #: encoded video is smaller.
 _OUTPUT_WINDOW = OUTPUT_LIMIT
+#: The frames on their way of a session with encoded video, for links with a long round trip.
+_FRAMES_IN_FLIGHT = 16
 #: The size of a slot in bytes: 1080p BGRA fits.
 SLOT_BYTES = 8 << 20
 
@@ -98,7 +100,7 @@ class ServerBase(Generic[SessionType]):
           offers it; `False` sends them inline.
         - `slot_bytes`: The largest picture in shared memory. `None`: 8 MiB.
         - `slots`: The number of pictures in shared memory in each direction, 1 to 64.
-        - `frames_in_flight`: This client's own limit. `None`: the server's.
+        - `frames_in_flight`: The limit, which the server may lower. `None`: the server's.
         - `mailbox_depth`: The frames that may wait at the server, 1 to 64. `None`: 1.
         - `reconnect`: Whether a lost session continues on a new connection; a number is the
           seconds after which attempts stop. The first connection is attempted once.
@@ -131,6 +133,8 @@ class ServerBase(Generic[SessionType]):
             message.max_fps = finite("max_fps", max_fps, 0.01, 1000)
         if output is not None:
             message.output.CopyFrom(output.message())
+            if output.is_encoded:
+                message.frames_in_flight = _FRAMES_IN_FLIGHT
         # Without a format the results of encoded frames are encoded.
         may_encode = output is None or output.format is None or output.is_encoded
         may_encode = may_encode and not analysis_only and not outputs
@@ -159,6 +163,7 @@ class ServerBase(Generic[SessionType]):
         )
         if frames_in_flight is not None:
             frames_in_flight = integer("frames_in_flight", frames_in_flight, 1, 4096)
+            message.frames_in_flight = min(frames_in_flight, 64)
         options = SessionOptions(
             open=message,
             select=select_message(pipeline),
