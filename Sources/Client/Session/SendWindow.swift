@@ -61,6 +61,8 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   private var nextSequence: UInt64 = 1
   /// The reason why frames that depend on others are not sent before the next key frame, if any.
   private var missing: KeyFrameReason?
+  /// Whether the last offered frame is encoded video.
+  private var isStream = false
   /// The last frame that was sent, and the last one on which others depend.
   private var sent: (last: UInt64, reference: UInt64) = (0, 0)
 
@@ -102,6 +104,7 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
       return .accept(sequence, displaced: [])
     }
     self.nextSequence += 1
+    self.isStream = role != .independent
     guard self.link == .open else {
       if role == .keyFrame || role == .reference { self.missing = .start }
       return .disconnected(sequence)
@@ -176,9 +179,11 @@ package struct SendWindow<PendingFrame: Sendable, Control: Sendable>: Sendable {
   }
 
   /// Whether another frame may be sent. Sessions that may drop frames keep fewer in flight where
-  /// more would only be older.
+  /// more would only be older. Encoded video does not: its sender adapts the bit rate, and the time
+  /// that a lost packet costs is not a queue.
   private var hasCredit: Bool {
-    let limit = self.policy == .newestWins ? self.flight.frames : self.capacity
+    let limit =
+      self.policy == .newestWins && !self.isStream ? self.flight.frames : self.capacity
     return self.outstanding < limit
   }
 

@@ -51,13 +51,13 @@ package struct EncoderRateController: Sendable {
   private static let measurement = (roundTrips: 2.0, seconds: 0.25)
   /// The time after which the oldest frame without acknowledgement closes most of the window, in
   /// addition to the excess that is allowed.
-  private static let patience = 0.08
+  private static let patience = 0.2
   /// The frame intervals that the window covers after the shortest round trip: the time that the
   /// link takes for a frame, and the next frame.
   private static let slack = 1.8
   /// The frames beyond a round trip for which the window has room, because a lost packet stops the
   /// acknowledgements for a while, up to a size that a slow link delivers soon.
-  private static let floor = (frames: 4.0, bytes: 64_000.0)
+  private static let floor = (frames: 6.0, bytes: 64_000.0)
   /// The part of the delivered rate to which the bit rate falls: the queue then drains.
   private static let drain = 0.85
   /// The relative growth per second, and near the rate that was too high.
@@ -159,7 +159,8 @@ package struct EncoderRateController: Sendable {
     let now = now / .seconds(1)
     // Without an acknowledgement the oldest frame is at least this late.
     let late = now - oldest.sent - (self.roundTrip ?? .infinity) - oldest.expected
-    let isLate = self.congestedSince != nil || late > Self.congestedExcess + Self.patience
+    let isCongested = self.congestedSince.map { now - $0 > self.persistence } ?? false
+    let isLate = isCongested || late > Self.congestedExcess + Self.patience
     guard self.inFlightBytes + self.nextBytes > (isLate ? self.narrowWindow : self.window) else {
       return true
     }
@@ -245,7 +246,9 @@ package struct EncoderRateController: Sendable {
     let frameRate = self.levels.current.frameRate
     let bytes = self.bitRate / 8 * (roundTrip + Self.slack / frameRate)
     let frames = Self.floor.frames + roundTrip * frameRate
-    return max(bytes, min(frames * self.nextBytes, Self.floor.bytes))
+    // Frames that are left out make the others larger, which must not leave out more of them.
+    let frameBytes = max(self.nextBytes, self.frameBytes)
+    return max(bytes, min(frames * frameBytes, Self.floor.bytes))
   }
 
   /// The window while acknowledgements are late: the bytes on the way, without a queue.
@@ -272,6 +275,11 @@ package struct EncoderRateController: Sendable {
     } else {
       self.shortest = (self.shortest.newer, delay, now)
     }
+  }
+
+  /// The time for which an excess must persist, because a lost packet causes one too.
+  private var persistence: Double {
+    max(Self.persistence.roundTrips * (self.roundTrip ?? 0), Self.persistence.seconds)
   }
 
   /// Whether the encoder has used the bit rate in the last second.
@@ -314,9 +322,7 @@ package struct EncoderRateController: Sendable {
     self.congestedSince = since
     guard frame.sequence > self.falls.sequence || self.falls.count == 0 else { return }
     self.falls.shortest = min(self.falls.shortest, delay)
-    let roundTrip = self.roundTrip ?? delay
-    let persistence = max(Self.persistence.roundTrips * roundTrip, Self.persistence.seconds)
-    guard now - since >= persistence, now - self.lastBurst > Self.burst.seconds else { return }
+    guard now - since >= self.persistence, now - self.lastBurst > Self.burst.seconds else { return }
     if self.falls.count >= Self.maxFalls {
       // The window was narrow, so the queue is empty: this is the path.
       self.shortest = (nil, self.falls.shortest, now)
