@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from resource import RUSAGE_CHILDREN
 
@@ -19,15 +19,18 @@ import codecs_cost
 
 from sidelight_testing import link_stream
 from sidelight_testing.cuts import cut_python_client, cut_swift_client
-from sidelight_testing.link import ADDRESSES, SERVER, Conditions, Link, LinkUnavailable
+from sidelight_testing.link import (
+    ADDRESSES, CLIENT, SERVER, Conditions, Link, LinkUnavailable,
+)
 from sidelight_testing.contract import REPOSITORY
 from sidelight_testing.machine import Machine
 from sidelight_testing.process import cpu_seconds
+from sidelight_testing.programs import Program
 from sidelight_testing.server import Server, binary
 
 FRAME_RATE = 30
-# The direction to the server has room: the congestion control of this client is the system's.
-UPLOAD = Conditions(rate=40e6, delay=0.025)
+# The processor time of a frame of 360p in VP8 ("codecs"), which the echo takes too.
+WORK_SECONDS = 0.003
 ECHO = Path(__file__).with_name("echo_server.py")
 LOSSES = (0.0, 0.01, 0.03)
 
@@ -43,39 +46,89 @@ def table(header: list[str], lines: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
-def losses(seconds: float) -> str:
-    """Frames and ages over a link that loses packets, for each congestion control."""
-    lines = []
-    for loss in LOSSES:
-        link_to_client = Conditions(rate=5e6, delay=0.025, loss=loss)
-        for name in ("sidelight, cubic", "sidelight, bbr", "grpcio echo, the system's"):
-            with Link(UPLOAD, link_to_client, seed=3) as link:
-                result = echo(link, seconds) if "echo" in name else stream(
-                    link, name.split()[1], seconds=seconds)
-            ages = [age for _, age in result["results"]]
-            lines.append([
-                f"{loss:.0%}, {name}", f"{len(ages) / result['count']:.0%}",
-                *[percentile(ages, share) for share in (0.5, 0.95, 0.99)],
-            ])
-    return table(["lost packets, server", "frames", "p50", "p95", "p99"], lines)
+@dataclass
+class Device:
+    """What `offload-device` of Examples said about its frames."""
+
+    #: Shares of the camera's pictures.
+    sent: float
+    shown: float
+    #: Milliseconds of the round trip: p50, p95, p99 and the longest.
+    ages: list[int]
+    #: For each second: the encoder's target in bits per second, and the ages.
+    seconds: list[tuple[int, list[int]]]
+    #: Mean bytes of a sent frame.
+    frame_bytes: int
 
 
-def stream(link: Link, congestion_control: str, changes=(), **options: object) -> dict:
+def offload(
+    link: Link, video: Path, congestion_control: str, codec: str, rate: int, changes=()
+) -> Device:
+    """Offloads a camera at the client's end of a link: encoded in both directions.
+
+    - `congestion_control`: The server's. The device has the system's.
+    - `changes`: The times from the first frame on, in seconds, and the conditions from then on.
+    """
     server = Server(
         "--congestion-control", congestion_control, within=link.command(SERVER),
         host=ADDRESSES[SERVER])
-    with server:
+    program = binary().parent / "offload-device"
+    with server, Program(
+        *link.command(CLIENT), program, server.addresses["tcp"], video, str(rate), codec
+    ) as device:
+        device.wait_for("1 s: .*")
         for after, conditions in changes:
-            link.change(UPLOAD, conditions, after=after)
-        return link_stream.run(link, address=server.addresses["tcp"], **options)
+            link.change(conditions, after=after - 1)
+        device.process.wait()
+    *lines, totals = device.lines
+    seconds = [
+        (int(found[2]) * 1000, _ages(found[3]), int(found[1]))
+        for found in (re.search(r"(\d+) of (\d+) kbit/s.* dropped, (.*)", line) for line in lines)
+        if found
+    ]
+    sent, left_out, shown, _ = map(int, re.findall(r"(\d+) [a-z]", totals)[:4])
+    count = sent + left_out
+    bits = sum(rate for _, _, rate in seconds) * 1000
+    return Device(
+        sent / count, shown / count, _ages(totals), [each[:2] for each in seconds],
+        round(bits / 8 / (FRAME_RATE * len(seconds))))
 
 
-def echo(link: Link, seconds: float) -> dict:
-    command = [*link.command(SERVER), sys.executable, ECHO, ADDRESSES[SERVER]]
+def _ages(text: str) -> list[int]:
+    found = re.search(r"(\d+) ms \(p95 (\d+), p99 (\d+), longest (\d+)\)", text)
+    return [int(each) for each in found.groups()] if found else []
+
+
+def losses(seconds: float) -> str:
+    """Round trips over a link that loses packets, for each congestion control of the server."""
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
+        video = Path(folder) / "in.y4m"
+        make_camera(video, "640x360", seconds)
+        for loss in LOSSES:
+            conditions = Conditions(rate=5e6, delay=0.025, loss=loss)
+            for name in ("cubic", "bbr"):
+                with Link(conditions, seed=3) as link:
+                    device = offload(link, video, name, "vp8", 1_000_000)
+                lines.append([
+                    f"{loss:.0%}, {name}", f"{device.shown:.0%}", *map(str, device.ages[:3])])
+            with Link(conditions, seed=3) as link:
+                result = echo(link, seconds, device.frame_bytes)
+            ages = [age for _, age in result["results"]]
+            lines.append([
+                f"{loss:.0%}, echo", f"{len(ages) / result['count']:.0%}",
+                *[percentile(ages, share) for share in (0.5, 0.95, 0.99)]])
+    return table(["lost packets, server", "frames", "p50", "p95", "p99"], lines)
+
+
+def echo(link: Link, seconds: float, size: int) -> dict:
+    """Messages of the same size to a server of grpcio that works as long for each."""
+    command = [*link.command(SERVER), sys.executable, ECHO, ADDRESSES[SERVER], str(WORK_SECONDS)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             address = server.stdout.readline().strip()
-            return link_stream.run(link, address=address, seconds=seconds, is_echo=True)
+            return link_stream.run(
+                link, address=address, seconds=seconds, size=size, is_echo=True)
         finally:
             server.kill()
 
@@ -85,20 +138,26 @@ def changes(seconds: float) -> str:
     fast = Conditions(rate=10e6, delay=0.025)
     times = [(seconds, replace(fast, rate=2e6)), (2 * seconds, fast)]
     lines = []
-    for window in (0, 3, 2):
-        with Link(UPLOAD, fast, seed=3) as link:
-            result = stream(
-                link, "bbr", times, seconds=3 * seconds, width=640, height=360, noise=12,
-                output_window=window)
-        ages = [age for _, age in result["results"]]
-        # The clock of the link starts a second or two before the stream.
-        slow = [age for at, age in result["results"] if seconds <= at < 2 * seconds - 2]
-        lines.append([
-            str(window) if window else "none", f"{len(ages) / result['count']:.0%}",
-            percentile(slow, 0.5), percentile(slow, 0.95), percentile(ages, 1),
-        ])
+    with tempfile.TemporaryDirectory(prefix="sidelight-") as folder:
+        video = Path(folder) / "in.y4m"
+        make_camera(video, "1280x720", 4 * seconds, noise=20)
+        for codec, rate in (("h264", 4_800_000), ("h264", 8_000_000), ("vp8", 4_800_000)):
+            for name in ("cubic", "bbr"):
+                with Link(fast, seed=3) as link:
+                    device = offload(link, video, name, codec, rate, times)
+                # Line N is about second N. The link changes within its second.
+                first, last = int(seconds), int(2 * seconds)
+                slow = [ages[1] for _, ages in device.seconds[first + 2 : last - 1] if ages]
+                goal = 0.8 * min(rate, fast.rate)
+                back = next((
+                    str(index + 1 - last) for index, (target, _) in enumerate(device.seconds)
+                    if index >= last and target >= goal), "not")
+                lines.append([
+                    f"{codec}, {rate / 1e6:g} Mbit/s, {name}", f"{device.shown:.0%}",
+                    str(device.ages[3]), str(max(slow, default=0)), back])
     return table(
-        ["output window", "frames", "p50 while slow", "p95 while slow", "oldest"], lines)
+        ["encoder, server", "frames shown", "oldest", "worst p95 of a slow second",
+         "seconds until 80 % again"], lines)
 
 
 def cuts(runs: int) -> str:
@@ -133,11 +192,11 @@ def devices(seconds: float) -> str:
     return table(header, lines)
 
 
-def make_camera(path: Path, size: str, seconds: float) -> None:
+def make_camera(path: Path, size: str, seconds: float, noise: int = 5) -> None:
     """Writes a video of a camera that pans over a photograph, with noise."""
     width, _, height = size.partition("x")
     pan = (
-        f"scale=2*{width}:-2,crop={width}:{height}:40+t*12:60+t*8,noise=alls=5:allf=t,"
+        f"scale=2*{width}:-2,crop={width}:{height}:40+t*12:60+t*8,noise=alls={noise}:allf=t,"
         "format=yuv420p"
     )
     subprocess.run(
@@ -212,14 +271,14 @@ of one session gives; frames have a budget of 150 ms. Clients run on the same pr
 """,
     "losses": """## Lost packets
 
-An emulated link between two network namespaces, with a round trip of 50 ms and a queue of 64 KiB, here
-and below. Times are milliseconds from a frame's capture until its result has arrived. JPEG frames of
-320x180, 30 per second, through `colorControls`; results have 2.3 Mbit/s, the link to the client has 5
-Mbit/s. The echo returns frames of the same size without work.
+An emulated link between two network namespaces with 5 Mbit/s, a round trip of 50 ms and a queue of 64
+KiB in both directions; packets are lost in both. Times here and below are milliseconds from sending a
+frame until its result has arrived. `offload-device` sends VP8 of 360p30 with 1 Mbit/s through `sepiaTone,
+vignette`, and receives VP8. The echo of grpcio returns messages of the mean size after as much work.
 """,
-    "changes": """## A link that falls from 10 to 2 Mbit/s
+    "changes": """## A link that falls from 10 to 2 Mbit/s, and returns
 
-JPEG frames of 640x360, 5.3 Mbit/s. With an output window the client acknowledges results.
+720p30 in both directions. Device and server adapt their encoders.
 """,
     "cuts": """## A cut of 5 s
 
@@ -249,7 +308,7 @@ def measure(section: str, arguments: argparse.Namespace) -> str:
         case "losses":
             return losses(seconds)
         case "changes":
-            return changes(seconds / 2)
+            return changes(max(5, seconds / 2))
         case _:
             return cuts(runs)
 

@@ -364,6 +364,7 @@ def overload(codecs: Path, frames: int, times: float = 2) -> list[list[str]]:
             cost = stream(server, "h264", clip, PIPELINE).cpu_ms
         capacity = (os.cpu_count() or 1) * 1000 / FRAME_RATE / cost
         count = round(times * capacity)
+        sent = count * len(clip.units)
         with Server() as server:
             results = [Overload() for _ in range(count)]
             threads = [threading.Thread(target=_live, args=(server, clip, result))
@@ -372,7 +373,6 @@ def overload(codecs: Path, frames: int, times: float = 2) -> list[list[str]]:
                 thread.start()
             for thread in threads:
                 thread.join()
-    sent = count * len(clip.units)
     shown = sum(result.shown for result in results)
     ages = sorted(age for result in results for age in result.ages)
     return [[

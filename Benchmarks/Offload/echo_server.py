@@ -1,11 +1,24 @@
-"""A grpcio server that returns each message of a stream. Prints its address."""
+"""A grpcio server that returns each message of a stream after some work. Prints its address.
+
+    echo_server.py HOST WORK-SECONDS
+"""
 
 import sys
+import time
 from concurrent import futures
 
 import grpc
 
-METHODS = {"Echo": grpc.stream_stream_rpc_method_handler(lambda requests, _: requests)}
+
+def echo(requests, _):
+    for message in requests:
+        end = time.thread_time() + float(sys.argv[2])
+        while time.thread_time() < end:
+            pass
+        yield message
+
+
+METHODS = {"Echo": grpc.stream_stream_rpc_method_handler(echo)}
 
 
 def main() -> None:

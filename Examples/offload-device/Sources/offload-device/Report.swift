@@ -29,11 +29,16 @@ final class Report: Sendable {
         roundTrips: Array(left.roundTrips.dropFirst(right.roundTrips.count)))
     }
 
-    /// The median of the round trips.
+    /// The round trips of most frames, and of the slowest.
     var latency: String {
       guard !self.roundTrips.isEmpty else { return "-" }
-      let median = self.roundTrips.sorted()[self.roundTrips.count / 2]
-      return String(format: "%.0f ms", median / .milliseconds(1))
+      let sorted = self.roundTrips.sorted()
+      let values = [0.5, 0.95, 0.99, 1].map { share in
+        sorted[Int((share * Double(sorted.count - 1)).rounded())] / .milliseconds(1)
+      }
+      return String(
+        format: "%.0f ms (p95 %.0f, p99 %.0f, longest %.0f)", values[0], values[1], values[2],
+        values[3])
     }
   }
 
