@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -29,10 +30,7 @@ def process_seconds(pid: int) -> float:
     """The processor time of a process and its children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     total = (int(fields[11]) + int(fields[12])) / TICKS
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            total += process_seconds(int(child))
-    return total
+    return total + sum(map(process_seconds, children(pid)))
 
 
 def milliseconds(values: list[float]) -> list[str]:
@@ -206,11 +204,104 @@ def rate(connection, name: str, picture, seconds: float, pixels: dict) -> float:
     return sum(counts) / seconds
 
 
+class Track:
+    """A session that sends pictures at a steady rate, in a thread."""
+
+    RATE = 15
+
+    def __init__(self, connection, pipeline: str) -> None:
+        self.latencies: list[float] = []
+        self.lost = 0
+        self.is_filtered = threading.Event()
+        self._ends = threading.Event()
+        self._session = connection.session(pipeline)
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        picture = sidelight.Image("bgra", 640, 360, PICTURE.reshape(-1)[: 640 * 360 * 4].tobytes())
+        with self._session as session:
+            start, index = time.monotonic(), 0
+            while not self._ends.wait(max(0, start + index / self.RATE - time.monotonic())):
+                index += 1
+                started = time.perf_counter()
+                with session.filter(picture) as outcome:
+                    if isinstance(outcome, sidelight.Filtered):
+                        self.latencies.append(time.perf_counter() - started)
+                        self.is_filtered.set()
+                    else:
+                        self.lost += 1
+
+
+def failures(seconds: float, kills: int, stops: int) -> str:
+    """Processes that are killed and stopped, next to sessions that do not use them."""
+    with contextlib.ExitStack() as stack:
+        running = stack.enter_context(server())
+        connection = stack.enter_context(sidelight.connect(running.unix))
+        others = [
+            stack.enter_context(Track(connection, "sepiaTone(intensity: 0.8)"))
+            for _ in range(SESSIONS)
+        ]
+        track = stack.enter_context(Track(connection, "warm"))
+        rows = []
+        for title, number, count in (
+            ("undisturbed", None, 0), ("kill -9", signal.SIGKILL, kills),
+            ("kill -STOP", signal.SIGSTOP, stops),
+        ):
+            for each in others:
+                each.latencies.clear()
+                each.lost = 0
+            track.lost = 0
+            returns = []
+            for _ in range(count):
+                # A process that has run for 10 s starts again without a longer pause.
+                time.sleep(10.5)
+                [child] = children(running.process.pid)
+                os.kill(child, number)
+                started = time.monotonic()
+                # A frame that was almost done may still come back.
+                while children(running.process.pid) in ([child], []):
+                    time.sleep(0.001)
+                track.is_filtered.clear()
+                assert track.is_filtered.wait(60), running.log[-2000:]
+                returns.append(time.monotonic() - started)
+            if not count:
+                time.sleep(seconds)
+            together = [each for track in others for each in track.latencies]
+            rows.append([
+                f"{title}, {count} times" if count else title,
+                str(sum(each.lost for each in others)), *milliseconds(together),
+                str(track.lost), f"{np.percentile(returns, 50):.2f}" if returns else "-",
+                f"{max(returns):.2f}" if returns else "-",
+            ])
+    header = [
+        "process", "frames lost by others", "p50 ms of others", "p99 ms of others",
+        "frames lost by its session", "back after, median s", "longest s",
+    ]
+    return table(header, rows)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process started."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--model", type=Path)
-    parser.add_argument("--only", action="append", choices=["overhead", "peers", "batches"])
+    parser.add_argument("--only", action="append", choices=[*HEADINGS])
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
@@ -219,6 +310,7 @@ def main() -> None:
         "overhead": lambda: overhead(seconds),
         "peers": lambda: peers(seconds),
         "batches": lambda: batches(seconds / 2, arguments.model),
+        "failures": lambda: failures(seconds, *((2, 1) if arguments.quick else (10, 5))),
     }
     text = (
         "# Filter processes\n\n<!-- Written by `make bench PART=filter-processes`. -->\n\n"
@@ -246,6 +338,8 @@ HEADINGS = {
     "GStreamer element is of the element alone, without a connection.",
     "batches": "A neural network in ONNX Runtime, one thread, and sessions that wait for their "
     "results.",
+    "failures": "Eight sessions with `sepiaTone` at 360p and 15 frames/s, and one session with a filter "
+    "of a process that is killed or stopped.",
 }
 
 main()
