@@ -8,7 +8,6 @@ import io
 import mmap
 import os
 import queue
-import signal
 import sys
 import threading
 import time
@@ -57,9 +56,6 @@ def serve() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True, errors="backslashreplace")
-    # Ctrl-C in a terminal reaches the host too, which ends the process.
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
     outgoing: queue.SimpleQueue[Optional[contract.ProcessMessage]] = queue.SimpleQueue()
     hello = contract.ProcessMessage.Hello(
         versions=[_VERSION],
