@@ -310,9 +310,11 @@ class _Loop:
             pictures = [
                 view(self._memory, definition.format, frame.input, is_writable) for frame in frames
             ]
-            contexts = [
-                FrameContext(frame, self._sessions[frame.session].label) for frame in frames
-            ]
+            contexts = []
+            if definition.context_argument is not None:
+                contexts = [
+                    FrameContext(frame, self._sessions[frame.session].label) for frame in frames
+                ]
             if definition.batch > 1:
                 returned = session.worker(pictures, contexts, session.values)
                 if returned is None:
@@ -322,7 +324,8 @@ class _Loop:
                         f"the function returned {len(returned)} results for {len(frames)} frames"
                     )
             else:
-                returned = [session.worker(pictures[0], contexts[0], session.values)]
+                context = contexts[0] if contexts else None
+                returned = [session.worker(pictures[0], context, session.values)]
             analyses = [
                 self._store(definition, frame, picture, result)
                 for frame, picture, result in zip(frames, pictures, returned)
