@@ -143,7 +143,8 @@ final class FilterConnection: Sendable {
   /// - Returns: `nil` if the deadline has passed, or the task was cancelled.
   /// - Throws: ``FilterProcessError`` if the filter failed, or the process has ended.
   func filter(
-    _ frame: Sidelight_V1_HostMessage.Frame, _ blocks: [FilterMemory.Block], until deadline: Duration?
+    _ frame: Sidelight_V1_HostMessage.Frame, _ blocks: [FilterMemory.Block],
+    until deadline: Duration?
   ) async throws -> Sidelight_V1_ProcessMessage.Result? {
     enum Step {
       case wait(Completion)

@@ -66,9 +66,10 @@ struct FilterOffer: Sendable, Hashable {
       category = .analysis
     case .unspecified, .picture:
       self.result = wire.hasOutput ? .picture(try PictureSize(wire.output, invalid)) : .input
-      guard let known = FilterDescription.Category(
-        rawValue: filter.category.isEmpty ? "custom" : filter.category), known != .analysis
-      else { throw invalid("there is no category '\(filter.category)' of picture filters") }
+      let name = filter.category.isEmpty ? "custom" : filter.category
+      guard let known = FilterDescription.Category(rawValue: name), known != .analysis else {
+        throw invalid("there is no category '\(filter.category)' of picture filters")
+      }
       category = known
     case .UNRECOGNIZED(let value): throw invalid("kind \(value) is not known")
     }

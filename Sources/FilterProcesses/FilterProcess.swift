@@ -34,7 +34,7 @@ final class FilterProcess: Sendable {
   /// The waits before another start.
   private static let restartDelays = (first: Duration.milliseconds(100), last: Duration.seconds(10))
   /// The time after which a run counts as successful.
-  private static let stableTime = Duration.seconds(10)
+  private static let stableTime = Duration.seconds(3)
   /// The time in which a run attaches, or opens a session.
   private static let openingLimit = Duration.seconds(30)
   /// The time in which a process that has frames answers one of them.
@@ -112,7 +112,8 @@ final class FilterProcess: Sendable {
           let line = state.lastLine.isEmpty ? "" : ": \(state.lastLine)"
           state.startError =
             state.startError
-            ?? FilterProcessError("the filter process '\(self.command)' did not start; \(end)\(line)")
+            ?? FilterProcessError(
+              "the filter process '\(self.command)' did not start; \(end)\(line)")
         }
         return self.started.finish()
       }
@@ -175,11 +176,13 @@ final class FilterProcess: Sendable {
   /// Ends a run that hangs.
   private func watch(_ child: ChildProcess) async {
     let start = self.clock.now()
-    var wasStopped = false
+    var (hasAttached, wasStopped) = (false, false)
     while !Task.isCancelled {
       await self.clock.wait(Self.checkInterval)
-      guard let connection = try? self.connection() else {
-        if self.clock.now() - start > Self.openingLimit {
+      let connection = try? self.connection()
+      hasAttached = hasAttached || connection != nil
+      guard let connection else {
+        if !hasAttached, self.clock.now() - start > Self.openingLimit {
           self.kill("it has not attached for \(Self.openingLimit)")
         }
         continue

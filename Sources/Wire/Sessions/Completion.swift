@@ -13,7 +13,9 @@ package final class Completion: Sendable {
   package init() {}
 
   /// Whether ``finish()`` was called.
-  package var isFinished: Bool { self.state.withLock { if case .finished = $0 { true } else { false } } }
+  package var isFinished: Bool {
+    self.state.withLock { if case .finished = $0 { true } else { false } }
+  }
 
   /// Marks the event as occurred. Later calls have no effect.
   package func finish() {

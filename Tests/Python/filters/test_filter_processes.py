@@ -8,6 +8,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from google.protobuf import duration_pb2
 from PIL import Image
 
 from sidelight_testing import images
@@ -172,19 +173,23 @@ def test_a_late_result_is_discarded_and_the_next_frame_is_filtered(stub, picture
         ("hang", "it has not answered a frame for"),
         ("stop", "a signal has stopped it"),
         ("foreign", "does not wait for an answer"),
-        ("twice", "does not wait for an answer"),
         ("flood", "does not wait for an answer"),
     ],
 )
-def test_a_process_that_breaks_is_started_again(stub, host, picture, mode, reason):
-    before = peer(host)
-    with host.follow_log() as log, Session(stub, pipeline_text="negate") as other:
+def test_a_process_that_breaks_is_started_again(environment, picture, mode, reason):
+    with (
+        Server("--filter-process", PEER, environment=environment) as host,
+        connect(host.addresses["unix"]) as channel,
+        host.follow_log() as log,
+        Session(service.FrameFilterStub(channel), pipeline_text="negate") as other,
+    ):
+        stub, before = service.FrameFilterStub(channel), peer(host)
         filtered(other, picture)
         with Session(
             stub, pipeline_text=f"misbehave(mode: {mode})", failure_policy=DROP
         ) as session:
             session.send_frame(picture)
-            if mode not in ("twice", "flood"):
+            if mode != "flood":
                 dropped = session.receive_until("dropped")
                 assert dropped.reason == messages.DROP_REASON_STAGE_FAILED
                 assert "filter process" in dropped.diagnostic.message
@@ -195,7 +200,7 @@ def test_a_process_that_breaks_is_started_again(stub, host, picture, mode, reaso
             session.select_text("misbehave")
             filtered(session, picture)
         assert np.array_equal(filtered(other, picture), 255 - pixels(picture))
-    assert peer(host) != before
+        assert peer(host) != before
 
 
 def test_a_slow_filter_delays_no_other_session(stub, picture):
@@ -222,7 +227,25 @@ def test_a_dead_process_is_replaced_while_sessions_continue(stub, host, picture)
         assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
 
 
-def test_output_and_secrets_stay_apart(host):
+def test_a_pipeline_that_protects_covers_frames_of_a_failed_process(stub, vision, picture):
+    with Session(stub, pipeline_text="faceBlur, misbehave(mode: fail)") as session:
+        session.send_frame(picture)
+        frame = session.receive_until("frame")
+    assert frame.disposition == messages.DISPOSITION_DEGRADED
+    assert "ValueError: no" in frame.failure.message
+    assert not np.array_equal(pixels(frame.image), pixels(picture))
+
+
+def test_a_transition_mixes_two_parameters(stub, picture):
+    with Session(stub, pipeline_text="negate(amount: 0)") as session:
+        filtered(session, picture)
+        fade = messages.Transition(duration=duration_pb2.Duration(seconds=60))
+        session.select_text("negate", transition=fade)
+        result = filtered(session, picture)
+    assert abs(result.astype(int) - pixels(picture)).max() <= 16
+
+
+def test_the_output_of_a_process_is_logged(host):
     assert "hello from the filters" in host.log
 
 

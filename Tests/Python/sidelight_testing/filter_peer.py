@@ -36,7 +36,7 @@ def offer(name: str, format: int, *parameters, **options) -> contract.FilterOffe
     return contract.FilterOffer(filter=description, format=format, **options)
 
 
-MODES = ["work", "fail", "exit", "hang", "stop", "foreign", "twice", "flood", "sleep", "refuse"]
+MODES = ["work", "fail", "exit", "hang", "stop", "foreign", "flood", "sleep", "refuse"]
 mode = catalogue.ParameterDescription(
     name="mode", kind=catalogue.PARAMETER_KIND_CHOICE, choices=MODES, summary="What it does.",
     default_value=pipeline.ParameterValue(text="work"),
@@ -122,8 +122,6 @@ class Peer:
             os.kill(os.getpid(), signal.SIGSTOP)
         if mode == "foreign":
             self.outgoing.put(Message(result=Message.Result(frame=frame.frame + 1)))
-        if mode == "twice":
-            self.outgoing.put(Message(result=Message.Result(frame=frame.frame)))
         if mode == "flood":
             for _ in range(100_000):
                 self.outgoing.put(Message(opened=Message.Opened(session=frame.session)))
