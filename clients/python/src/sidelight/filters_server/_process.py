@@ -169,7 +169,8 @@ class _Inbox:
                         self._messages.append(_Queued(kind, getattr(message, kind)))
                         self._changed.notify()
         except grpc.RpcError as error:
-            if not is_welcome:
+            # A host that is gone has said why in its log.
+            if not is_welcome and error.code() is not grpc.StatusCode.UNAVAILABLE:
                 self.refusal = error.details() or str(error.code())
         finally:
             with self._changed:
@@ -404,7 +405,8 @@ def _described(error: Exception) -> tuple[str, str]:
     steps: Any = error.__traceback__
     while steps is not None and _is_own(steps.tb_frame.f_code.co_filename):
         steps = steps.tb_next
-    lines = traceback.format_exception(type(error), error, steps or error.__traceback__)
+    # An error of this package's own checks says all in its message.
+    lines = traceback.format_exception(type(error), error, steps) if steps else []
     last = traceback.format_exception_only(type(error), error)[-1].strip()
     return _shortened(last, _MAX_MESSAGE_BYTES), _shortened("".join(lines), _MAX_DETAIL_BYTES)
 
