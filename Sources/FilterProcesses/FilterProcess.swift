@@ -143,6 +143,8 @@ final class FilterProcess: Sendable {
       environment: inherited.merging([
         "SIDELIGHT_FILTER_SOCKET": self.socket, "SIDELIGHT_FILTER_TOKEN": token,
         "SIDELIGHT_FILTER_MEMORY": "3", "PYTHONUNBUFFERED": "1",
+        // Backtraces of traps take seconds, in which the process does not start again.
+        "SWIFT_BACKTRACE": inherited["SWIFT_BACKTRACE"] ?? "enable=no",
       ]) { $1 }, memory: memory.descriptor
     ) { [logger] line in
       self.state.withLock { $0.lastLine = line }
@@ -296,12 +298,11 @@ final class FilterProcess: Sendable {
     }
   }
 
-  /// Ends the run of a call that has ended. A process that ends by itself has ended its call before.
+  /// Ends the run of a call that has ended. A process that ends by itself, which states the reason,
+  /// has ended its call shortly before.
   func callEnded(_ connection: FilterConnection) {
     let child = self.state.withLock { $0.connection === connection ? $0.child : nil }
-    guard let child else { return }
-    self.detach("the filter process has ended its call")
-    child.kill(after: 0.5)
+    child?.kill(after: 0.5)
   }
 }
 

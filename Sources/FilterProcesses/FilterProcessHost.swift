@@ -51,10 +51,13 @@ public final class FilterProcessHost: Sendable {
         try await EventLoops.with(1) { try await listener.serve(on: $0) }
       }
       _ = try await listener.boundAddress
-      // Ends before the service: a process ends with its call.
-      for process in processes { group.addTask { await process.run() } }
-      for process in processes { _ = try await process.offers() }
-      return try await body(FilterProcessHost(groups))
+      // The processes end before the service, to see the end of their calls.
+      return try await withThrowingTaskGroup(of: Void.self) { runs in
+        defer { runs.cancelAll() }
+        for process in processes { runs.addTask { await process.run() } }
+        for process in processes { _ = try await process.offers() }
+        return try await body(FilterProcessHost(groups))
+      }
     }
   }
 
