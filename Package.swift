@@ -57,6 +57,7 @@ let package = Package(
     .library(name: "SidelightAdmin", targets: ["SidelightAdmin"]),
     .library(name: "SidelightIdentity", targets: ["SidelightIdentity"]),
     .library(name: "SidelightSupervisor", targets: ["SidelightSupervisor"]),
+    .library(name: "SidelightFilterProcesses", targets: ["SidelightFilterProcesses"]),
     .executable(name: "sidelight", targets: ["sidelight"]),
   ],
   traits: [
@@ -338,6 +339,17 @@ let package = Package(
       path: "Sources/Supervisor",
       swiftSettings: strict
     ),
+    // Filters that run in other processes, which the host starts, watches and starts again.
+    .target(name: "CFilterProcess", path: "Sources/CFilterProcess"),
+    .target(
+      name: "SidelightFilterProcesses",
+      dependencies: [
+        "SidelightKernels", "SidelightScene", "SidelightWire", "SidelightTransport",
+        "CFilterProcess", grpcCore, grpcProtobuf, protobuf, logging,
+      ],
+      path: "Sources/FilterProcesses",
+      swiftSettings: strict
+    ),
     // The settings of the command: flags, environment variables and a file.
     .target(
       name: "SidelightConfiguration",
@@ -355,6 +367,7 @@ let package = Package(
         "SidelightKernelLanguage",
         "SidelightServer", "SidelightAdmin", "SidelightTelemetry", "SidelightIdentity",
         "SidelightSupervisor", "SidelightConfiguration", "SidelightClient", "SidelightCodecs",
+        "SidelightFilterProcesses",
         "SidelightStudio", "SidelightVision", "SidelightText", "SidelightBarcode", "SidelightWire",
         "SidelightKernels",
         .product(

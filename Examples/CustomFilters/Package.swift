@@ -25,6 +25,7 @@ let package = Package(
       dependencies: [
         .product(name: "SidelightServer", package: "sidelight"),
         .product(name: "SidelightSupervisor", package: "sidelight"),
+        .product(name: "SidelightFilterProcesses", package: "sidelight"),
         .product(name: "SidelightText", package: "sidelight"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Logging", package: "swift-log"),

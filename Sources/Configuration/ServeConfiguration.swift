@@ -41,6 +41,11 @@ public struct ServeConfiguration: Sendable {
   /// The path of ONNX Runtime's shared library. `nil` runs models using OpenCV only.
   public var onnxRuntime: String?
 
+  /// The commands of filter processes.
+  public var filterProcesses: [String] = []
+  /// The processes of every command.
+  public var filterProcessCount = 1
+
   /// The address of the admin server. `nil` disables it.
   public var admin: Address?
   var studio = StudioSettings()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SidelightClient
 import SidelightCodecs
+import SidelightFilterProcesses
 import SidelightKernels
 import SidelightServer
 import SidelightWire
@@ -40,6 +41,8 @@ struct Apply: AsyncParsableCommand {
 
   @OptionGroup var models: ModelOptions
 
+  @OptionGroup var processes: ProcessOptions
+
   @Option(
     help: ArgumentHelp(
       "Filter on the server at this address (HOST:PORT or unix:PATH) instead of locally.",
@@ -76,6 +79,11 @@ struct Apply: AsyncParsableCommand {
       throw ValidationError(
         "--model cannot be combined with --server. Models are settings of the server.")
     }
+    guard self.server == nil || self.processes.commands.isEmpty else {
+      throw ValidationError(
+        "--filter-process cannot be combined with --server. Filter processes are settings of the "
+          + "server.")
+    }
   }
 
   func run() async throws {
@@ -91,7 +99,9 @@ struct Apply: AsyncParsableCommand {
       if let server {
         try await self.filter(file, text, as: format, at: server)
       } else {
-        try await self.filterLocally(file, text, as: format)
+        try await self.processes.with { processes in
+          try await self.filterLocally(file, text, as: format, processes)
+        }
       }
     try await OutputFile.write(path: self.output) { output in
       try result.withUnsafeBytes { try output.write($0) }
@@ -99,10 +109,11 @@ struct Apply: AsyncParsableCommand {
   }
 
   private func filterLocally(
-    _ file: [UInt8], _ text: PipelineText, as format: ImageFileFormat
+    _ file: [UInt8], _ text: PipelineText, as format: ImageFileFormat,
+    _ processes: FilterProcessHost
   ) async throws -> [UInt8] {
-    let catalogue = try self.assets.catalogue(
-      for: text, vision: try self.models.configuration())
+    let catalogue = try await self.assets.catalogue(
+      for: text, vision: try self.models.configuration(), processes: processes)
     // Errors contain their position in the text here, but no longer below.
     _ = try text.resolved(in: catalogue)
     let pool = BufferPool()

@@ -3,7 +3,7 @@ import SidelightKernels
 import SidelightWire
 
 /// `sidelight check`: describes the passes that a pipeline compiles to.
-struct Check: ParsableCommand {
+struct Check: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the passes that a pipeline compiles to, without running it.",
     discussion: """
@@ -19,6 +19,8 @@ struct Check: ParsableCommand {
 
   @OptionGroup var models: ModelOptions
 
+  @OptionGroup var processes: ProcessOptions
+
   @Option(help: "Size of the frames.")
   var size = FrameSize(width: 1280, height: 720)
 
@@ -28,11 +30,13 @@ struct Check: ParsableCommand {
       """)
   var format = PixelFormat.i420
 
-  func run() throws {
+  func run() async throws {
     let text = try self.pipeline.parsed()
-    let catalogue = try self.assets.catalogue(
-      for: text, vision: try self.models.configuration())
-    let resolved = try text.resolved(in: catalogue)
+    let resolved = try await self.processes.with { processes in
+      try text.resolved(
+        in: try await self.assets.catalogue(
+          for: text, vision: try self.models.configuration(), processes: processes))
+    }
     let plan = resolved.plan(for: FrameGeometry(format: self.format, size: self.size))
     print(plan.description)
     for stage in plan.idleStages {

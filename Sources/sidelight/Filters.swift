@@ -1,11 +1,12 @@
 import ArgumentParser
 import Foundation
+import SidelightFilterProcesses
 import SidelightKernels
 import SidelightWire
 import SwiftProtobuf
 
 /// `sidelight filters`: shows the catalogue of filters.
-struct Filters: ParsableCommand {
+struct Filters: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the filters, or describe one.")
 
@@ -18,8 +19,14 @@ struct Filters: ParsableCommand {
   @Flag(help: "Include the filters that this build lacks.")
   var all = false
 
-  func run() throws {
-    let catalogue = FilterCatalogue.command
+  @OptionGroup var processes: ProcessOptions
+
+  func run() async throws {
+    let catalogue = try await self.processes.with { processes in
+      var catalogue = FilterCatalogue.command
+      try await processes.register(in: &catalogue)
+      return catalogue
+    }
     guard let name else {
       let descriptions = self.all ? catalogue.allDescriptions : catalogue.descriptions
       return print(self.json ? try Self.json(descriptions) : Self.list(descriptions))

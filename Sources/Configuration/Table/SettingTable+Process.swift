@@ -30,6 +30,19 @@ extension SettingTable {
         """)
     ])
 
+  static let filterProcesses = Group(
+    title: "Filter processes",
+    settings: [
+      Setting(
+        "filter-processes.commands", \.filterProcesses,
+        Format.text(type: "command", maxBytes: 4096).list(), flag: "filter-process", use: .common,
+        "Commands that serve filters, run by the shell, such as 'python3 filters.py'."),
+      Setting(
+        "filter-processes.count", \.filterProcessCount, Format.count(1 ... 64, of: "processes"),
+        flag: "filter-process-count",
+        "Number of processes of every command, over which sessions are spread."),
+    ])
+
   static let memory = Group(
     title: "Memory",
     settings: [

@@ -67,6 +67,8 @@ public struct FilterDescription: Sendable, Hashable {
   /// The part of Sidelight that the filter needs and that a build may lack; `nil` for filters that
   /// are always available.
   public let requirement: Requirement?
+  /// Whether another process computes the filter. It then never holds a thread of this one.
+  package var isRemote = false
 
   /// Creates a description.
   public init(

@@ -104,6 +104,12 @@ package protocol PausePoint: AnyObject, Sendable {
   ///
   /// - Parameter meter: The meter of the calling work. The pause does not count as its work.
   func pauseIfNeeded(_ meter: WorkMeter) async
+
+  /// Gives the threads to other work, before a wait.
+  func leave(_ meter: WorkMeter)
+
+  /// Waits for threads again, after ``leave(_:)``. After a cancellation it may return without them.
+  func rejoin(_ meter: WorkMeter) async
 }
 
 /// A meter of the thread time of divided work: the elapsed time, plus the time of bands that run in
@@ -152,6 +158,25 @@ public final class WorkMeter: Sendable {
     await body()
     self.pausedNanoseconds.add(
       Int64((self.now() - start) / .nanoseconds(1)), ordering: .acquiringAndReleasing)
+  }
+
+  /// Waits for something that needs no thread. Other work has the threads meanwhile, and the wait
+  /// does not count as work.
+  package func wait<Result: Sendable>(
+    _ body: () async throws -> Result
+  ) async throws -> Result {
+    self.pausePoint?.leave(self)
+    var result: Swift.Result<Result, any Error>?
+    await self.pause {
+      do {
+        result = .success(try await body())
+      } catch {
+        result = .failure(error)
+      }
+      await self.pausePoint?.rejoin(self)
+    }
+    guard let result else { throw CancellationError() }
+    return try result.get()
   }
 
   /// Measures a band on its thread.

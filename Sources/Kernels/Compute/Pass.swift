@@ -19,6 +19,42 @@ package protocol Pass: Sendable {
   func run(_ context: PassContext) async throws
 }
 
+/// A pass that another process computes, in memory that it shares with this one.
+package protocol RemotePass: Pass {
+  /// Returns memory for the input, which the pass before then writes; `nil` for any memory.
+  func makeInput(_ layout: FrameLayout, scene: FrameScene?) -> Raster?
+
+  /// Computes the pass. The context's output is the input, and is not written.
+  ///
+  /// - Parameters:
+  ///   - layout: The layout of the result.
+  ///   - ownsInput: Whether no other pass reads the input: the other process may change it.
+  /// - Returns: Samples that the other process can still change. Later passes read them, and never
+  ///   write them.
+  func result(
+    _ context: PassContext, _ layout: FrameLayout, ownsInput: Bool
+  ) async throws -> Raster
+}
+
+extension RemotePass {
+  package func run(_ context: PassContext) async throws {
+    preconditionFailure("a remote pass returns its result")
+  }
+}
+
+/// The recorder of figures about the present pass, such as the time in another process, for its
+/// span.
+package enum PassFigures {
+  @TaskLocal package static var record: (@Sendable (_ name: String, _ value: Int) -> Void)?
+}
+
+/// The frame's deadline passed during a pass.
+package struct PassDeadlineError: Error, CustomStringConvertible {
+  package let description = "the frame's deadline has passed"
+
+  package init() {}
+}
+
 extension Pass {
   package var worksInPlace: Bool { false }
   package var drawsOnInput: Bool { false }
@@ -42,23 +78,40 @@ package struct PassContext: Sendable {
   package let pool: BufferPool
   /// Divides rows among threads.
   package let bands: BandRunner
+  /// The frame's deadline (``PassObserver/deadline``).
+  package var deadline: Duration? = nil
 
   /// Returns the context of a part of the pass, with other rasters.
   package func replacing(inputs: [Raster], output: Raster) -> PassContext {
     PassContext(
       inputs: inputs, output: output, time: self.time, scene: self.scene,
-      details: self.details, pool: self.pool, bands: self.bands)
+      details: self.details, pool: self.pool, bands: self.bands, deadline: self.deadline)
+  }
+
+  /// Copies a picture.
+  package func copy(_ source: Raster, to target: Raster) async {
+    for shape in PlaneShape.planes(source.format, source.size) {
+      await PlaneCopy(shape: shape).run(self.replacing(inputs: [source], output: target))
+    }
   }
 }
 
 /// An observer that encloses every pass of a frame: it can measure or trace a pass, or stop the
 /// frame.
 public protocol PassObserver: Sendable {
+  /// The time at which the frame has no use any more, on the clock of ``FrameTime/arrival``. Passes
+  /// that wait for another process end then. `nil`, the default, disables the limit.
+  var deadline: Duration? { get }
   /// Called once per pass, in order. An implementation calls `body` exactly once and returns its
   /// result, or throws, which ends the frame with that error.
   func pass<Result: Sendable>(
     _ description: PassDescription, _ body: () async throws -> Result
   ) async throws -> Result
+}
+
+extension PassObserver {
+  /// No limit.
+  public var deadline: Duration? { nil }
 }
 
 /// An observer that ignores every pass.

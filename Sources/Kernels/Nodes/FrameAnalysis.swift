@@ -26,6 +26,9 @@ extension FrameAnalysis {
   }
 }
 
+/// An analysis by another process, which needs no turn on the compute threads.
+package protocol RemoteAnalysis: FrameAnalysis {}
+
 /// An analyzer of the frames of one session, in order; it may keep state.
 ///
 /// A session's analysis worker is the only owner of the value.

@@ -34,6 +34,10 @@ package protocol SceneOperation: SceneRequest {
   /// Returns the maximum distance, in pixels, from which a pixel gets content of the frame, if the
   /// operation takes it equally from opposite sides; `nil`, the default, if it may move content.
   func spread(in geometry: FrameGeometry) -> Double?
+  /// The format of the pass's input and output; `nil`, the default, for the frame's format.
+  var format: PixelFormat? { get }
+  /// Returns the size of the output for the size of the input: by default the same.
+  func output(for size: FrameSize) -> FrameSize
   /// Creates the pass. It reads and writes frames of the setting's geometry, and takes the drawing
   /// from ``PassContext/scene`` (``FrameScene/drawing(of:as:)``). Without a scene, a protecting
   /// operation hides the whole frame, and other operations don't change it.
@@ -55,6 +59,8 @@ extension SceneRequest {
 extension SceneOperation {
   package var stepSummary: String { self.summary }
   package func spread(in geometry: FrameGeometry) -> Double? { nil }
+  package var format: PixelFormat? { nil }
+  package func output(for size: FrameSize) -> FrameSize { size }
 }
 
 /// An analysis that can read the scene. In a plan with stages that need faces anyway it is a scene

@@ -157,14 +157,38 @@ struct PassBuilder {
     _ operation: any SceneOperation, index: Int, _ filter: String
   ) {
     // The operation draws on ordinary frames.
-    self.makeFrame()
+    let encoding = FrameEncoding(format: self.geometry.format, color: self.geometry.color)
+    let format = operation.format ?? encoding.format
+    if format == encoding.format {
+      self.makeFrame()
+    } else {
+      self.convert(within: FrameEncoding(format: format, color: self.color(for: format)))
+    }
     let description = PassDescription(
       filters: [filter], kind: .composite, summary: operation.summary)
     let setting = PassSetting(
       description: description, geometry: self.picture, spread: self.spread.distance)
     let pass = operation.makePass(setting, index: index)
     self.spread.add(operation.spread(in: self.geometry))
+    self.geometry.size = operation.output(for: self.geometry.size)
     self.emit(pass, inputs: [self.slot], depth: .eight)
+    if format != encoding.format { self.convert(within: encoding) }
+  }
+
+  /// Returns the colour description of the frame in another format.
+  private func color(for format: PixelFormat) -> ColorDescription {
+    var color = self.geometry.color
+    color.alpha = self.geometry.alpha
+    return color
+  }
+
+  /// Converts the latest picture to a frame of another encoding, which further items follow.
+  private mutating func convert(within encoding: FrameEncoding) {
+    self.convert(to: encoding)
+    self.isPremultiplied = self.geometry.alpha == .premultiplied
+    self.exceedsAlpha = false
+    self.deferred = []
+    self.deferredFilters = []
   }
 
   private mutating func append(_ operation: any DrawingOperation, _ filter: String) {

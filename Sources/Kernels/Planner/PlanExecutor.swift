@@ -211,11 +211,22 @@ struct PlanRun: Sendable {
     var latest = input
     for (index, step) in self.plan.steps.enumerated() {
       try Task.checkCancellation()
-      latest =
-        self.target(of: index, target, relation) ?? self.shared(step, index, slots)
-        ?? Raster(layout: step.layout, depth: step.depth, pool: self.pool)
-      let context = self.context(step.inputs.compactMap { slots[$0] }, latest)
-      try await observer.pass(step.pass.description) { try await step.pass.run(context) }
+      let inputs = step.inputs.compactMap { slots[$0] }
+      if let pass = step.pass as? any RemotePass {
+        let context = self.context(inputs, inputs[0], observer.deadline)
+        latest = try await observer.pass(pass.description) {
+          try await pass.result(
+            context, step.layout,
+            ownsInput: self.plan.finished(after: index).contains(step.inputs[0]))
+        }
+      } else {
+        latest =
+          self.remoteInput(after: index) ?? self.target(of: index, target, relation)
+          ?? self.shared(step, index, slots)
+          ?? Raster(layout: step.layout, depth: step.depth, pool: self.pool)
+        let context = self.context(inputs, latest, observer.deadline)
+        try await observer.pass(step.pass.description) { try await step.pass.run(context) }
+      }
       slots.append(latest)
       for slot in self.plan.finished(after: index) { slots[slot] = nil }
     }
@@ -241,9 +252,22 @@ struct PlanRun: Sendable {
     return target
   }
 
-  /// Returns the memory of a pass's input if the pass draws on it and no other pass reads it.
+  /// Returns the memory that the next pass shares with another process, if only that pass reads the
+  /// result of this one.
+  private func remoteInput(after index: Int) -> Raster? {
+    let (next, step) = (index + 1, self.plan.steps[index])
+    guard next < self.plan.steps.count, step.depth == .eight,
+      let pass = self.plan.steps[next].pass as? any RemotePass,
+      self.plan.steps[next].inputs == [next], self.plan.finished(after: next).contains(next)
+    else { return nil }
+    return pass.makeInput(step.layout, scene: self.scene)
+  }
+
+  /// Returns the memory of a pass's input if the pass draws on it and no other pass reads it. A
+  /// picture that another process can change is never drawn on.
   private func shared(_ step: PlannedPass, _ index: Int, _ slots: [Raster?]) -> Raster? {
     guard step.pass.drawsOnInput, let slot = step.inputs.first, step.inputs.count == 1, slot > 0,
+      !(self.plan.steps[slot - 1].pass is any RemotePass),
       self.plan.finished(after: index).contains(slot), let input = slots[slot],
       input.layout == step.layout, input.depth == step.depth
     else { return nil }
@@ -271,9 +295,11 @@ struct PlanRun: Sendable {
     for shape in shapes { await PlaneCopy(shape: shape).run(self.context([source], target)) }
   }
 
-  private func context(_ inputs: [Raster], _ output: Raster) -> PassContext {
+  private func context(
+    _ inputs: [Raster], _ output: Raster, _ deadline: Duration? = nil
+  ) -> PassContext {
     PassContext(
       inputs: inputs, output: output, time: self.time, scene: self.scene,
-      details: self.details, pool: self.pool, bands: self.bands)
+      details: self.details, pool: self.pool, bands: self.bands, deadline: deadline)
   }
 }

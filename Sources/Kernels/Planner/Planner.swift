@@ -102,6 +102,7 @@ struct Planner {
           PlannedSceneStage(
             stage: stage, filter: name, request: operation,
             protects: (filter as? any SceneFilter)?.protects ?? false))
+        self.geometry.size = operation.output(for: self.geometry.size)
         let item = PlanItem.scene(
           operation, index: self.sceneStages.count - 1, filter: name)
         items += Self.convert([item], to: .sRGBGamma, from: space)

@@ -131,6 +131,9 @@ package struct SceneView: Sendable {
     return reduced
   }
 
+  /// The frame's orientation.
+  package var orientation: Orientation { self.frame.orientation }
+
   /// Returns the colours of the frame on a small grid.
   package func samples() -> SampleGrid { SampleGrid(self.frame) }
 }

@@ -200,6 +200,7 @@ package final class FrameScheduler: Sendable {
       defer { state = .ended }
       return state
     }
+    if case .away = before { return }
     guard case .overdue(let since, let replacements) = before else {
       return self.release(turn, meter)
     }
@@ -227,6 +228,21 @@ package final class FrameScheduler: Sendable {
     var grant = granted.grant
     if grant.isAdditional { grant.additionalThreads = self.compute.addReplacements(for: 1) }
     granted.turn?.decide(grant)
+  }
+
+  /// Gives a turn to others while its work waits for something that needs no thread.
+  fileprivate func leave(_ turn: Turn, _ meter: WorkMeter) {
+    turn.state.withLock { $0 = .away }
+    self.release(turn, meter)
+  }
+
+  /// Waits for another turn for the rest of the work.
+  fileprivate func rejoin(_ turn: Turn) async {
+    let pending = self.request(
+      session: turn.session, deadline: turn.deadline, cost: turn.cost, kind: turn.kind)
+    guard let grant = await self.grant(of: pending) else { return }
+    turn.grant.withLock { $0 = grant }
+    turn.state.withLock { $0 = .running }
   }
 
   // MARK: Additional threads
@@ -382,15 +398,19 @@ private final class Turn: PausePoint {
     /// The time limit has passed, and replacement threads replace the threads that the turn
     /// occupies.
     case overdue(since: Duration, replacements: Int)
+    /// The turn went to others, because the work waits.
+    case away
     case ended
   }
 
   let session: UInt64
-  let bands: Int
+  /// The threads of the turn.
+  let grant: Mutex<PendingTurn.Grant>
+  var bands: Int { self.grant.withLock(\.bands) }
   /// Whether the turn has an additional thread.
-  let isAdditional: Bool
+  var isAdditional: Bool { self.grant.withLock(\.isAdditional) }
   /// The threads started for the turn.
-  let additionalThreads: Int
+  var additionalThreads: Int { self.grant.withLock(\.additionalThreads) }
   let deadline: Duration
   /// The expected work, or `nil` if unknown.
   let cost: Duration?
@@ -406,9 +426,7 @@ private final class Turn: PausePoint {
     kind: FrameScheduler.TurnKind, scheduler: FrameScheduler
   ) {
     self.session = session
-    self.bands = grant.bands
-    self.isAdditional = grant.isAdditional
-    self.additionalThreads = grant.additionalThreads
+    self.grant = Mutex(grant)
     self.deadline = deadline
     self.cost = cost
     self.kind = kind
@@ -421,6 +439,10 @@ private final class Turn: PausePoint {
   func pauseIfNeeded(_ meter: WorkMeter) async {
     await self.scheduler.pauseIfNeeded(self, meter)
   }
+
+  func leave(_ meter: WorkMeter) { self.scheduler.leave(self, meter) }
+
+  func rejoin(_ meter: WorkMeter) async { await self.scheduler.rejoin(self) }
 
   /// Returns the work of all threads since the turn began.
   func work(_ meter: WorkMeter, at now: Duration) -> Duration {

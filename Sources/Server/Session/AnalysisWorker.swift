@@ -89,15 +89,21 @@ struct AnalysisWorker {
   ) async {
     do {
       // The scheduler charges the session, and gives frames with less time precedence.
-      let (values, analyzer) = try await self.engine.processing.scheduler.withTurn(
-        session: self.session.handle.number, deadline: frame.received + Self.defaultBudget,
-        limit: FrameScheduler.unknownTurnLimit
-      ) { _, _ in
+      func analyze() async throws -> ([String: AnalysisValue], any FrameAnalyzer) {
         var analyzer = analyzer
         let values = try await analyzer.analyze(
           picture, at: FrameTime(index: frame.arrival, arrival: frame.received))
         return (values, analyzer)
       }
+      let (values, analyzer) =
+        analysis.analysis is any RemoteAnalysis
+        ? try await withTaskExecutorPreference(self.engine.processing.compute) {
+          try await analyze()
+        }
+        : try await self.engine.processing.scheduler.withTurn(
+          session: self.session.handle.number, deadline: frame.received + Self.defaultBudget,
+          limit: FrameScheduler.unknownTurnLimit
+        ) { _, _ in try await analyze() }
       slot.end(with: analyzer)
       done()
       self.session.resolver.send(

@@ -218,6 +218,8 @@ struct WorkerPassObserver: PassObserver {
       return result
     } catch let error as CancellationError where Task.isCancelled {
       throw error
+    } catch is PassDeadlineError {
+      throw Expired(stage: .pipeline)
     } catch {
       throw Failure(filters: description.filters, cause: error)
     }

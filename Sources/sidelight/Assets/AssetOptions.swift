@@ -1,7 +1,9 @@
 import ArgumentParser
+import Logging
 import SidelightBarcode
 import SidelightCodecs
 import SidelightConfiguration
+import SidelightFilterProcesses
 import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
@@ -28,11 +30,13 @@ struct AssetOptions: ParsableArguments {
   /// - Parameters:
   ///   - text: The pipeline.
   ///   - vision: The models.
+  ///   - processes: The filter processes.
   /// - Throws: `ValidationError` with the position of the name in the text, or with the file.
   func catalogue(
-    for text: PipelineText, vision: VisionConfiguration
-  ) throws -> FilterCatalogue {
+    for text: PipelineText, vision: VisionConfiguration, processes: FilterProcessHost
+  ) async throws -> FilterCatalogue {
     var catalogue = FilterCatalogue.command(vision)
+    try await processes.register(in: &catalogue)
     let store = AssetStore()
     for file in self.files {
       do {
@@ -68,6 +72,28 @@ struct NamedFile: Sendable {
     else { throw ValidationError("expected NAME=PATH") }
     self.name = String(argument[..<separator])
     self.path = String(argument[argument.index(after: separator)...])
+  }
+}
+
+/// The filter processes of the subcommands that filter locally.
+struct ProcessOptions: ParsableArguments {
+  @Option(
+    name: .customLong("filter-process"),
+    help: ArgumentHelp(
+      "Command that serves filters, such as 'python3 filters.py'. May be repeated.",
+      valueName: "command"))
+  var commands: [String] = []
+
+  /// Calls a function while the processes run. Their output goes to standard error.
+  func with<Result: Sendable>(
+    _ body: @Sendable (FilterProcessHost) async throws -> Result
+  ) async throws -> Result {
+    let logger = Logger(label: "sidelight") { label in
+      var handler = LineLogHandler.standardError(label: label, format: .text)
+      handler.logLevel = .notice
+      return handler
+    }
+    return try await FilterProcessHost.with(self.commands, logger: logger, body)
   }
 }
 

@@ -5,6 +5,7 @@ import Metrics
 import ServiceLifecycle
 import SidelightAdmin
 import SidelightConfiguration
+import SidelightFilterProcesses
 import SidelightIdentity
 import SidelightKernels
 import SidelightServer
@@ -100,6 +101,18 @@ struct Serve: AsyncParsableCommand {
         LineLogHandler.standardError(label: label, format: format), level: level)
     }
     .adding(worker)
+    try await FilterProcessHost.with(
+      configuration.filterProcesses, count: configuration.filterProcessCount, logger: logger
+    ) { processes in
+      try await self.run(with: settings, as: worker, processes, level, logger)
+    }
+  }
+
+  private func run(
+    with settings: Settings, as worker: Worker?, _ processes: FilterProcessHost,
+    _ level: SharedLogLevel, _ logger: Logger
+  ) async throws {
+    let configuration = settings.configuration.adapted(to: worker)
     let metrics = PrometheusRegistry(
       descriptions: [
         SidelightServer.metricDescriptions, OTLPExporter.descriptions, Self.workerMetrics,
@@ -113,8 +126,9 @@ struct Serve: AsyncParsableCommand {
       if let tokens = configuration.tokens {
         try await TokenAuthenticator(tokens, logger: logger)
       } else { nil }
-    let catalogue = try FilterCatalogue(
+    var catalogue = try FilterCatalogue(
       providing: configuration.providedAssets, vision: Self.vision(configuration, logger: logger))
+    try await processes.register(in: &catalogue)
     for filter in catalogue.allDescriptions {
       guard let (_, reason) = catalogue.unavailableFilter(named: filter.name) else { continue }
       logger.info(

@@ -16,6 +16,10 @@ import Testing
     func pauseIfNeeded(_ meter: WorkMeter) async {
       self.pauses.add(1, ordering: .relaxed)
     }
+
+    func leave(_ meter: WorkMeter) {}
+
+    func rejoin(_ meter: WorkMeter) async {}
   }
 
   /// Runs rows, which advance the clock by `rowTime`.

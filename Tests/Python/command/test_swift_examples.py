@@ -268,3 +268,23 @@ def test_the_documentation_shows_the_code_of_the_examples(name, example, count):
     assert len(shown) >= count
     for snippet in shown:
         assert any(" ".join(snippet.split()) in each for each in code), snippet
+
+
+def test_custom_filters_run_in_a_process_of_their_own():
+    picture = images.noise("BGRA8", WIDTH, HEIGHT)
+    with (
+        Server("--filter-process", program("CustomFilters")) as server,
+        grpc.insecure_channel(server.addresses["unix"]) as channel,
+    ):
+        stub = service.FrameFilterStub(channel)
+        with Session(stub, pipeline_text="upsideDown") as session:
+            session.send_frame(picture)
+            result = session.receive_until("frame").image
+            assert np.array_equal(images.samples(result)[0], images.samples(picture)[0][::-1])
+            # It traps at small frames, and is started again.
+            session.select_text("brittle")
+            session.send_frame(images.noise("BGRA8", 8, 8))
+            assert "ended by signal" in session.receive_until("frame").failure.message
+        with Session(stub, pipeline_text="sepiaTone") as session:
+            session.send_frame(picture)
+            session.receive_until("frame")

@@ -1,5 +1,6 @@
 import Logging
 import ServiceLifecycle
+import SidelightFilterProcesses
 import SidelightServer
 import SidelightSupervisor
 import SidelightText
@@ -8,7 +9,10 @@ import SidelightText
 ///
 ///     CustomFilters [ADDRESS [WORKERS]]     default: 127.0.0.1:50051, and no worker processes
 ///
-/// `ListFilters` lists them, and clients name them in pipelines like built-in filters.
+/// `ListFilters` lists them, and clients name them in pipelines like built-in filters. The same
+/// program serves some of them to another server, in a process of its own:
+///
+///     sidelight serve --filter-process CustomFilters
 @main
 struct CustomFilters {
   static func main() async throws {
@@ -31,6 +35,9 @@ struct CustomFilters {
     catalogue.registerText()
     catalogue.register(CustomFilter("brittle", "Traps at small frames.", frame: brittle))
     catalogue.register(Slow.self)
+
+    let process = FilterProcessServer(catalogue, filters: ["emboss", "upsideDown", "brittle"])
+    guard !process.hasHost else { return try await process.run() }
 
     worker?.adapt(&configuration)
     let server = SidelightServer(configuration: configuration, catalogue: catalogue)

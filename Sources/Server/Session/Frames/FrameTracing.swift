@@ -200,7 +200,10 @@ package struct FramePassObserver: PassObserver {
     let name = description.name.clipped(toBytes: 256)
     return try await tracer.withSpan(name, context: context) { span in
       span.attributes["sidelight.pass.filters"] = description.filters
-      return try await body()
+      guard description.kind == .frame else { return try await body() }
+      return try await PassFigures.$record.withValue(
+        { name, value in span.attributes["sidelight.pass.\(name)"] = value },
+        operation: { try await body() })
     }
   }
 }

@@ -88,6 +88,7 @@ struct PipelineCompiler: Sendable {
     pipeline.activeFilters.first { name in
       guard let description = self.catalogue.description(named: name) else { return false }
       return description.fidelity == .custom && description.category != .analysis
+        && !description.isRemote
     }
   }
 

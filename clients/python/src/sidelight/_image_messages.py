@@ -9,7 +9,16 @@ from .errors import InvalidArgument, SidelightError
 from .images import EncodedImage, Image
 from .v1 import image_pb2
 
-__all__ = ["color_message", "description", "format_of", "format_number", "image_of", "message_of"]
+__all__ = [
+    "color_message",
+    "color_of",
+    "description",
+    "format_number",
+    "format_of",
+    "image_of",
+    "message_of",
+    "orientation_of",
+]
 
 _FORMATS: dict[PixelFormat, image_pb2.PixelFormat] = {
     PixelFormat.BGRA: image_pb2.PIXEL_FORMAT_BGRA8,
@@ -105,21 +114,31 @@ def message_of(image: Image) -> image_pb2.Image:
     return message
 
 
+def color_of(message: Any) -> Color:
+    """Returns the colour interpretation in the field `color` of a message."""
+    if not message.HasField("color"):
+        return _DEFAULT_COLOR
+    return Color(
+        _RANGE_OF.get(message.color.range),
+        _MATRIX_OF.get(message.color.matrix),
+        _ALPHA_MODE_OF.get(message.color.alpha),
+    )
+
+
+def orientation_of(message: Any) -> Orientation:
+    """Returns the orientation in the field `orientation` of a message."""
+    if not message.HasField("orientation"):
+        return _UPRIGHT
+    return Orientation(
+        _ROTATION_OF.get(message.orientation.rotation, 0), message.orientation.mirrored
+    )
+
+
 def image_of(message: image_pb2.Image, data: Any) -> Image:
     """Returns the image of a message, with pixel data that a buffer holds.
 
     Raises `SidelightError` for an image that the server should not have sent."""
-    color, orientation = _DEFAULT_COLOR, _UPRIGHT
-    if message.HasField("color"):
-        color = Color(
-            _RANGE_OF.get(message.color.range),
-            _MATRIX_OF.get(message.color.matrix),
-            _ALPHA_MODE_OF.get(message.color.alpha),
-        )
-    if message.HasField("orientation"):
-        orientation = Orientation(
-            _ROTATION_OF.get(message.orientation.rotation, 0), message.orientation.mirrored
-        )
+    color, orientation = color_of(message), orientation_of(message)
     planes = [(plane.offset, plane.stride) for plane in message.planes] or None
     format = _FORMAT_OF.get(message.format)
     if format is None:

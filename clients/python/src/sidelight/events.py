@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Optional, Union
 
 from .errors import SidelightError, error_of_status
@@ -123,6 +123,22 @@ class Detection(NamedTuple):
     height: float
 
 
+def detections_of(messages: Iterable[Any]) -> tuple[Detection, ...]:
+    """Returns the objects of messages."""
+    return tuple(
+        Detection(
+            each.kind,
+            each.tracking_id,
+            each.confidence,
+            each.x,
+            each.y,
+            each.width,
+            each.height,
+        )
+        for each in messages
+    )
+
+
 class Analysis(NamedTuple):
     """The result of an analysis stage for one frame."""
 
@@ -152,18 +168,7 @@ def analysis_of(message: Any) -> Analysis:
         message.filter,
         message.age_us / 1e6,
         dict(message.figures),
-        tuple(
-            Detection(
-                each.kind,
-                each.tracking_id,
-                each.confidence,
-                each.x,
-                each.y,
-                each.width,
-                each.height,
-            )
-            for each in message.detections
-        ),
+        detections_of(message.detections),
         {name: tuple(vector.values) for name, vector in message.rows.items()},
         dict(message.words),
     )

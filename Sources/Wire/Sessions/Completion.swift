@@ -1,8 +1,7 @@
-import SidelightWire
 import Synchronization
 
 /// An event that occurs once, and that one task can wait for.
-final class Completion: Sendable {
+package final class Completion: Sendable {
   private enum State {
     case pending
     case waiting(CheckedContinuation<Void, Never>)
@@ -11,11 +10,15 @@ final class Completion: Sendable {
 
   private let state = Mutex(State.pending)
 
+  package init() {}
+
   /// Whether ``finish()`` was called.
-  var isFinished: Bool { self.state.withLock { if case .finished = $0 { true } else { false } } }
+  package var isFinished: Bool {
+    self.state.withLock { if case .finished = $0 { true } else { false } }
+  }
 
   /// Marks the event as occurred. Later calls have no effect.
-  func finish() {
+  package func finish() {
     let waiting: CheckedContinuation<Void, Never>? = self.state.withLock { state in
       defer { state = .finished }
       if case .waiting(let continuation) = state { return continuation }
@@ -25,14 +28,14 @@ final class Completion: Sendable {
   }
 
   /// Returns when the event has occurred.
-  func wait() async {
+  package func wait() async {
     await self.waitUntilWoken(or: Completion())
   }
 
   /// Returns when the event has occurred, or after a time limit.
   ///
   /// - Returns: Whether the event has occurred.
-  func wait(atMost limit: Duration, on clock: SessionClock) async -> Bool {
+  package func wait(atMost limit: Duration, on clock: SessionClock) async -> Bool {
     await withTaskGroup(of: Void.self) { group in
       // Set when the timer ends, for waiters that register later.
       let timer = Completion()

@@ -1,0 +1,314 @@
+import Foundation
+import GRPCCore
+import Logging
+import SidelightKernels
+import SidelightWire
+import Synchronization
+
+/// A command that serves filters. It runs until the host ends, and is started again when it ends.
+final class FilterProcess: Sendable {
+  private enum Phase {
+    /// Waits for the process to attach. The reason is the last run's end.
+    case starting(last: String?)
+    case attached(FilterConnection)
+  }
+
+  private struct State {
+    var phase = Phase.starting(last: nil)
+    /// The secret and the memory of the present run.
+    var run: (token: String, memory: FilterMemory)?
+    var child: ChildProcess?
+    /// The filters, once the first run has attached.
+    var offers: [FilterOffer] = []
+    /// The error of the first run.
+    var startError: FilterProcessError?
+    var lastLine = ""
+    /// The reason for which the host ends the run.
+    var killReason: String?
+
+    var connection: FilterConnection? {
+      if case .attached(let connection) = self.phase { connection } else { nil }
+    }
+  }
+
+  /// The waits before another start.
+  private static let restartDelays = (first: Duration.milliseconds(100), last: Duration.seconds(10))
+  /// The time after which a run counts as successful.
+  private static let stableTime = Duration.seconds(3)
+  /// The time in which a run attaches, or opens a session.
+  private static let openingLimit = Duration.seconds(30)
+  /// The time in which a process that has frames answers one of them.
+  private static let answerLimit = Duration.seconds(2)
+  private static let checkInterval = Duration.milliseconds(100)
+
+  /// The command of the shell.
+  let command: String
+  let clock: SessionClock
+  private let socket: String
+  private let logger: Logger
+  private let started = Completion()
+  private let sessions = Atomic<Int>(0)
+  private let state = Mutex(State())
+
+  /// - Parameter socket: The path of the host's socket.
+  init(_ command: String, socket: String, logger: Logger, clock: SessionClock) {
+    self.command = command
+    self.socket = socket
+    self.clock = clock
+    var logger = logger
+    logger[metadataKey: "process"] = "\(command.clipped(toBytes: 200))"
+    self.logger = logger
+  }
+
+  /// The number of uses of its filters by sessions.
+  var sessionCount: Int { self.sessions.load(ordering: .relaxed) }
+
+  func addSessions(_ count: Int) { self.sessions.add(count, ordering: .relaxed) }
+
+  /// The filters of the process. Waits until the first run has attached.
+  ///
+  /// - Throws: ``FilterProcessError`` if it ended before.
+  func offers() async throws(FilterProcessError) -> [FilterOffer] {
+    await self.started.wait()
+    let result = self.state.withLock { state -> Result<[FilterOffer], FilterProcessError> in
+      if let error = state.startError { return .failure(error) }
+      return .success(state.offers)
+    }
+    return try result.get()
+  }
+
+  /// The conversation with the process.
+  ///
+  /// - Throws: ``FilterProcessError`` while it is started again.
+  func connection() throws(FilterProcessError) -> FilterConnection {
+    let result = self.state.withLock { state -> Result<FilterConnection, FilterProcessError> in
+      switch state.phase {
+      case .attached(let connection): return .success(connection)
+      case .starting(let last):
+        return .failure(
+          FilterProcessError(
+            "the filter process is being started again" + (last.map { ", after \($0)" } ?? "")))
+      }
+    }
+    return try result.get()
+  }
+
+  // MARK: Runs
+
+  /// Runs the process until the task is cancelled. Returns if the first run doesn't attach.
+  func run() async {
+    var delay = Self.restartDelays.first
+    while !Task.isCancelled {
+      let start = self.clock.now()
+      let end: String
+      do throws(FilterProcessError) {
+        end = try await self.runOnce()
+      } catch {
+        end = "\(error)"
+      }
+      let hasStarted = self.started.isFinished
+      guard hasStarted, !Task.isCancelled else {
+        self.state.withLock { state in
+          let line = state.lastLine.isEmpty ? "" : ": \(state.lastLine)"
+          state.startError =
+            state.startError
+            ?? FilterProcessError(
+              "the filter process '\(self.command)' did not start; \(end)\(line)")
+        }
+        return self.started.finish()
+      }
+      if self.clock.now() - start > Self.stableTime { delay = Self.restartDelays.first }
+      self.logger.error(
+        "filter process ended", metadata: ["reason": "\(end)", "restart": "\(delay)"])
+      await self.clock.wait(delay)
+      delay = min(delay * 2, Self.restartDelays.last)
+    }
+  }
+
+  /// Runs the process once.
+  ///
+  /// - Returns: The end, as a clause.
+  private func runOnce() async throws(FilterProcessError) -> String {
+    let memory = try FilterMemory()
+    let token = (0 ..< 4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
+    self.state.withLock { state in
+      state.run = (token, memory)
+      state.killReason = nil
+      state.lastLine = ""
+    }
+    // The server's settings, and so its secrets, are not for the process.
+    let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SIDELIGHT_") }
+    let child = try await ChildProcess.start(
+      "exec \(self.command)",
+      environment: inherited.merging([
+        "SIDELIGHT_FILTER_SOCKET": self.socket, "SIDELIGHT_FILTER_TOKEN": token,
+        "SIDELIGHT_FILTER_MEMORY": "3", "PYTHONUNBUFFERED": "1",
+        // Backtraces of traps take seconds, in which the process does not start again.
+        "SWIFT_BACKTRACE": inherited["SWIFT_BACKTRACE"] ?? "enable=no",
+      ]) { $1 }, memory: memory.descriptor
+    ) { [logger] line in
+      self.state.withLock { $0.lastLine = line }
+      logger.notice("\(line)")
+    }
+    self.state.withLock { $0.child = child }
+    self.logger.info(
+      "filter process started",
+      metadata: ["pid": "\(child.id)", "network": child.isIsolated ? "none" : "shared"])
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.watch(child) }
+      await withTaskCancellationHandler {
+        await child.ended.wait()
+      } onCancel: {
+        self.detach("the server stops")
+        child.kill(after: 2)
+      }
+      group.cancelAll()
+    }
+    let end = child.reap()
+    _ = await child.outputEnded.wait(atMost: .seconds(1), on: self.clock)
+    let reason = self.state.withLock { state in
+      state.child = nil
+      state.run = nil
+      return state.killReason ?? end
+    }
+    self.detach("the filter process has ended: \(reason)", last: reason)
+    return reason
+  }
+
+  /// Ends a run that hangs.
+  private func watch(_ child: ChildProcess) async {
+    let start = self.clock.now()
+    var (hasAttached, wasStopped) = (false, false)
+    while !Task.isCancelled {
+      await self.clock.wait(Self.checkInterval)
+      let connection = try? self.connection()
+      hasAttached = hasAttached || connection != nil
+      guard let connection else {
+        if !hasAttached, self.clock.now() - start > Self.openingLimit {
+          self.kill("it has not attached for \(Self.openingLimit)")
+        }
+        continue
+      }
+      if let reason = connection.hang(limit: Self.answerLimit, openingLimit: Self.openingLimit) {
+        self.kill(reason)
+      }
+      // A process that a signal has stopped cannot answer. One check later, to leave alone a process
+      // that continues at once.
+      let isStopped = connection.hasFrames && child.isStopped
+      if isStopped, wasStopped { self.kill("a signal has stopped it") }
+      wasStopped = isStopped
+    }
+  }
+
+  /// Kills the present run.
+  ///
+  /// - Parameter connection: The conversation of the run to kill; `nil` for any.
+  private func kill(_ reason: String, in connection: FilterConnection? = nil) {
+    let child = self.state.withLock { state -> ChildProcess? in
+      guard state.killReason == nil, connection == nil || state.connection === connection else {
+        return nil
+      }
+      state.killReason = reason
+      return state.child
+    }
+    guard let child else { return }
+    self.logger.error("filter process is killed", metadata: ["reason": "\(reason)"])
+    self.detach("the filter process was killed: \(reason)", last: reason)
+    child.kill()
+  }
+
+  /// Ends the conversation with the process.
+  private func detach(_ reason: String, last: String? = nil) {
+    let connection = self.state.withLock { state -> FilterConnection? in
+      guard case .attached(let connection) = state.phase else { return nil }
+      state.phase = .starting(last: last ?? reason)
+      return connection
+    }
+    connection?.end(reason)
+  }
+
+  // MARK: The call
+
+  /// Whether a token belongs to the present run.
+  func accepts(_ token: String) -> Bool { self.state.withLock { $0.run?.token == token } }
+
+  /// Attaches the present run.
+  ///
+  /// - Returns: The conversation, and the size of the memory.
+  /// - Throws: ``FilterProcessError`` if an offer is invalid, or differs from the first run's.
+  func attach(
+    _ hello: Sidelight_V1_ProcessMessage.Hello
+  ) throws(FilterProcessError) -> FilterConnection {
+    do throws(FilterProcessError) {
+      guard hello.versions.contains(1) else {
+        throw FilterProcessError("this server knows version 1 of the contract only")
+      }
+      guard (1 ... 64).contains(hello.filters.count) else {
+        throw FilterProcessError("it offers \(hello.filters.count) filters; it must offer 1 to 64")
+      }
+      var offers: [FilterOffer] = []
+      for filter in hello.filters { offers.append(try FilterOffer(filter)) }
+      if let twice = offers.map(\.name).firstDuplicate {
+        throw FilterProcessError("it offers '\(twice)' twice")
+      }
+      let connection = try self.adopt(offers)
+      self.logger.info(
+        "filter process attached",
+        metadata: [
+          "filters": "\(offers.map(\.name).joined(separator: " "))",
+          "library": "\(hello.library.clipped(toBytes: 100))",
+        ])
+      self.started.finish()
+      return connection
+    } catch {
+      self.state.withLock { state in
+        guard !self.started.isFinished else { return }
+        state.startError = FilterProcessError("the filter process '\(self.command)': \(error)")
+      }
+      throw error
+    }
+  }
+
+  private func adopt(_ offers: [FilterOffer]) throws(FilterProcessError) -> FilterConnection {
+    let result = self.state.withLock { state -> Result<FilterConnection, FilterProcessError> in
+      guard let run = state.run, state.killReason == nil else {
+        return .failure(FilterProcessError("the run has ended"))
+      }
+      if case .attached = state.phase {
+        return .failure(FilterProcessError("it has attached already"))
+      }
+      guard state.offers.isEmpty || state.offers == offers else {
+        return .failure(
+          FilterProcessError("its filters differ from the ones at the start of the server"))
+      }
+      state.offers = offers
+      let connection = FilterConnection(memory: run.memory, clock: self.clock)
+      state.phase = .attached(connection)
+      return .success(connection)
+    }
+    return try result.get()
+  }
+
+  /// Receives a message. A message that breaks a rule ends the run.
+  func receive(_ message: Sidelight_V1_ProcessMessage, on connection: FilterConnection) {
+    do throws(FilterConnection.Violation) {
+      if let lines = try connection.receive(message) { self.logger.warning("\(lines)") }
+    } catch {
+      self.kill("it broke a rule of the contract: \(error)", in: connection)
+    }
+  }
+
+  /// Ends the run of a call that has ended. A process that ends by itself, which states the reason,
+  /// has ended its call shortly before.
+  func callEnded(_ connection: FilterConnection) {
+    let child = self.state.withLock { $0.connection === connection ? $0.child : nil }
+    child?.kill(after: 0.5)
+  }
+}
+
+extension [String] {
+  fileprivate var firstDuplicate: String? {
+    var known: Set<String> = []
+    return self.first { !known.insert($0).inserted }
+  }
+}

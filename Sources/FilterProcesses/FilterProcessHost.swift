@@ -1,0 +1,174 @@
+import Foundation
+import GRPCCore
+public import Logging
+public import SidelightKernels
+import SidelightTransport
+import SidelightWire
+import SwiftProtobuf
+
+/// The filter processes of a server or a command, and the service that they attach to.
+public final class FilterProcessHost: Sendable {
+  /// The processes, by command.
+  private let groups: [[FilterProcess]]
+
+  private init(_ groups: [[FilterProcess]]) {
+    self.groups = groups
+  }
+
+  /// Starts filter processes, calls `body`, and ends the processes.
+  ///
+  /// - Parameters:
+  ///   - commands: The commands, for the shell. Without commands only `body` is called.
+  ///   - count: The processes of every command, at least 1, over which sessions are spread.
+  ///   - logger: Receives the processes' output, errors and ends.
+  ///   - body: Called once all processes have described their filters.
+  /// - Throws: ``FilterProcessError`` if a process does not start; the error of `body`.
+  public static func with<Result: Sendable>(
+    _ commands: [String], count: Int = 1, logger: Logger,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (FilterProcessHost) async throws -> Result
+  ) async throws -> Result {
+    guard !commands.isEmpty else { return try await body(FilterProcessHost([])) }
+    let folder = try PrivateFolder()
+    defer { folder.remove() }
+    let groups = commands.map { command in
+      (0 ..< max(1, count)).map { _ in
+        FilterProcess(command, socket: folder.socket, logger: logger, clock: .system)
+      }
+    }
+    let processes = groups.flatMap(\.self)
+    var transport = TransportConfiguration()
+    transport.maxMessageBytes = 1 << 20
+    let guards = Guards(
+      configuration: GuardConfiguration(), maxMessageBytes: transport.maxMessageBytes,
+      counters: ConnectionCounters(logger: logger))
+    let listener = Listener(
+      Listener.Socket(address: .unix(path: folder.socket), unixSocketPermissions: 0o600),
+      transport: transport, guards: guards, services: [FilterHostService(processes: processes)])
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      defer { group.cancelAll() }
+      group.addTask {
+        try await EventLoops.with(1) { try await listener.serve(on: $0) }
+      }
+      _ = try await listener.boundAddress
+      // The processes end before the service, to see the end of their calls.
+      return try await withThrowingTaskGroup(of: Void.self) { runs in
+        defer { runs.cancelAll() }
+        for process in processes { runs.addTask { await process.run() } }
+        for process in processes { _ = try await process.offers() }
+        return try await body(FilterProcessHost(groups))
+      }
+    }
+  }
+
+  /// Adds the processes' filters to a catalogue.
+  ///
+  /// - Throws: ``FilterProcessError`` if two filters have the same name.
+  public func register(in catalogue: inout FilterCatalogue) async throws {
+    for group in self.groups {
+      let process = group[0]
+      let offers = try await process.offers()
+      for other in group.dropFirst() where try await other.offers() != offers {
+        throw FilterProcessError(
+          "the processes of '\(process.command)' offer different filters")
+      }
+      for offer in offers {
+        let known = catalogue.allDescriptions.contains { $0.name == offer.name }
+        guard !known, catalogue.entry(named: offer.name) == nil else {
+          throw FilterProcessError(
+            "the filter process '\(process.command)' offers '\(offer.name)', which is a filter "
+              + "already; give it another name")
+        }
+        catalogue.register(offer.description) { arguments in
+          RemoteFilter(processes: group, offer: offer, arguments: arguments)
+        }
+      }
+    }
+  }
+}
+
+/// Implements the service that processes attach to.
+private struct FilterHostService: Sidelight_V1_FilterHost.SimpleServiceProtocol {
+  let processes: [FilterProcess]
+
+  func attach(
+    request: RPCAsyncSequence<Sidelight_V1_ProcessMessage, any Error>,
+    response: RPCWriter<Sidelight_V1_HostMessage>, context: ServerContext
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var (attached, connected): (FilterProcess?, FilterConnection?)
+      let (ready, found) = AsyncStream<(FilterProcess, FilterConnection)>.makeStream()
+      group.addTask {
+        defer { found.finish() }
+        var current: (process: FilterProcess, connection: FilterConnection)?
+        // Reading ends with an error if the call is cancelled or the connection is lost.
+        do {
+          for try await message in request {
+            if let current {
+              current.process.receive(message, on: current.connection)
+              continue
+            }
+            let pair = try self.attach(message)
+            current = pair
+            found.yield(pair)
+          }
+        } catch {
+          guard current != nil else { throw error }
+        }
+        if let current { current.process.callEnded(current.connection) }
+      }
+      for await (process, connection) in ready {
+        (attached, connected) = (process, connection)
+        break
+      }
+      guard let attached, let connected else { return try await group.waitForAll() }
+      do {
+        try await response.write(
+          .with {
+            $0.welcome.version = 1
+            $0.welcome.memoryBytes = UInt64(FilterMemory.byteCount)
+          })
+        for await message in connected.outbound { try await response.write(message) }
+      } catch {
+        attached.callEnded(connected)
+      }
+      group.cancelAll()
+    }
+  }
+
+  private func attach(
+    _ message: Sidelight_V1_ProcessMessage
+  ) throws -> (process: FilterProcess, connection: FilterConnection) {
+    guard case .hello(let hello)? = message.kind else {
+      throw RPCError(code: .failedPrecondition, message: "hello must be the first message")
+    }
+    guard let process = self.processes.first(where: { $0.accepts(hello.token) }) else {
+      throw RPCError(code: .unauthenticated, message: "no filter process has this token")
+    }
+    do throws(FilterProcessError) {
+      return (process, try process.attach(hello))
+    } catch {
+      throw RPCError(code: .invalidArgument, message: error.description)
+    }
+  }
+}
+
+/// A folder for the socket, which only this user can enter.
+private struct PrivateFolder {
+  let path: String
+  var socket: String { "\(self.path)/host.sock" }
+
+  /// - Throws: ``FilterProcessError``.
+  init() throws(FilterProcessError) {
+    var template = Array("/tmp/sidelight-filters-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw FilterProcessError("no folder can be made in /tmp: \(systemText(errno))")
+    }
+    self.path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  func remove() {
+    unlink(self.socket)
+    rmdir(self.path)
+  }
+}

@@ -1,0 +1,281 @@
+"""Filters of another process, written in Python by the contract alone (`filter_peer`)."""
+
+import os
+import re
+import signal
+import sys
+from io import BytesIO
+
+import numpy as np
+import pytest
+from google.protobuf import duration_pb2
+from PIL import Image
+
+from sidelight_testing import images
+from sidelight_testing.command import sidelight
+from sidelight_testing.contract import TESTS, frame_filter, service
+from sidelight_testing.contract import pipeline as policies
+from sidelight_testing.contract import session as messages
+from sidelight_testing.server import Server, connect
+from sidelight_testing.session import Session
+
+PEER = f"{sys.executable} -m sidelight_testing.filter_peer"
+DROP = policies.FAILURE_POLICY_DROP
+
+
+@pytest.fixture(scope="module")
+def environment(with_contract) -> dict[str, str]:
+    return with_contract | {"PYTHONPATH": f"{with_contract['PYTHONPATH']}:{TESTS}"}
+
+
+@pytest.fixture(scope="module")
+def host(environment):
+    with Server("--filter-process", PEER, environment=environment) as running:
+        yield running
+        assert running.process.poll() is None, running.log
+        assert running.terminate() == 0
+
+
+@pytest.fixture
+def stub(host):
+    with connect(host.addresses["unix"]) as channel:
+        yield service.FrameFilterStub(channel)
+
+
+@pytest.fixture
+def picture():
+    return images.noise("RGB24", 64, 36)
+
+
+def flat(format: str, width: int, height: int, level: int):
+    """A picture of one grey."""
+    planes = [
+        np.full((rows, row_bytes), 128 if plane else level, np.uint8)
+        for plane, (row_bytes, rows) in enumerate(images.plane_shapes(format, width, height))
+    ]
+    if format == "BGRA8":
+        planes[0][:, 3::4] = 255
+    if format in ("I420", "NV12"):
+        planes[0][:] = round(16 + 219 * level / 255)
+    return images.make_image(format, width, height, planes)
+
+
+def pixels(image) -> np.ndarray:
+    return images.samples(image)[0]
+
+
+def filtered(session: Session, picture, **fields) -> np.ndarray:
+    session.send_frame(picture, **fields)
+    return pixels(session.receive_until("frame").image)
+
+
+def peer(host) -> int:
+    """The ID of the process that was started last."""
+    return int(re.findall(r"filter process started.*?pid\"?[=:]\s*\"?(\d+)", host.log)[-1])
+
+
+def test_the_catalogue_lists_the_filters(stub):
+    filters = {each.name: each for each in stub.ListFilters(frame_filter.ListFiltersRequest()).filters}
+    negate = filters["negate"]
+    assert negate.category == "custom" and negate.summary == "The test's negate."
+    assert [parameter.name for parameter in negate.parameters] == ["amount"]
+    assert filters["mean"].category == "analysis"
+
+
+@pytest.mark.parametrize("format", ["BGRA8", "RGB24", "GRAY8", "I420", "NV12"])
+def test_a_filter_changes_frames_of_every_format_in_place(stub, format):
+    original = images.noise(format, 65, 37) if format == "RGB24" else flat(format, 65, 37, 60)
+    with Session(stub, pipeline_text="negate") as session:
+        result = filtered(session, original)
+    if format == "RGB24":
+        assert np.array_equal(result, 255 - pixels(original))
+    elif format in ("I420", "NV12"):
+        # Video range: 16 + 219 * 60 / 255 becomes 16 + 219 * 195 / 255.
+        assert abs(result.astype(int) - 183).max() <= 2
+    else:
+        assert abs(result.reshape(37, 65, -1)[..., 0].astype(int) - 195).max() <= 1
+
+
+def test_parameters_change_between_frames(stub, picture):
+    with Session(stub, pipeline_text="negate(amount: 0)") as session:
+        assert np.array_equal(filtered(session, picture), pixels(picture))
+        session.select_text("negate(amount: 1)")
+        assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
+
+
+def test_filters_stand_between_others_and_in_nested_pipelines(stub, picture):
+    with Session(stub, pipeline_text="colorInvert, [negate, colorInvert], halve, negate") as session:
+        assert np.array_equal(filtered(session, picture), pixels(picture)[:18, : 3 * 32])
+
+
+def test_a_filter_returns_a_picture_of_another_size(stub, picture):
+    with Session(stub, pipeline_text="halve") as session:
+        session.send_frame(picture)
+        image = session.receive_until("frame").image
+    assert (image.width, image.height) == (32, 18)
+    assert np.array_equal(pixels(image), pixels(picture)[:18, : 3 * 32])
+
+
+def test_an_analysis_reports_values(stub, picture):
+    with Session(stub, pipeline_text="mean, negate") as session:
+        session.send_frame(picture)
+        report = session.receive_until("analysis")
+    assert report.filter == "mean" and 0 < report.figures["mean"] < 255
+    spot = report.detections[0]
+    assert (spot.kind, spot.x, spot.y, spot.width, spot.height) == ("spot", 1, 2, 3, 4)
+
+
+def test_sessions_have_their_own_state(stub):
+    dark = flat("GRAY8", 16, 16, 0)
+    with (
+        Session(stub, pipeline_text="tally") as one, Session(stub, pipeline_text="tally") as other
+    ):
+        assert [filtered(one, dark)[0, 0] for _ in range(3)] == [1, 2, 3]
+        assert filtered(other, dark)[0, 0] == 1
+        assert filtered(one, dark)[0, 0] == 4
+
+
+def test_an_exception_is_the_outcome_of_the_frame(stub, host, picture):
+    with Session(
+        stub, pipeline_text="misbehave(mode: fail)", failure_policy=DROP
+    ) as session:
+        session.send_frame(picture)
+        dropped = session.receive_until("dropped")
+        assert dropped.reason == messages.DROP_REASON_STAGE_FAILED
+        assert "misbehave failed: ValueError: no" in dropped.diagnostic.message
+        session.select_text("misbehave")
+        filtered(session, picture)
+    assert "Traceback ...\\nValueError: no" in host.log
+
+
+def test_a_session_that_is_refused_fails_its_frames(stub, picture):
+    with Session(stub, pipeline_text="misbehave(mode: refuse)") as session:
+        for _ in range(2):
+            session.send_frame(picture)
+            frame = session.receive_until("frame")
+            assert frame.disposition == messages.DISPOSITION_PASSED_THROUGH
+            assert "RuntimeError: no model" in frame.failure.message
+
+
+def test_a_late_result_is_discarded_and_the_next_frame_is_filtered(stub, picture):
+    with Session(stub, pipeline_text="misbehave(mode: sleep, seconds: 0.3)") as session:
+        session.send_frame(picture, budget_us=50_000)
+        dropped = session.receive_until("dropped")
+        assert dropped.reason == messages.DROP_REASON_LATE_IN_PIPELINE
+        session.send_frame(picture, budget_us=5_000_000)
+        assert session.receive_until("frame").sequence == 2
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("exit", "it exited with status 7"),
+        ("hang", "it has not answered a frame for"),
+        ("stop", "a signal has stopped it"),
+        ("foreign", "does not wait for an answer"),
+        ("flood", "does not wait for an answer"),
+    ],
+)
+def test_a_process_that_breaks_is_started_again(environment, picture, mode, reason):
+    with (
+        Server("--filter-process", PEER, environment=environment) as host,
+        connect(host.addresses["unix"]) as channel,
+        host.follow_log() as log,
+        Session(service.FrameFilterStub(channel), pipeline_text="negate") as other,
+    ):
+        stub, before = service.FrameFilterStub(channel), peer(host)
+        filtered(other, picture)
+        with Session(
+            stub, pipeline_text=f"misbehave(mode: {mode})", failure_policy=DROP
+        ) as session:
+            session.send_frame(picture)
+            if mode != "flood":
+                dropped = session.receive_until("dropped")
+                assert dropped.reason == messages.DROP_REASON_STAGE_FAILED
+                assert "filter process" in dropped.diagnostic.message
+            # Both sessions go on with the process that was started again.
+            log.wait_for(f".*filter process started.*{before}.*")
+            log.wait_for(f".*{reason}.*")
+            log.wait_for(".*filter process attached.*")
+            session.select_text("misbehave")
+            filtered(session, picture)
+        assert np.array_equal(filtered(other, picture), 255 - pixels(picture))
+        assert peer(host) != before
+
+
+def test_a_slow_filter_delays_no_other_session(stub, picture):
+    with (
+        Session(stub, pipeline_text="misbehave(mode: sleep, seconds: 1)") as slow,
+        Session(stub, pipeline_text="sepiaTone") as other,
+    ):
+        slow.send_frame(picture, budget_us=10_000_000)
+        for _ in range(20):
+            filtered(other, picture)
+        # The slow frame is the last: the others did not wait for it.
+        assert not slow.transcript.frames
+        slow.receive_until("frame")
+
+
+def test_a_dead_process_is_replaced_while_sessions_continue(stub, host, picture):
+    with host.follow_log() as log, Session(stub, pipeline_text="negate") as session:
+        filtered(session, picture)
+        before = peer(host)
+        os.kill(before, signal.SIGKILL)
+        log.wait_for(f".*filter process started.*{before}.*")
+        log.wait_for(".*it was ended by signal 9.*")
+        log.wait_for(".*filter process attached.*")
+        assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
+
+
+def test_a_pipeline_that_protects_covers_frames_of_a_failed_process(stub, vision, picture):
+    with Session(stub, pipeline_text="faceBlur, misbehave(mode: fail)") as session:
+        session.send_frame(picture)
+        frame = session.receive_until("frame")
+    assert frame.disposition == messages.DISPOSITION_DEGRADED
+    assert "ValueError: no" in frame.failure.message
+    assert not np.array_equal(pixels(frame.image), pixels(picture))
+
+
+def test_a_transition_mixes_two_parameters(stub, picture):
+    with Session(stub, pipeline_text="negate(amount: 0)") as session:
+        filtered(session, picture)
+        fade = messages.Transition(duration=duration_pb2.Duration(seconds=60))
+        session.select_text("negate", transition=fade)
+        result = filtered(session, picture)
+    assert abs(result.astype(int) - pixels(picture)).max() <= 16
+
+
+def test_the_output_of_a_process_is_logged(host):
+    assert "hello from the filters" in host.log
+
+
+def test_the_command_filters_stills_with_processes(environment, tmp_path):
+    original = np.random.default_rng(1).integers(0, 256, (20, 30, 3), np.uint8)
+    Image.fromarray(original).save(tmp_path / "in.png")
+    sidelight(
+        "apply", tmp_path / "in.png", tmp_path / "out.png", "--filter-process", PEER,
+        "--pipeline", "negate", env=environment,
+    )
+    result = np.asarray(Image.open(BytesIO((tmp_path / "out.png").read_bytes())).convert("RGB"))
+    assert np.array_equal(result, 255 - original)
+    plan = sidelight(
+        "check", "--filter-process", PEER, "--pipeline", "sepiaTone, negate", env=environment
+    ).stdout.decode()
+    assert "negate: a filter process, in rgb24" in plan
+    assert "negate" in sidelight("filters", "--filter-process", PEER, env=environment).stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("broken", "error"),
+    [
+        ("crash", "it exited with status 1: ImportError: no module named filters"),
+        ("builtin", "offers 'sepiaTone', which is a filter already"),
+        ("format", "the filter 'thing': format must be one of"),
+        ("twice", "it offers 'negate' twice"),
+    ],
+)
+def test_a_process_that_cannot_start_is_reported(environment, broken, error):
+    failed = sidelight(
+        "filters", "--filter-process", PEER, fails=True, env=environment | {"PEER_OFFER": broken}
+    )
+    assert error in failed.stderr.decode()

@@ -1,0 +1,159 @@
+"""A filter process by the contract alone: good filters, and one that breaks every rule on demand.
+
+Runs as a program. It needs the contract's code on its path.
+"""
+
+import mmap
+import os
+import queue
+import signal
+import sys
+import time
+
+import grpc
+import numpy as np
+from sidelight.v1 import catalogue_pb2 as catalogue
+from sidelight.v1 import filter_process_pb2 as contract
+from sidelight.v1 import filter_process_pb2_grpc as service
+from sidelight.v1 import image_pb2 as image
+from sidelight.v1 import pipeline_pb2 as pipeline
+
+Message = contract.ProcessMessage
+
+
+def number(name: str, default: float, maximum: float) -> catalogue.ParameterDescription:
+    return catalogue.ParameterDescription(
+        name=name, kind=catalogue.PARAMETER_KIND_NUMBER, summary="A number.",
+        default_value=pipeline.ParameterValue(number=default),
+        limits=catalogue.NumberRange(minimum=0, maximum=maximum),
+    )
+
+
+def offer(name: str, format: int, *parameters, **options) -> contract.FilterOffer:
+    description = catalogue.FilterDescription(
+        name=name, summary=f"The test's {name}.", parameters=parameters
+    )
+    return contract.FilterOffer(filter=description, format=format, **options)
+
+
+MODES = ["work", "fail", "exit", "hang", "stop", "foreign", "flood", "sleep", "refuse"]
+mode = catalogue.ParameterDescription(
+    name="mode", kind=catalogue.PARAMETER_KIND_CHOICE, choices=MODES, summary="What it does.",
+    default_value=pipeline.ParameterValue(text="work"),
+)
+OFFERS = [
+    offer("negate", image.PIXEL_FORMAT_RGB24, number("amount", 1, 1)),
+    offer("halve", image.PIXEL_FORMAT_BGRA8, output=contract.OutputSize(scale=0.5)),
+    offer("mean", image.PIXEL_FORMAT_GRAY8, kind=contract.FILTER_KIND_ANALYSIS),
+    offer("tally", image.PIXEL_FORMAT_GRAY8, is_stateful=True),
+    offer("misbehave", image.PIXEL_FORMAT_GRAY8, mode, number("seconds", 0.2, 10)),
+]
+CHANNELS = {
+    "negate": (3,), "halve": (4,), "mean": (), "tally": (), "misbehave": ()
+}
+
+
+class Peer:
+    def __init__(self) -> None:
+        descriptor = int(os.environ["SIDELIGHT_FILTER_MEMORY"])
+        self.memory = mmap.mmap(descriptor, os.fstat(descriptor).st_size)
+        self.outgoing: queue.SimpleQueue = queue.SimpleQueue()
+        self.sessions: dict[int, list] = {}
+        self.outgoing.put(Message(hello=Message.Hello(
+            versions=[1], token=os.environ["SIDELIGHT_FILTER_TOKEN"], filters=self.offers(),
+            library="filter_peer",
+        )))
+
+    @staticmethod
+    def offers() -> list[contract.FilterOffer]:
+        broken = os.environ.get("PEER_OFFER", "")
+        if broken == "builtin":
+            return [offer("sepiaTone", image.PIXEL_FORMAT_RGB24)]
+        if broken == "format":
+            return [offer("thing", image.PIXEL_FORMAT_JPEG)]
+        if broken == "twice":
+            return [OFFERS[0], OFFERS[0]]
+        return OFFERS
+
+    def view(self, picture: contract.HostMessage.Picture, channels: tuple[int, ...]) -> np.ndarray:
+        width = picture.width * (channels[0] if channels else 1)
+        plane = picture.planes[0]
+        rows = np.ndarray(
+            (picture.height, width), np.uint8, self.memory, plane.offset, (plane.stride, 1)
+        )
+        return rows.reshape(picture.height, picture.width, *channels)
+
+    def filter(self, frame: contract.HostMessage.Frame) -> None:
+        session = self.sessions[frame.session]
+        if frame.HasField("parameters"):
+            session[1] = frame.parameters.values
+        name, parameters = session[0], session[1]
+        picture = self.view(frame.input, CHANNELS[name])
+        result = Message.Result(frame=frame.frame, process_us=1)
+        if name == "negate":
+            picture[:] = np.abs(picture - np.float32(255) * parameters["amount"].number).astype("u1")
+        elif name == "halve":
+            self.view(frame.output, (4,))[:] = picture[: frame.output.height, : frame.output.width]
+        elif name == "mean":
+            result.analysis.figures["mean"] = picture.mean()
+            result.analysis.detections.add(kind="spot", x=1, y=2, width=3, height=4, confidence=0.5)
+        elif name == "tally":
+            session[2] += 1
+            picture[:] = session[2]
+        elif not self.misbehave(frame, parameters):
+            return
+        self.outgoing.put(Message(result=result))
+
+    def misbehave(self, frame: contract.HostMessage.Frame, parameters) -> bool:
+        """Returns whether the frame gets a result."""
+        mode = parameters["mode"].text
+        if mode == "fail":
+            failed = Message.Failed(
+                frame=frame.frame, message="ValueError: no", detail="Traceback ...\nValueError: no"
+            )
+            self.outgoing.put(Message(failed=failed))
+            return False
+        if mode == "exit":
+            print("about to leave", flush=True)
+            os._exit(7)
+        if mode == "hang":
+            return False
+        if mode == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        if mode == "foreign":
+            self.outgoing.put(Message(result=Message.Result(frame=frame.frame + 1)))
+        if mode == "flood":
+            for _ in range(100_000):
+                self.outgoing.put(Message(opened=Message.Opened(session=frame.session)))
+        if mode == "sleep":
+            time.sleep(parameters["seconds"].number)
+        return True
+
+    def run(self) -> None:
+        channel = grpc.insecure_channel("unix:" + os.environ["SIDELIGHT_FILTER_SOCKET"])
+        try:
+            for message in service.FilterHostStub(channel).Attach(iter(self.outgoing.get, None)):
+                kind = message.WhichOneof("kind")
+                if kind == "open_session":
+                    opened = message.open_session
+                    refuses = opened.parameters["mode"].text == "refuse"
+                    if refuses:
+                        answer = Message(refused=Message.Refused(
+                            session=opened.session, message="RuntimeError: no model"))
+                    else:
+                        answer = Message(opened=Message.Opened(session=opened.session))
+                        self.sessions[opened.session] = [opened.filter, opened.parameters, 0]
+                    self.outgoing.put(answer)
+                elif kind == "frame" and message.frame.session in self.sessions:
+                    self.filter(message.frame)
+                elif kind == "close_session":
+                    self.sessions.pop(message.close_session.session, None)
+        except grpc.RpcError as error:
+            sys.exit(f"{error.code().name}: {error.details()}")
+
+
+if __name__ == "__main__":
+    if os.environ.get("PEER_OFFER") == "crash":
+        sys.exit("ImportError: no module named filters")
+    print("hello from the filters", flush=True)
+    Peer().run()

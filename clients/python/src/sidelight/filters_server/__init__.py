@@ -1,0 +1,34 @@
+"""Filters for `sidelight serve`, in a process of Python.
+
+    import numpy as np
+    from sidelight.filters_server import filter, serve
+
+    @filter("invert", summary="Inverts colours.", format="rgb")
+    def invert(picture: np.ndarray) -> None:
+        np.subtract(255, picture, out=picture)
+
+    serve()
+
+Start it with `sidelight serve --filter-process 'python3 filters.py'`. It needs numpy.
+"""
+
+from __future__ import annotations
+
+from .._values import RGBA
+from ..events import Detection
+from ._definitions import Format, analysis, filter
+from ._metadata import FrameContext, Results
+from ._parameters import Range
+from ._process import serve
+
+__all__ = [
+    "RGBA",
+    "Detection",
+    "Format",
+    "FrameContext",
+    "Range",
+    "Results",
+    "analysis",
+    "filter",
+    "serve",
+]
