@@ -13,6 +13,11 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGES = REPOSITORY / "out/packages"
+# Of this machine the commands see nothing.
+ENVIRONMENT = (
+    "env", "-i", "-C", "/", "HOME=/root", "DEBIAN_FRONTEND=noninteractive",
+    "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+)
 # Starts a server, sends it a white frame, and compares the frame that comes back with a black one.
 FILTER_A_FRAME = r"""
 set -e
@@ -60,8 +65,7 @@ class Root:
         # Processes in it end with the command.
         return run(
             "unshare", "--mount", "--pid", "--fork", "--kill-child", f"--root={self.folder}",
-            "--mount-proc", "env", "-C", "/", "HOME=/root", "DEBIAN_FRONTEND=noninteractive", *command,
-            input=text,
+            "--mount-proc", *ENVIRONMENT, *command, input=text,
         )
 
     def filter_a_frame(self, *arguments: str, path: str = "/usr/bin") -> None:
@@ -84,8 +88,8 @@ def debian(archive, tmp_path) -> Root:
     folder = tmp_path / "root"
     folder.mkdir()
     run("tar", "--extract", "--file", archive, "--directory", folder)
-    # Names and mirrors as this machine has them.
-    for name in ("etc/resolv.conf", "etc/hosts", "etc/pip.conf"):
+    # Names, mirrors and certificates as this machine has them.
+    for name in ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt"):
         if Path("/", name).is_file():
             shutil.copy(Path("/", name), folder / name)
     yield Root(folder)

@@ -1,7 +1,7 @@
 """The wheels: the Python client alone, and with the command and the libraries that it needs.
 
-Of the host, the command needs glibc only: the other libraries are in the wheel, though the rules for
-wheels would let some be missing there (glib), which small images lack.
+Of the host, the command needs glibc and libstdc++ only. The other libraries are in the wheel, also those
+that the rules for wheels expect on the host (glib, zlib), since small images lack them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from pathlib import Path
 from materials import Component, Package, component, installed, swift_packages
 from version import ROOT, Version, epoch, run
 
-# glibc's libraries, and the names under which Debian's packages have their licences.
-OF_GLIBC = re.compile(r"/(ld-linux-[\w-]+|lib(c|m|dl|pthread|rt|mvec|resolv))\.so")
+OF_HOST = re.compile(r"/(ld-linux-[\w-]+|lib(c|m|dl|pthread|rt|mvec|resolv|gcc_s|stdc\+\+))\.so")
 TOOLS = ROOT / "out/package-tools"
 EXTRA = """
 [tool.hatch.build.targets.wheel.shared-scripts]
@@ -38,9 +37,9 @@ def python() -> Path:
 
 
 def libraries(program: Path) -> list[Path]:
-    """The libraries that a program loads at start, without glibc."""
+    """The libraries that a program loads at start, without the host's."""
     found = re.findall(r"=> (/\S+)", run("ldd", program))
-    return sorted(Path(each) for each in found if not OF_GLIBC.search(each))
+    return sorted(Path(each) for each in found if not OF_HOST.search(each))
 
 
 def glibc(files: list[Path]) -> tuple[int, int]:
@@ -84,7 +83,8 @@ def add_program(source: Path) -> list[Path]:
         shutil.copy(f"/usr/share/doc/{package}/copyright", source / f"LICENSE.{package}")
     run("patchelf", "--set-rpath", "$ORIGIN", folder / "sidelight")
     (folder / "sidelight").chmod(0o755)
-    shutil.copy(Path(__file__).parent / "command", source / "command")
+    shutil.copy(Path(__file__).parent / "command", source)
+    (source / "command").chmod(0o755)
     with (source / "pyproject.toml").open("a") as settings:
         settings.write(EXTRA)
     return found
