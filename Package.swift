@@ -226,7 +226,9 @@ let package = Package(
       name: "CVersion",
       path: "Sources/CVersion",
       cSettings: [
-        .define("SIDELIGHT_VERSION", to: "\"\(Context.environment["SIDELIGHT_VERSION"] ?? "0.0.0")\"")
+        .define(
+          "SIDELIGHT_VERSION",
+          to: "\"\(Context.environment["SIDELIGHT_VERSION"] ?? "0.0.0")\"")
       ]),
     // System calls that share memory and pass descriptors, which need macros of C.
     .target(name: "CSharedMemory", path: "Sources/CSharedMemory"),
