@@ -1,7 +1,7 @@
 # Every target is a readable script in dev/; `make help` lists them, `dev/test --help` and `dev/bench --help` their
 # parts.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo call examples models test fuzz bench gallery goldens reference docs protos format lint check clean
+.PHONY: help setup build demo call examples models test fuzz bench gallery goldens reference docs protos format lint check packages clean
 
 help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' \
@@ -57,6 +57,9 @@ lint: ## Check format, spelling, links, and dependencies between modules
 
 check: ## Check everything that a merge requires: lint, warnings, generated code, tests
 	@dev/check
+
+packages: ## Build the packages of a release: out/packages (PART=deb, wheel, images, npm, release)
+	@dev/packages $(PART)
 
 clean: ## Remove the files of builds, demo and tests
 	@dev/clean

@@ -221,6 +221,16 @@ let package = Package(
 
     // glibc's allocator settings, which its own module leaves out.
     .systemLibrary(name: "CMalloc", path: "Sources/CMalloc"),
+    // The version, which dev/build sets for packages. It is in C, whose options belong to one target: a
+    // new version compiles one file.
+    .target(
+      name: "CVersion",
+      path: "Sources/CVersion",
+      cSettings: [
+        .define(
+          "SIDELIGHT_VERSION",
+          to: "\"\(Context.environment["SIDELIGHT_VERSION"] ?? "0.0.0")\"")
+      ]),
     // System calls that share memory and pass descriptors, which need macros of C.
     .target(name: "CSharedMemory", path: "Sources/CSharedMemory"),
 
@@ -261,6 +271,7 @@ let package = Package(
         "SidelightKernels", "SidelightScene", "SidelightCodecs", "SidelightWire",
         "SidelightTransport",
         grpcCore, grpcProtobuf, protobuf, tracing, metrics, logging, lifecycle, asyncAlgorithms,
+        "CVersion",
         .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "DequeModule", package: "swift-collections"),

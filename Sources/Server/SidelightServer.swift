@@ -1,4 +1,5 @@
 import AsyncAlgorithms
+import CVersion
 import GRPCCore
 public import Logging
 public import Metrics
@@ -357,6 +358,6 @@ package struct WebEndpoint: Sendable {
 
 /// The version of this build.
 public enum SidelightVersion {
-  /// The version in the form of semver.org.
-  public static let current = "0.1.0"
+  /// The version in the form of semver.org: 0.0.0 unless the build is for a package.
+  public static let current = String(cString: cversion_current())
 }

@@ -24,7 +24,6 @@ from sidelight_testing.session import Session, pipeline
 
 DEPLOY = REPOSITORY / "deploy"
 UNIT = DEPLOY / "systemd/sidelight.service"
-DOCKERFILE = DEPLOY / "Dockerfile"
 MANIFEST = DEPLOY / "kubernetes/sidelight.yaml"
 ENVOY_MESSAGES = REPOSITORY / ".venv/envoy"
 # Where dev/build --static puts it.
@@ -53,7 +52,7 @@ def run(*command: object, **options: object) -> subprocess.CompletedProcess:
 def test_systemd_accepts_the_unit(tmp_path):
     copy = tmp_path / UNIT.name
     # It looks whether the command is there.
-    copy.write_text(UNIT.read_text().replace("/usr/local/bin/sidelight", str(binary())))
+    copy.write_text(UNIT.read_text().replace("/usr/bin/sidelight", str(binary())))
     found = run("systemd-analyze", "verify", "--man=no", copy)
     assert found.returncode == 0, found.stderr
     assert UNIT.name not in found.stderr, found.stderr
@@ -67,88 +66,27 @@ def test_the_unit_restricts_the_server():
 
 
 def test_the_unit_waits_longer_than_the_server_takes_to_drain(tmp_path):
-    settings = unit_settings()
-    grace = float(re.search(r"--shutdown-grace (\S+)", settings["ExecStart"])[1])
-    assert float(settings["TimeoutStopSec"]) > grace + 5
-    assert settings["KillSignal"] == "SIGTERM"
-    serve = settings["ExecStart"].split()[1:]
-    assert_starts(serve, {"/run/sidelight": tmp_path})
+    unit, text = unit_settings(), (DEPLOY / "systemd/sidelight.yaml").read_text()
+    settings = yaml.safe_load(text)
+    grace = float(settings["shutdown"]["grace"].removesuffix("s"))
+    assert float(unit["TimeoutStopSec"]) > grace + 5
+    assert unit["KillSignal"] == "SIGTERM"
+    # The socket's folder is the unit's, and its owner the user of sysusers.conf.
+    assert f"unix:/run/{unit['RuntimeDirectory']}/grpc.sock" in settings["listen"]
+    assert f"\nu {unit['User']} - " in (DEPLOY / "systemd/sysusers.conf").read_text()
+    path = "/etc/sidelight/sidelight.yaml"
+    assert unit["ExecStart"] == f"/usr/bin/sidelight serve --config {path}"
+    copy = tmp_path / "sidelight.yaml"
+    text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:0", text)
+    copy.write_text(text.replace("/run/sidelight", str(tmp_path)))
+    assert_starts(["serve", "--config", str(copy)], {}, listening=2)
 
 
-# Dockerfile
-
-
-def test_the_image_is_built_as_the_static_binary_is():
-    text = DOCKERFILE.read_text()
-    assert "swift build -c release --static-swift-stdlib --product sidelight" in text
-    script = (REPOSITORY / "dev/build").read_text()
-    assert "options=(-c release " in script and "options=(--static-swift-stdlib " in script
-    # Whatever is copied is let in.
-    allowed = (REPOSITORY / ".dockerignore").read_text().splitlines()
-    for source in re.findall(r"^COPY (?!--from)(\S+) ", text, re.MULTILINE):
-        assert f"!{source}" in allowed
-
-
-def image_stages() -> dict[str, str]:
-    """The lines of every stage of the file, by the stage's name."""
-    parts = re.split(r"^FROM \S+ AS (\S+)$", DOCKERFILE.read_text(), flags=re.MULTILINE)[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def installed_packages(stage: str) -> set[str]:
-    """The packages that a stage of the image installs."""
-    lines = image_stages()[stage].replace("\\\n", " ")
-    [packages] = re.findall(r"--no-install-recommends (.*?) +&&", lines)
-    return set(packages.split())
-
-
-def test_both_images_run_as_a_user_without_rights():
-    stages = image_stages()
-    assert list(stages)[-1] == "sidelight", "the last stage is the default"
-    for name, build in [("sidelight", "build"), ("sidelight-vision", "build-vision")]:
-        assert f"COPY --from={build} " in stages[name]
-        assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", stages[name], re.MULTILINE)
-
-
-def test_the_image_with_vision_has_the_libraries_that_the_package_links():
-    manifest = (REPOSITORY / "Package.swift").read_text()
-    [modules] = re.findall(r"linkerSettings: \[(.*?)\]\.map", manifest)
-    libraries = {f"libopencv-{each}406" for each in re.findall(r'"(\w+)"', modules)}
-    assert installed_packages("sidelight-vision") == libraries | {"opencv-data"}
-    setup = (REPOSITORY / "dev/setup").read_text()
-    [modules] = re.findall(r"for module in (.*?); do\n *has_package .libopencv", setup)
-    headers = {f"libopencv-{each}-dev" for each in modules.split()}
-    assert installed_packages("build-vision") == headers
-    assert "--traits Command,Vision " in image_stages()["build-vision"]
-
-
-def test_the_image_starts_the_server(tmp_path):
-    [entry] = re.findall(r"^ENTRYPOINT (\[.*\])$", DOCKERFILE.read_text(), re.MULTILINE)
-    [command] = re.findall(r"^CMD (\[.*\])$", DOCKERFILE.read_text(), re.MULTILINE)
-    assert yaml.safe_load(entry) == ["/usr/local/bin/sidelight"]
-    assert_starts(yaml.safe_load(command), {})
-
+# The program of the packages, which `dev/test packages` installs.
 
 needs_static_binary = pytest.mark.skipif(
     not STATIC_BINARY.is_file(), reason=f"{STATIC_BINARY.name} is not built by dev/build --static"
 )
-
-
-@needs_static_binary
-@needs("ldd", "dpkg-query")
-def test_the_image_has_the_libraries_that_the_server_needs_and_no_others():
-    libraries = re.findall(r"=> (/\S+)", run("ldd", STATIC_BINARY).stdout)
-    assert not [each for each in libraries if "swift" in each.lower() or "Foundation" in each]
-    needed = set()
-    for library in libraries:
-        path = os.path.realpath(library)
-        # Debian's packages say /lib where files are in /usr/lib.
-        owner = run("dpkg-query", "--search", f"*{path.removeprefix('/usr')}")
-        assert owner.returncode == 0, owner.stderr
-        needed.add(owner.stdout.split(":")[0])
-    # Loaded or read when the filters `barcode` and `text` need them.
-    optional = {"libzbar0", "fonts-dejavu-core", "fonts-inter"}
-    assert installed_packages("runtime") == needed | optional
 
 
 @needs_static_binary
@@ -339,9 +277,11 @@ def get(address: str, path: str) -> str:
         return answer.read().decode()
 
 
-def assert_starts(arguments: list[str], folders: dict[str, Path], probes: list[str] = ()) -> None:
+def assert_starts(
+    arguments: list[str], folders: dict[str, Path], probes: list[str] = (), listening: int = 0
+) -> None:
     """Starts the command as some file says, but with ports of the system's choice and folders of
-    ours."""
+    ours. `listening` counts the addresses, if the arguments do not name them."""
     given = []
     for argument in arguments:
         argument = re.sub(r"\b(127\.0\.0\.1|0\.0\.0\.0):\d+", "127.0.0.1:0", argument)
@@ -351,7 +291,7 @@ def assert_starts(arguments: list[str], folders: dict[str, Path], probes: list[s
     assert given[0] == "serve"
     started = subprocess.Popen([binary(), *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        expected = sum("listen" in each for each in given) + 1
+        expected = (listening or sum("listen" in each for each in given)) + 1
         lines = [started.stdout.readline().decode() for _ in range(expected)]
         said = dict(reversed(line.strip().split(" on ")) for line in lines if " on " in line)
         assert len(said) == expected, started.communicate(timeout=60)

@@ -1,3 +1,3 @@
-"""The version of the package, by Semantic Versioning."""
+"""The version of the package, by Semantic Versioning: 0.0.0 in a clone (`make packages` sets it)."""
 
-__version__ = "0.1.0"
+__version__ = "0.0.0"

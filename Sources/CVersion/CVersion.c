@@ -1,0 +1,3 @@
+#include "CVersion.h"
+
+const char *cversion_current(void) { return SIDELIGHT_VERSION; }
