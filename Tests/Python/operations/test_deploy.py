@@ -147,8 +147,8 @@ def test_the_image_has_the_libraries_that_the_server_needs_and_no_others():
         owner = run("dpkg-query", "--search", f"*{path.removeprefix('/usr')}")
         assert owner.returncode == 0, owner.stderr
         needed.add(owner.stdout.split(":")[0])
-    # Loaded or read when the filters `barcode` and `text` need them.
-    optional = {"libzbar0", "fonts-dejavu-core", "fonts-inter"}
+    # Loaded or read when the filters of barcodes and `text` need them.
+    optional = {"libzbar0", "libzint2.11", "fonts-dejavu-core", "fonts-inter"}
     assert installed_packages("runtime") == needed | optional
 
 
