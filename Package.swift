@@ -210,7 +210,7 @@ let package = Package(
       swiftSettings: strictMemory
     ),
 
-    // Barcodes and QR codes through libzbar, which is loaded if it is installed.
+    // Barcodes and QR codes through libzbar and libzint, which are loaded if they are installed.
     .target(name: "CBarcode", path: "Sources/CBarcode"),
     .target(
       name: "SidelightBarcode",

@@ -83,9 +83,11 @@ extension ScannedCode {
 }
 
 extension FilterCatalogue {
-  /// Adds the filter `barcode`. Without libzbar, it is added as an unavailable filter, and a
-  /// pipeline that names it is refused with the reason.
+  /// Adds the filter `barcode`, which needs libzbar, and the filters that draw codes, which need
+  /// libzint. Without its library, a filter is added as unavailable, and a pipeline that names it is
+  /// refused with the reason.
   public mutating func registerBarcodes() {
+    self.registerBarcodeGenerators()
     do throws(BarcodeError) {
       let scanners = ScannerPool { () throws(BarcodeError) in try BarcodeScanner() }
       try scanners.prepare()

@@ -142,7 +142,7 @@ def test_the_filters_are_within_reach_of_the_thumb_on_a_phone(ana):
     for scroll in (0, 10_000):
         ana.page.run("(y) => document.querySelector('.panel').scrollTo(0, y)", scroll)
         tops = ana.page.run(
-            """() => ["#filter-search", "#filters button", "#filters button:nth-of-type(3)"].map((each) => {
+            """() => ["#filter-search", "#filters button", '[data-filter="grain"]'].map((each) => {
                 const element = document.querySelector(each);
                 const { left, top, width, height } = element.getBoundingClientRect();
                 const found = document.elementFromPoint(left + width / 2, top + height / 2);

@@ -133,7 +133,7 @@ def build(out: Path, work: Path) -> list[Package]:
         opencv_data = ", opencv-data" if "vision" in name else ""
         control = (
             f"{header}Depends: {shared_libraries(program, work / f'{name}.libraries')}{opencv_data}\n"
-            "Recommends: ca-certificates, fonts-dejavu-core, libzbar0\nSuggests: ffmpeg, fonts-inter\n"
+            "Recommends: ca-certificates, fonts-dejavu-core, libzbar0, libzint2.11\nSuggests: ffmpeg, fonts-inter\n"
             f"Conflicts: {other}\nReplaces: {other}\n{relations.format(version=version)}"
             f"Section: video\nPriority: optional\n"
             f"Description: gRPC server that filters live video, {variant}\n{DESCRIPTION}\n"

@@ -1,5 +1,5 @@
-// Barcodes and QR codes by libzbar 0.x (libzbar.so.0), which is loaded on first use: neither a
-// build nor a start depends on it.
+// Barcodes and QR codes: read by libzbar 0.x (libzbar.so.0), and written by libzint. They are loaded
+// on first use: neither a build nor a start depends on them.
 #ifndef CBARCODE_H
 #define CBARCODE_H
 
@@ -33,5 +33,26 @@ void cbarcode_destroy(cbarcode_scanner *scanner);
 int cbarcode_scan(
     cbarcode_scanner *scanner, const uint8_t *luma, uint32_t width, uint32_t height,
     void *context, void (*found)(void *context, const cbarcode_code *code));
+
+/// The symbologies of codes that are written, by zint's numbers.
+enum {
+  CBARCODE_CODE128 = 20,
+  CBARCODE_PDF417 = 55,
+  CBARCODE_PDF417_COMPACT = 56,
+  CBARCODE_QR = 58,
+  CBARCODE_AZTEC = 92,
+};
+
+/// Returns the reason why codes cannot be written, or NULL if they can: libzint 2.11 to 2.16
+/// (libzint.so.2.N) is loaded on first use.
+const char *cbarcode_writer_failure(void);
+
+/// Writes a code into `modules`, a byte a module in rows without padding; 1 is dark. `options` are
+/// zint's: -1, or 0 for the second and the third, is the library's choice. Any thread may call it.
+/// Returns 0 on failure, and writes the reason, a terminated text.
+int cbarcode_write(
+    int symbology, const int options[3], const uint8_t *text, int bytes,
+    uint8_t *modules, size_t capacity, int *rows, int *columns, char *reason,
+    size_t reason_capacity);
 
 #endif

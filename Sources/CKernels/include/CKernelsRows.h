@@ -52,6 +52,12 @@ typedef void (*sl_store_chroma)(
     const float *green1, const float *blue1, ptrdiff_t count, const sl_rgb_to_yuv *conversion,
     ptrdiff_t step, void *u, void *v);
 
+/// The sum of values in units of 2^-20, and their extremes.
+typedef struct sl_statistics {
+  double units;
+  float low, high;
+} sl_statistics;
+
 /// A share of the picture that depends on its Rec. 709 luma Y: smoothstep(clamp((Y - low) *
 /// scale)), or 1 minus it if `inverted`.
 typedef struct sl_luma_key {
@@ -150,6 +156,9 @@ typedef struct sl_rows {
   void (*count_colors)(
       const float *red, const float *green, const float *blue, ptrdiff_t count, ptrdiff_t bins,
       uint32_t *counts, sl_clipped *clipped);
+  /// Adds values to `found`. For the sum they are limited to -1024 ... 1024 and rounded to units, so
+  /// it is the same in every order; NaN counts as -1024, and is no extreme.
+  void (*measure)(const float *values, ptrdiff_t count, sl_statistics *found);
   /// Mixes colour with (1, .95, .8) by smoothstep(.5, 1, luma) * intensity, in place.
   void (*glow)(float *red, float *green, float *blue, ptrdiff_t count, float intensity);
   /// The same on four-byte pixels. `red` (0 or 2) is the index of red. Gives the results of reading

@@ -15,6 +15,7 @@ public struct FilterDescription: Sendable, Hashable {
     case halftone
     case tile
     case transition
+    case reduction
     case analysis
     case custom
   }

@@ -4,8 +4,10 @@ extension FilterCatalogue {
   /// The built-in filters that have types. ``PhotoEffect/all`` lists the others.
   static let filterTypes: [any CatalogueFilter.Type] = [
     AffineTransform.self,
+    AreaAlphaWeightedHistogram.self,
     AreaAverage.self,
     AreaAverageMaximumRed.self,
+    AreaBoundsRed.self,
     AreaHistogram.self,
     AreaLogarithmicHistogram.self,
     AreaMaximum.self,
@@ -41,6 +43,7 @@ extension FilterCatalogue {
     Grain.self,
     Histogram.self,
     HoleDistortion.self,
+    KMeans.self,
     LowLight.self,
     LumaKey.self,
     Median.self,
@@ -49,6 +52,7 @@ extension FilterCatalogue {
     MultiplyCompositing.self,
     NoiseReduction.self,
     Orient.self,
+    PaletteCentroid.self,
     PinchDistortion.self,
     Pixellate.self,
     Posterize.self,

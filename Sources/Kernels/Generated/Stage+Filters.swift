@@ -39,6 +39,14 @@ extension Stage {
     case width
   }
 
+  /// The choices of the parameter `correctionLevel`.
+  public enum CorrectionLevel: String, Sendable, Hashable, CaseIterable, TypedArgument {
+    case H
+    case L
+    case M
+    case Q
+  }
+
   /// The choices of the parameter `fit`.
   public enum Fit: String, Sendable, Hashable, CaseIterable, TypedArgument {
     case fill
@@ -666,149 +674,12 @@ extension Stage {
 // MARK: Effects
 
 extension Stage {
-  /// Fills the frame with the mean colour of an area.
-  ///
-  /// Core Image: `CIAreaAverage`.
-  ///
-  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
-  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
-  ///   to 16384.
-  public static func areaAverage(extent: [Double]? = nil) -> Stage {
-    .filter("areaAverage", given: ["extent": extent])
-  }
-
-  /// Fills the frame with the mean red of an area as its red, and the greatest as its green.
-  ///
-  /// Core Image: `CIAreaAverageMaximumRed`.
-  ///
-  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
-  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
-  ///   to 16384.
-  public static func areaAverageMaximumRed(extent: [Double]? = nil) -> Stage {
-    .filter("areaAverageMaximumRed", given: ["extent": extent])
-  }
-
-  /// Shows the histogram of an area as columns: the shares of pixels per level.
-  ///
-  /// Core Image: `CIAreaHistogram`.
-  ///
-  /// - Parameters:
-  ///   - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
-  ///     whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
-  ///   - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
-  ///   - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
-  public static func areaHistogram(
-    extent: [Double]? = nil, scale: Double? = nil, count: Double? = nil
-  ) -> Stage {
-    .filter("areaHistogram", given: ["extent": extent, "scale": scale, "count": count])
-  }
-
-  /// Shows the histogram of an area as columns, with bins of equal ratios: the shares of pixels per
-  /// stop.
-  ///
-  /// Core Image: `CIAreaLogarithmicHistogram`.
-  ///
-  /// - Parameters:
-  ///   - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
-  ///     whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
-  ///   - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
-  ///   - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
-  ///   - minimumStop: The logarithm to base 2 of the first bin's values. Number in stops, default
-  ///     `-10`, slider -20 to 0, limits -100 to 0.
-  ///   - maximumStop: The logarithm to base 2 of the last bin's values. Number in stops, default
-  ///     `4`, slider 1 to 10, limits 1 to 100.
-  public static func areaLogarithmicHistogram(
-    extent: [Double]? = nil, scale: Double? = nil, count: Double? = nil, minimumStop: Double? = nil,
-    maximumStop: Double? = nil
-  ) -> Stage {
-    .filter(
-      "areaLogarithmicHistogram",
-      given: [
-        "extent": extent, "scale": scale, "count": count, "minimumStop": minimumStop,
-        "maximumStop": maximumStop,
-      ])
-  }
-
-  /// Fills the frame with the greatest value of each channel in an area.
-  ///
-  /// Core Image: `CIAreaMaximum`.
-  ///
-  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
-  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
-  ///   to 16384.
-  public static func areaMaximum(extent: [Double]? = nil) -> Stage {
-    .filter("areaMaximum", given: ["extent": extent])
-  }
-
-  /// Fills the frame with the most opaque pixel of an area.
-  ///
-  /// Core Image: `CIAreaMaximumAlpha`.
-  ///
-  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
-  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
-  ///   to 16384.
-  public static func areaMaximumAlpha(extent: [Double]? = nil) -> Stage {
-    .filter("areaMaximumAlpha", given: ["extent": extent])
-  }
-
-  /// Fills the left half of the frame with the least values of an area, the right with the
-  /// greatest.
-  ///
-  /// Core Image: `CIAreaMinMax`.
-  ///
-  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
-  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
-  ///   to 16384.
-  public static func areaMinMax(extent: [Double]? = nil) -> Stage {
-    .filter("areaMinMax", given: ["extent": extent])
-  }
-
-  /// Fills the frame with the least red of an area as its red, and the greatest as its green.
-  ///
-  /// Core Image: `CIAreaMinMaxRed`.
-  ///
-  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
-  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
-  ///   to 16384.
-  public static func areaMinMaxRed(extent: [Double]? = nil) -> Stage {
-    .filter("areaMinMaxRed", given: ["extent": extent])
-  }
-
-  /// Fills the frame with the least value of each channel in an area.
-  ///
-  /// Core Image: `CIAreaMinimum`.
-  ///
-  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
-  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
-  ///   to 16384.
-  public static func areaMinimum(extent: [Double]? = nil) -> Stage {
-    .filter("areaMinimum", given: ["extent": extent])
-  }
-
-  /// Fills the frame with the most transparent pixel of an area.
-  ///
-  /// Core Image: `CIAreaMinimumAlpha`.
-  ///
-  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
-  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
-  ///   to 16384.
-  public static func areaMinimumAlpha(extent: [Double]? = nil) -> Stage {
-    .filter("areaMinimumAlpha", given: ["extent": extent])
-  }
-
   /// Smooths skin and keeps edges; other colours do not change.
   ///
   /// - Parameter smoothing: The share of the skin's detail that is removed; 0 changes nothing.
   ///   Default `0.7`, slider 0 to 1, limits 0 to 1.
   public static func beauty(smoothing: Double? = nil) -> Stage {
     .filter("beauty", given: ["smoothing": smoothing])
-  }
-
-  /// Fills every column with the mean of its colours.
-  ///
-  /// Core Image: `CIColumnAverage`.
-  public static func columnAverage() -> Stage {
-    .filter("columnAverage")
   }
 
   /// Adds a warm glow to bright pixels.
@@ -907,13 +778,6 @@ extension Stage {
   ///   slider 0 to 1000, limits 0 to 1000000.
   public static func randomGenerator(seed: Double? = nil) -> Stage {
     .filter("randomGenerator", given: ["seed": seed])
-  }
-
-  /// Fills every row with the mean of its colours.
-  ///
-  /// Core Image: `CIRowAverage`.
-  public static func rowAverage() -> Stage {
-    .filter("rowAverage")
   }
 
   /// Reduces the brightness of the picture's periphery.
@@ -2918,6 +2782,31 @@ extension Stage {
 // MARK: Generators
 
 extension Stage {
+  /// Draws an Aztec code over the picture.
+  ///
+  /// Core Image: `CIAztecCodeGenerator`.
+  ///
+  /// - Parameters:
+  ///   - message: The text in the code, as UTF-8. Default `Sidelight`.
+  ///   - correctionLevel: The share of words for correction in percent; the nearest of 10, 23, 36
+  ///     and 50. Default `23`, slider 5 to 95, limits 5 to 95.
+  ///   - center: The centre of the code. Default `(0.5w, 0.5h)`.
+  ///   - width: The width with the quiet zone; 0 fits the code into the frame. Default `0`, slider
+  ///     0 to 1000 pixels, limits 0 to 16384 pixels.
+  ///   - quietSpace: The white edge in modules, a whole number. Default `1`, slider 0 to 20, limits
+  ///     0 to 100.
+  public static func aztecCodeGenerator(
+    message: String? = nil, correctionLevel: Double? = nil, center: FramePoint? = nil,
+    width: Length? = nil, quietSpace: Double? = nil
+  ) -> Stage {
+    .filter(
+      "aztecCodeGenerator",
+      given: [
+        "message": message, "correctionLevel": correctionLevel, "center": center, "width": width,
+        "quietSpace": quietSpace,
+      ])
+  }
+
   /// Draws a blurred rectangle on nothing.
   ///
   /// Core Image: `CIBlurredRectangleGenerator`.
@@ -2979,6 +2868,31 @@ extension Stage {
       ])
   }
 
+  /// Draws a Code 128 barcode over the picture.
+  ///
+  /// Core Image: `CICode128BarcodeGenerator`.
+  ///
+  /// - Parameters:
+  ///   - message: The text in the code, as UTF-8. Default `Sidelight`.
+  ///   - barcodeHeight: The height in modules, a whole number. Default `32`, slider 1 to 500,
+  ///     limits 1 to 500.
+  ///   - center: The centre of the code. Default `(0.5w, 0.5h)`.
+  ///   - width: The width with the quiet zone; 0 fits the code into the frame. Default `0`, slider
+  ///     0 to 1000 pixels, limits 0 to 16384 pixels.
+  ///   - quietSpace: The white edge in modules, a whole number. Default `10`, slider 0 to 20,
+  ///     limits 0 to 100.
+  public static func code128BarcodeGenerator(
+    message: String? = nil, barcodeHeight: Double? = nil, center: FramePoint? = nil,
+    width: Length? = nil, quietSpace: Double? = nil
+  ) -> Stage {
+    .filter(
+      "code128BarcodeGenerator",
+      given: [
+        "message": message, "barcodeHeight": barcodeHeight, "center": center, "width": width,
+        "quietSpace": quietSpace,
+      ])
+  }
+
   /// Fills the picture with a colour.
   ///
   /// Core Image: `CIConstantColorGenerator`.
@@ -3017,25 +2931,6 @@ extension Stage {
       "gaussianGradient",
       given: [
         "center": center, "color0": color0, "color1": color1, "radius": radius,
-      ])
-  }
-
-  /// Draws the top row of the picture, such as the result of areaHistogram, as bars.
-  ///
-  /// Core Image: `CIHistogramDisplayFilter`.
-  ///
-  /// - Parameters:
-  ///   - height: The height of the bars, at the bottom of the frame. Default `100`, slider 1 to 400
-  ///     pixels, limits 1 to 16384 pixels.
-  ///   - highLimit: The value at the top. Default `1`, slider 0 to 1, limits 0 to 1.
-  ///   - lowLimit: The value at the bottom. Default `0`, slider 0 to 1, limits 0 to 1.
-  public static func histogramDisplayFilter(
-    height: Length? = nil, highLimit: Double? = nil, lowLimit: Double? = nil
-  ) -> Stage {
-    .filter(
-      "histogramDisplayFilter",
-      given: [
-        "height": height, "highLimit": highLimit, "lowLimit": lowLimit,
       ])
   }
 
@@ -3110,6 +3005,60 @@ extension Stage {
       "linearGradient",
       given: [
         "point0": point0, "point1": point1, "color0": color0, "color1": color1,
+      ])
+  }
+
+  /// Draws a PDF417 barcode over the picture.
+  ///
+  /// Core Image: `CIPDF417BarcodeGenerator`.
+  ///
+  /// - Parameters:
+  ///   - message: The text in the code, as UTF-8. Default `Sidelight`.
+  ///   - correctionLevel: The level of correction, a whole number: 2^(level + 1) words. Default
+  ///     `2`, slider 0 to 8, limits 0 to 8.
+  ///   - dataColumns: The whole number of columns of words; 0 is chosen by the length. Default `0`,
+  ///     slider 0 to 30, limits 0 to 30.
+  ///   - compactStyle: Whether the right row indicators are left out. Default `false`.
+  ///   - center: The centre of the code. Default `(0.5w, 0.5h)`.
+  ///   - width: The width with the quiet zone; 0 fits the code into the frame. Default `0`, slider
+  ///     0 to 1000 pixels, limits 0 to 16384 pixels.
+  ///   - quietSpace: The white edge in modules, a whole number. Default `2`, slider 0 to 20, limits
+  ///     0 to 100.
+  public static func pDF417BarcodeGenerator(
+    message: String? = nil, correctionLevel: Double? = nil, dataColumns: Double? = nil,
+    compactStyle: Bool? = nil, center: FramePoint? = nil, width: Length? = nil,
+    quietSpace: Double? = nil
+  ) -> Stage {
+    .filter(
+      "pDF417BarcodeGenerator",
+      given: [
+        "message": message, "correctionLevel": correctionLevel, "dataColumns": dataColumns,
+        "compactStyle": compactStyle, "center": center, "width": width, "quietSpace": quietSpace,
+      ])
+  }
+
+  /// Draws a QR code over the picture.
+  ///
+  /// Core Image: `CIQRCodeGenerator`.
+  ///
+  /// - Parameters:
+  ///   - message: The text in the code, as UTF-8. Default `Sidelight`.
+  ///   - correctionLevel: The share of damage that readers correct: 7, 15, 25 or 30 percent.
+  ///     Default `M`.
+  ///   - center: The centre of the code. Default `(0.5w, 0.5h)`.
+  ///   - width: The width with the quiet zone; 0 fits the code into the frame. Default `0`, slider
+  ///     0 to 1000 pixels, limits 0 to 16384 pixels.
+  ///   - quietSpace: The white edge in modules, a whole number. Default `4`, slider 0 to 20, limits
+  ///     0 to 100.
+  public static func qRCodeGenerator(
+    message: String? = nil, correctionLevel: CorrectionLevel? = nil, center: FramePoint? = nil,
+    width: Length? = nil, quietSpace: Double? = nil
+  ) -> Stage {
+    .filter(
+      "qRCodeGenerator",
+      given: [
+        "message": message, "correctionLevel": correctionLevel, "center": center, "width": width,
+        "quietSpace": quietSpace,
       ])
   }
 
@@ -3927,6 +3876,238 @@ extension Stage {
         "targetImage": targetImage, "time": time, "color": color, "angle": angle, "width": width,
         "opacity": opacity,
       ])
+  }
+}
+
+// MARK: Reductions
+
+extension Stage {
+  /// Shows the histogram of an area as columns, with pixels that count by their alpha.
+  ///
+  /// Core Image: `CIAreaAlphaWeightedHistogram`.
+  ///
+  /// - Parameters:
+  ///   - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+  ///     whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+  ///   - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
+  ///   - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
+  public static func areaAlphaWeightedHistogram(
+    extent: [Double]? = nil, scale: Double? = nil, count: Double? = nil
+  ) -> Stage {
+    .filter("areaAlphaWeightedHistogram", given: ["extent": extent, "scale": scale, "count": count])
+  }
+
+  /// Fills the frame with the mean colour of an area.
+  ///
+  /// Core Image: `CIAreaAverage`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaAverage(extent: [Double]? = nil) -> Stage {
+    .filter("areaAverage", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the mean red of an area as its red, and the greatest as its green.
+  ///
+  /// Core Image: `CIAreaAverageMaximumRed`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaAverageMaximumRed(extent: [Double]? = nil) -> Stage {
+    .filter("areaAverageMaximumRed", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the bounding box of red in an area, as colours.
+  ///
+  /// Core Image: `CIAreaBoundsRed`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaBoundsRed(extent: [Double]? = nil) -> Stage {
+    .filter("areaBoundsRed", given: ["extent": extent])
+  }
+
+  /// Shows the histogram of an area as columns: the shares of pixels per level.
+  ///
+  /// Core Image: `CIAreaHistogram`.
+  ///
+  /// - Parameters:
+  ///   - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+  ///     whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+  ///   - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
+  ///   - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
+  public static func areaHistogram(
+    extent: [Double]? = nil, scale: Double? = nil, count: Double? = nil
+  ) -> Stage {
+    .filter("areaHistogram", given: ["extent": extent, "scale": scale, "count": count])
+  }
+
+  /// Shows the histogram of an area as columns, with bins of equal ratios: the shares of pixels per
+  /// stop.
+  ///
+  /// Core Image: `CIAreaLogarithmicHistogram`.
+  ///
+  /// - Parameters:
+  ///   - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+  ///     whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+  ///   - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
+  ///   - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
+  ///   - minimumStop: The logarithm to base 2 of the first bin's values. Number in stops, default
+  ///     `-10`, slider -20 to 0, limits -100 to 0.
+  ///   - maximumStop: The logarithm to base 2 of the last bin's values. Number in stops, default
+  ///     `4`, slider 1 to 10, limits 1 to 100.
+  public static func areaLogarithmicHistogram(
+    extent: [Double]? = nil, scale: Double? = nil, count: Double? = nil, minimumStop: Double? = nil,
+    maximumStop: Double? = nil
+  ) -> Stage {
+    .filter(
+      "areaLogarithmicHistogram",
+      given: [
+        "extent": extent, "scale": scale, "count": count, "minimumStop": minimumStop,
+        "maximumStop": maximumStop,
+      ])
+  }
+
+  /// Fills the frame with the greatest value of each channel in an area.
+  ///
+  /// Core Image: `CIAreaMaximum`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMaximum(extent: [Double]? = nil) -> Stage {
+    .filter("areaMaximum", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the most opaque pixel of an area.
+  ///
+  /// Core Image: `CIAreaMaximumAlpha`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMaximumAlpha(extent: [Double]? = nil) -> Stage {
+    .filter("areaMaximumAlpha", given: ["extent": extent])
+  }
+
+  /// Fills the left half of the frame with the least values of an area, the right with the
+  /// greatest.
+  ///
+  /// Core Image: `CIAreaMinMax`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMinMax(extent: [Double]? = nil) -> Stage {
+    .filter("areaMinMax", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the least red of an area as its red, and the greatest as its green.
+  ///
+  /// Core Image: `CIAreaMinMaxRed`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMinMaxRed(extent: [Double]? = nil) -> Stage {
+    .filter("areaMinMaxRed", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the least value of each channel in an area.
+  ///
+  /// Core Image: `CIAreaMinimum`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMinimum(extent: [Double]? = nil) -> Stage {
+    .filter("areaMinimum", given: ["extent": extent])
+  }
+
+  /// Fills the frame with the most transparent pixel of an area.
+  ///
+  /// Core Image: `CIAreaMinimumAlpha`.
+  ///
+  /// - Parameter extent: The area: left, top, width and height in pixels; without pixels of the
+  ///   frame, the whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384
+  ///   to 16384.
+  public static func areaMinimumAlpha(extent: [Double]? = nil) -> Stage {
+    .filter("areaMinimumAlpha", given: ["extent": extent])
+  }
+
+  /// Fills every column with the mean of its colours.
+  ///
+  /// Core Image: `CIColumnAverage`.
+  public static func columnAverage() -> Stage {
+    .filter("columnAverage")
+  }
+
+  /// Draws the top row of the picture, such as the result of areaHistogram, as bars.
+  ///
+  /// Core Image: `CIHistogramDisplayFilter`.
+  ///
+  /// - Parameters:
+  ///   - height: The height of the bars, at the bottom of the frame. Default `100`, slider 1 to 400
+  ///     pixels, limits 1 to 16384 pixels.
+  ///   - highLimit: The value at the top. Default `1`, slider 0 to 1, limits 0 to 1.
+  ///   - lowLimit: The value at the bottom. Default `0`, slider 0 to 1, limits 0 to 1.
+  public static func histogramDisplayFilter(
+    height: Length? = nil, highLimit: Double? = nil, lowLimit: Double? = nil
+  ) -> Stage {
+    .filter(
+      "histogramDisplayFilter",
+      given: [
+        "height": height, "highLimit": highLimit, "lowLimit": lowLimit,
+      ])
+  }
+
+  /// Shows the typical colours of an area as columns: the means of clusters.
+  ///
+  /// Core Image: `CIKMeans`.
+  ///
+  /// - Parameters:
+  ///   - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+  ///     whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+  ///   - count: The whole number of means. Default `8`, slider 1 to 32, limits 1 to 128.
+  ///   - passes: The whole number of passes. Default `5`, slider 0 to 20, limits 0 to 20.
+  ///   - perceptual: Whether distances are measured in CIE Lab instead of RGB. Default `false`.
+  public static func kMeans(
+    extent: [Double]? = nil, count: Double? = nil, passes: Double? = nil, perceptual: Bool? = nil
+  ) -> Stage {
+    .filter(
+      "kMeans",
+      given: [
+        "extent": extent, "count": count, "passes": passes, "perceptual": perceptual,
+      ])
+  }
+
+  /// Shows where the colours of a palette image are, as columns.
+  ///
+  /// Core Image: `CIPaletteCentroid`.
+  ///
+  /// - Parameters:
+  ///   - paletteImage: The name of the image with the colours. Required.
+  ///   - count: The whole number of colours, from left to right. Default `8`, slider 1 to 8, limits
+  ///     1 to 256.
+  ///   - perceptual: Whether distances are measured in CIE Lab instead of RGB. Default `false`.
+  public static func paletteCentroid(
+    paletteImage: String, count: Double? = nil, perceptual: Bool? = nil
+  ) -> Stage {
+    .filter(
+      "paletteCentroid",
+      given: [
+        "paletteImage": paletteImage, "count": count, "perceptual": perceptual,
+      ])
+  }
+
+  /// Fills every row with the mean of its colours.
+  ///
+  /// Core Image: `CIRowAverage`.
+  public static func rowAverage() -> Stage {
+    .filter("rowAverage")
   }
 }
 

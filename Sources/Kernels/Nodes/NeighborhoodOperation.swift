@@ -83,6 +83,9 @@ package struct PassSetting: Sendable {
   /// The distance, in pixels, to which earlier passes may have spread the frame's contents; `nil`
   /// if they may have moved it anywhere.
   package var spread: Double? = 0
+  /// Whether the colour of pictures with alpha is premultiplied. An operation that mixes pixels gets
+  /// no others.
+  package var isPremultiplied = true
   /// Whether the fourth channel is not alpha and is passed through unchanged.
   package var keepsFourthChannel: Bool {
     self.geometry.format.hasAlpha && self.geometry.color.alpha == .opaque

@@ -120,7 +120,8 @@ struct PassBuilder {
     let description = PassDescription(
       filters: [filter], kind: operation.kind, summary: operation.summary)
     let pass = operation.makePass(
-      PassSetting(description: description, geometry: self.picture))
+      PassSetting(
+        description: description, geometry: self.picture, isPremultiplied: self.isPremultiplied))
     self.spread.add(operation, in: self.geometry)
     self.geometry = operation.output(for: self.geometry)
     self.emit(pass, inputs: [self.slot], depth: .deep)

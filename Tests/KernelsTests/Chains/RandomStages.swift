@@ -7,7 +7,6 @@ struct RandomStages {
   private let size: FrameSize
   /// Whether pixels of the format share chroma samples.
   private let sharesChroma: Bool
-  private let hasAlpha: Bool
   private let smoothly: Bool
   /// The factor by which the stages so far may magnify errors.
   private var gain = 1.0
@@ -20,7 +19,6 @@ struct RandomStages {
     self.random = random
     self.size = geometry.size
     self.sharesChroma = geometry.format.isYUV || geometry.format == .gray8
-    self.hasAlpha = geometry.format.hasAlpha && geometry.color.alpha != .opaque
     self.smoothly = smoothly
   }
 
@@ -49,7 +47,6 @@ struct RandomStages {
       let recipe = StageRecipe.all[description.name] ?? StageRecipe()
       let isTooSteep =
         recipe.isDiscontinuous && self.count > 0 || self.gain * recipe.gain > 4
-        || recipe.isForOpaque && self.hasAlpha
       if self.smoothly, isTooSteep { continue }
       self.count += 1
       self.gain *= recipe.gain

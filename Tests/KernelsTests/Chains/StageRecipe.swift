@@ -14,14 +14,15 @@ struct StageRecipe {
   /// Whether a rounding error of the input can change the result by many levels. Such a stage comes
   /// first in its chain, where its input is exact.
   var isDiscontinuous = false
-  /// Whether the filter is compared on opaque pictures only.
-  var isForOpaque = false
   /// The factor by which the filter may magnify an error of its input.
   var gain = 1.0
 
   static let all: [String: StageRecipe] = [
     "affineTransform": StageRecipe(vectors: ["transform": { Self.transform(&$0) }]),
+    "areaBoundsRed": StageRecipe(isDiscontinuous: true),
     "areaHistogram": StageRecipe(ranges: ["scale": 0 ... 1], isDiscontinuous: true, gain: 2),
+    "areaAlphaWeightedHistogram": StageRecipe(
+      ranges: ["scale": 0 ... 1], isDiscontinuous: true, gain: 2),
     "areaLogarithmicHistogram": StageRecipe(
       ranges: ["scale": 0 ... 1], isDiscontinuous: true, gain: 2),
     // The smoothing of all of these is rounded twice, and follows colours with steep slopes.
@@ -49,8 +50,7 @@ struct StageRecipe {
       ranges: ["saturation": 0 ... 1.4, "brightness": -0.2 ... 0.2, "contrast": 0.5 ... 1.3],
       gain: 1.8),
     "colorCube": StageRecipe(gain: 1.5),
-    // The rounding of pixels of little alpha may move them, or the threshold, by a bin.
-    "colorThresholdOtsu": StageRecipe(isDiscontinuous: true, isForOpaque: true),
+    "colorThresholdOtsu": StageRecipe(isDiscontinuous: true),
     "colorMatrix": StageRecipe(
       vectors: [
         "rVector": { Self.row(&$0, 0) }, "gVector": { Self.row(&$0, 1) },
@@ -87,6 +87,7 @@ struct StageRecipe {
       ], gain: 2.3),
     "holeDistortion": StageRecipe(ranges: ["radius": 0 ... 12]),
     "hueAdjust": StageRecipe(gain: 1.6),
+    "kMeans": StageRecipe(isDiscontinuous: true),
     // The noise reduction's steep weights, and the gain.
     "lowLight": StageRecipe(
       ranges: ["amount": 0 ... 0.2, "denoise": 0 ... 0.5], isDiscontinuous: true, gain: 4),
@@ -101,6 +102,7 @@ struct StageRecipe {
       ranges: ["width": 5 ... 40, "height": 5 ... 40, "scale": 0.4 ... 1.6],
       // The reference shows no faces.
       choices: ["anchor": ["frame"]]),
+    "paletteCentroid": StageRecipe(isDiscontinuous: true),
     "photoEffectNoir": StageRecipe(gain: 2),
     "pinchDistortion": StageRecipe(ranges: ["radius": 0 ... 40, "scale": 0 ... 1.5]),
     "pixellate": StageRecipe(ranges: ["scale": 1 ... 12]),

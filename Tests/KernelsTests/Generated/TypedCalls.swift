@@ -12,8 +12,10 @@ enum TypedCalls {
     .affineClamp(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1]),
     .affineTile(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1]),
     .affineTransform(transform: [0.85, 0.1, 0.1, 0.85, 0.1, 0.1], border: .transparent),
+    .areaAlphaWeightedHistogram(extent: [0.1, 0.1, 0.1, 0.1], scale: 25, count: 128.5),
     .areaAverage(extent: [0.1, 0.1, 0.1, 0.1]),
     .areaAverageMaximumRed(extent: [0.1, 0.1, 0.1, 0.1]),
+    .areaBoundsRed(extent: [0.1, 0.1, 0.1, 0.1]),
     .areaHistogram(extent: [0.1, 0.1, 0.1, 0.1], scale: 25, count: 128.5),
     .areaLogarithmicHistogram(
       extent: [0.1, 0.1, 0.1, 0.1], scale: 25, count: 128.5, minimumStop: -15, maximumStop: 5.5),
@@ -23,6 +25,9 @@ enum TypedCalls {
     .areaMinMaxRed(extent: [0.1, 0.1, 0.1, 0.1]),
     .areaMinimum(extent: [0.1, 0.1, 0.1, 0.1]),
     .areaMinimumAlpha(extent: [0.1, 0.1, 0.1, 0.1]),
+    .aztecCodeGenerator(
+      message: "color", correctionLevel: 50, center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      width: Length(500), quietSpace: 10),
     .backgroundBlur(
       sigma: Length(30), matte: .plate, plate: "image",
       color: RGBAColor(red: 1, green: 0.5, blue: 0), edge: 0.25, smoothing: 0.475, protect: false),
@@ -71,6 +76,9 @@ enum TypedCalls {
     .circularWrap(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(300),
       angle: -1.5707963267948966),
+    .code128BarcodeGenerator(
+      message: "color", barcodeHeight: 250.5, center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      width: Length(500), quietSpace: 5),
     .colorAbsoluteDifference(image2: "image"),
     .colorBalance(
       shadows: [0.1, 0.1, 0.1], midtones: [0.1, 0.1, 0.1], highlights: [0.1, 0.1, 0.1],
@@ -213,6 +221,7 @@ enum TypedCalls {
     .hueSaturationValueGradient(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), value: 0.5, radius: Length(400.5),
       softness: 5),
+    .kMeans(extent: [0.1, 0.1, 0.1, 0.1], count: 16.5, passes: 10, perceptual: true),
     .kaleidoscope(
       count: 32.5, center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966),
     .kernel(asset: "kernel", source: "color"),
@@ -295,12 +304,16 @@ enum TypedCalls {
       offset: FramePoint(x: .width(0.25), y: .height(0.5)), scale: 2, opacity: 0.5, fit: .fit,
       faceOffset: [0.1, 0.1], which: .largest, id: 50, rotate: false, fade: 1),
     .overlayBlendMode(backgroundImage: "image"),
+    .pDF417BarcodeGenerator(
+      message: "color", correctionLevel: 4, dataColumns: 15, compactStyle: true,
+      center: FramePoint(x: .width(0.25), y: .height(0.5)), width: Length(500), quietSpace: 10),
     .pageCurlTransition(
       targetImage: "image", backsideImage: "image", time: 0.5, angle: -1.5707963267948966,
       radius: Length(200.5)),
     .pageCurlWithShadowTransition(
       targetImage: "image", backsideImage: "image", time: 0.5, angle: -1.5707963267948966,
       radius: Length(200.5), shadowSize: 0.25, shadowAmount: 0.5),
+    .paletteCentroid(paletteImage: "image", count: 4.5, perceptual: true),
     .palettize(paletteImage: "image", perceptual: true, count: 4.5),
     .parallelogramTile(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), angle: -1.5707963267948966,
@@ -340,6 +353,9 @@ enum TypedCalls {
     .pixellate(center: FramePoint(x: .width(0.25), y: .height(0.5)), scale: Length(50.5)),
     .pointillize(center: FramePoint(x: .width(0.25), y: .height(0.5)), radius: Length(51)),
     .posterize(levels: 16),
+    .qRCodeGenerator(
+      message: "color", correctionLevel: .L, center: FramePoint(x: .width(0.25), y: .height(0.5)),
+      width: Length(500), quietSpace: 10),
     .radialGradient(
       center: FramePoint(x: .width(0.25), y: .height(0.5)), radius0: Length(400),
       radius1: Length(400), color0: RGBAColor(red: 1, green: 0.5, blue: 0),

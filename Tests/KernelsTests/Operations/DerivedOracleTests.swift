@@ -4,15 +4,11 @@ import Testing
 /// Every filter, with the settings that follow from its description, against the naive reference.
 @Suite struct `Settings of descriptions and the reference` {
   /// The tolerances in levels between the limits of filters whose passes round twice; 1 for others.
-  /// Histograms differ by a few pixels, of little alpha, that are next to the edge of two bins.
-  private static let tolerances: [String: Double] = [
-    "areaHistogram": 60, "areaLogarithmicHistogram": 60, "gaussianBlur": 2, "sketch": 4,
-  ]
+  private static let tolerances: [String: Double] = ["gaussianBlur": 2, "sketch": 4]
   /// The tolerances in levels at the limits of filters that magnify the rounding of a sample there
   /// by more than in random chains.
   private static let tolerancesAtLimits: [String: Double] = [
-    "areaHistogram": 255, "areaLogarithmicHistogram": 255, "bloom": 7, "convolution3X3": 8,
-    "convolution5X5": 14, "convolutionRGB3X3": 8,
+    "bloom": 7, "convolution3X3": 8, "convolution5X5": 14, "convolutionRGB3X3": 8,
     "exposureAdjust": 25, "gaussianBlur": 2, "gloom": 7, "twirlDistortion": 7,
   ]
   /// A setting that jumps within a pixel: all but the centre is black.

@@ -28,7 +28,10 @@ OWN = {
     "upsideDown": catalogue.REACH_FRAME,
 }
 # Filters of the command that the example lacks: they need further modules.
-OF_THE_COMMAND = {"barcode", "faceBlur", "faceDetection", "facePixellate"}
+OF_THE_COMMAND = {
+    "aztecCodeGenerator", "barcode", "code128BarcodeGenerator", "faceBlur", "faceDetection",
+    "facePixellate", "pDF417BarcodeGenerator", "qRCodeGenerator",
+}
 WIDTH, HEIGHT = 45, 28
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sidelight_testing import (
-    assets, blend_oracles, compositing, formulas, images, lens_oracles, warp_oracles,
+    assets, blend_oracles, compositing, formulas, images, lens_oracles, reduction_oracles,
+    warp_oracles,
 )
 from sidelight_testing.contract import assets as messages
 from sidelight_testing.contract import assets_service, catalogue, frame_filter, service
@@ -99,8 +100,17 @@ def stretched(source: np.ndarray, *rectangle: int) -> np.ndarray:
     return compositing.placed(compositing.picture(source), (HEIGHT, WIDTH), *rectangle)
 
 
+PALETTE = compositing.placed(compositing.picture(LARGE), (1, 5), 0, 0, 5, 1)
 # Name, parameters, formula of the frame's layer, levels.
 FILTERS = {
+    "paletteCentroid": (
+        "paletteCentroid", {"paletteImage": "large", "count": 5},
+        reduction_oracles.palette_centroid(PALETTE), 1,
+    ),
+    "paletteCentroid, perceptual": (
+        "paletteCentroid", {"paletteImage": "large", "count": 5, "perceptual": True},
+        reduction_oracles.palette_centroid(PALETTE, perceptual=True), 1,
+    ),
     "overlay": (
         "overlay", {"asset": "veil"}, lambda s: compositing.over(VEIL_LAYER, s), 1,
     ),

@@ -6,17 +6,24 @@ by columns by red, green and blue, in levels of 0-255.
 
 import numpy as np
 
+from .effect_oracles import lab_of
 from .formulas import REC_709, formula_of
 
 
-def area(colors: np.ndarray, extent) -> np.ndarray:
-    """The pixels of an area, one a row; of the whole picture if it has none."""
+def box(colors: np.ndarray, extent) -> tuple[slice, slice]:
+    """The rows and columns of an area; of the whole picture if it has no pixels."""
     left, top, width, height = extent
     rows, columns = colors.shape[:2]
     x = np.clip(np.floor(np.array([left, left + width]) + 0.5), 0, columns).astype(int)
     y = np.clip(np.floor(np.array([top, top + height]) + 0.5), 0, rows).astype(int)
-    part = colors[y[0] : y[1], x[0] : x[1]]
-    return (part if part.size else colors).reshape(-1, 3)
+    if x[0] >= x[1] or y[0] >= y[1]:
+        return slice(0, rows), slice(0, columns)
+    return slice(*y), slice(*x)
+
+
+def area(colors: np.ndarray, extent) -> np.ndarray:
+    """The pixels of an area, one a row."""
+    return colors[box(colors, extent)].reshape(-1, 3)
 
 
 def filled(measure):
@@ -87,7 +94,7 @@ def column_average():
 @formula_of("colorThresholdOtsu")
 def color_threshold_otsu():
     def formula(colors):
-        levels = np.floor(np.clip(colors @ REC_709, 0, 255) + 0.5).astype(int)
+        levels = np.floor(np.clip(colors @ REC_709 / 255 * 256 + 0.002, 0, 255)).astype(int)
         distances = []
         for threshold in range(255):
             dark, bright = levels[levels <= threshold], levels[levels > threshold]
@@ -116,6 +123,8 @@ def histogram(extent, count: float, scale: float, position):
     return formula
 
 
+# Equal on opaque pictures.
+@formula_of("areaAlphaWeightedHistogram")
 @formula_of("areaHistogram")
 def area_histogram(extent, scale: float, count: float):
     return histogram(extent, count, scale, lambda units: units)
@@ -130,3 +139,76 @@ def area_logarithmic_histogram(
         lambda units: (np.log2(np.maximum(units, 1e-30)) - minimum_stop)
         / (maximum_stop - minimum_stop),
     )
+
+
+@formula_of("areaBoundsRed")
+def area_bounds_red(extent):
+    def formula(colors):
+        rows, columns = colors.shape[:2]
+        area = box(colors, extent)
+        y, x = np.nonzero(colors[area][..., 0] > 0.5)
+        if not x.size:
+            return np.zeros_like(colors)
+        left, top = x.min() + area[1].start, y.min() + area[0].start
+        width, height = np.ptp(x) + 1, np.ptp(y) + 1
+        is_left = 2 * np.arange(columns) < columns
+        values = np.where(
+            is_left[:, None], [left / columns, top / rows, 0], [width / columns, height / rows, 0]
+        )
+        return np.broadcast_to(255 * values, colors.shape)
+
+    return formula
+
+
+def cells(units: np.ndarray) -> np.ndarray:
+    """The number of each pixel's cell, of 32 per channel."""
+    index = np.minimum(np.floor(np.maximum(units, 0) * 32 + 0.002), 31).astype(int)
+    return index @ [1024, 32, 1]
+
+
+def nearest(units: np.ndarray, colors: np.ndarray, perceptual: bool) -> np.ndarray:
+    """The number of the nearest of `colors` for each pixel; pixels of a cell count as their mean."""
+    _, inverse = np.unique(cells(units), return_inverse=True)
+    counts = np.bincount(inverse)
+    means = np.stack(
+        [np.bincount(inverse, units[:, each]) / counts for each in range(3)], axis=-1
+    )
+    if perceptual:
+        means, colors = lab_of(means), lab_of(colors)
+    far = np.linalg.norm(means[:, None] - colors[None], axis=-1)
+    return np.argmin(np.round(far, 9), axis=1)[inverse]
+
+
+@formula_of("kMeans")
+def k_means(extent, count: float, passes: float, perceptual: bool):
+    size = round(count)
+
+    def formula(colors):
+        units = area(colors, extent) / 255
+        means = np.repeat((np.arange(size)[:, None] + 0.5) / size, 3, axis=1)
+        for _ in range(round(passes)):
+            cluster = nearest(units, means, perceptual)
+            for index in np.unique(cluster):
+                means[index] = units[cluster == index].mean(axis=0)
+        width = colors.shape[1]
+        return np.broadcast_to(255 * means[np.arange(width) * size // width], colors.shape)
+
+    return formula
+
+
+def palette_centroid(palette: np.ndarray, perceptual: bool = False):
+    """The formula of paletteCentroid for a row of colours, on layers in units with alpha."""
+
+    def formula(layer):
+        rows, columns = layer.shape[:2]
+        colors = palette[..., :3].reshape(-1, 3)
+        found = nearest(layer[..., :3].reshape(-1, 3), colors, perceptual).reshape(rows, columns)
+        places = []
+        for index in range(len(colors)):
+            y, x = np.nonzero(found == index)
+            at = [(x.mean() + 0.5) / columns, (y.mean() + 0.5) / rows] if x.size else [0, 0]
+            places.append([*at, 0, 1])
+        row = np.array(places)[np.arange(columns) * len(colors) // columns]
+        return np.broadcast_to(row, layer.shape).copy()
+
+    return formula

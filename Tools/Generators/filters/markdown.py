@@ -18,6 +18,7 @@ TITLES = {
     "halftone": "Halftones",
     "tile": "Tiles",
     "transition": "Transitions",
+    "reduction": "Reductions",
     "analysis": "Analysis",
 }
 READS = {

@@ -31,6 +31,28 @@ struct AreaStatistics: PixelReduction {
     Self.choose(pixel, pixel, at: y << 32 + x, in: &measurement)
   }
 
+  func add(_ strip: Strip, isOpaque: Bool, to measurement: inout Measurement) {
+    let found = StripStatistics(strip, isOpaque: isOpaque)
+    measurement.count += strip.count
+    measurement.sum += found.sum
+    measurement.low.replace(with: found.low, where: found.low .< measurement.low)
+    measurement.high.replace(with: found.high, where: found.high .> measurement.high)
+    // Strips are added in reading order.
+    for index in 0 ..< strip.count
+    where found.low.w < measurement.clearest.w || found.high.w > measurement.densest.w {
+      let pixel = strip.pixel(index, isOpaque: isOpaque)
+      Self.choose(pixel, pixel, at: strip.y << 32 + strip.x + index, in: &measurement)
+    }
+  }
+
+  func replace(
+    _ strip: Strip, isOpaque: Bool, of size: FrameSize, by measurement: Measurement
+  ) {
+    let left = min(max((size.width + 1) / 2 - strip.x, 0), strip.count)
+    strip.fill(0 ..< left, with: measurement.left, isOpaque: isOpaque)
+    strip.fill(left ..< strip.count, with: measurement.right, isOpaque: isOpaque)
+  }
+
   func merge(_ other: Measurement, into measurement: inout Measurement) {
     measurement.count += other.count
     measurement.sum += other.sum
@@ -95,8 +117,8 @@ extension FilterDescription {
     and parameters: [ParameterDescription] = []
   ) -> FilterDescription {
     FilterDescription(
-      name: name, summary: summary, category: .effect, reach: .frame, fidelity: .formula,
-      isCoreImage: true, keywords: "reduction statistics measure", examples: examples,
+      name: name, summary: summary, category: .reduction, reach: .frame, fidelity: .formula,
+      isCoreImage: true, keywords: "statistics measure", examples: examples,
       formula: formula,
       parameters: [
         ParameterDescription(

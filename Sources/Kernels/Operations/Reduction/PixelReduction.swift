@@ -17,10 +17,10 @@ package protocol PixelReduction: Sendable {
   func pixel(
     _ own: SIMD4<Float>, x: Int, y: Int, of size: FrameSize, in measurement: Measurement
   ) -> SIMD4<Float>
-  /// Adds the pixels of a strip. A requirement, for code that is compiled for each type.
+  /// Adds the pixels of a strip, premultiplied, by vectors where the type has code for it. May
+  /// overwrite them.
   func add(_ strip: Strip, isOpaque: Bool, to measurement: inout Measurement)
-  /// Replaces the pixels of a strip by the result's. A requirement, for code that is compiled for
-  /// each type.
+  /// Replaces the pixels of a strip by the result's, by vectors where the type has code for it.
   func replace(_ strip: Strip, isOpaque: Bool, of size: FrameSize, by measurement: Measurement)
 }
 
@@ -49,7 +49,16 @@ extension PixelReduction {
 }
 
 extension Strip {
-  fileprivate func pixel(_ index: Int, isOpaque: Bool) -> SIMD4<Float> {
+  /// Writes a colour to a run of pixels.
+  func fill(_ run: Range<Int>, with color: SIMD4<Float>, isOpaque: Bool) {
+    let (start, count) = (run.lowerBound, run.count)
+    unsafe (self.red + start).update(repeating: color.x, count: count)
+    unsafe (self.green + start).update(repeating: color.y, count: count)
+    unsafe (self.blue + start).update(repeating: color.z, count: count)
+    if !isOpaque { unsafe (self.alpha + start).update(repeating: color.w, count: count) }
+  }
+
+  func pixel(_ index: Int, isOpaque: Bool) -> SIMD4<Float> {
     unsafe [
       self.red[index], self.green[index], self.blue[index], isOpaque ? 1 : self.alpha[index],
     ]
@@ -57,25 +66,52 @@ extension Strip {
 }
 
 /// Sums of values of pixels, which are the same in every order: values are limited to -1024 ... 1024
-/// and rounded to multiples of 2^-20.
+/// and rounded to multiples of 2^-20, and the sums are whole numbers below 2^53.
 struct ExactSum: Sendable {
-  private var sum = SIMD4<Int64>.zero
+  /// The sums times 2^20.
+  var units = SIMD4<Double>.zero
 
-  static func += (total: inout Self, pixel: SIMD4<Float>) {
-    func whole(_ value: Float) -> Int64 {
-      Int64((min(max(value, -1024), 1024) * 0x1p20).rounded(.toNearestOrEven))
-    }
-    total.sum.x &+= whole(pixel.x)
-    total.sum.y &+= whole(pixel.y)
-    total.sum.z &+= whole(pixel.z)
-    total.sum.w &+= whole(pixel.w)
+  /// Returns a value times 2^20, rounded to a whole number; halves to the even one.
+  @inline(__always)
+  static func units(_ value: Float) -> Double {
+    let limited = Double(min(max(-1024, value), 1024)) * 0x1p20
+    return limited + 0x1.8p52 - 0x1.8p52
   }
 
-  static func += (total: inout Self, other: Self) { total.sum &+= other.sum }
+  static func += (total: inout Self, pixel: SIMD4<Float>) {
+    for channel in 0 ..< 4 { total.units[channel] += Self.units(pixel[channel]) }
+  }
+
+  static func += (total: inout Self, other: Self) { total.units += other.units }
 
   /// Returns the mean of a number of pixels.
   func mean(of count: Int) -> SIMD4<Float> {
-    SIMD4<Float>(SIMD4<Double>(self.sum) / (Double(max(count, 1)) * 0x1p20))
+    SIMD4<Float>(self.units / (Double(max(count, 1)) * 0x1p20))
+  }
+}
+
+/// The sums and the extremes of the channels of a strip.
+struct StripStatistics {
+  private(set) var sum = ExactSum()
+  private(set) var low = SIMD4<Float>(repeating: 1)
+  private(set) var high = SIMD4<Float>(repeating: 1)
+
+  init(_ strip: Strip, isOpaque: Bool) {
+    var channel = 0
+    func add(_ values: UnsafeMutablePointer<Float>) {
+      var found = sl_statistics(units: 0, low: .infinity, high: -.infinity)
+      unsafe sl_rows_current().pointee.measure(values, strip.count, &found)
+      self.sum.units[channel] = found.units
+      self.low[channel] = found.low
+      self.high[channel] = found.high
+      channel += 1
+    }
+    unsafe strip.forEachColor(add)
+    if isOpaque {
+      self.sum.units.w = Double(strip.count) * 0x1p20
+    } else {
+      unsafe add(strip.alpha)
+    }
   }
 }
 
@@ -89,6 +125,8 @@ package struct ReductionOperation<Reduction: PixelReduction>: DefinedOperation {
 
   package var kind: PassDescription.Kind { .frame }
   package var averages: Bool { false }
+  // The pass reads the samples of frames, which are exact, whether colour is premultiplied or not.
+  package var mixesPixels: Bool { false }
 
   /// Returns the pixels of the area.
   func area(in size: FrameSize) -> PixelRect {
@@ -157,7 +195,7 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
     let area = self.operation.area(in: size)
     let total = Mutex(self.operation.reduction.measurement(of: size))
     await context.bands.run(
-      rows: area.y.count, nanoseconds: Double(area.x.count * area.y.count) * 4
+      rows: area.y.count, nanoseconds: Double(area.x.count * area.y.count)
     ) { band in
       let part = self.measure(
         area.y.lowerBound + band.lowerBound ..< area.y.lowerBound + band.upperBound, area.x, context
@@ -169,7 +207,7 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
     let measurement = measured
     await context.bands.run(
       rows: size.height, alignment: context.output.format.isYUV ? 2 : 1,
-      nanoseconds: Double(size.pixelCount) * 4
+      nanoseconds: Double(size.pixelCount)
     ) { band in
       self.write(band, measurement, context)
     }
@@ -211,6 +249,9 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
             from: source)
           self.operation.reduction.replace(
             strip, isOpaque: self.operation.isOpaque, of: size, by: measurement)
+          if self.isStraight {
+            unsafe rows.unpremultiply(strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+          }
           return strip
         }
         destination.store(strips)
@@ -224,8 +265,15 @@ private struct ReductionPass<Reduction: PixelReduction>: OperationPass {
     var strip = memory
     (strip.x, strip.y, strip.count) = (x, y, count)
     source.load(strip)
+    if self.isStraight {
+      unsafe sl_rows_current().pointee.premultiply(
+        strip.red, strip.green, strip.blue, strip.alpha, strip.count)
+    }
     return strip
   }
+
+  /// Whether the pictures hold straight colours.
+  private var isStraight: Bool { !self.operation.isOpaque && !self.setting.isPremultiplied }
 }
 
 extension FilterNode {

@@ -23,7 +23,10 @@ final class PixelRowPass: Pass {
     else { return nil }
     self.description = description
     self.red = red
-    if operations.count == 1, case .kernel(let kernel) = operations[0], let pixels = kernel.pixels {
+    // Tables take less time, however long the kernel.
+    if operations.count == 1, case .kernel(let kernel) = operations[0], !kernel.isCurve,
+      let pixels = kernel.pixels
+    {
       self.function = pixels
       self.kernelNanosecondsPerPixel = kernel.nanosecondsPerPixel ?? 0
       return

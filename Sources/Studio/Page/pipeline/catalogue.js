@@ -13,18 +13,24 @@ import { RpcError } from "../sidelight/index.js";
 /** The order of the categories; others follow. */
 const ORDER = [
   "effect", "color", "stylize", "blur", "distortion", "sharpen", "tile", "halftone", "generator",
-  "compositing", "transition", "geometry", "analysis",
+  "compositing", "transition", "geometry", "reduction", "analysis",
 ];
+
+const CODE = { category: "generator", keywords: "barcode code 2d matrix print url link" };
 
 /** The filters that need a library or files, with their categories and words for searches. A
  * server without them lists no such filter. */
 const OPTIONAL = {
+  aztecCodeGenerator: CODE,
   barcode: { category: "analysis", keywords: "scan code" },
+  code128BarcodeGenerator: CODE,
   faceBlur: { category: "blur", keywords: "anonymous censor hide privacy person people" },
   faceDetection: { category: "analysis", keywords: "attendance count people presence find" },
   facePixellate: {
     category: "stylize", keywords: "anonymous censor hide privacy person people blur mosaic",
   },
+  pDF417BarcodeGenerator: CODE,
+  qRCodeGenerator: CODE,
   text: { category: "compositing", keywords: "title caption subtitle label name watermark write" },
   timecode: { category: "compositing", keywords: "clock time date timestamp" },
 };

@@ -26,8 +26,10 @@ __all__ = [
     "affine_clamp",
     "affine_tile",
     "affine_transform",
+    "area_alpha_weighted_histogram",
     "area_average",
     "area_average_maximum_red",
+    "area_bounds_red",
     "area_histogram",
     "area_logarithmic_histogram",
     "area_maximum",
@@ -36,6 +38,7 @@ __all__ = [
     "area_min_max_red",
     "area_minimum",
     "area_minimum_alpha",
+    "aztec_code_generator",
     "background_blur",
     "barcode",
     "bars_swipe_transition",
@@ -60,6 +63,7 @@ __all__ = [
     "circle_splash_distortion",
     "circular_screen",
     "circular_wrap",
+    "code_128_barcode_generator",
     "color_absolute_difference",
     "color_balance",
     "color_blend_mode",
@@ -144,6 +148,7 @@ __all__ = [
     "hue_adjust",
     "hue_blend_mode",
     "hue_saturation_value_gradient",
+    "k_means",
     "kaleidoscope",
     "kernel",
     "keystone_correction_combined",
@@ -188,8 +193,10 @@ __all__ = [
     "orient",
     "overlay",
     "overlay_blend_mode",
+    "p_df_417_barcode_generator",
     "page_curl_transition",
     "page_curl_with_shadow_transition",
+    "palette_centroid",
     "palettize",
     "parallelogram_tile",
     "perspective_correction",
@@ -210,6 +217,7 @@ __all__ = [
     "pixellate",
     "pointillize",
     "posterize",
+    "q_r_code_generator",
     "radial_gradient",
     "random_generator",
     "ripple_transition",
@@ -371,6 +379,29 @@ def affine_transform(
     )
 
 
+def area_alpha_weighted_histogram(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    scale: Optional[float] = None,
+    count: Optional[float] = None,
+) -> Stage:
+    """Shows the histogram of an area as columns, with pixels that count by their alpha.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    - scale: The factor of the shares of pixels. Default `1`, slider 0 to 50, limits 0 to 1000.
+    - count: The whole number of bins. Default `64`, slider 1 to 256, limits 1 to 2048.
+    """
+    return _stage(
+        "areaAlphaWeightedHistogram",
+        {
+            "extent": extent,
+            "scale": scale,
+            "count": count,
+        },
+    )
+
+
 def area_average(
     *,
     extent: Optional[Sequence[float]] = None,
@@ -399,6 +430,23 @@ def area_average_maximum_red(
     """
     return _stage(
         "areaAverageMaximumRed",
+        {
+            "extent": extent,
+        },
+    )
+
+
+def area_bounds_red(
+    *,
+    extent: Optional[Sequence[float]] = None,
+) -> Stage:
+    """Fills the frame with the bounding box of red in an area, as colours.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    """
+    return _stage(
+        "areaBoundsRed",
         {
             "extent": extent,
         },
@@ -559,6 +607,37 @@ def area_minimum_alpha(
         "areaMinimumAlpha",
         {
             "extent": extent,
+        },
+    )
+
+
+def aztec_code_generator(
+    *,
+    message: Optional[str] = None,
+    correction_level: Optional[float] = None,
+    center: Optional[Point] = None,
+    width: Optional[LengthLike] = None,
+    quiet_space: Optional[float] = None,
+) -> Stage:
+    """Draws an Aztec code over the picture.
+
+    - message: The text in the code, as UTF-8. Default `"Sidelight"`.
+    - correction_level: The share of words for correction in percent; the nearest of 10, 23, 36 and
+      50. Default `23`, slider 5 to 95, limits 5 to 95.
+    - center: The centre of the code. Default `Point(width(0.5), height(0.5))`.
+    - width: The width with the quiet zone; 0 fits the code into the frame. Default `0`, slider 0 to
+      1000 pixels, limits 0 to 16384 pixels.
+    - quiet_space: The white edge in modules, a whole number. Default `1`, slider 0 to 20, limits 0
+      to 100.
+    """
+    return _stage(
+        "aztecCodeGenerator",
+        {
+            "message": message,
+            "correctionLevel": correction_level,
+            "center": center,
+            "width": width,
+            "quietSpace": quiet_space,
         },
     )
 
@@ -1165,6 +1244,37 @@ def circular_wrap(
             "center": center,
             "radius": radius,
             "angle": angle,
+        },
+    )
+
+
+def code_128_barcode_generator(
+    *,
+    message: Optional[str] = None,
+    barcode_height: Optional[float] = None,
+    center: Optional[Point] = None,
+    width: Optional[LengthLike] = None,
+    quiet_space: Optional[float] = None,
+) -> Stage:
+    """Draws a Code 128 barcode over the picture.
+
+    - message: The text in the code, as UTF-8. Default `"Sidelight"`.
+    - barcode_height: The height in modules, a whole number. Default `32`, slider 1 to 500, limits 1
+      to 500.
+    - center: The centre of the code. Default `Point(width(0.5), height(0.5))`.
+    - width: The width with the quiet zone; 0 fits the code into the frame. Default `0`, slider 0 to
+      1000 pixels, limits 0 to 16384 pixels.
+    - quiet_space: The white edge in modules, a whole number. Default `10`, slider 0 to 20, limits 0
+      to 100.
+    """
+    return _stage(
+        "code128BarcodeGenerator",
+        {
+            "message": message,
+            "barcodeHeight": barcode_height,
+            "center": center,
+            "width": width,
+            "quietSpace": quiet_space,
         },
     )
 
@@ -2911,6 +3021,32 @@ def hue_saturation_value_gradient(
     )
 
 
+def k_means(
+    *,
+    extent: Optional[Sequence[float]] = None,
+    count: Optional[float] = None,
+    passes: Optional[float] = None,
+    perceptual: Optional[bool] = None,
+) -> Stage:
+    """Shows the typical colours of an area as columns: the means of clusters.
+
+    - extent: The area: left, top, width and height in pixels; without pixels of the frame, the
+      whole frame. 4 numbers, default `[0, 0, 0, 0]`, slider 0 to 1920, limits -16384 to 16384.
+    - count: The whole number of means. Default `8`, slider 1 to 32, limits 1 to 128.
+    - passes: The whole number of passes. Default `5`, slider 0 to 20, limits 0 to 20.
+    - perceptual: Whether distances are measured in CIE Lab instead of RGB. Default `False`.
+    """
+    return _stage(
+        "kMeans",
+        {
+            "extent": extent,
+            "count": count,
+            "passes": passes,
+            "perceptual": perceptual,
+        },
+    )
+
+
 def kaleidoscope(
     *,
     count: Optional[float] = None,
@@ -3865,6 +4001,44 @@ def overlay_blend_mode(
     )
 
 
+def p_df_417_barcode_generator(
+    *,
+    message: Optional[str] = None,
+    correction_level: Optional[float] = None,
+    data_columns: Optional[float] = None,
+    compact_style: Optional[bool] = None,
+    center: Optional[Point] = None,
+    width: Optional[LengthLike] = None,
+    quiet_space: Optional[float] = None,
+) -> Stage:
+    """Draws a PDF417 barcode over the picture.
+
+    - message: The text in the code, as UTF-8. Default `"Sidelight"`.
+    - correction_level: The level of correction, a whole number: 2^(level + 1) words. Default `2`,
+      slider 0 to 8, limits 0 to 8.
+    - data_columns: The whole number of columns of words; 0 is chosen by the length. Default `0`,
+      slider 0 to 30, limits 0 to 30.
+    - compact_style: Whether the right row indicators are left out. Default `False`.
+    - center: The centre of the code. Default `Point(width(0.5), height(0.5))`.
+    - width: The width with the quiet zone; 0 fits the code into the frame. Default `0`, slider 0 to
+      1000 pixels, limits 0 to 16384 pixels.
+    - quiet_space: The white edge in modules, a whole number. Default `2`, slider 0 to 20, limits 0
+      to 100.
+    """
+    return _stage(
+        "pDF417BarcodeGenerator",
+        {
+            "message": message,
+            "correctionLevel": correction_level,
+            "dataColumns": data_columns,
+            "compactStyle": compact_style,
+            "center": center,
+            "width": width,
+            "quietSpace": quiet_space,
+        },
+    )
+
+
 def page_curl_transition(
     *,
     target_image: str,
@@ -3927,6 +4101,29 @@ def page_curl_with_shadow_transition(
             "radius": radius,
             "shadowSize": shadow_size,
             "shadowAmount": shadow_amount,
+        },
+    )
+
+
+def palette_centroid(
+    *,
+    palette_image: str,
+    count: Optional[float] = None,
+    perceptual: Optional[bool] = None,
+) -> Stage:
+    """Shows where the colours of a palette image are, as columns.
+
+    - palette_image: The name of the image with the colours. Required.
+    - count: The whole number of colours, from left to right. Default `8`, slider 1 to 8, limits 1
+      to 256.
+    - perceptual: Whether distances are measured in CIE Lab instead of RGB. Default `False`.
+    """
+    return _stage(
+        "paletteCentroid",
+        {
+            "paletteImage": palette_image,
+            "count": count,
+            "perceptual": perceptual,
         },
     )
 
@@ -4247,6 +4444,37 @@ def posterize(
         "posterize",
         {
             "levels": levels,
+        },
+    )
+
+
+def q_r_code_generator(
+    *,
+    message: Optional[str] = None,
+    correction_level: Optional[Literal["L", "M", "Q", "H"]] = None,
+    center: Optional[Point] = None,
+    width: Optional[LengthLike] = None,
+    quiet_space: Optional[float] = None,
+) -> Stage:
+    """Draws a QR code over the picture.
+
+    - message: The text in the code, as UTF-8. Default `"Sidelight"`.
+    - correction_level: The share of damage that readers correct: 7, 15, 25 or 30 percent. Default
+      `"M"`.
+    - center: The centre of the code. Default `Point(width(0.5), height(0.5))`.
+    - width: The width with the quiet zone; 0 fits the code into the frame. Default `0`, slider 0 to
+      1000 pixels, limits 0 to 16384 pixels.
+    - quiet_space: The white edge in modules, a whole number. Default `4`, slider 0 to 20, limits 0
+      to 100.
+    """
+    return _stage(
+        "qRCodeGenerator",
+        {
+            "message": message,
+            "correctionLevel": correction_level,
+            "center": center,
+            "width": width,
+            "quietSpace": quiet_space,
         },
     )
 
@@ -5703,8 +5931,14 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     "affineClamp": {"transform": Limits(-16384, 16384, 6)},
     "affineTile": {"transform": Limits(-16384, 16384, 6)},
     "affineTransform": {"transform": Limits(-65536, 65536, 6)},
+    "areaAlphaWeightedHistogram": {
+        "extent": Limits(-16384, 16384, 4),
+        "scale": Limits(0, 1000),
+        "count": Limits(1, 2048),
+    },
     "areaAverage": {"extent": Limits(-16384, 16384, 4)},
     "areaAverageMaximumRed": {"extent": Limits(-16384, 16384, 4)},
+    "areaBoundsRed": {"extent": Limits(-16384, 16384, 4)},
     "areaHistogram": {
         "extent": Limits(-16384, 16384, 4),
         "scale": Limits(0, 1000),
@@ -5723,6 +5957,11 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     "areaMinMaxRed": {"extent": Limits(-16384, 16384, 4)},
     "areaMinimum": {"extent": Limits(-16384, 16384, 4)},
     "areaMinimumAlpha": {"extent": Limits(-16384, 16384, 4)},
+    "aztecCodeGenerator": {
+        "correctionLevel": Limits(5, 95),
+        "width": Limits(0, 16384),
+        "quietSpace": Limits(0, 100),
+    },
     "backgroundBlur": {
         "sigma": Limits(0, 1024),
         "edge": Limits(0, 1),
@@ -5776,6 +6015,11 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     "circleSplashDistortion": {"radius": Limits(0.1, 16384)},
     "circularScreen": {"width": Limits(1, 16384), "sharpness": Limits(0, 1)},
     "circularWrap": {"radius": Limits(0, 16384), "angle": Limits(-1000, 1000)},
+    "code128BarcodeGenerator": {
+        "barcodeHeight": Limits(1, 500),
+        "width": Limits(0, 16384),
+        "quietSpace": Limits(0, 100),
+    },
     "colorBalance": {
         "shadows": Limits(-4, 4, 3),
         "midtones": Limits(-4, 4, 3),
@@ -5923,6 +6167,11 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "radius": Limits(1, 16384),
         "softness": Limits(0, 16),
     },
+    "kMeans": {
+        "extent": Limits(-16384, 16384, 4),
+        "count": Limits(1, 128),
+        "passes": Limits(0, 20),
+    },
     "kaleidoscope": {"count": Limits(1, 64), "angle": Limits(-1000, 1000)},
     "keystoneCorrectionCombined": {"focalLength": Limits(1, 1000)},
     "keystoneCorrectionHorizontal": {"focalLength": Limits(1, 1000)},
@@ -5982,6 +6231,12 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "id": Limits(0, 1000000000),
         "fade": Limits(0, 60),
     },
+    "pDF417BarcodeGenerator": {
+        "correctionLevel": Limits(0, 8),
+        "dataColumns": Limits(0, 30),
+        "width": Limits(0, 16384),
+        "quietSpace": Limits(0, 100),
+    },
     "pageCurlTransition": {
         "time": Limits(0, 1),
         "angle": Limits(-1000, 1000),
@@ -5994,6 +6249,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
         "shadowSize": Limits(0, 1),
         "shadowAmount": Limits(0, 1),
     },
+    "paletteCentroid": {"count": Limits(1, 256)},
     "palettize": {"count": Limits(1, 8)},
     "parallelogramTile": {
         "angle": Limits(-1000, 1000),
@@ -6011,6 +6267,7 @@ _LIMITS: dict[str, dict[str, Limits]] = {
     "pixellate": {"scale": Limits(1, 16384)},
     "pointillize": {"radius": Limits(2, 16384)},
     "posterize": {"levels": Limits(2, 256)},
+    "qRCodeGenerator": {"width": Limits(0, 16384), "quietSpace": Limits(0, 100)},
     "radialGradient": {"radius0": Limits(0, 16384), "radius1": Limits(0, 16384)},
     "randomGenerator": {"seed": Limits(0, 1000000)},
     "rippleTransition": {
