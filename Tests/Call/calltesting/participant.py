@@ -1,6 +1,6 @@
 """A participant of a call: the page of `Examples/call` in a window, used as a person uses it.
 
-Elements are found by the selectors of `Examples/call/README.md`.
+Elements are found by the names that the page gives them for tests: ids, and attributes `data-...`.
 """
 
 import json
