@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -342,6 +343,82 @@ def _stream_outputs(server: Server, clip: Clip, outputs: list[session.Output]) -
         spent = cpu_seconds(server.process) - begin
         sender.join()
     return spent * 1e3 / (len(units) - first)
+
+
+def grid(seconds: float, count: int = 16) -> list[list[str]]:
+    """Returns the rows of the table of a composition whose sources all send, or one stalls."""
+    rows = []
+    for stalled in (0, 1):
+        with Server() as server, ExitStack() as stack:
+            def opened(**options: object) -> Session:
+                channel = connect(
+                    server.addresses["tcp"], ("grpc.max_receive_message_length", -1))
+                stub = service.FrameFilterStub(stack.enter_context(channel))
+                return stack.enter_context(Session(
+                    stub, 600, drop_policy=session.DROP_POLICY_NEWEST_WINS, **options))
+
+            sources = [opened(label=str(index), allow_unmodified=True) for index in range(count)]
+            composition = session.Composition(width=1280, height=720, frame_rate=FRAME_RATE)
+            for index in range(count):
+                composition.sources.add(label=str(index))
+            composed = opened(
+                label="grid", composition=composition, output_window=8,
+                output=pipelines.OutputSpec(format=CODECS["vp8"]))
+            is_over = threading.Event()
+            threads = [threading.Thread(target=_send_grays, args=(sources, stalled, is_over))]
+            threads += [threading.Thread(target=_drain, args=(each,)) for each in sources]
+            for thread in threads:
+                thread.start()
+            ages = _composed_ages(composed, seconds)
+            is_over.set()
+            threads[0].join()
+            for each in sources:
+                each.half_close()
+            for thread in threads[1:]:
+                thread.join()
+        ages.sort()
+        rows.append([
+            "one stalls" if stalled else "all send",
+            f"{len(ages) / seconds / FRAME_RATE:.0%}",
+            *(f"{ages[round(share * (len(ages) - 1))] * 1e3:.0f} ms" for share in (0.5, 0.99)),
+        ])
+        print(*rows[-1], sep=" | ", flush=True)
+    return rows
+
+
+def _send_grays(sources: list[Session], stalled: int, is_over: threading.Event) -> None:
+    """Sends pictures to all sessions at the frame rate; to some of them only one."""
+    size = 160 * 90 * 3 // 2
+    start, number = time.monotonic(), 0
+    while not is_over.wait(max(0, start + number / FRAME_RATE - time.monotonic())):
+        number += 1
+        picture = image.Image(
+            format=image.PIXEL_FORMAT_I420, width=160, height=90,
+            inline=bytes([number % 200]) * size)
+        for each in sources if number == 1 else sources[stalled:]:
+            each.send_frame(picture, sequence=number)
+
+
+def _drain(source: Session) -> None:
+    try:
+        while True:
+            source.receive_message()
+    except StopIteration:
+        pass
+
+
+def _composed_ages(composed: Session, seconds: float) -> list[float]:
+    """Acknowledges composed frames for a time; returns their ages in seconds, without the first
+    fifth."""
+    ages, start = [], time.monotonic()
+    while (elapsed := time.monotonic() - start) < seconds * 1.25:
+        message = composed.receive_message()
+        if message.WhichOneof("kind") != "frame":
+            continue
+        composed.send(ack=session.Ack(sequence=message.frame.sequence))
+        if elapsed > seconds / 4:
+            ages.append((time.time_ns() - message.frame.capture_time_ns) / 1e9)
+    return ages
 
 
 @dataclass

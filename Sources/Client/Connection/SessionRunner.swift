@@ -28,16 +28,19 @@ struct SessionRunner {
     var stallLimit = self.options.reconnect?.stallLimit
     while true {
       let started = self.clock.now()
-      let (pipeline, token) = self.flow.startOpening(usesToken: reconnector.attempt.usesToken)
+      let (pipeline, token, composition) = self.flow.startOpening(
+        usesToken: reconnector.attempt.usesToken)
       var open = Sidelight_V1_Open(self.options)
       switch pipeline {
       case .pipeline(let pipeline): open.pipeline = Sidelight_V1_Pipeline(pipeline)
       case .text(let text): open.pipelineText = text
       }
       if let token { open.resumeToken = token }
+      if let composition { open.composition = Sidelight_V1_Composition(composition) }
       // Frames in slots of the previous connection's ring are copied like any other.
       self.session.ring.withLock { $0 = nil }
-      if let sharedMemory = self.options.sharedMemory, SharedMemoryRing.isSupported,
+      if let sharedMemory = self.options.sharedMemory, composition == nil,
+        SharedMemoryRing.isSupported,
         self.addresses[reconnector.attempt.address].isLocal
       {
         open.sharedMemory = Sidelight_V1_SharedMemoryRequest(sharedMemory)

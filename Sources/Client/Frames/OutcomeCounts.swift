@@ -44,6 +44,15 @@ package enum FrameResult: Sendable, Hashable {
   case dropped(DroppedFrame.Reason)
 }
 
+extension FrameResult {
+  init(_ outcome: FrameOutcome) {
+    switch outcome {
+    case .filtered(let frame): self = .filtered(frame.disposition)
+    case .dropped(let frame): self = .dropped(frame.reason)
+    }
+  }
+}
+
 /// The server's counts of a session. `received` is the sum of the outcomes and of the frames in
 /// flight.
 public struct SessionCounts: Sendable, Hashable {

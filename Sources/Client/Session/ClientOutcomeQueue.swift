@@ -76,6 +76,13 @@ package struct ClientOutcomeQueue<PendingFrame: Sendable, Event: Sendable>: Send
     self.counts.record(result)
   }
 
+  /// Adds the outcome of a frame that the server made.
+  package mutating func push(_ event: Event, as result: FrameResult) {
+    self.counts.recordSubmission()
+    self.counts.record(result)
+    self.push(event)
+  }
+
   /// Drops a frame on the client.
   ///
   /// - Parameter fallback: Its outcome with a fallback picture, if any.

@@ -1,6 +1,7 @@
 import SidelightWire
+import SwiftProtobuf
 
-/// The requested changes of the encoders' settings: those that the server has accepted, which a new
+/// The requested changes of the encoders' settings and of the composition: those that the server has accepted, which a new
 /// connection begins with, and those that it has not answered.
 struct EncoderChangeLog: Sendable {
   /// The numbers of these changes begin here; changes of the pipeline have smaller ones.
@@ -8,7 +9,32 @@ struct EncoderChangeLog: Sendable {
 
   private var accepted: [String: Sidelight_V1_SetEncoder] = [:]
   private var unanswered: [Sidelight_V1_SetEncoder] = []
+  /// The composition that the server has accepted, or that the session was opened with.
+  private(set) var composition: CompositionOptions?
+  private var unansweredCompositions: [(requestID: UInt64, composition: CompositionOptions)] = []
   private var nextRequest = Self.firstRequest
+
+  init(composition: CompositionOptions? = nil) {
+    self.composition = composition
+  }
+
+  /// Records a change of the composition.
+  ///
+  /// - Returns: The message.
+  mutating func record(_ composition: CompositionOptions) -> Sidelight_V1_SetComposition {
+    self.unansweredCompositions.append((self.nextRequest, composition))
+    self.nextRequest += 1
+    return self.unansweredCompositions.last.map { Self.message($0, $1) } ?? .init()
+  }
+
+  private static func message(
+    _ requestID: UInt64, _ composition: CompositionOptions
+  ) -> Sidelight_V1_SetComposition {
+    .with {
+      $0.composition = Sidelight_V1_Composition(composition)
+      $0.requestID = requestID
+    }
+  }
 
   /// Records a change, of which fields that are 0 keep their values.
   ///
@@ -28,9 +54,14 @@ struct EncoderChangeLog: Sendable {
 
   /// Records the server's answer.
   ///
-  /// - Returns: Whether the number is of a change of an encoder.
+  /// - Returns: Whether the number is of a change of an encoder or of the composition.
   mutating func resolve(_ requestID: UInt64, isAccepted: Bool) -> Bool {
     guard requestID >= Self.firstRequest else { return false }
+    if let index = self.unansweredCompositions.firstIndex(where: { $0.requestID == requestID }) {
+      let change = self.unansweredCompositions.remove(at: index)
+      if isAccepted { self.composition = change.composition }
+      return true
+    }
     guard let index = self.unanswered.firstIndex(where: { $0.requestID == requestID }) else {
       return true
     }
@@ -39,13 +70,16 @@ struct EncoderChangeLog: Sendable {
     return true
   }
 
-  /// The changes to send first on a new connection.
-  var replay: [Sidelight_V1_SetEncoder] {
-    self.accepted.values.map { accepted in
-      var accepted = accepted
-      accepted.requestID = 0
-      return accepted
-    } + self.unanswered
+  /// The changes to send first on a new connection, which is opened with ``composition``.
+  var replay: [Control] {
+    let encoders =
+      self.accepted.values.map { accepted in
+        var accepted = accepted
+        accepted.requestID = 0
+        return accepted
+      } + self.unanswered
+    return encoders.map { .setEncoder($0) }
+      + self.unansweredCompositions.map { .setComposition(Self.message($0, $1)) }
   }
 }
 

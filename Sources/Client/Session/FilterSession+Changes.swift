@@ -160,6 +160,12 @@ extension FilterSession {
     }
   }
 
+  /// Replaces the composition for later pictures. Has no effect on a session that was opened without
+  /// one, except for the refusal: it is reported as ``SessionEvent/rejected(_:)``.
+  public func setComposition(_ composition: CompositionOptions) {
+    self.flow.setComposition(composition)
+  }
+
   /// Requests a key frame of the results, for a viewer that joins or has lost a frame. While
   /// disconnected it has no effect: a connection begins with a key frame.
   ///

@@ -40,7 +40,8 @@ extension FilterSession {
   /// Reads the server's messages until it ends the stream.
   ///
   /// - Parameter opened: Called when the session is open.
-  /// - Throws: `RPCError` with UNIMPLEMENTED if the server has ignored named outputs.
+  /// - Throws: `RPCError` with UNIMPLEMENTED if the server has ignored named outputs or
+  ///   the composition.
   func receive(
     _ messages: RPCAsyncSequence<ReceivedMessage<Sidelight_V1_ServerMessage>, any Error>,
     opened: (Sidelight_V1_Opened) async -> Void
@@ -52,11 +53,16 @@ extension FilterSession {
       switch received.message.kind {
       case .opened(let message)?:
         try self.checkOutputs(Int(message.limits.maxOutputs))
+        try self.checkComposition(Int(message.limits.maxSources))
         await opened(message)
       // Outcomes of named outputs return no credit.
       case .frame(let frame)? where !frame.output.isEmpty:
         try self.receiveOutput(frame, received.pixels)
       case .dropped(let dropped)? where !dropped.output.isEmpty: self.receiveOutput(dropped)
+      case .frame(let frame)? where self.flow.options.composition != nil:
+        try self.receiveComposed(frame, received.pixels)
+      case .dropped(let dropped)? where self.flow.options.composition != nil:
+        self.receiveComposed(dropped)
       case .frame(let frame)?: try self.receive(frame, received.pixels)
       case .dropped(let dropped)?: self.receive(dropped)
       case .accepted(let accepted)?
@@ -102,6 +108,30 @@ extension FilterSession {
       code: .unimplemented,
       message: "The server \(capability), and the session requests \(count); update the server, "
         + "or open a session for every output.")
+  }
+
+  /// Checks that the server supports the composition. A server without it would wait for frames.
+  private func checkComposition(_ limit: Int) throws {
+    guard self.flow.options.composition != nil, limit == 0 else { return }
+    throw RPCError(
+      code: .unimplemented,
+      message: "The server does not have compositions; update the server.")
+  }
+
+  private func receiveComposed(
+    _ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?
+  ) throws {
+    let hasPixels = self.flow.options.outputs.isEmpty && !message.unmodified
+    let picture =
+      hasPixels ? try VideoPicture(message.image, over: pixels) : VideoPicture.omitted
+    self.flow.recordComposed(.filtered(FilteredFrame(message, picture: picture, roundTrip: .zero)))
+  }
+
+  private func receiveComposed(_ message: Sidelight_V1_Dropped) {
+    guard message.firstSequence <= message.lastSequence else { return }
+    for sequence in message.firstSequence ... message.lastSequence {
+      self.flow.recordComposed(.dropped(DroppedFrame(message, sequence: sequence)))
+    }
   }
 
   private func receive(_ message: Sidelight_V1_FilteredFrame, _ pixels: PixelBuffer?) throws {
@@ -157,6 +187,7 @@ enum Control: Sendable {
   case pause(PipelineChangeLog.Pause)
   case ping(id: UInt64)
   case setEncoder(Sidelight_V1_SetEncoder)
+  case setComposition(Sidelight_V1_SetComposition)
   case requestKeyFrame(output: String)
   case acknowledge(output: String, UInt64)
 
@@ -185,6 +216,7 @@ enum Control: Sendable {
         $0.ping.id = id
         $0.ping.clientTimeNs = Int64(clamping: time)
       case .setEncoder(let change): $0.setEncoder = change
+      case .setComposition(let change): $0.setComposition = change
       case .requestKeyFrame(let output): $0.requestKeyFrame.output = output
       case .acknowledge(let output, let sequence):
         $0.ack.output = output

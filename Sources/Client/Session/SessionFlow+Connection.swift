@@ -25,13 +25,18 @@ extension SessionFlow {
 
   /// Records that a connection is being opened.
   ///
-  /// - Returns: The pipeline and the resume token to open it with; the token only if `usesToken`.
-  func startOpening(usesToken: Bool) -> (pipeline: SelectedPipeline, token: Data?) {
+  /// - Returns: The pipeline, the resume token and the composition to open it with; the token only if
+  ///   `usesToken`.
+  func startOpening(
+    usesToken: Bool
+  ) -> (pipeline: SelectedPipeline, token: Data?, composition: CompositionOptions?) {
     self.update { state in
       state.window.startOpening()
       state.linkOpened = nil
       state.lastActivity = self.clock.now()
-      return (state.changes.pipeline, usesToken ? state.changes.token : nil)
+      return (
+        state.changes.pipeline, usesToken ? state.changes.token : nil, state.encoders.composition
+      )
     }
   }
 
@@ -47,7 +52,7 @@ extension SessionFlow {
       var controls: [Control] = []
       if let replay = state.changes.takeReplay() { controls.append(.select(replay)) }
       if let pause = state.changes.pause { controls.append(.pause(pause)) }
-      controls += state.encoders.replay.map { .setEncoder($0) }
+      controls += state.encoders.replay
       state.window.open(capacity: framesInFlight, first: controls)
       state.opening = state.opening ?? .success(())
     }
@@ -152,6 +157,11 @@ extension SessionFlow {
   /// Adds an event other than an outcome.
   func push(_ event: SessionEvent, topic: String? = nil) {
     self.update { $0.outcomes.push(event, topic: topic) }
+  }
+
+  /// Records the outcome of a composed frame, which this client has not sent.
+  func recordComposed(_ outcome: FrameOutcome) {
+    self.update { $0.outcomes.push(.outcome(outcome), as: FrameResult(outcome)) }
   }
 
   /// Records a change that the server accepted.

@@ -58,7 +58,7 @@ extension SessionFlow {
     /// Whether an iterator has claimed the events.
     var isIterated = false
     var changes: PipelineChangeLog
-    var encoders = EncoderChangeLog()
+    var encoders: EncoderChangeLog
     var fallbacks: FallbackPictureSource
     /// The shortest time between two requests for a key frame.
     static let keyFrameRequestInterval = Duration.milliseconds(500)
@@ -151,6 +151,9 @@ extension SessionFlow {
         // Outcomes without pixels need no acknowledgement.
         if case .outcome(.filtered(let frame)) = event, case .omitted = frame.picture { break }
         if acknowledges, isPicture { self.window.acknowledge(sequence) }
+      case .item(.event(.outcome(.filtered(let frame)))) where acknowledges:
+        if case .omitted = frame.picture { break }
+        self.window.acknowledge(frame.sequence)
       case .item(.event(.output(let name, .filtered(let frame)))) where acknowledges:
         self.window.pushUrgent(.acknowledge(output: name, frame.sequence))
       default: break
@@ -173,14 +176,19 @@ extension SessionFlow {
       case .change(_, let requestID): self.changes.send(requestID)
       case .pause(let pause): self.changes.pause = pause
       case .ping(let id): self.pings[id]?.sent = (now, wall)
-      case .setEncoder, .requestKeyFrame, .acknowledge: break
+      case .setEncoder, .setComposition, .requestKeyFrame, .acknowledge: break
       }
     }
 
     /// Ends everything that depended on the lost connection.
     mutating func lose() {
       // A new connection begins with the newest settings of the encoders.
-      let unsent = self.window.close { if case .setEncoder = $0 { true } else { false } }
+      let unsent = self.window.close {
+        switch $0 {
+        case .setEncoder, .setComposition: true
+        default: false
+        }
+      }
       self.sendTimes = [:]
       for control in unsent.controls { self.recordSent(control, now: .zero, wall: 0) }
       self.rejectConditionalChanges()

@@ -20,6 +20,7 @@ final class SessionFlow: Sendable {
       State(
         window: Window(policy: options.dropPolicy),
         changes: PipelineChangeLog(pipeline: options.pipeline),
+        encoders: EncoderChangeLog(composition: options.composition),
         fallbacks: FallbackPictureSource(policy: options.reconnect?.failOpen ?? .nothing)))
   }
 
@@ -88,6 +89,8 @@ extension SessionFlow {
   func offer(
     as role: StreamRole, _ make: @Sendable (UInt64) -> OutgoingFrame
   ) async -> UInt64? {
+    // The server would end the session.
+    guard self.options.composition == nil else { return nil }
     while true {
       switch self.update({ $0.offer(as: role, make) }) {
       case .accept(let sequence, _), .disconnected(let sequence), .undecodable(let sequence, _, _):
@@ -147,9 +150,17 @@ extension SessionFlow {
     }
   }
 
+  /// Changes the composition, on this connection and on later ones.
+  func setComposition(_ composition: CompositionOptions) {
+    self.update { state in
+      let change = state.encoders.record(composition)
+      if state.window.isOpen { state.window.push(.setComposition(change)) }
+    }
+  }
+
   /// Records the server's answer to a change.
   ///
-  /// - Returns: Whether the number is of a change of an encoder.
+  /// - Returns: Whether the number is of a change of an encoder or of the composition.
   func resolveEncoderChange(_ requestID: UInt64, isAccepted: Bool) -> Bool {
     self.update { $0.encoders.resolve(requestID, isAccepted: isAccepted) }
   }
@@ -196,7 +207,7 @@ extension SessionFlow {
   /// - Throws: The error that ended the session; `CancellationError`.
   func nextEvent() async throws -> SessionEvent? {
     while true {
-      switch self.update({ $0.nextEvent(acknowledges: self.options.outputWindow != nil) }) {
+      switch self.update({ $0.nextEvent(acknowledges: self.options.window != nil) }) {
       case .item(.event(let event)), .item(.outcome(let event, _, _)): return event
       case .item(.dropped(let sequence, let reason)):
         return .outcome(

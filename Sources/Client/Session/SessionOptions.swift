@@ -57,6 +57,12 @@ public struct SessionOptions: Sendable, Hashable {
   ///   picture (``VideoPicture/omitted``). `output` and `analysisOnly` must not be set beside them,
   ///   and pixels travel inline.
   public var outputs: [NamedOutput]
+  /// - `composition` (optional, default: `nil`): the results of other sessions that the session
+  ///   filters in place of frames of its own. ``FilterSession/send(_:)`` then refuses frames, and the
+  ///   outcomes are numbered by the server, from 1 on every connection. `outputWindow` is 4 by
+  ///   default; `allowUnmodified` and `sharedMemory` have no effect, and
+  ///   `DropPolicy.neverDrop` is refused.
+  public var composition: CompositionOptions?
   /// - `allowUnmodified` (default: true): whether an unchanged frame may come back without its
   ///   pixels; its outcome then contains the picture that was sent.
   public var allowUnmodified: Bool
@@ -80,7 +86,7 @@ public struct SessionOptions: Sendable, Hashable {
     failurePolicy: FailurePolicy = .passThrough,
     allowDegraded: Bool = false, analysisOnly: Bool = false, allowUnmodified: Bool = true,
     output: OutputOptions = OutputOptions(), outputs: [NamedOutput] = [],
-    statsInterval: Duration? = nil,
+    composition: CompositionOptions? = nil, statsInterval: Duration? = nil,
     sharedMemory: SharedMemoryOptions? = SharedMemoryOptions(),
     reconnect: ReconnectPolicy? = nil
   ) {
@@ -99,11 +105,18 @@ public struct SessionOptions: Sendable, Hashable {
     self.analysisOnly = analysisOnly
     self.output = output
     self.outputs = outputs
+    self.composition = composition
     self.allowUnmodified = allowUnmodified
     self.statsInterval = statsInterval
     self.sharedMemory = sharedMemory
     self.reconnect = reconnect
   }
+}
+
+extension SessionOptions {
+  /// The pictures that may be on their way back. The server makes the frames of a composition, so
+  /// credits do not bound the pictures that wait to be taken.
+  var window: Int? { self.outputWindow ?? (self.composition == nil ? nil : 4) }
 }
 
 /// A named output of a session: the session's result, filtered and converted once more. The pipeline
@@ -234,11 +247,11 @@ extension Sidelight_V1_Open {
       // On the wire an empty list permits all filters; this name doesn't match any filter.
       self.allowedFilters = allowed.isEmpty ? ["-"] : allowed
     }
-    self.allowUnmodified = options.allowUnmodified
+    self.allowUnmodified = options.allowUnmodified && options.composition == nil
     self.mailboxDepth = UInt32(clamping: options.mailboxDepth ?? 0)
     self.budgetUs = options.budget?.wireMicroseconds ?? 0
     self.maxFps = options.maxFPS ?? 0
-    self.outputWindow = UInt32(clamping: options.outputWindow ?? 0)
+    self.outputWindow = UInt32(clamping: options.window ?? 0)
     self.framesInFlight = UInt32(
       clamping: options.framesInFlight ?? (options.output.isEncoded ? 16 : 0))
     self.failurePolicy = Sidelight_V1_FailurePolicy(options.failurePolicy)
@@ -274,14 +287,20 @@ extension Sidelight_V1_OutputSpec {
     if let encoder = options.encoder { self.encoder = Sidelight_V1_EncoderSpec(encoder) }
     self.width = UInt32(clamping: options.width ?? 0)
     self.height = UInt32(clamping: options.height ?? 0)
-    self.fit =
-      switch options.fit {
+    self.fit = Sidelight_V1_FitMode(options.fit)
+    self.upright = options.isUpright
+    self.jpegQuality = UInt32(clamping: options.jpegQuality ?? 0)
+  }
+}
+
+extension Sidelight_V1_FitMode {
+  init(_ fit: PictureFit) {
+    self =
+      switch fit {
       case .fit: .aspectFit
       case .fill: .aspectFill
       case .stretch: .stretch
       }
-    self.upright = options.isUpright
-    self.jpegQuality = UInt32(clamping: options.jpegQuality ?? 0)
   }
 }
 

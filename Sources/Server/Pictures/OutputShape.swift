@@ -188,7 +188,7 @@ package struct OutputShape: Sendable, Hashable {
 }
 
 extension PictureFit {
-  fileprivate init(_ wire: Sidelight_V1_FitMode) throws(FieldViolation) {
+  init(_ wire: Sidelight_V1_FitMode) throws(FieldViolation) {
     switch wire {
     case .unspecified, .aspectFit: self = .fit
     case .aspectFill: self = .fill

@@ -70,6 +70,13 @@ struct FrameFilterService: RegistrableRPCService {
       let options = try SessionOptions(
         open, framesInFlight: self.engine.admission.framesInFlight,
         limits: self.engine.admission.frameLimits)
+      if let composition = options.composition {
+        do throws(FieldViolation) {
+          try sessions.check(composition, of: caller.identity.caller)
+        } catch {
+          throw error.within("open.composition")
+        }
+      }
       let session = try Session(
         number: number, caller: caller, options: options,
         catalogue: self.engine.catalogue(for: caller, allowedFilters: options.allowedFilters),
@@ -193,7 +200,8 @@ struct FrameFilterService: RegistrableRPCService {
     "apply.jpeg", "apply.png", "assets", "assets.participant", "kernels", "output",
     "process.accepted",
     "process.activate", "process.allow_degraded", "process.allowed_filters", "process.analysis",
-    "process.analysis_only", "process.budget", "process.failure_policy", "process.jpeg",
+    "process.analysis_only", "process.budget", "process.composition",
+    "process.failure_policy", "process.jpeg",
     "process.max_fps", "process.output_window", "process.outputs", "process.participant",
     "process.pause",
     "process.pipeline_text", "process.resume_token", "process.stats_interval",

@@ -116,7 +116,9 @@ struct PlanRunner: Sendable {
       let picture = try await codec.withJPEG(
         of: result, compiled.output.jpeg, observer: observer
       ) { [outcome] file in
-        try OutgoingPicture(compressed: file, outcome: outcome, limits: self.limits)
+        try OutgoingPicture(
+          compressed: file, of: result.shown(compiled.delivery.orientation), outcome: outcome,
+          limits: self.limits)
       }
       return (picture, report)
     } catch var expired as WorkerPassObserver.Expired {

@@ -17,6 +17,7 @@ import Tracing
 /// - The worker takes a frame when the scheduler grants a turn, and filters it on the compute
 ///   threads. It requests turns on the thread of its connection.
 /// - The analysis worker analyzes some of the frames at the same time.
+/// - The composer makes the frames of a session with a composition.
 /// - The writer sends the outcome queue's items in order.
 /// - Helpers wait for times: of delayed notices, of statistics, of the next resume token, of the
 ///   call's end.
@@ -35,6 +36,10 @@ struct Session: Sendable {
   let output: EncodedOutput
   /// The named outputs, which start with the results.
   let outputs: [SessionOutput]
+  /// The composition whose frames the session filters, if the client sends none.
+  let composition: LockedValue<Composition>?
+  /// The end of the composed frames.
+  private let compositionEnd = Completion()
   /// The pipeline without stages.
   let emptyPipeline: ResolvedPipeline
   /// The frames in front of the mailbox, of a session with encoded video.
@@ -74,6 +79,7 @@ struct Session: Sendable {
     self.account = SchedulerAccount(number: number, scheduler: engine.processing.scheduler)
     self.rateLimiter = engine.admission.rateLimiter.limiter(of: caller.identity)
     self.callContext = callContext
+    self.composition = options.composition.map(LockedValue.init)
     // A worker that waits for an output must not stop the reader, which reads acknowledgements.
     let holdsAll = options.dropPolicy == .neverDrop && !options.outputs.isEmpty
     self.mailbox = Mailbox(
@@ -88,10 +94,13 @@ struct Session: Sendable {
     let quality = SessionQuality(mayReduce: options.open.allowDegraded, clock: engine.clock)
     self.quality = quality
     self.outcomes = FrameOutcomeQueue(
-      pictureLimit: Self.pictureLimit(options), creditLimit: options.framesInFlight,
+      pictureLimit: Self.pictureLimit(options),
+      creditLimit: options.composition == nil ? options.framesInFlight : .max,
       // Outcomes without pixels are not acknowledged.
       outputWindow: self.outputs.isEmpty ? options.outputWindow : nil,
-      noticesPerFrame: options.framesInFlight, now: engine.clock.now,
+      // Notices of a composition return no credits.
+      noticesPerFrame: options.composition == nil ? options.framesInFlight : .max,
+      now: engine.clock.now,
       discard: { frame, reason in
         frame.span.end(dropped: Drop(reason: reason, stage: .outbox))
         quality.recordLostAtOutput()
@@ -103,7 +112,8 @@ struct Session: Sendable {
     self.handle = SessionHandle(
       id: Self.makeID(), number: number, lineage: lineage, label: options.open.label,
       caller: caller,
-      outcomes: self.outcomes, outputs: self.outputs, pipelineState: pipelineState,
+      outcomes: self.outcomes, outputs: self.outputs, composes: options.composition != nil,
+      pipelineState: pipelineState,
       clock: engine.clock, tokens: tokens,
       overrides: engine.resumption.overrides)
     let sessionID = self.handle.id
@@ -114,6 +124,11 @@ struct Session: Sendable {
             code: .unimplemented, field: "open.shared_memory",
             reason: "is not offered to sessions with outputs; pixels travel inline")
         }
+        guard options.composition == nil else {
+          throw FieldViolation(
+            code: .unimplemented, field: "open.shared_memory",
+            reason: "is not offered to sessions with a composition; pixels travel inline")
+        }
         return try engine.grantRing(layout, to: sessionID, peer: "\(caller)")
       }
     }
@@ -122,7 +137,7 @@ struct Session: Sendable {
     self.resolver = FrameResolver(
       outcomes: self.outcomes, handle: self.handle, options: options, output: self.output,
       outputs: self.outputs, ring: self.ring,
-      quality: quality, clock: engine.clock)
+      quality: quality, pool: engine.processing.pool, clock: engine.clock)
   }
 
   /// Returns the number of finished frames that may wait to be written.
@@ -214,6 +229,12 @@ struct Session: Sendable {
         try await SessionWriter(session: self, callMessages: callMessages).run(writer)
         return .writer
       }
+      if let composition = self.composition {
+        group.addTask {
+          await self.compose(composition)
+          return .worker
+        }
+      }
       for output in self.outputs {
         group.addTask {
           try await self.run(output, writer, callMessages)
@@ -240,7 +261,7 @@ struct Session: Sendable {
           return .helper
         }
       }
-      var runningWorkers = 2
+      var runningWorkers = self.composition == nil ? 2 : 3
       var runningOutputs = self.outputs.count
       while let part = try await group.next() {
         switch part {
@@ -283,13 +304,33 @@ struct Session: Sendable {
     }
   }
 
+  /// Makes frames until the client has closed its side, or the task is cancelled.
+  private func compose(_ composition: LockedValue<Composition>) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        var composer = Composer(session: self, composition)
+        await composer.run()
+      }
+      await withTaskCancellationHandler {
+        await self.compositionEnd.wait()
+      } onCancel: {
+        self.compositionEnd.finish()
+      }
+      group.cancelAll()
+    }
+    // The composer was the last to offer frames.
+    self.mailbox.finish()
+    self.analysisJobs.finish()
+  }
+
   /// Stops accepting frames. Accepted frames still get their outcomes, without waiting for
   /// acknowledgements.
   private func closeInputs() {
     self.outcomes.openWindow()
     for output in self.outputs { output.outcomes.openWindow() }
-    // The decoding worker finishes the mailbox once it has decoded the frames that wait.
     self.decodingJobs.finish()
+    guard self.composition == nil else { return self.compositionEnd.finish() }
+    // The decoding worker finishes the mailbox once it has decoded the frames that wait.
     if !self.decodesFrames.value { self.mailbox.finish() }
     self.analysisJobs.finish()
   }

@@ -13,6 +13,9 @@ final class SessionHandle: Sendable {
     var pipelineState: PipelineState
     /// The number of changes to the pipeline state.
     var version: UInt64 = 0
+    /// The first revision whose results compositions may show: the last one that began or changed an
+    /// override, or a pipeline that protects.
+    var firstShownRevision: UInt64 = 0
     /// Whether a state message waits to be written, or ``startReporting()`` was not called yet. The
     /// message will report every change up to then.
     var isStateQueued = true
@@ -47,6 +50,10 @@ final class SessionHandle: Sendable {
   let opened: Duration
   let outcomes: Session.FrameOutcomeQueue
   let outputs: [SessionOutput]
+  /// The newest result, for compositions.
+  let results = SessionResults()
+  /// Whether the session composes results of others.
+  let composes: Bool
   private let clock: SessionClock
   private let tokens: ResumeTokens
   private let overrides: OverrideStore
@@ -54,7 +61,7 @@ final class SessionHandle: Sendable {
 
   init(
     id: String, number: UInt64, lineage: SessionLineage, label: String, caller: Caller,
-    outcomes: Session.FrameOutcomeQueue, outputs: [SessionOutput] = [],
+    outcomes: Session.FrameOutcomeQueue, outputs: [SessionOutput] = [], composes: Bool = false,
     pipelineState: PipelineState, clock: SessionClock,
     tokens: ResumeTokens, overrides: OverrideStore
   ) {
@@ -67,6 +74,7 @@ final class SessionHandle: Sendable {
     self.opened = clock.now()
     self.outcomes = outcomes
     self.outputs = outputs
+    self.composes = composes
     self.clock = clock
     self.tokens = tokens
     self.overrides = overrides
@@ -150,6 +158,19 @@ final class SessionHandle: Sendable {
 
   /// The stages of the pipelines: the cost of restating the state.
   var stageCount: Int { self.state.withLock { $0.pipelineState.stageCount } }
+
+  /// The track, as compositions name it.
+  var track: Composition.Source {
+    Composition.Source(participant: self.identity.participant, label: self.label)
+  }
+
+  /// Returns whether a composition may show a result of a revision: an operator's override and a
+  /// pipeline that protects hide earlier ones, and a pause without frames hides all.
+  func permitsResult(of revision: UInt64) -> Bool {
+    self.state.withLock { state in
+      state.pipelineState.pause != .dropping && revision >= state.firstShownRevision
+    }
+  }
 
   /// Changes the participant's pipeline.
   ///
@@ -252,6 +273,11 @@ final class SessionHandle: Sendable {
 
   /// The counts of the session's frames, with the bytes sent by all outputs.
   var counts: FrameCounts { self.withOutputs(self.outcomes.counts) }
+
+  /// The counts of the frames of all named outputs.
+  var outputCounts: FrameCounts {
+    self.outputs.reduce(into: FrameCounts()) { $0.add($1.outcomes.counts) }
+  }
 
   private func withOutputs(_ counts: FrameCounts) -> FrameCounts {
     var counts = counts
@@ -356,6 +382,7 @@ final class SessionHandle: Sendable {
     }
     guard hasEnded else { return false }
     state.version += 1
+    Self.hideEarlierResults(&state)
     return true
   }
 
@@ -364,13 +391,23 @@ final class SessionHandle: Sendable {
   ) throws(Failure) -> Result {
     let result: Swift.Result<Result, Failure> = self.state.withLock { state in
       state.version += 1
+      let revision = state.pipelineState.revision
       do throws(Failure) {
-        return .success(try body(&state.pipelineState))
+        let result = try body(&state.pipelineState)
+        if state.pipelineState.revision != revision { Self.hideEarlierResults(&state) }
+        return .success(result)
       } catch {
         return .failure(error)
       }
     }
     return try result.get()
+  }
+
+  /// Hides the results of earlier revisions from compositions if the active pipeline hides anything.
+  private static func hideEarlierResults(_ state: inout State) {
+    let active = state.pipelineState.activePipeline
+    guard active.isOverride || active.pipeline.protects else { return }
+    state.firstShownRevision = active.revision.number
   }
 
   private func message(_ pipelineState: PipelineState) -> Sidelight_V1_State {

@@ -29,6 +29,8 @@ struct SessionOptions: Sendable {
   let failurePolicy: FailurePolicy
   /// The named outputs, if any.
   let outputs: [NamedOutput]
+  /// The composition whose frames the session filters, or `nil` if the client sends frames.
+  let composition: Composition?
   /// The form of the results; with named outputs, of the results that they start with.
   let output: OutputShape
   /// The settings of the encoder, if the results are encoded video.
@@ -107,6 +109,7 @@ struct SessionOptions: Sendable {
       throw error.within("open")
     }
     self.outputs = try NamedOutput.outputs(of: open, limits: limits)
+    self.composition = try Self.composition(of: open, self.dropPolicy, limits)
     do throws(FieldViolation) {
       self.output =
         self.outputs.isEmpty
@@ -139,8 +142,32 @@ struct SessionOptions: Sendable {
     open.pipelineSource = nil
     open.resumeToken = Data()
     open.outputs = []
+    open.clearComposition()
     open.unknownFields = UnknownStorage()
     self.open = open
+  }
+
+  /// Reads the composition, if any.
+  private static func composition(
+    of open: Sidelight_V1_Open, _ policy: DropPolicy, _ limits: FrameLimits
+  ) throws(FieldViolation) -> Composition? {
+    guard open.hasComposition else { return nil }
+    guard policy != .neverDrop else {
+      throw FieldViolation(
+        field: "open.drop_policy",
+        reason: "is NEVER_DROP, and a composition is live; leave one of them out")
+    }
+    guard !open.allowUnmodified else {
+      throw FieldViolation(
+        field: "open.allow_unmodified",
+        reason: "is set beside open.composition, whose frames the client does not have; leave it "
+          + "out")
+    }
+    do throws(FieldViolation) {
+      return try Composition(open.composition, of: open.track, limits: limits)
+    } catch {
+      throw error.within("open.composition")
+    }
   }
 
   /// Reads a limit of the frame rate.
@@ -170,5 +197,12 @@ extension Duration {
         info: .outOfRange(duration, limit: "\(range.lowerBound) ... \(range.upperBound)"))
     }
     self = duration
+  }
+}
+
+extension Sidelight_V1_Open {
+  /// The track that the session belongs to.
+  var track: Composition.Source {
+    Composition.Source(participant: self.participant, label: self.label)
   }
 }

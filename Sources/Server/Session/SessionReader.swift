@@ -13,16 +13,11 @@ import SwiftProtobuf
 struct SessionReader: ~Copyable {
   private let session: Session
   private var pictures: FramePictureReader
-  private var admission: FrameAdmission
-  private var compiledPipelines: CompiledPipelineCache
-  private var analyses = AnalysisSchedule()
+  private var intake: FrameIntake
   private var rate: ControlRate
   private var excess: ExcessFrames
-  private var reception = ReceptionBudget()
   /// The errors since the last valid frame or change.
   private var consecutiveErrors = 0
-  /// The last revision whose stages without effect were logged.
-  private var loggedRevision: UInt64?
 
   private var engine: Engine { self.session.engine }
   private var outcomes: Session.FrameOutcomeQueue { self.session.outcomes }
@@ -33,10 +28,7 @@ struct SessionReader: ~Copyable {
     self.session = session
     self.pictures = FramePictureReader(
       processing: engine.processing, limits: engine.admission.frameLimits, ring: session.ring)
-    self.admission = FrameAdmission(session: session)
-    self.compiledPipelines = CompiledPipelineCache(
-      engine: engine, session: session.handle.number, output: session.output,
-      allowsReduced: session.options.open.allowDegraded)
+    self.intake = FrameIntake(session: session)
     self.rate = ControlRate(at: engine.clock.now())
     self.excess = ExcessFrames(at: engine.clock.now())
   }
@@ -56,6 +48,11 @@ struct SessionReader: ~Copyable {
       }
       try self.checkDecodingErrors()
       if case .frame(let frame)? = received.message.kind {
+        guard self.session.composition == nil else {
+          throw FieldViolation(
+            code: .failedPrecondition, field: "frame",
+            reason: "was sent to a session with a composition, which makes its own frames")
+        }
         self.rate.countFrame(outcomes: max(1, self.session.outputs.count))
         try await self.receive(frame, received.pixels)
         try await self.waitForExcess()
@@ -99,6 +96,9 @@ struct SessionReader: ~Copyable {
       cost += self.handle.stageCount
     case .ping(let ping)?: self.answer(ping)
     case .setEncoder(let change)?: try self.apply(change)
+    case .setComposition(let change)?:
+      try self.apply(change)
+      cost += change.composition.sources.count
     case .requestKeyFrame(let request)?: try self.receive(request)
     case .open?:
       throw FieldViolation(code: .failedPrecondition, field: "open", reason: "was sent twice")
@@ -136,7 +136,7 @@ struct SessionReader: ~Copyable {
   private func waitForRoom() async throws {
     let options = self.session.options
     guard options.dropPolicy == .newestWins, options.budget == nil, options.outputWindow == nil,
-      self.reception.isSpent
+      self.intake.isReceptionSpent
     else { return }
     await self.session.mailbox.waitForRoom()
     try Task.checkCancellation()
@@ -163,6 +163,28 @@ struct SessionReader: ~Copyable {
       self.accept(requestID: change.requestID, revision: self.handle.revision)
     } catch {
       try self.refuse(requestID: change.requestID, error.within("set_encoder"))
+    }
+  }
+
+  /// Changes the composition.
+  private mutating func apply(_ change: Sidelight_V1_SetComposition) throws {
+    do throws(FieldViolation) {
+      guard let current = self.session.composition else {
+        throw FieldViolation(
+          code: .failedPrecondition, field: "composition",
+          reason: "is sent to a session that was opened without one")
+      }
+      do throws(FieldViolation) {
+        let composition = try Composition(
+          change.composition, of: self.handle.track, limits: self.engine.admission.frameLimits)
+        try self.engine.admission.sessions.check(composition, of: self.handle.identity.caller)
+        current.value = composition
+      } catch {
+        throw error.within("composition")
+      }
+      self.accept(requestID: change.requestID, revision: self.handle.revision)
+    } catch {
+      try self.refuse(requestID: change.requestID, error.within("set_composition"))
     }
   }
 
@@ -283,12 +305,12 @@ struct SessionReader: ~Copyable {
     let isFileInSlot = pixels == nil && message.image.format.isCompressed && !isVideo
     let picture: IncomingPicture
     do throws(FieldViolation) {
-      try self.admission.checkSequence(of: message)
+      try self.intake.admission.checkSequence(of: message)
       let slot =
         pixels == nil
         ? try self.pictures.takeSlot(of: message.image, for: reservation.arrival) : nil
       if let slot, isFileInSlot,
-        let reason = await self.admission.refusal(
+        let reason = await self.intake.admission.refusal(
           of: message, byteCount: byteCount, hasCredit: reservation.hasCredit, pause: pause,
           at: received)
       {
@@ -298,11 +320,11 @@ struct SessionReader: ~Copyable {
         return self.drop(reservation, span, reason, byteCount)
       }
       let contents = await self.pictures.contents(of: slot, message.image)
-      try self.admission.checkTags(of: message)
+      try self.intake.admission.checkTags(of: message)
       guard let checked = try self.pictures.picture(of: message, pixels ?? contents) else {
         self.session.resolver.drop(
           reservation, span, Drop(reason: .notDecodable, stage: .arrival))
-        return await self.leaveOut(message.sequence, self.pictures.missing)
+        return await self.intake.leaveOut(message.sequence, self.pictures.missing)
       }
       picture = checked
       self.consecutiveErrors = 0
@@ -312,109 +334,26 @@ struct SessionReader: ~Copyable {
       self.session.resolver.drop(
         reservation, span,
         Drop(reason: .invalidFrame, stage: .arrival, diagnostic: error.status))
-      if isVideo { await self.leaveOut(message.sequence, .damage) }
+      if isVideo { await self.intake.leaveOut(message.sequence, .damage) }
       return try self.countError(error)
     }
     let video: EncodedPicture? = if case .video(let picture) = picture { picture } else { nil }
     self.handle.recordGeometry(picture.form.geometry)
-    var active = self.handle.activePipeline(for: message, received: received)
+    let active = self.handle.activePipeline(for: message, received: received)
     if !isFileInSlot,
-      let reason = await self.admission.refusal(
+      let reason = await self.intake.admission.refusal(
         of: message, byteCount: video?.decodedByteCount ?? byteCount,
         hasCredit: reservation.hasCredit, pause: pause, isDecodedFirst: isVideo, at: received)
     {
       self.drop(reservation, span, reason, byteCount)
       if let video {
-        await self.leaveOut(
+        await self.intake.leaveOut(
           message.sequence, video.header.isDisposable ? nil : reason == .paused ? .start : .loss)
       }
       return
     }
-    let isBeyondRate = isVideo && self.admission.isBeyondFrameRate(message, at: received)
-    let deadline = self.admission.deadline(of: message, received: received)
-    let selected = try await self.compiledPipelines.framePipeline(
-      for: active, picture.form, budget: deadline.map { $0 - received },
-      isReduced: self.session.quality.isReduced)
-    if let cut = selected.cut {
-      self.handle.cutTransition(to: active.revision, cut, at: message.sequence)
-    }
-    active = selected.active
-    let compiled = selected.compiled
-    self.logIdleStages(of: compiled.plan, active.revision)
-    // An override and a pipeline that protects apply to frames that a pause would let pass.
-    let passesThrough =
-      self.session.options.open.analysisOnly
-      || (pause == .passing && !active.isOverride && !active.pipeline.protects)
-    var frame = IncomingFrame(
-      arrival: reservation.arrival, message: message, picture: picture, activePipeline: active,
-      compiledPipeline: passesThrough ? nil : compiled,
-      transition: passesThrough ? nil : selected.transition, received: received,
-      deadline: deadline, span: span)
-    // The worker runs the analyses that are scene stages of the plan.
-    let analyses = compiled.plan.analyses.filter {
-      !$0.isInScene || self.session.options.open.analysisOnly
-    }
-    let due = self.analyses.due(among: analyses, isReduced: self.session.quality.isReduced)
-    if !due.isEmpty {
-      try await self.analyze(&frame, due, stages: analyses.map(\.stage))
-    }
-    let refusal: DropReason? =
-      isBeyondRate ? .rateLimited : self.admission.hasTime(for: frame) ? nil : .lateOnArrival
-    if video != nil || self.session.decodesFrames.value {
-      return await self.decode(frame, refusal)
-    }
-    if let refusal { return self.drop(reservation, span, refusal, byteCount) }
-    guard !self.canPassThroughNow(frame) else {
-      return self.session.resolver.passThrough(frame, started: received)
-    }
-    let displaced = await self.session.mailbox.offer(frame)
-    if displaced.isEmpty {
-      self.reception.accept(
-        byteCount: frame.receivedByteCount, work: frame.compiledPipeline?.cost.work)
-    }
-    for displaced in displaced {
-      self.reception.displace(byteCount: displaced.element.receivedByteCount)
-      self.session.resolver.drop(
-        displaced.element, Drop(reason: displaced.reason, stage: .mailbox))
-    }
-  }
-
-  /// Offers a frame of a session with encoded video to the decoding worker. Later frames depend on
-  /// a refused one too, unless it is disposable.
-  private func decode(_ frame: IncomingFrame, _ refusal: DropReason?) async {
-    let drop = refusal.map { Drop(reason: $0, stage: .arrival) }
-    if let drop {
-      guard case .video(let picture) = frame.picture, !picture.header.isDisposable else {
-        self.session.resolver.drop(frame, drop)
-        return await self.leaveOut(frame.message.sequence, nil)
-      }
-    }
-    self.session.decodesFrames.value = true
-    for displaced in await self.session.decodingJobs.offer(.frame(frame, drop)) {
-      self.session.resolver.drop(frame, Drop(reason: displaced.reason, stage: .mailbox))
-    }
-  }
-
-  /// Tells the decoding worker of a frame that it will not get.
-  ///
-  /// - Parameter reason: Why later frames cannot be decoded; `nil` if they can.
-  private func leaveOut(_ sequence: UInt64, _ reason: KeyFrameReason?) async {
-    self.session.decodesFrames.value = true
-    _ = await self.session.decodingJobs.offer(.dropped(sequence: sequence, reason))
-  }
-
-  /// Logs the stages of a new revision that have no effect.
-  private mutating func logIdleStages(of plan: Plan, _ revision: Revision) {
-    guard revision.number != self.loggedRevision else { return }
-    self.loggedRevision = revision.number
-    guard !plan.idleStages.isEmpty else { return }
-    let stages = plan.idleStages.map { "\($0.path) \($0.filter)" }.joined(separator: ", ")
-    self.engine.observability.logger.notice(
-      "stages have no effect",
-      metadata: [
-        "session": "\(self.handle.id)", "revision": "\(revision.number)",
-        "stages": "\(stages.clipped(toBytes: 512))",
-      ])
+    try await self.intake.accept(
+      message, picture, active, reservation, span, pause: pause, received: received)
   }
 
   private mutating func drop(
@@ -424,55 +363,6 @@ struct SessionReader: ~Copyable {
     if reason == .noCredit { self.excess.take(byteCount: byteCount) }
     self.session.resolver.drop(reservation, span, Drop(reason: reason, stage: .arrival))
   }
-
-  /// Offers a frame to the analysis worker.
-  ///
-  /// - Parameters:
-  ///   - analyses: The analyses that are due.
-  ///   - stages: The stages of all analyses of the pipeline.
-  /// - Throws: `CancellationError`.
-  private mutating func analyze(
-    _ frame: inout IncomingFrame, _ analyses: [PlannedAnalysis], stages: [String]
-  ) async throws {
-    let analyzers = self.session.analyzers
-    // Copying a picture in shared memory delays the frame, so it waits for a time when analyses are
-    // idle.
-    guard !frame.isInSharedMemory || analyzers.isFree(for: analyses) else {
-      return self.analyses.postpone(analyses)
-    }
-    let picture = try await self.pictures.retainablePicture(of: frame)
-    // The owner of the source must decode: the worker's frame owns it, the analyses' frame doesn't.
-    let analyzed = frame
-    switch picture {
-    case .file where frame.needsFiltering, .video: frame.samples = SharedSamples.Source()
-    case .file, .frame: break
-    }
-    analyzers.begin(frame.arrival)
-    let displaced = await self.session.analysisJobs.offer(
-      AnalysisJob(
-        frame: analyzed, picture: picture, samples: frame.samples?.samples, analyses: analyses,
-        stages: stages))
-    for job in displaced { analyzers.end(job.element.frame.arrival) }
-  }
-
-  /// Returns whether a frame comes back with so little work that another thread would only delay
-  /// it. Outcomes stay in the order of arrival.
-  private func canPassThroughNow(_ frame: IncomingFrame) -> Bool {
-    let options = self.session.options
-    guard !frame.needsFiltering, !Task.isShuttingDownGracefully,
-      // The worker relies on the capacity that it waited for.
-      self.session.mailbox.isConsumerWaiting,
-      options.dropPolicy == .newestWins
-        || (self.outcomes.hasPictureCapacity && self.session.outputs.isEmpty)
-    else { return false }
-    return !self.session.outputs.isEmpty || options.open.allowUnmodified
-      || options.open.analysisOnly || frame.message.image.isInSlot
-      || frame.picture.bytes.isTransportable
-      || frame.picture.bytes.byteCount <= Self.smallPictureBytes
-  }
-
-  /// The number of bytes that can be copied while another thread wakes up.
-  private static let smallPictureBytes = 64 << 10
 }
 
 /// The messages of one client, in order. The service reads the first, the session's reader the

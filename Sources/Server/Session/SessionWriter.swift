@@ -77,6 +77,9 @@ struct SessionWriter {
       }
     }
     let (session, outcomes) = (self.session, self.outcomes)
+    if self.output == nil, finished.payload.composition?.arePermitted == false {
+      return try await self.discard(finished, writer)
+    }
     guard self.output != nil else {
       encodedByteCount.map(outcomes.countEncoded)
       try await writer.write(self.message(of: finished))
@@ -91,12 +94,18 @@ struct SessionWriter {
       session.rateLimiter.charge(byteCount: encodedByteCount ?? finished.byteCount)
       return self.message(of: finished)
     }
-    guard isWritten else {
-      self.video.discard()
-      let run = self.outcomes.withdraw(
-        finished, as: Drop(reason: .outputSuperseded, stage: .outbox))
-      return try await writer.write(self.message(of: run))
-    }
+    if !isWritten { try await self.discard(finished, writer) }
+  }
+
+  /// Writes the drop of a finished frame that may not be shown any more.
+  private func discard(
+    _ finished: FinishedFrame<OutgoingFrame>, _ writer: SerialWriter
+  ) async throws {
+    let drop = Drop(reason: .outputSuperseded, stage: .outbox)
+    self.video.discard()
+    if self.output == nil { finished.payload.span.end(dropped: drop) }
+    let run = self.outcomes.withdraw(finished, as: drop)
+    try await writer.write(self.message(of: run))
   }
 
   private func message(of run: DropRun) -> SerialWriter.Message {
@@ -138,6 +147,7 @@ extension Session {
     _ frame: FinishedFrame<OutgoingFrame>, from outcomes: FrameOutcomeQueue
   ) -> Bool {
     outcomes.mayWrite(frame) && (frame.payload.isOverride || !self.handle.isOverridden)
+      && frame.payload.composition?.arePermitted != false
   }
 }
 

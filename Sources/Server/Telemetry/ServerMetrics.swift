@@ -92,16 +92,9 @@ package final class ServerMetrics: Sendable {
       let frames = engine.admission.sessions.totals
       let pool = engine.processing.pool.statistics
       let admissions = engine.admission.sessions.admissions
-      for disposition in [FrameDisposition.filtered, .passedThrough, .degraded] {
-        self.report(
-          frames.count(of: disposition), of: "sidelight_frames_total",
-          [("outcome", disposition.name), ("reason", "none")], &totals)
-      }
-      for reason in DropReason.serverReasons {
-        self.report(
-          frames.dropped[reason] ?? 0, of: "sidelight_frames_total",
-          [("outcome", "dropped"), ("reason", reason.name)], &totals)
-      }
+      self.report(frames, of: "sidelight_frames_total", &totals)
+      self.report(
+        engine.admission.sessions.outputTotals, of: "sidelight_output_frames_total", &totals)
       for (direction, bytes) in [("in", frames.bytesIn), ("out", frames.bytesOut)] {
         self.report(bytes, of: "sidelight_frame_bytes_total", [("direction", direction)], &totals)
       }
@@ -127,6 +120,20 @@ package final class ServerMetrics: Sendable {
           [("guard", each.rawValue)], &totals)
       }
       self.gauges.update(from: engine, frames: frames, pool: pool, at: now)
+    }
+  }
+
+  /// Reports frames by outcome, and the dropped ones by reason.
+  private func report(_ frames: FrameCounts, of name: String, _ totals: inout Totals) {
+    for disposition in [FrameDisposition.filtered, .passedThrough, .degraded] {
+      self.report(
+        frames.count(of: disposition), of: name,
+        [("outcome", disposition.name), ("reason", "none")], &totals)
+    }
+    for reason in DropReason.serverReasons {
+      self.report(
+        frames.dropped[reason] ?? 0, of: name,
+        [("outcome", "dropped"), ("reason", reason.name)], &totals)
     }
   }
 
@@ -233,6 +240,8 @@ extension SidelightServer {
     "sidelight_output_age_seconds":
       "Time since the arrival of the last frame that was sent; the maximum over all sessions in "
       + "which a frame waits.",
+    "sidelight_output_frames_total":
+      "Frames of named outputs, as sidelight_frames_total.",
     "sidelight_pass_seconds": "Duration of a pass over a frame, by its filters.",
     "sidelight_pool_bytes": "Bytes of frame buffers, in use and idle.",
     "sidelight_pool_requests_total":

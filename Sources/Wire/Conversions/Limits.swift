@@ -20,6 +20,8 @@ package enum ContractLimits {
   package static let maxAllowedFilters = 256
   /// The maximum number of named outputs of a session.
   package static let maxOutputs = 4
+  /// The maximum number of sources of a composition.
+  package static let maxSources = 16
   /// The maximum number of tags of a frame.
   package static let maxTags = 16
   /// The maximum length of all keys and values of a frame's tags, in bytes.
@@ -124,6 +126,7 @@ extension Sidelight_V1_Limits {
     self.maxParticipantBytes = UInt32(ContractLimits.maxParticipantBytes)
     self.maxAllowedFilters = UInt32(ContractLimits.maxAllowedFilters)
     self.maxOutputs = UInt32(ContractLimits.maxOutputs)
+    self.maxSources = UInt32(ContractLimits.maxSources)
     self.maxTags = UInt32(ContractLimits.maxTags)
     self.maxTagBytes = UInt32(ContractLimits.maxTagBytes)
     self.maxReasonBytes = UInt32(ContractLimits.maxReasonBytes)

@@ -81,6 +81,59 @@ package nonisolated enum Sidelight_V1_DropPolicy: SwiftProtobuf.Enum, Swift.Case
 
 }
 
+/// The arrangement of the sources of a composition.
+package nonisolated enum Sidelight_V1_CompositionLayout: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// COMPOSITION_LAYOUT_GRID.
+  case unspecified // = 0
+
+  /// Rows of equal cells, as many columns as rows or one more. A last row with fewer cells is
+  /// centred.
+  case grid // = 1
+
+  /// One row of equal cells.
+  case sideBySide // = 2
+
+  /// The first source fills the picture. The others are in cells of a quarter of its width and
+  /// height at its lower edge, from right to left, and further rows above.
+  case pictureInPicture // = 3
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .grid
+    case 2: self = .sideBySide
+    case 3: self = .pictureInPicture
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .grid: return 1
+    case .sideBySide: return 2
+    case .pictureInPicture: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Sidelight_V1_CompositionLayout] = [
+    .unspecified,
+    .grid,
+    .sideBySide,
+    .pictureInPicture,
+  ]
+
+}
+
 /// The kind of result of a frame that comes back.
 package nonisolated enum Sidelight_V1_Disposition: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
@@ -783,6 +836,15 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     set {kind = .requestKeyFrame(newValue)}
   }
 
+  /// Changes the composition of the session.
+  package var setComposition: Sidelight_V1_SetComposition {
+    get {
+      if case .setComposition(let v)? = kind {return v}
+      return Sidelight_V1_SetComposition()
+    }
+    set {kind = .setComposition(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The content of the message. Required.
@@ -809,6 +871,8 @@ package nonisolated struct Sidelight_V1_ClientMessage: Sendable {
     case setEncoder(Sidelight_V1_SetEncoder)
     /// Requests a key frame of the output.
     case requestKeyFrame(Sidelight_V1_RequestKeyFrame)
+    /// Changes the composition of the session.
+    case setComposition(Sidelight_V1_SetComposition)
 
   }
 
@@ -1143,13 +1207,17 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
     set {_uniqueStorage()._outputs = newValue}
   }
 
-  /// The number of frames to have in flight, 1-64: on a long link the frame rate times the round trip
-  /// and 100 ms. `Opened.frames_in_flight` is the grant: at most 16, or the server's default if that is
-  /// greater. Ignored under NEVER_DROP, which holds all of them. Default (0): the server's default.
-  package var framesInFlight: UInt32 {
-    get {_storage._framesInFlight}
-    set {_uniqueStorage()._framesInFlight = newValue}
+  /// The composition whose frames the session filters. The client then sends no frames. NEVER_DROP
+  /// and `allow_unmodified` are refused, and no ring is granted. A resume token does not contain it.
+  /// Default (absent): none; the client sends the frames.
+  package var composition: Sidelight_V1_Composition {
+    get {_storage._composition ?? Sidelight_V1_Composition()}
+    set {_uniqueStorage()._composition = newValue}
   }
+  /// Returns true if `composition` has been explicitly set.
+  package var hasComposition: Bool {_storage._composition != nil}
+  /// Clears the value of `composition`. Subsequent reads from it will return its default value.
+  package mutating func clearComposition() {_uniqueStorage()._composition = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1166,6 +1234,102 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// A picture of the results of other sessions of the same caller, which the server makes at a frame
+/// rate: the session filters, encodes and sends it as a frame that arrives. Frames are numbered from
+/// 1, and `Frame.capture_time_ns` is the server's clock.
+///
+/// Every frame shows the newest result of every source, and waits for none: a source that stalls
+/// keeps its last result. A plain dark cell, in sRGB (48, 48, 48), shows that a source has no
+/// session, has ended, has no result yet, or is paused without `pass_through`; also that its results
+/// are not permitted any more, because an operator's override or a pipeline that hides faces or
+/// backgrounds has begun and no later result has been filtered. Composed frames with such a result
+/// that wait to be sent are dropped as SUPERSEDED or OUTPUT_SUPERSEDED. The rest is black.
+///
+/// A frame that falls due while another waits for the worker is dropped as QUEUE_FULL, before it is
+/// composed. Composed frames count for the quotas of the caller as frames that arrive.
+package nonisolated struct Sidelight_V1_Composition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The width in pixels, 2 or more. The limits of frames apply. Required.
+  package var width: UInt32 = 0
+
+  /// The height in pixels, as `width`. Required.
+  package var height: UInt32 = 0
+
+  /// The frames per second, 1-120. Default (0): 30.
+  package var frameRate: Double = 0
+
+  /// The arrangement. Default: a grid.
+  package var layout: Sidelight_V1_CompositionLayout = .unspecified
+
+  /// The fit of a result into its cell; bars are black. Default: aspect fit.
+  package var fit: Sidelight_V1_FitMode = .unspecified
+
+  /// The sources, at most `Limits.max_sources`, in the order of the cells, and from back to front.
+  /// Required.
+  package var sources: [Sidelight_V1_CompositionSource] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A source of a composition: the newest session of the caller with this participant and label. A
+/// composition is not a source.
+package nonisolated struct Sidelight_V1_CompositionSource: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The participant, as `Open.participant`. Default: none; a session of the caller itself.
+  package var participant: String = String()
+
+  /// The label, as `Open.label`. Default: none.
+  package var label: String = String()
+
+  /// The cell, in place of the layout's. Default (absent): the layout's.
+  package var cell: Sidelight_V1_CompositionCell {
+    get {_cell ?? Sidelight_V1_CompositionCell()}
+    set {_cell = newValue}
+  }
+  /// Returns true if `cell` has been explicitly set.
+  package var hasCell: Bool {self._cell != nil}
+  /// Clears the value of `cell`. Subsequent reads from it will return its default value.
+  package mutating func clearCell() {self._cell = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _cell: Sidelight_V1_CompositionCell? = nil
+}
+
+/// A rectangle in a composed picture, in fractions of its width and height. It must lie within the
+/// picture. Edges are rounded to whole pixels.
+package nonisolated struct Sidelight_V1_CompositionCell: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The left edge.
+  package var x: Double = 0
+
+  /// The top edge.
+  package var y: Double = 0
+
+  /// The width. Required.
+  package var width: Double = 0
+
+  /// The height. Required.
+  package var height: Double = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// A named output of a session: the session's result, filtered and converted once more.
@@ -1537,6 +1701,12 @@ package nonisolated struct Sidelight_V1_Limits: @unchecked Sendable {
   package var maxOutputs: UInt32 {
     get {_storage._maxOutputs}
     set {_uniqueStorage()._maxOutputs = newValue}
+  }
+
+  /// The maximum number of `Composition.sources`; 0 on a server without compositions.
+  package var maxSources: UInt32 {
+    get {_storage._maxSources}
+    set {_uniqueStorage()._maxSources = newValue}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2274,6 +2444,32 @@ package nonisolated struct Sidelight_V1_SetEncoder: Sendable {
   package init() {}
 }
 
+/// Replaces the composition for all frames that are composed after it. Answered as `SetEncoder` is.
+package nonisolated struct Sidelight_V1_SetComposition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The new composition. Required.
+  package var composition: Sidelight_V1_Composition {
+    get {_composition ?? Sidelight_V1_Composition()}
+    set {_composition = newValue}
+  }
+  /// Returns true if `composition` has been explicitly set.
+  package var hasComposition: Bool {self._composition != nil}
+  /// Clears the value of `composition`. Subsequent reads from it will return its default value.
+  package mutating func clearComposition() {self._composition = nil}
+
+  /// As `Select.request_id`.
+  package var requestID: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _composition: Sidelight_V1_Composition? = nil
+}
+
 /// Requests a key frame of the output, for a receiver that joins or has lost a frame. The next
 /// encoded frame is a key frame; requests within half a second of a key frame wait for the end of
 /// that time. It has no effect on outputs that are not encoded video. Not answered.
@@ -2567,6 +2763,10 @@ nonisolated extension Sidelight_V1_DropPolicy: SwiftProtobuf._ProtoNameProviding
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DROP_POLICY_UNSPECIFIED\0\u{1}DROP_POLICY_NEWEST_WINS\0\u{1}DROP_POLICY_KEEP_OLDEST\0\u{1}DROP_POLICY_NEVER_DROP\0")
 }
 
+nonisolated extension Sidelight_V1_CompositionLayout: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0COMPOSITION_LAYOUT_UNSPECIFIED\0\u{1}COMPOSITION_LAYOUT_GRID\0\u{1}COMPOSITION_LAYOUT_SIDE_BY_SIDE\0\u{1}COMPOSITION_LAYOUT_PICTURE_IN_PICTURE\0")
+}
+
 nonisolated extension Sidelight_V1_Disposition: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISPOSITION_UNSPECIFIED\0\u{1}DISPOSITION_FILTERED\0\u{1}DISPOSITION_PASSED_THROUGH\0\u{1}DISPOSITION_DEGRADED\0")
 }
@@ -2605,7 +2805,7 @@ nonisolated extension Sidelight_V1_SessionState: SwiftProtobuf._ProtoNameProvidi
 
 nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ClientMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}ack\0\u{2}\u{e}open\0\u{1}select\0\u{1}update\0\u{1}activate\0\u{1}pause\0\u{1}resume\0\u{1}ping\0\u{3}set_encoder\0\u{3}request_key_frame\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{1}ack\0\u{2}\u{e}open\0\u{1}select\0\u{1}update\0\u{1}activate\0\u{1}pause\0\u{1}resume\0\u{1}ping\0\u{3}set_encoder\0\u{3}request_key_frame\0\u{3}set_composition\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2756,6 +2956,19 @@ nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftPr
           self.kind = .requestKeyFrame(v)
         }
       }()
+      case 25: try {
+        var v: Sidelight_V1_SetComposition?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .setComposition(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .setComposition(v)
+        }
+      }()
       default: break
       }
     }
@@ -2810,6 +3023,10 @@ nonisolated extension Sidelight_V1_ClientMessage: SwiftProtobuf.Message, SwiftPr
     case .requestKeyFrame?: try {
       guard case .requestKeyFrame(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .setComposition?: try {
+      guard case .setComposition(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
     }()
     case nil: break
     }
@@ -3079,7 +3296,7 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Open"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0\u{1}outputs\0\u{4}\u{2}frames_in_flight\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0\u{1}outputs\0\u{1}composition\0")
 
   fileprivate class _StorageClass {
     var _pipelineSource: Sidelight_V1_Open.OneOf_PipelineSource?
@@ -3100,7 +3317,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
     var _participant: String = String()
     var _allowedFilters: [String] = []
     var _outputs: [Sidelight_V1_Output] = []
-    var _framesInFlight: UInt32 = 0
+    var _composition: Sidelight_V1_Composition? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3129,7 +3346,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       _participant = source._participant
       _allowedFilters = source._allowedFilters
       _outputs = source._outputs
-      _framesInFlight = source._framesInFlight
+      _composition = source._composition
     }
   }
 
@@ -3186,7 +3403,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         case 17: try { try decoder.decodeSingularStringField(value: &_storage._participant) }()
         case 18: try { try decoder.decodeRepeatedStringField(value: &_storage._allowedFilters) }()
         case 19: try { try decoder.decodeRepeatedMessageField(value: &_storage._outputs) }()
-        case 21: try { try decoder.decodeSingularUInt32Field(value: &_storage._framesInFlight) }()
+        case 20: try { try decoder.decodeSingularMessageField(value: &_storage._composition) }()
         default: break
         }
       }
@@ -3256,9 +3473,9 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._outputs.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._outputs, fieldNumber: 19)
       }
-      if _storage._framesInFlight != 0 {
-        try visitor.visitSingularUInt32Field(value: _storage._framesInFlight, fieldNumber: 21)
-      }
+      try { if let v = _storage._composition {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3286,11 +3503,155 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._participant != rhs_storage._participant {return false}
         if _storage._allowedFilters != rhs_storage._allowedFilters {return false}
         if _storage._outputs != rhs_storage._outputs {return false}
-        if _storage._framesInFlight != rhs_storage._framesInFlight {return false}
+        if _storage._composition != rhs_storage._composition {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_Composition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Composition"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}width\0\u{1}height\0\u{3}frame_rate\0\u{1}layout\0\u{1}fit\0\u{1}sources\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.width) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.height) }()
+      case 3: try { try decoder.decodeSingularDoubleField(value: &self.frameRate) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.layout) }()
+      case 5: try { try decoder.decodeSingularEnumField(value: &self.fit) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.sources) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.width != 0 {
+      try visitor.visitSingularUInt32Field(value: self.width, fieldNumber: 1)
+    }
+    if self.height != 0 {
+      try visitor.visitSingularUInt32Field(value: self.height, fieldNumber: 2)
+    }
+    if self.frameRate.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.frameRate, fieldNumber: 3)
+    }
+    if self.layout != .unspecified {
+      try visitor.visitSingularEnumField(value: self.layout, fieldNumber: 4)
+    }
+    if self.fit != .unspecified {
+      try visitor.visitSingularEnumField(value: self.fit, fieldNumber: 5)
+    }
+    if !self.sources.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sources, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_Composition, rhs: Sidelight_V1_Composition) -> Bool {
+    if lhs.width != rhs.width {return false}
+    if lhs.height != rhs.height {return false}
+    if lhs.frameRate != rhs.frameRate {return false}
+    if lhs.layout != rhs.layout {return false}
+    if lhs.fit != rhs.fit {return false}
+    if lhs.sources != rhs.sources {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_CompositionSource: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".CompositionSource"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}participant\0\u{1}label\0\u{1}cell\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.participant) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.label) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._cell) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.participant.isEmpty {
+      try visitor.visitSingularStringField(value: self.participant, fieldNumber: 1)
+    }
+    if !self.label.isEmpty {
+      try visitor.visitSingularStringField(value: self.label, fieldNumber: 2)
+    }
+    try { if let v = self._cell {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_CompositionSource, rhs: Sidelight_V1_CompositionSource) -> Bool {
+    if lhs.participant != rhs.participant {return false}
+    if lhs.label != rhs.label {return false}
+    if lhs._cell != rhs._cell {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_CompositionCell: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".CompositionCell"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}x\0\u{1}y\0\u{1}width\0\u{1}height\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularDoubleField(value: &self.x) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.y) }()
+      case 3: try { try decoder.decodeSingularDoubleField(value: &self.width) }()
+      case 4: try { try decoder.decodeSingularDoubleField(value: &self.height) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.x.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.x, fieldNumber: 1)
+    }
+    if self.y.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.y, fieldNumber: 2)
+    }
+    if self.width.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.width, fieldNumber: 3)
+    }
+    if self.height.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.height, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_CompositionCell, rhs: Sidelight_V1_CompositionCell) -> Bool {
+    if lhs.x != rhs.x {return false}
+    if lhs.y != rhs.y {return false}
+    if lhs.width != rhs.width {return false}
+    if lhs.height != rhs.height {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3515,7 +3876,7 @@ nonisolated extension Sidelight_V1_Opened: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Limits"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0\u{3}max_participant_bytes\0\u{3}max_allowed_filters\0\u{3}max_transition_duration\0\u{3}max_outputs\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}max_message_bytes\0\u{3}max_dimension\0\u{3}max_pixels\0\u{3}max_stages\0\u{3}max_consecutive_errors\0\u{3}stream_window_bytes\0\u{3}http2_frame_bytes\0\u{3}max_concurrent_streams\0\u{3}max_sessions\0\u{3}max_pipeline_depth\0\u{3}max_stage_id_bytes\0\u{3}max_name_bytes\0\u{3}max_text_bytes\0\u{3}max_vector_values\0\u{3}max_parameters\0\u{3}max_pipeline_bytes\0\u{3}max_pipeline_text_bytes\0\u{3}max_label_bytes\0\u{3}max_tags\0\u{3}max_tag_bytes\0\u{3}max_reason_bytes\0\u{3}max_resume_token_bytes\0\u{3}max_page_size\0\u{3}control_units_per_second\0\u{3}control_bytes_per_second\0\u{3}max_participant_bytes\0\u{3}max_allowed_filters\0\u{3}max_transition_duration\0\u{3}max_outputs\0\u{3}max_sources\0")
 
   fileprivate class _StorageClass {
     var _maxMessageBytes: UInt64 = 0
@@ -3547,6 +3908,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
     var _maxAllowedFilters: UInt32 = 0
     var _maxTransitionDuration: SwiftProtobuf.Google_Protobuf_Duration? = nil
     var _maxOutputs: UInt32 = 0
+    var _maxSources: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3586,6 +3948,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       _maxAllowedFilters = source._maxAllowedFilters
       _maxTransitionDuration = source._maxTransitionDuration
       _maxOutputs = source._maxOutputs
+      _maxSources = source._maxSources
     }
   }
 
@@ -3633,6 +3996,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         case 27: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxAllowedFilters) }()
         case 28: try { try decoder.decodeSingularMessageField(value: &_storage._maxTransitionDuration) }()
         case 29: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxOutputs) }()
+        case 30: try { try decoder.decodeSingularUInt32Field(value: &_storage._maxSources) }()
         default: break
         }
       }
@@ -3732,6 +4096,9 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
       if _storage._maxOutputs != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._maxOutputs, fieldNumber: 29)
       }
+      if _storage._maxSources != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._maxSources, fieldNumber: 30)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3770,6 +4137,7 @@ nonisolated extension Sidelight_V1_Limits: SwiftProtobuf.Message, SwiftProtobuf.
         if _storage._maxAllowedFilters != rhs_storage._maxAllowedFilters {return false}
         if _storage._maxTransitionDuration != rhs_storage._maxTransitionDuration {return false}
         if _storage._maxOutputs != rhs_storage._maxOutputs {return false}
+        if _storage._maxSources != rhs_storage._maxSources {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -4853,6 +5221,45 @@ nonisolated extension Sidelight_V1_SetEncoder: SwiftProtobuf.Message, SwiftProto
     if lhs.height != rhs.height {return false}
     if lhs.requestID != rhs.requestID {return false}
     if lhs.output != rhs.output {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_SetComposition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SetComposition"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}composition\0\u{3}request_id\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._composition) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.requestID) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._composition {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.requestID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.requestID, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_SetComposition, rhs: Sidelight_V1_SetComposition) -> Bool {
+    if lhs._composition != rhs._composition {return false}
+    if lhs.requestID != rhs.requestID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -4,6 +4,7 @@ import SidelightCodecs
 import SidelightKernelLanguage
 import SidelightKernels
 import SidelightServer
+import SidelightTelemetry
 import SidelightTestSupport
 import SidelightWire
 import SwiftProtobuf
@@ -299,6 +300,34 @@ import Testing
     }
     // Without the output every second frame is within the rate.
     #expect(answers.frames(of: "").map(\.sequence) == [1, 5])
+  }
+
+  @Test func `the frames of outputs are counted in a metric of their own`() async throws {
+    let registry = PrometheusRegistry(descriptions: SidelightServer.metricDescriptions)
+    try await withServer(metrics: registry) { server, address in
+      _ = try await withStub(address) {
+        try await $0.converse([
+          .open(Self.look) { open in
+            open.outputs = [
+              Self.output("fine"),
+              .with {
+                $0.name = "huge"
+                $0.pipelineText = "scale(width: 8192, height: 8192, mode: stretch)"
+              },
+            ]
+          }, .frame(1, Self.image(1)),
+        ])
+      }
+      server.updateMetrics()
+    }
+    func value(_ name: String, _ outcome: String, _ reason: String = "none") -> Double? {
+      MetricsTests.value("\(name){outcome=\"\(outcome)\",reason=\"\(reason)\"}", in: registry)
+    }
+    let name = "sidelight_output_frames_total"
+    #expect(value("sidelight_frames_total", "filtered") == 1)
+    #expect(value(name, "filtered") == 1)
+    #expect(value(name, "dropped", "stage_failed") == 1)
+    #expect(!registry.text.contains("No description"))
   }
 
   // MARK: Operators and failures

@@ -23,8 +23,11 @@ final class SessionRegistry: Sendable {
     /// The open and opening sessions of participants.
     var participants: [CallerIdentity: Int] = [:]
     var handles: [UInt64: SessionHandle] = [:]
+    /// The number of changes to ``handles``.
+    var version: UInt64 = 0
     var nextNumber: UInt64 = 0
     var closedSessionCounts = FrameCounts()
+    var closedOutputCounts = FrameCounts()
     /// The refused sessions.
     var refused: [AdmissionLimit: UInt64] = [:]
   }
@@ -81,6 +84,14 @@ final class SessionRegistry: Sendable {
     return handles.reduce(into: closedSessionCounts) { $0.add($1.counts) }
   }
 
+  /// The frames of the named outputs of all sessions.
+  var outputTotals: FrameCounts {
+    let (closed, handles) = self.state.withLock {
+      ($0.closedOutputCounts, Array($0.handles.values))
+    }
+    return handles.reduce(into: closed) { $0.add($1.outputCounts) }
+  }
+
   /// The number of sessions accepted and refused since the server started.
   var admissions: (opened: UInt64, refused: [AdmissionLimit: UInt64]) {
     self.state.withLock { ($0.nextNumber, $0.refused) }
@@ -115,7 +126,9 @@ final class SessionRegistry: Sendable {
         state.participants[identity] =
           state.participants[identity].flatMap { $0 > 1 ? $0 - 1 : nil }
         if let handle = state.handles.removeValue(forKey: number) {
+          state.version += 1
           state.closedSessionCounts.add(handle.counts.decided)
+          state.closedOutputCounts.add(handle.outputCounts.decided)
         }
       }
     }
@@ -124,7 +137,44 @@ final class SessionRegistry: Sendable {
 
   /// Adds an open session.
   func add(_ handle: SessionHandle) {
-    self.state.withLock { $0.handles[handle.number] = handle }
+    self.state.withLock { state in
+      state.handles[handle.number] = handle
+      state.version += 1
+    }
+  }
+
+  /// Returns the newest open session of every track of a caller, without compositions.
+  ///
+  /// - Parameter version: A version of the open sessions.
+  /// - Returns: The sessions and their version; `nil` if it is the given one.
+  func tracks(
+    of caller: String, since version: UInt64?
+  ) -> (version: UInt64, tracks: [Composition.Source: SessionHandle])? {
+    self.state.withLock { state in
+      guard state.version != version else { return nil }
+      var tracks: [Composition.Source: SessionHandle] = [:]
+      for handle in state.handles.values where handle.identity.caller == caller && !handle.composes
+      {
+        let number = tracks[handle.track]?.number
+        if number.map({ $0 < handle.number }) ?? true { tracks[handle.track] = handle }
+      }
+      return (state.version, tracks)
+    }
+  }
+
+  /// Checks that the sources of a composition are not compositions themselves.
+  ///
+  /// - Throws: ``FieldViolation`` with the source's field, relative to the composition.
+  func check(_ composition: Composition, of caller: String) throws(FieldViolation) {
+    let composed = self.handles.filter { $0.identity.caller == caller && $0.composes }
+    let index = composition.sources.firstIndex { source in
+      composed.contains { $0.track == source }
+    }
+    guard let index else { return }
+    throw FieldViolation(
+      code: .failedPrecondition, field: "sources[\(index)]",
+      reason: "is a composition, which cannot be a source; name its sources instead",
+      info: .init(value: composition.sources[index].label))
   }
 
   private static func refusal(

@@ -84,18 +84,4 @@ struct FramePictureReader: Sendable {
       throw error.within("frame.image")
     }
   }
-
-  /// Returns a picture that stays valid after the frame's outcome. Copies a picture in shared
-  /// memory, whose slot then belongs to the client again.
-  ///
-  /// - Throws: `CancellationError`.
-  func retainablePicture(of frame: IncomingFrame) async throws -> IncomingPicture {
-    guard frame.isInSharedMemory, case .frame(let picture) = frame.picture else {
-      return frame.picture
-    }
-    return try await withTaskExecutorPreference(self.processing.compute) {
-      try Task.checkCancellation()
-      return .frame(picture.copy(in: self.processing.pool))
-    }
-  }
 }

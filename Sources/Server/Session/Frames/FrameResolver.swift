@@ -15,7 +15,9 @@ struct FrameResolver: Sendable {
   private let outputs: [SessionOutput]
   private let ring: SessionRing?
   private let quality: SessionQuality
+  private let pool: BufferPool
   private let clock: SessionClock
+  private let outputOrder = OutputOrder()
   /// The files in a row that could not be decoded although their headers were valid.
   let decodingErrors = ConsecutiveErrorCounter()
 
@@ -23,7 +25,7 @@ struct FrameResolver: Sendable {
   init(
     outcomes: Session.FrameOutcomeQueue, handle: SessionHandle, options: SessionOptions,
     output: EncodedOutput, outputs: [SessionOutput], ring: SessionRing?, quality: SessionQuality,
-    clock: SessionClock
+    pool: BufferPool, clock: SessionClock
   ) {
     self.outcomes = outcomes
     self.handle = handle
@@ -32,6 +34,7 @@ struct FrameResolver: Sendable {
     self.outputs = outputs
     self.ring = ring
     self.quality = quality
+    self.pool = pool
     self.clock = clock
   }
 
@@ -114,7 +117,10 @@ struct FrameResolver: Sendable {
     guard !self.options.open.allowUnmodified, !self.options.open.analysisOnly else {
       outcome.image.pixels = nil
       outcome.unmodified = true
-      return self.finish(frame, .bare(outcome), byteCount: 0, .passedThrough, started: started)
+      // A session that only analyses has no results.
+      return self.finish(
+        frame, .bare(outcome), byteCount: 0, .passedThrough,
+        self.options.open.analysisOnly ? nil : frame.picture, started: started)
     }
     if case .video(let picture) = frame.picture {
       return self.passThrough(frame, picture, outcome, started: started)
@@ -123,11 +129,13 @@ struct FrameResolver: Sendable {
     guard !frame.message.image.isInSlot else {
       return self.finish(
         frame, .bare(outcome), byteCount: frame.picture.bytes.byteCount, .passedThrough,
-        started: started)
+        frame.picture, started: started)
     }
     do {
       let picture = try OutgoingPicture(passing: frame.picture.bytes, outcome: outcome)
-      self.finish(frame, picture, .passedThrough, started: started)
+      self.finish(
+        frame, picture.content, byteCount: picture.byteCount, .passedThrough, frame.picture,
+        started: started)
     } catch {
       self.drop(frame, unreturnable: error)
     }
@@ -179,13 +187,16 @@ struct FrameResolver: Sendable {
       picture.samples.map { .frame($0) }, started: started)
   }
 
-  /// - Parameter result: The picture that named outputs start with, if the session has any.
+  /// - Parameter result: The picture, for named outputs and compositions.
   private func finish(
     _ frame: IncomingFrame, _ content: OutgoingFrame.Content, byteCount: Int,
     _ disposition: FrameDisposition, _ result: IncomingPicture? = nil, started: Duration
   ) {
     // An override applies to every frame that has not been written, whichever pipeline filtered it.
-    guard frame.activePipeline.isOverride || !self.handle.isOverridden else {
+    // So it does to the pictures that a composed frame shows.
+    guard frame.activePipeline.isOverride || !self.handle.isOverridden,
+      frame.composition?.arePermitted != false
+    else {
       return self.drop(frame, Drop(reason: .superseded, stage: .pipeline))
     }
     let timing = Sidelight_V1_FrameTiming.with {
@@ -194,19 +205,41 @@ struct FrameResolver: Sendable {
     }
     self.ring?.release(inputOf: frame.arrival)
     // An outcome without pixels is never late.
-    let stays = frame.message.mustProcess || result != nil
-    let isAccepted = self.outcomes.resolve(
-      frame.arrival,
-      finished: FinishedFrame(
-        sequence: frame.message.sequence, disposition: disposition,
-        revision: frame.activePipeline.revision, byteCount: byteCount,
-        deadline: stays ? nil : frame.deadline, mustStay: stays,
-        payload: OutgoingFrame(
-          content: content, timing: timing, received: frame.received,
-          isOverride: frame.activePipeline.isOverride, span: frame.span)))
-    // A custom filter can return after the frame has got its outcome.
-    guard isAccepted, let result, case .bare(let outcome) = content else { return }
-    for output in self.outputs { output.offer(frame, result, outcome, disposition) }
+    let stays = frame.message.mustProcess || (!self.outputs.isEmpty && result != nil)
+    let finished = FinishedFrame(
+      sequence: frame.message.sequence, disposition: disposition,
+      revision: frame.activePipeline.revision, byteCount: byteCount,
+      deadline: stays ? nil : frame.deadline, mustStay: stays,
+      payload: OutgoingFrame(
+        content: content, timing: timing, received: frame.received,
+        isOverride: frame.activePipeline.isOverride, composition: frame.composition,
+        span: frame.span))
+    guard !self.outputs.isEmpty, let result, case .bare(let outcome) = content else {
+      let shown = result.flatMap { self.lasting($0, of: frame, content) }
+      if self.outcomes.resolve(frame.arrival, finished: finished), let shown {
+        self.handle.results.publish(shown, revision: finished.revision.number)
+      }
+      return
+    }
+    self.outputOrder.withLock {
+      // A custom filter can return after the frame has got its outcome.
+      guard self.outcomes.resolve(frame.arrival, finished: finished) else { return }
+      self.handle.results.publish(result, revision: finished.revision.number)
+      for output in self.outputs { output.offer(frame, result, outcome, disposition) }
+    }
+  }
+
+  /// Returns a result that compositions may keep, or `nil` if none reads it. A slot of shared memory
+  /// belongs to the client once the outcome is sent.
+  private func lasting(
+    _ result: IncomingPicture, of frame: IncomingFrame, _ content: OutgoingFrame.Content
+  ) -> IncomingPicture? {
+    guard self.handle.results.isRead else { return nil }
+    let isOutputInSlot = if case .slot = content { true } else { false }
+    guard isOutputInSlot || frame.isInSharedMemory, case .frame(let samples) = result else {
+      return result
+    }
+    return .frame(samples.copy(in: self.pool))
   }
 
   // MARK: The entry in the queue
@@ -215,6 +248,17 @@ struct FrameResolver: Sendable {
   private func resolve(_ arrival: UInt64, dropped drop: Drop, lateness: Duration = .zero) {
     self.ring?.release(inputOf: arrival)
     self.outcomes.resolve(arrival, dropped: drop, lateness: lateness)
+  }
+}
+
+/// Keeps the named outputs in the order of the session's outcomes: a custom filter may return on
+/// another thread while the worker ends its frame, after a timeout, and goes on with the next.
+private final class OutputOrder: Sendable {
+  private let state = Mutex(())
+
+  /// Calls a function that gives a frame its outcome and offers it to the outputs.
+  func withLock(_ body: () -> Void) {
+    self.state.withLock { _ in body() }
   }
 }
 

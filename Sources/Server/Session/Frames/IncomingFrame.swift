@@ -24,6 +24,8 @@ struct IncomingFrame: Sendable {
   let deadline: Duration?
   /// The span from arrival to outcome.
   let span: FrameSpan
+  /// The results that a composed frame shows; `nil` for other frames.
+  let composition: ComposedResults?
   /// Receives the samples of a file once they are decoded, if an analysis needs them.
   var samples: SharedSamples.Source?
 

@@ -26,6 +26,8 @@ struct OutgoingFrame: Sendable {
   let received: Duration
   /// Whether an operator forced the pipeline.
   let isOverride: Bool
+  /// The results that a composed frame shows; `nil` for other frames.
+  let composition: ComposedResults?
   /// The span from arrival to outcome.
   let span: FrameSpan
 
@@ -55,7 +57,7 @@ struct OutgoingPicture: Sendable {
   let content: OutgoingFrame.Content
   /// The bytes of pixels.
   let byteCount: Int
-  /// The samples that named outputs start with, if the session has any.
+  /// The samples of the picture, for named outputs and compositions; `nil` for received pixels.
   let samples: Frame?
   /// The layout of the planes in the message or slot, or `nil` if the picture is complete.
   private let layout: FrameLayout?
@@ -77,7 +79,6 @@ struct OutgoingPicture: Sendable {
     outcome.image = Sidelight_V1_Image()
     outcome.image.describe(geometry, orientation: orientation)
     self.layout = layout
-    self.samples = nil
     self.byteCount = layout.byteCount
     if let output = ring?.makeOutput(byteCount: layout.byteCount) {
       outcome.image.sharedMemory.slot = UInt32(output.slot)
@@ -89,15 +90,20 @@ struct OutgoingPicture: Sendable {
       self.content = .picture(envelope)
       self.memory = envelope.pixels
     }
+    self.samples = Frame(
+      layout: layout, color: geometry.color, orientation: orientation, buffer: self.memory)
   }
 
   /// Copies a compressed picture into a message. Its length is known only once it is encoded, so it
   /// cannot be encoded in place; it is a tenth of its samples or less.
   ///
-  /// - Parameter outcome: The message, which describes the picture.
+  /// - Parameters:
+  ///   - outcome: The message, which describes the picture.
+  ///   - samples: The samples from which it was encoded, if they are kept.
   /// - Throws: ``FieldViolation`` for a picture that exceeds the limits.
   init(
-    compressed bytes: RawSpan, outcome: Sidelight_V1_FilteredFrame, limits: FrameLimits
+    compressed bytes: RawSpan, of samples: Frame? = nil, outcome: Sidelight_V1_FilteredFrame,
+    limits: FrameLimits
   ) throws {
     guard bytes.byteCount <= limits.maxBytes else {
       throw FieldViolation(
@@ -105,7 +111,7 @@ struct OutgoingPicture: Sendable {
         reason: "would be a frame of \(bytes.byteCount) bytes, the limit is \(limits.maxBytes)")
     }
     self.layout = nil
-    self.samples = nil
+    self.samples = samples
     self.byteCount = bytes.byteCount
     let envelope = try PixelEnvelope.outcome(outcome, pixelByteCount: bytes.byteCount)
     self.content = .picture(envelope)
@@ -118,7 +124,7 @@ struct OutgoingPicture: Sendable {
   /// - Parameter outcome: The message without the picture.
   init(unencoded picture: UnencodedPicture, outcome: Sidelight_V1_FilteredFrame) {
     self.layout = nil
-    self.samples = nil
+    self.samples = picture.frame
     self.byteCount = 0
     self.content = .unencoded(picture, outcome)
     self.memory = picture.frame.buffer

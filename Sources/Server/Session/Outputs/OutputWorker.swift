@@ -112,7 +112,9 @@ struct OutputWorker: ~Copyable {
   ) {
     let frame = job.frame
     let isOverride = frame.activePipeline.isOverride
-    guard isOverride || !self.session.handle.isOverridden else {
+    guard isOverride || !self.session.handle.isOverridden,
+      frame.composition?.arePermitted != false
+    else {
       return self.output.drop(job, Drop(reason: .outputSuperseded, stage: .outbox))
     }
     let timing = Sidelight_V1_FrameTiming.with {
@@ -129,7 +131,8 @@ struct OutputWorker: ~Copyable {
         deadline: frame.deadline, mustStay: mustStay,
         payload: OutgoingFrame(
           content: picture.content,
-          timing: timing, received: frame.received, isOverride: isOverride, span: frame.span)))
+          timing: timing, received: frame.received, isOverride: isOverride,
+          composition: frame.composition, span: frame.span)))
   }
 }
 

@@ -144,6 +144,9 @@ package final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
+  /// Whether an element fits without displacing another.
+  var hasRoom: Bool { self.state.withLock { $0.hasRoom } }
+
   /// Whether the consumer waits for an element.
   package var isConsumerWaiting: Bool { self.state.withLock { $0.isConsumerWaiting } }
 

@@ -19,6 +19,7 @@ from ._core.operator_requests import Override, SessionInfo
 from ._core.requests import CheckedPipeline, Codec, CompiledPass, ServerInfo
 from ._core.server import DropPolicy
 from ._version import __version__
+from .composition import Composition, CompositionSource
 from .errors import (
     Aborted,
     DeadlineExceeded,
@@ -113,6 +114,8 @@ __all__ = [
     "ColorMatrix",
     "ColorRange",
     "CompiledPass",
+    "Composition",
+    "CompositionSource",
     "ConnectionLost",
     "Counts",
     "DeadlineExceeded",

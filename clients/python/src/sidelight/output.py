@@ -13,7 +13,8 @@ from .v1 import pipeline_pb2, session_pb2
 
 __all__ = ["EncoderOptions", "NamedOutput", "Output"]
 
-_FITS = {
+#: The numbers of the handlings of another aspect ratio.
+FITS = {
     "fit": pipeline_pb2.FIT_MODE_ASPECT_FIT,
     "fill": pipeline_pb2.FIT_MODE_ASPECT_FILL,
     "stretch": pipeline_pb2.FIT_MODE_STRETCH,
@@ -116,9 +117,9 @@ class Output:
             message.width = integer(f"{field}.width", self.width, 1, 16384)
         if self.height is not None:
             message.height = integer(f"{field}.height", self.height, 1, 16384)
-        if self.fit not in _FITS:
-            raise one_of(f"{field}.fit", self.fit, _FITS)
-        message.fit = _FITS[self.fit]
+        if self.fit not in FITS:
+            raise one_of(f"{field}.fit", self.fit, FITS)
+        message.fit = FITS[self.fit]
         if self.jpeg_quality is not None:
             message.jpeg_quality = integer(f"{field}.jpeg_quality", self.jpeg_quality, 1, 100)
         if self.jpeg_subsampling not in _SUBSAMPLINGS:

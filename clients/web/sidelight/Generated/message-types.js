@@ -8,6 +8,7 @@
  * @typedef {"UNSPECIFIED"|"420"|"422"|"444"|number} ChromaSubsampling
  * @typedef {"UNSPECIFIED"|"BT601"|"BT709"|number} ColorMatrix
  * @typedef {"UNSPECIFIED"|"VIDEO"|"FULL"|number} ColorRange
+ * @typedef {"UNSPECIFIED"|"GRID"|"SIDE_BY_SIDE"|"PICTURE_IN_PICTURE"|number} CompositionLayout
  * @typedef {"UNSPECIFIED"|"FILTERED"|"PASSED_THROUGH"|"DEGRADED"|number} Disposition
  * @typedef {"UNSPECIFIED"|"NEWEST_WINS"|"KEEP_OLDEST"|"NEVER_DROP"|number} DropPolicy
  * @typedef {"UNSPECIFIED"|"SUPERSEDED"|"QUEUE_FULL"|"LATE_ON_ARRIVAL"|"LATE_IN_PIPELINE"|
@@ -173,6 +174,7 @@
  * @property {Ping} [ping]
  * @property {SetEncoder} [setEncoder]
  * @property {RequestKeyFrame} [requestKeyFrame]
+ * @property {SetComposition} [setComposition]
  *
  * @typedef {object} Color
  * @property {number} red
@@ -189,6 +191,25 @@
  * @property {string} name
  * @property {string[]} filters
  * @property {string} description
+ *
+ * @typedef {object} Composition
+ * @property {number} width
+ * @property {number} height
+ * @property {number} frameRate
+ * @property {CompositionLayout} layout
+ * @property {FitMode} fit
+ * @property {CompositionSource[]} sources
+ *
+ * @typedef {object} CompositionCell
+ * @property {number} x
+ * @property {number} y
+ * @property {number} width
+ * @property {number} height
+ *
+ * @typedef {object} CompositionSource
+ * @property {string} participant
+ * @property {string} label
+ * @property {CompositionCell} [cell]
  *
  * @typedef {object} DeleteAssetRequest
  * @property {string} name
@@ -354,6 +375,7 @@
  * @property {number} maxAllowedFilters
  * @property {Duration} [maxTransitionDuration]
  * @property {number} maxOutputs
+ * @property {number} maxSources
  *
  * @typedef {object} ListAssetsRequest
  * @property {string} participant
@@ -414,7 +436,7 @@
  * @property {string} participant
  * @property {string[]} allowedFilters
  * @property {Output[]} outputs
- * @property {number} framesInFlight
+ * @property {Composition} [composition]
  *
  * @typedef {object} Opened
  * @property {string} sessionId
@@ -570,6 +592,10 @@
  * @property {string} overrideReason
  * @property {string} participant
  * @property {string} caller
+ *
+ * @typedef {object} SetComposition
+ * @property {Composition} [composition]
+ * @property {number|bigint} requestId
  *
  * @typedef {object} SetEncoder
  * @property {number} bitRate

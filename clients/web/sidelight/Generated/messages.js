@@ -149,6 +149,7 @@ export const messages = {
     [22, "ping", "message", "sidelight.v1.Ping", "oneof kind"],
     [23, "setEncoder", "message", "sidelight.v1.SetEncoder", "oneof kind"],
     [24, "requestKeyFrame", "message", "sidelight.v1.RequestKeyFrame", "oneof kind"],
+    [25, "setComposition", "message", "sidelight.v1.SetComposition", "oneof kind"],
   ],
   "sidelight.v1.Color": [
     [1, "red", "double"],
@@ -165,6 +166,25 @@ export const messages = {
     [1, "name", "string"],
     [2, "filters", "string", "", "repeated"],
     [3, "description", "string"],
+  ],
+  "sidelight.v1.Composition": [
+    [1, "width", "uint32"],
+    [2, "height", "uint32"],
+    [3, "frameRate", "double"],
+    [4, "layout", "enum", "sidelight.v1.CompositionLayout"],
+    [5, "fit", "enum", "sidelight.v1.FitMode"],
+    [6, "sources", "message", "sidelight.v1.CompositionSource", "repeated"],
+  ],
+  "sidelight.v1.CompositionCell": [
+    [1, "x", "double"],
+    [2, "y", "double"],
+    [3, "width", "double"],
+    [4, "height", "double"],
+  ],
+  "sidelight.v1.CompositionSource": [
+    [1, "participant", "string"],
+    [2, "label", "string"],
+    [3, "cell", "message", "sidelight.v1.CompositionCell"],
   ],
   "sidelight.v1.DeleteAssetRequest": [
     [1, "name", "string"],
@@ -328,6 +348,7 @@ export const messages = {
     [27, "maxAllowedFilters", "uint32"],
     [28, "maxTransitionDuration", "message", "google.protobuf.Duration"],
     [29, "maxOutputs", "uint32"],
+    [30, "maxSources", "uint32"],
   ],
   "sidelight.v1.ListAssetsRequest": [
     [1, "participant", "string"],
@@ -388,7 +409,7 @@ export const messages = {
     [17, "participant", "string"],
     [18, "allowedFilters", "string", "", "repeated"],
     [19, "outputs", "message", "sidelight.v1.Output", "repeated"],
-    [21, "framesInFlight", "uint32"],
+    [20, "composition", "message", "sidelight.v1.Composition"],
   ],
   "sidelight.v1.Opened": [
     [1, "sessionId", "string"],
@@ -543,6 +564,10 @@ export const messages = {
     [13, "overrideReason", "string"],
     [14, "participant", "string"],
     [15, "caller", "string"],
+  ],
+  "sidelight.v1.SetComposition": [
+    [1, "composition", "message", "sidelight.v1.Composition"],
+    [2, "requestId", "uint64"],
   ],
   "sidelight.v1.SetEncoder": [
     [1, "bitRate", "uint32"],
@@ -702,6 +727,12 @@ export const enums = {
     0: "UNSPECIFIED",
     1: "VIDEO",
     2: "FULL",
+  },
+  "sidelight.v1.CompositionLayout": {
+    0: "UNSPECIFIED",
+    1: "GRID",
+    2: "SIDE_BY_SIDE",
+    3: "PICTURE_IN_PICTURE",
   },
   "sidelight.v1.Disposition": {
     0: "UNSPECIFIED",

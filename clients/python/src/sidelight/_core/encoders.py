@@ -1,10 +1,12 @@
-"""The requested changes of the encoders of results: those that the server has accepted, and those
-that it has not answered. A pure state machine.
+"""The requested changes of the encoders of results and of the composition: those that the server has
+accepted, and those that it has not answered. A pure state machine.
 
 A port of Sources/Client/Session/EncoderChangeLog.swift.
 """
 
 from __future__ import annotations
+
+from typing import Optional
 
 from ..v1 import session_pb2
 
@@ -15,7 +17,10 @@ _FIRST_REQUEST = 1 << 63
 class EncoderLog:
     """The changes by output, of which fields that are 0 keep their values."""
 
-    def __init__(self) -> None:
+    def __init__(self, composition: Optional[session_pb2.Composition] = None) -> None:
+        #: The composition that a new connection is opened with; `None` without one.
+        self.composition = composition
+        self._compositions: list[session_pb2.SetComposition] = []
         self._accepted: dict[str, session_pb2.SetEncoder] = {}
         self._unanswered: list[session_pb2.SetEncoder] = []
         self._next_id = _FIRST_REQUEST
@@ -51,8 +56,22 @@ class EncoderLog:
             self._unanswered = [each for each in self._unanswered if not _replaces(change, each)]
         self._unanswered.append(change)
 
+    def record_composition(self, composition: session_pb2.Composition) -> bytes:
+        """Records a change of the composition; returns the message to send."""
+        change = session_pb2.SetComposition(composition=composition, request_id=self._next_id)
+        self._next_id += 1
+        self._compositions.append(change)
+        return _encode_composition(change)
+
     def resolve(self, request_id: int, is_accepted: bool) -> bool:
-        """Records the server's answer; returns whether the number is of a change of an encoder."""
+        """Records the server's answer; returns whether the number is of a change that is
+        recorded here."""
+        for each in self._compositions:
+            if each.request_id == request_id:
+                self._compositions.remove(each)
+                if is_accepted:
+                    self.composition = each.composition
+                break
         for change in self._unanswered:
             if change.request_id == request_id:
                 self._unanswered.remove(change)
@@ -67,7 +86,8 @@ class EncoderLog:
         for accepted in self._accepted.values():
             accepted.request_id = 0
             messages.append(accepted)
-        return [encode_encoder(each) for each in messages + self._unanswered]
+        encoders = [encode_encoder(each) for each in messages + self._unanswered]
+        return encoders + [_encode_composition(each) for each in self._compositions]
 
 
 def merge(change: session_pb2.SetEncoder, later: session_pb2.SetEncoder) -> None:
@@ -81,6 +101,10 @@ def merge(change: session_pb2.SetEncoder, later: session_pb2.SetEncoder) -> None
 def encode_encoder(change: session_pb2.SetEncoder) -> bytes:
     """Returns the message to send."""
     return session_pb2.ClientMessage(set_encoder=change).SerializeToString()
+
+
+def _encode_composition(change: session_pb2.SetComposition) -> bytes:
+    return session_pb2.ClientMessage(set_composition=change).SerializeToString()
 
 
 def _replaces(later: session_pb2.SetEncoder, change: session_pb2.SetEncoder) -> bool:

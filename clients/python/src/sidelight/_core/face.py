@@ -11,6 +11,7 @@ from typing import Any, Callable, Generic, NamedTuple, Optional, TypeVar, Union
 from .._channel import Endpoint
 from .._formats import Color, FormatLike, Orientation
 from .._validation import integer, invalid, one_of
+from ..composition import Composition
 from ..errors import FailedPrecondition, SidelightError, error_of_status
 from ..events import EncoderTarget, Stats
 from ..images import Frame
@@ -349,6 +350,13 @@ class SessionBase(Generic[ChangeType]):
         if height is not None:
             message.height = integer("height", height, 1, 16384)
         self._update(self._machine.set_encoder, message)
+
+    def set_composition(self, composition: Composition) -> None:
+        """Replaces the composition for later pictures. Returns at once; a change that the server
+        refuses is an event `Rejected` with the number 0."""
+        if not isinstance(composition, Composition):
+            raise invalid("composition", composition, "a Composition")
+        self._update(self._machine.set_composition, composition.message())
 
     def request_key_frame(self, *, output: str = "") -> None:
         """Requests a key frame of the results, for a viewer that joins or has lost a frame (PLI).

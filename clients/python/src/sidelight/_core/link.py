@@ -117,7 +117,7 @@ class Link:
         token = machine.changes.token if machine.reconnector.uses_token else b""
         self._presented_token = bool(token)
         self._open_message = machine.options.open_message(
-            machine.changes.selection(), token, is_local
+            machine.changes.selection(), token, is_local, machine.encoders.composition
         )
         self._opened = None
         self._started = self._last_activity = now
@@ -278,12 +278,15 @@ class Link:
         # Outcomes of named outputs return no credit.
         if kind in ("frame", "dropped") and getattr(reply, kind).output:
             self._receive_output(kind, getattr(reply, kind), pixels, now)
+        elif kind in ("frame", "dropped") and self._machine.options.composes:
+            self._receive_composed(kind, getattr(reply, kind), pixels)
         elif kind == "frame":
             self._receive_frame(reply.frame, pixels, now)
         elif kind == "dropped":
             self._receive_dropped(reply.dropped, now)
         elif kind == "opened":
             self._check_outputs(reply.opened)
+            self._check_composition(reply.opened)
             self._opened = reply.opened
             if reply.opened.HasField("shared_memory"):
                 return FetchRing(reply.opened.shared_memory, reply.opened.session_id)
@@ -304,6 +307,30 @@ class Link:
                 "server, or open a session for every output",
                 limit=str(limit),
             )
+
+    def _check_composition(self, opened: Any) -> None:
+        """Raises `SidelightError` if the server would wait for frames."""
+        if self._machine.options.composes and not opened.limits.max_sources:
+            raise make_error(
+                "UNIMPLEMENTED", "the server does not have compositions; update the server"
+            )
+
+    def _receive_composed(self, kind: str, message: Any, pixels: Optional[memoryview]) -> None:
+        machine = self._machine
+        if kind == "dropped":
+            error = error_of_status(message.diagnostic) if message.HasField("diagnostic") else None
+            for sequence in range(message.first_sequence, message.last_sequence + 1):
+                dropped = Pending(sequence, None, FrameInfo(), 0.0, None)
+                machine.settle_composed(dropped, dropped_outcome(dropped, message, error))
+            return
+        info = FrameInfo(message.capture_time_ns or None, message.rtp_timestamp, {})
+        pending = Pending(message.sequence, None, info, 0.0, None)
+        view = pixels
+        has_pixels = message.image.WhichOneof("pixels") is not None
+        if view is None and has_pixels:
+            view = memoryview(message.image.inline)
+        outcome = returned_outcome(pending, message, view, 0.0, is_omitted=view is None)
+        machine.settle_composed(pending, outcome)
 
     def _receive_frame(self, message: Any, pixels: Optional[memoryview], now: float) -> None:
         machine, sequence = self._machine, message.sequence

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from ..errors import SidelightError, Unavailable, make_error
+from ..errors import FailedPrecondition, SidelightError, Unavailable, make_error
 from ..events import (
     EncoderTarget,
     KeyFrameNeeded,
@@ -37,7 +37,7 @@ from .reconnect import Reconnector
 from .rates import RateController
 from .references import References, encoded
 from .replies import client_outcome, is_encoded_result
-from .window import OPEN, EncoderChange, PauseRequest, Window
+from .window import OPEN, EncoderChange, PauseRequest, RawMessage, Window
 
 #: The raw results that are acknowledged together: a message for every one would cost too much. The
 #: server's window has room for more.
@@ -61,7 +61,7 @@ class SessionMachine:
         self.changes = ChangeLog(options.select, options.resume_token)
         self.references = References()
         #: The changed settings of encoders, with which the next connection begins.
-        self.encoders = EncoderLog()
+        self.encoders = EncoderLog(options.open.composition if options.composes else None)
         #: The values for the application's encoder; `None` if it does not ask for them.
         self.rates: Optional[RateController] = None
         self._announced_target: Optional[EncoderTarget] = None
@@ -166,6 +166,10 @@ class SessionMachine:
                 "packet of PyAV"
             )
         window = self.window
+        if self.options.composes:
+            raise FailedPrecondition(
+                "the session has a composition and takes no frames; send them in another one"
+            )
         if window.is_finished or self.is_over:
             raise self.refusal(self._end_message("frames"))
         newest_wins = window.newest_wins
@@ -276,7 +280,9 @@ class SessionMachine:
             self.window.outstanding = max(0, self.window.outstanding - 1)
             # Outcomes without pixels need no acknowledgement.
             if self.acknowledges and not self.options.open.outputs and (
-                self._may_encode or pending.sequence - self._acknowledged >= _RAW_RESULTS
+                self.options.composes
+                or self._may_encode
+                or pending.sequence - self._acknowledged >= _RAW_RESULTS
             ):
                 self._acknowledged = self.window.acknowledgement = pending.sequence
 
@@ -285,6 +291,18 @@ class SessionMachine:
         """Whether results are encoded video, as far as it is known."""
         output = self.options.open.output
         return self.references.is_used or output.HasField("encoder") or output.format != 0
+
+    def settle_composed(self, pending: Pending, outcome: Any) -> None:
+        """Adds the outcome of a frame that the server made."""
+        self.delivery.add(pending)
+        if type(outcome) is not Dropped:
+            # Taking it acknowledges the picture.
+            pending.holds_credit = True
+            return self.settle(pending, outcome)
+        self.delivery.count(outcome)
+        self.delivery.settle_at_client(pending, outcome)
+        if self._discards:
+            self.discard_outcomes()
 
     def settle(self, pending: Pending, outcome: Any) -> None:
         """Sets the outcome of a frame that was sent. It is in `pending` no longer."""
@@ -437,6 +455,24 @@ class SessionMachine:
             window.require_space()
             window.push(EncoderChange(change))
         self.encoders.record(change, is_open)
+
+    def set_composition(self, composition: session_pb2.Composition) -> None:
+        """Changes the composition, on this connection and on later ones.
+
+        Raises `FailedPrecondition` in a session without one, and `ResourceExhausted` if too many
+        changes wait to be sent.
+        """
+        if not self.options.composes:
+            raise FailedPrecondition("the session was opened without a composition")
+        window = self.window
+        if window.is_finished or self.is_over:
+            raise self.refusal(self._end_message("changes"))
+        is_open = window.link == OPEN
+        if is_open:
+            window.require_space()
+        message = self.encoders.record_composition(composition)
+        if is_open:
+            window.push(RawMessage(message))
 
     def request_key_frame(self, output: str = "") -> None:
         """Requests a key frame of the results, or of a named output. A new connection begins with

@@ -10,6 +10,11 @@ from ..v1 import session_pb2
 from .fallback import FallbackPolicy
 
 
+#: The composed pictures that may be unacknowledged: the server makes them, so credits do not bound
+#: those that wait to be taken.
+COMPOSITION_WINDOW = 4
+
+
 class SessionOptions(NamedTuple):
     """The checked options of a session: the message that opens it, and what concerns this client."""
 
@@ -26,16 +31,30 @@ class SessionOptions(NamedTuple):
     #: The seconds after a loss at which attempts stop; `None` disables the limit.
     give_up_after: Optional[float]
 
+    @property
+    def composes(self) -> bool:
+        """Whether the session shows the results of others."""
+        return self.open.HasField("composition")
+
     def open_message(
-        self, select: session_pb2.Select, token: bytes, with_shared_memory: bool
+        self,
+        select: session_pb2.Select,
+        token: bytes,
+        with_shared_memory: bool,
+        composition: Optional[session_pb2.Composition] = None,
     ) -> bytes:
-        """Returns the message that opens the session."""
+        """Returns the message that opens the session.
+
+        - `composition`: The newest composition, if the session has one.
+        """
         message = session_pb2.Open()
         message.CopyFrom(self.open)
         set_source(message, select)
         message.resume_token = token
         if with_shared_memory and self.shared_memory is not None:
             message.shared_memory.CopyFrom(self.shared_memory)
+        if composition is not None:
+            message.composition.CopyFrom(composition)
         return session_pb2.ClientMessage(open=message).SerializeToString()
 
 

@@ -7,13 +7,14 @@ from typing import Generic, Literal, Optional, TypeVar, Union
 
 from .._channel import Endpoint
 from .._validation import budget_seconds, finite, integer, invalid, one_of
+from ..composition import Composition
 from ..errors import FailedPrecondition
 from ..output import NamedOutput, Output
 from ..pipelines import FAILURE_POLICIES, FailurePolicyLike, PipelineLike, failure_policy_of
 from ..v1 import session_pb2
 from .face import SessionBase
 from .fallback import POLICIES, FallbackPolicy
-from .options import SessionOptions, select_message
+from .options import COMPOSITION_WINDOW, SessionOptions, select_message
 from .outputs import OUTPUT_LIMIT
 
 #: The name of the handling of frames that are not filtered in time.
@@ -63,6 +64,7 @@ class ServerBase(Generic[SessionType]):
         max_fps: Optional[float] = None,
         output: Optional[Output] = None,
         outputs: Iterable[NamedOutput] = (),
+        composition: Optional[Composition] = None,
         analysis_only: bool = False,
         allow_degraded: bool = False,
         shared_memory: Union[Literal["auto"], bool] = "auto",
@@ -93,6 +95,8 @@ class ServerBase(Generic[SessionType]):
         - `output`: The format and size of results. `None`: the input's.
         - `outputs`: Named outputs, at most 4, which have the pictures: outcomes then have none, and
           pixels travel inline. Not with `output` or `analysis_only`.
+        - `composition`: The results of other sessions, which the session filters in place of frames
+          that are sent: read `outcomes()`. They are numbered from 1 on every connection.
         - `analysis_only`: Whether frames come back without pixels; outcomes then have the picture
           that was sent.
         - `allow_degraded`: Whether the server may use cheaper variants before it drops frames.
@@ -123,7 +127,7 @@ class ServerBase(Generic[SessionType]):
             allowed_filters=allowed_filters,
             drop_policy=_DROP_POLICIES[drop_policy],
             failure_policy=FAILURE_POLICIES[failure_policy_of("failure_policy", failure_policy)],
-            allow_unmodified=True,
+            allow_unmodified=composition is None,
             analysis_only=bool(analysis_only),
             allow_degraded=bool(allow_degraded),
         )
@@ -145,6 +149,11 @@ class ServerBase(Generic[SessionType]):
             may_encode = may_encode or (each.output is not None and each.output.is_encoded)
         if may_encode and drop_policy != "never_drop":
             message.output_window = _OUTPUT_WINDOW
+        if composition is not None:
+            if not isinstance(composition, Composition):
+                raise invalid("composition", composition, "a Composition")
+            message.composition.CopyFrom(composition.message())
+            message.output_window = COMPOSITION_WINDOW
         if mailbox_depth is not None:
             message.mailbox_depth = integer("mailbox_depth", mailbox_depth, 1, 64)
         if stats_interval is not None:
@@ -168,7 +177,9 @@ class ServerBase(Generic[SessionType]):
             open=message,
             select=select_message(pipeline),
             resume_token=resume_token or b"",
-            shared_memory=ring if shared_memory and not message.outputs else None,
+            shared_memory=ring
+            if shared_memory and not message.outputs and composition is None
+            else None,
             frames_in_flight=frames_in_flight,
             fallback=fallback,
             reconnects=reconnect is not False,

@@ -8,6 +8,10 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
+COMPOSITION_LAYOUT_GRID: CompositionLayout
+COMPOSITION_LAYOUT_PICTURE_IN_PICTURE: CompositionLayout
+COMPOSITION_LAYOUT_SIDE_BY_SIDE: CompositionLayout
+COMPOSITION_LAYOUT_UNSPECIFIED: CompositionLayout
 DESCRIPTOR: _descriptor.FileDescriptor
 DISPOSITION_DEGRADED: Disposition
 DISPOSITION_FILTERED: Disposition
@@ -171,7 +175,7 @@ class Applied(_message.Message):
     def __init__(self, revision: _Optional[int] = ..., first_sequence: _Optional[int] = ..., request_id: _Optional[int] = ..., resume_token: _Optional[bytes] = ...) -> None: ...
 
 class ClientMessage(_message.Message):
-    __slots__ = ["ack", "activate", "frame", "open", "pause", "ping", "request_key_frame", "resume", "select", "set_encoder", "update"]
+    __slots__ = ["ack", "activate", "frame", "open", "pause", "ping", "request_key_frame", "resume", "select", "set_composition", "set_encoder", "update"]
     ACK_FIELD_NUMBER: _ClassVar[int]
     ACTIVATE_FIELD_NUMBER: _ClassVar[int]
     FRAME_FIELD_NUMBER: _ClassVar[int]
@@ -181,6 +185,7 @@ class ClientMessage(_message.Message):
     REQUEST_KEY_FRAME_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
     SELECT_FIELD_NUMBER: _ClassVar[int]
+    SET_COMPOSITION_FIELD_NUMBER: _ClassVar[int]
     SET_ENCODER_FIELD_NUMBER: _ClassVar[int]
     UPDATE_FIELD_NUMBER: _ClassVar[int]
     ack: Ack
@@ -192,9 +197,48 @@ class ClientMessage(_message.Message):
     request_key_frame: RequestKeyFrame
     resume: Resume
     select: Select
+    set_composition: SetComposition
     set_encoder: SetEncoder
     update: Update
-    def __init__(self, frame: _Optional[_Union[Frame, _Mapping[str, object]]] = ..., ack: _Optional[_Union[Ack, _Mapping[str, object]]] = ..., open: _Optional[_Union[Open, _Mapping[str, object]]] = ..., select: _Optional[_Union[Select, _Mapping[str, object]]] = ..., update: _Optional[_Union[Update, _Mapping[str, object]]] = ..., activate: _Optional[_Union[Activate, _Mapping[str, object]]] = ..., pause: _Optional[_Union[Pause, _Mapping[str, object]]] = ..., resume: _Optional[_Union[Resume, _Mapping[str, object]]] = ..., ping: _Optional[_Union[Ping, _Mapping[str, object]]] = ..., set_encoder: _Optional[_Union[SetEncoder, _Mapping[str, object]]] = ..., request_key_frame: _Optional[_Union[RequestKeyFrame, _Mapping[str, object]]] = ...) -> None: ...
+    def __init__(self, frame: _Optional[_Union[Frame, _Mapping[str, object]]] = ..., ack: _Optional[_Union[Ack, _Mapping[str, object]]] = ..., open: _Optional[_Union[Open, _Mapping[str, object]]] = ..., select: _Optional[_Union[Select, _Mapping[str, object]]] = ..., update: _Optional[_Union[Update, _Mapping[str, object]]] = ..., activate: _Optional[_Union[Activate, _Mapping[str, object]]] = ..., pause: _Optional[_Union[Pause, _Mapping[str, object]]] = ..., resume: _Optional[_Union[Resume, _Mapping[str, object]]] = ..., ping: _Optional[_Union[Ping, _Mapping[str, object]]] = ..., set_encoder: _Optional[_Union[SetEncoder, _Mapping[str, object]]] = ..., request_key_frame: _Optional[_Union[RequestKeyFrame, _Mapping[str, object]]] = ..., set_composition: _Optional[_Union[SetComposition, _Mapping[str, object]]] = ...) -> None: ...
+
+class Composition(_message.Message):
+    __slots__ = ["fit", "frame_rate", "height", "layout", "sources", "width"]
+    FIT_FIELD_NUMBER: _ClassVar[int]
+    FRAME_RATE_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    LAYOUT_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    fit: _pipeline_pb2.FitMode
+    frame_rate: float
+    height: int
+    layout: CompositionLayout
+    sources: _containers.RepeatedCompositeFieldContainer[CompositionSource]
+    width: int
+    def __init__(self, width: _Optional[int] = ..., height: _Optional[int] = ..., frame_rate: _Optional[float] = ..., layout: _Optional[_Union[CompositionLayout, str]] = ..., fit: _Optional[_Union[_pipeline_pb2.FitMode, str]] = ..., sources: _Optional[_Iterable[_Union[CompositionSource, _Mapping[str, object]]]] = ...) -> None: ...
+
+class CompositionCell(_message.Message):
+    __slots__ = ["height", "width", "x", "y"]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    height: float
+    width: float
+    x: float
+    y: float
+    def __init__(self, x: _Optional[float] = ..., y: _Optional[float] = ..., width: _Optional[float] = ..., height: _Optional[float] = ...) -> None: ...
+
+class CompositionSource(_message.Message):
+    __slots__ = ["cell", "label", "participant"]
+    CELL_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_FIELD_NUMBER: _ClassVar[int]
+    cell: CompositionCell
+    label: str
+    participant: str
+    def __init__(self, participant: _Optional[str] = ..., label: _Optional[str] = ..., cell: _Optional[_Union[CompositionCell, _Mapping[str, object]]] = ...) -> None: ...
 
 class Detection(_message.Message):
     __slots__ = ["confidence", "height", "kind", "tracking_id", "width", "x", "y"]
@@ -333,7 +377,7 @@ class KeyFrameNeeded(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., reason: _Optional[_Union[KeyFrameReason, str]] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ["control_bytes_per_second", "control_units_per_second", "http2_frame_bytes", "max_allowed_filters", "max_concurrent_streams", "max_consecutive_errors", "max_dimension", "max_label_bytes", "max_message_bytes", "max_name_bytes", "max_outputs", "max_page_size", "max_parameters", "max_participant_bytes", "max_pipeline_bytes", "max_pipeline_depth", "max_pipeline_text_bytes", "max_pixels", "max_reason_bytes", "max_resume_token_bytes", "max_sessions", "max_stage_id_bytes", "max_stages", "max_tag_bytes", "max_tags", "max_text_bytes", "max_transition_duration", "max_vector_values", "stream_window_bytes"]
+    __slots__ = ["control_bytes_per_second", "control_units_per_second", "http2_frame_bytes", "max_allowed_filters", "max_concurrent_streams", "max_consecutive_errors", "max_dimension", "max_label_bytes", "max_message_bytes", "max_name_bytes", "max_outputs", "max_page_size", "max_parameters", "max_participant_bytes", "max_pipeline_bytes", "max_pipeline_depth", "max_pipeline_text_bytes", "max_pixels", "max_reason_bytes", "max_resume_token_bytes", "max_sessions", "max_sources", "max_stage_id_bytes", "max_stages", "max_tag_bytes", "max_tags", "max_text_bytes", "max_transition_duration", "max_vector_values", "stream_window_bytes"]
     CONTROL_BYTES_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     CONTROL_UNITS_PER_SECOND_FIELD_NUMBER: _ClassVar[int]
     HTTP2_FRAME_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -355,6 +399,7 @@ class Limits(_message.Message):
     MAX_REASON_BYTES_FIELD_NUMBER: _ClassVar[int]
     MAX_RESUME_TOKEN_BYTES_FIELD_NUMBER: _ClassVar[int]
     MAX_SESSIONS_FIELD_NUMBER: _ClassVar[int]
+    MAX_SOURCES_FIELD_NUMBER: _ClassVar[int]
     MAX_STAGES_FIELD_NUMBER: _ClassVar[int]
     MAX_STAGE_ID_BYTES_FIELD_NUMBER: _ClassVar[int]
     MAX_TAGS_FIELD_NUMBER: _ClassVar[int]
@@ -384,6 +429,7 @@ class Limits(_message.Message):
     max_reason_bytes: int
     max_resume_token_bytes: int
     max_sessions: int
+    max_sources: int
     max_stage_id_bytes: int
     max_stages: int
     max_tag_bytes: int
@@ -392,18 +438,18 @@ class Limits(_message.Message):
     max_transition_duration: _duration_pb2.Duration
     max_vector_values: int
     stream_window_bytes: int
-    def __init__(self, max_message_bytes: _Optional[int] = ..., max_dimension: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_stages: _Optional[int] = ..., max_consecutive_errors: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., max_sessions: _Optional[int] = ..., max_pipeline_depth: _Optional[int] = ..., max_stage_id_bytes: _Optional[int] = ..., max_name_bytes: _Optional[int] = ..., max_text_bytes: _Optional[int] = ..., max_vector_values: _Optional[int] = ..., max_parameters: _Optional[int] = ..., max_pipeline_bytes: _Optional[int] = ..., max_pipeline_text_bytes: _Optional[int] = ..., max_label_bytes: _Optional[int] = ..., max_tags: _Optional[int] = ..., max_tag_bytes: _Optional[int] = ..., max_reason_bytes: _Optional[int] = ..., max_resume_token_bytes: _Optional[int] = ..., max_page_size: _Optional[int] = ..., control_units_per_second: _Optional[int] = ..., control_bytes_per_second: _Optional[int] = ..., max_participant_bytes: _Optional[int] = ..., max_allowed_filters: _Optional[int] = ..., max_transition_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., max_outputs: _Optional[int] = ...) -> None: ...
+    def __init__(self, max_message_bytes: _Optional[int] = ..., max_dimension: _Optional[int] = ..., max_pixels: _Optional[int] = ..., max_stages: _Optional[int] = ..., max_consecutive_errors: _Optional[int] = ..., stream_window_bytes: _Optional[int] = ..., http2_frame_bytes: _Optional[int] = ..., max_concurrent_streams: _Optional[int] = ..., max_sessions: _Optional[int] = ..., max_pipeline_depth: _Optional[int] = ..., max_stage_id_bytes: _Optional[int] = ..., max_name_bytes: _Optional[int] = ..., max_text_bytes: _Optional[int] = ..., max_vector_values: _Optional[int] = ..., max_parameters: _Optional[int] = ..., max_pipeline_bytes: _Optional[int] = ..., max_pipeline_text_bytes: _Optional[int] = ..., max_label_bytes: _Optional[int] = ..., max_tags: _Optional[int] = ..., max_tag_bytes: _Optional[int] = ..., max_reason_bytes: _Optional[int] = ..., max_resume_token_bytes: _Optional[int] = ..., max_page_size: _Optional[int] = ..., control_units_per_second: _Optional[int] = ..., control_bytes_per_second: _Optional[int] = ..., max_participant_bytes: _Optional[int] = ..., max_allowed_filters: _Optional[int] = ..., max_transition_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., max_outputs: _Optional[int] = ..., max_sources: _Optional[int] = ...) -> None: ...
 
 class Open(_message.Message):
-    __slots__ = ["allow_degraded", "allow_unmodified", "allowed_filters", "analysis_only", "budget_us", "drop_policy", "failure_policy", "frames_in_flight", "label", "mailbox_depth", "max_fps", "output", "output_window", "outputs", "participant", "pipeline", "pipeline_text", "resume_token", "shared_memory", "stats_interval"]
+    __slots__ = ["allow_degraded", "allow_unmodified", "allowed_filters", "analysis_only", "budget_us", "composition", "drop_policy", "failure_policy", "label", "mailbox_depth", "max_fps", "output", "output_window", "outputs", "participant", "pipeline", "pipeline_text", "resume_token", "shared_memory", "stats_interval"]
     ALLOWED_FILTERS_FIELD_NUMBER: _ClassVar[int]
     ALLOW_DEGRADED_FIELD_NUMBER: _ClassVar[int]
     ALLOW_UNMODIFIED_FIELD_NUMBER: _ClassVar[int]
     ANALYSIS_ONLY_FIELD_NUMBER: _ClassVar[int]
     BUDGET_US_FIELD_NUMBER: _ClassVar[int]
+    COMPOSITION_FIELD_NUMBER: _ClassVar[int]
     DROP_POLICY_FIELD_NUMBER: _ClassVar[int]
     FAILURE_POLICY_FIELD_NUMBER: _ClassVar[int]
-    FRAMES_IN_FLIGHT_FIELD_NUMBER: _ClassVar[int]
     LABEL_FIELD_NUMBER: _ClassVar[int]
     MAILBOX_DEPTH_FIELD_NUMBER: _ClassVar[int]
     MAX_FPS_FIELD_NUMBER: _ClassVar[int]
@@ -421,9 +467,9 @@ class Open(_message.Message):
     allowed_filters: _containers.RepeatedScalarFieldContainer[str]
     analysis_only: bool
     budget_us: int
+    composition: Composition
     drop_policy: DropPolicy
     failure_policy: _pipeline_pb2.FailurePolicy
-    frames_in_flight: int
     label: str
     mailbox_depth: int
     max_fps: float
@@ -436,7 +482,7 @@ class Open(_message.Message):
     resume_token: bytes
     shared_memory: SharedMemoryRequest
     stats_interval: _duration_pb2.Duration
-    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., label: _Optional[str] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., allow_unmodified: bool = ..., analysis_only: bool = ..., failure_policy: _Optional[_Union[_pipeline_pb2.FailurePolicy, str]] = ..., allow_degraded: bool = ..., max_fps: _Optional[float] = ..., stats_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., output_window: _Optional[int] = ..., shared_memory: _Optional[_Union[SharedMemoryRequest, _Mapping[str, object]]] = ..., resume_token: _Optional[bytes] = ..., participant: _Optional[str] = ..., allowed_filters: _Optional[_Iterable[str]] = ..., outputs: _Optional[_Iterable[_Union[Output, _Mapping[str, object]]]] = ..., frames_in_flight: _Optional[int] = ...) -> None: ...
+    def __init__(self, pipeline: _Optional[_Union[_pipeline_pb2.Pipeline, _Mapping[str, object]]] = ..., pipeline_text: _Optional[str] = ..., label: _Optional[str] = ..., drop_policy: _Optional[_Union[DropPolicy, str]] = ..., mailbox_depth: _Optional[int] = ..., budget_us: _Optional[int] = ..., output: _Optional[_Union[_pipeline_pb2.OutputSpec, _Mapping[str, object]]] = ..., allow_unmodified: bool = ..., analysis_only: bool = ..., failure_policy: _Optional[_Union[_pipeline_pb2.FailurePolicy, str]] = ..., allow_degraded: bool = ..., max_fps: _Optional[float] = ..., stats_interval: _Optional[_Union[_duration_pb2.Duration, _Mapping[str, object]]] = ..., output_window: _Optional[int] = ..., shared_memory: _Optional[_Union[SharedMemoryRequest, _Mapping[str, object]]] = ..., resume_token: _Optional[bytes] = ..., participant: _Optional[str] = ..., allowed_filters: _Optional[_Iterable[str]] = ..., outputs: _Optional[_Iterable[_Union[Output, _Mapping[str, object]]]] = ..., composition: _Optional[_Union[Composition, _Mapping[str, object]]] = ...) -> None: ...
 
 class Opened(_message.Message):
     __slots__ = ["budget_us", "drop_policy", "frames_in_flight", "limits", "mailbox_depth", "output_window", "resume_token", "revision", "session_id", "shared_memory", "shared_memory_refusal"]
@@ -557,6 +603,14 @@ class ServerMessage(_message.Message):
     stats: Stats
     transition_ended: TransitionEnded
     def __init__(self, frame: _Optional[_Union[FilteredFrame, _Mapping[str, object]]] = ..., dropped: _Optional[_Union[Dropped, _Mapping[str, object]]] = ..., analysis: _Optional[_Union[Analysis, _Mapping[str, object]]] = ..., opened: _Optional[_Union[Opened, _Mapping[str, object]]] = ..., applied: _Optional[_Union[Applied, _Mapping[str, object]]] = ..., stats: _Optional[_Union[Stats, _Mapping[str, object]]] = ..., advice: _Optional[_Union[Advice, _Mapping[str, object]]] = ..., state: _Optional[_Union[State, _Mapping[str, object]]] = ..., error: _Optional[_Union[Error, _Mapping[str, object]]] = ..., pong: _Optional[_Union[Pong, _Mapping[str, object]]] = ..., accepted: _Optional[_Union[Accepted, _Mapping[str, object]]] = ..., transition_ended: _Optional[_Union[TransitionEnded, _Mapping[str, object]]] = ..., key_frame_needed: _Optional[_Union[KeyFrameNeeded, _Mapping[str, object]]] = ...) -> None: ...
+
+class SetComposition(_message.Message):
+    __slots__ = ["composition", "request_id"]
+    COMPOSITION_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    composition: Composition
+    request_id: int
+    def __init__(self, composition: _Optional[_Union[Composition, _Mapping[str, object]]] = ..., request_id: _Optional[int] = ...) -> None: ...
 
 class SetEncoder(_message.Message):
     __slots__ = ["bit_rate", "frame_rate", "height", "output", "request_id", "width"]
@@ -708,6 +762,9 @@ class Update(_message.Message):
     def __init__(self, stages: _Optional[_Iterable[_Union[Update.StageParameters, _Mapping[str, object]]]] = ..., if_revision: _Optional[int] = ..., request_id: _Optional[int] = ..., glide: _Optional[_Union[Glide, _Mapping[str, object]]] = ...) -> None: ...
 
 class DropPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__: list[str] = []
+
+class CompositionLayout(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__: list[str] = []
 
 class Disposition(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
