@@ -23,6 +23,8 @@ final class FilterProcess: Sendable {
     /// The error of the first run.
     var startError: FilterProcessError?
     var lastLine = ""
+    /// The lines of its output in the present second.
+    var lines = (second: Int64(0), count: 0)
     /// The reason for which the host ends the run.
     var killReason: String?
 
@@ -40,6 +42,8 @@ final class FilterProcess: Sendable {
   /// The time in which a process that has frames answers one of them.
   private static let answerLimit = Duration.seconds(2)
   private static let checkInterval = Duration.milliseconds(100)
+  /// The maximum number of lines of its output in a second of the log.
+  private static let maxLinesPerSecond = 200
 
   /// The command of the shell.
   let command: String
@@ -146,10 +150,7 @@ final class FilterProcess: Sendable {
         // Backtraces of traps take seconds, in which the process does not start again.
         "SWIFT_BACKTRACE": inherited["SWIFT_BACKTRACE"] ?? "enable=no",
       ]) { $1 }, memory: memory.descriptor
-    ) { [logger] line in
-      self.state.withLock { $0.lastLine = line }
-      logger.notice("\(line)")
-    }
+    ) { self.log($0) }
     self.state.withLock { $0.child = child }
     self.logger.info(
       "filter process started",
@@ -173,6 +174,22 @@ final class FilterProcess: Sendable {
     }
     self.detach("the filter process has ended: \(reason)", last: reason)
     return reason
+  }
+
+  /// Logs a line of the output, unless there are too many.
+  private func log(_ line: String) {
+    let second = self.clock.now().components.seconds
+    let count = self.state.withLock { state in
+      state.lastLine = line
+      state.lines = (second, state.lines.second == second ? state.lines.count + 1 : 1)
+      return state.lines.count
+    }
+    switch count {
+    case ...Self.maxLinesPerSecond: self.logger.notice("\(line)")
+    case Self.maxLinesPerSecond + 1:
+      self.logger.warning("further lines of the filter process are left out in this second")
+    default: break
+    }
   }
 
   /// Ends a run that hangs.

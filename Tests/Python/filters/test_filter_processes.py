@@ -245,8 +245,12 @@ def test_a_transition_mixes_two_parameters(stub, picture):
     assert abs(result.astype(int) - pixels(picture)).max() <= 16
 
 
-def test_the_output_of_a_process_is_logged(host):
+def test_the_output_of_a_process_is_logged_within_limits(stub, host, picture):
     assert "hello from the filters" in host.log
+    with Session(stub, pipeline_text="misbehave(mode: shout)") as session:
+        filtered(session, picture)
+    assert "further lines of the filter process are left out" in host.log
+    assert host.log.count("a line of noise") < 10_000
 
 
 def test_the_command_filters_stills_with_processes(environment, tmp_path):

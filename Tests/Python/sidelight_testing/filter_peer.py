@@ -36,7 +36,9 @@ def offer(name: str, format: int, *parameters, **options) -> contract.FilterOffe
     return contract.FilterOffer(filter=description, format=format, **options)
 
 
-MODES = ["work", "fail", "exit", "hang", "stop", "foreign", "flood", "sleep", "refuse"]
+MODES = [
+    "work", "fail", "exit", "hang", "stop", "foreign", "flood", "sleep", "refuse", "shout"
+]
 mode = catalogue.ParameterDescription(
     name="mode", kind=catalogue.PARAMETER_KIND_CHOICE, choices=MODES, summary="What it does.",
     default_value=pipeline.ParameterValue(text="work"),
@@ -125,6 +127,8 @@ class Peer:
         if mode == "flood":
             for _ in range(100_000):
                 self.outgoing.put(Message(opened=Message.Opened(session=frame.session)))
+        if mode == "shout":
+            print("a line of noise\n" * 100_000, flush=True)
         if mode == "sleep":
             time.sleep(parameters["seconds"].number)
         return True
