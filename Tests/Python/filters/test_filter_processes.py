@@ -245,6 +245,25 @@ def test_a_transition_mixes_two_parameters(stub, picture):
     assert abs(result.astype(int) - pixels(picture)).max() <= 16
 
 
+def test_sessions_are_spread_over_processes_and_workers_have_their_own(environment, picture):
+    with (
+        Server(
+            "--filter-process", PEER, "--filter-process-count", "2", "--workers", "1",
+            environment=environment,
+        ) as host,
+        connect(host.addresses["unix"]) as channel,
+    ):
+        stub = service.FrameFilterStub(channel)
+        with Session(stub, pipeline_text="mean") as one, Session(stub, pipeline_text="mean") as two:
+            for session in (one, two):
+                session.send_frame(picture)
+            found = {each.receive_until("analysis").figures["process"] for each in (one, two)}
+        assert len(found) == 2
+        assert host.terminate() == 0, host.log
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(found.pop()), 0)
+
+
 def test_the_output_of_a_process_is_logged_within_limits(stub, host, picture):
     assert "hello from the filters" in host.log
     with Session(stub, pipeline_text="misbehave(mode: shout)") as session:
