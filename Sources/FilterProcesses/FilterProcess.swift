@@ -27,6 +27,8 @@ final class FilterProcess: Sendable {
     var lines = (second: Int64(0), count: 0)
     /// The reason for which the host ends the run.
     var killReason: String?
+    /// Whether other processes have replaced it.
+    var isStopped = false
 
     var connection: FilterConnection? {
       if case .attached(let connection) = self.phase { connection } else { nil }
@@ -111,6 +113,7 @@ final class FilterProcess: Sendable {
         end = "\(error)"
       }
       let hasStarted = self.started.isFinished
+      guard !self.state.withLock(\.isStopped) else { return self.started.finish() }
       guard hasStarted, !Task.isCancelled else {
         self.state.withLock { state in
           let line = state.lastLine.isEmpty ? "" : ": \(state.lastLine)"
@@ -232,6 +235,24 @@ final class FilterProcess: Sendable {
     self.logger.error("filter process is killed", metadata: ["reason": "\(reason)"])
     self.detach("the filter process was killed: \(reason)", last: reason)
     child.kill()
+  }
+
+  /// Ends the process for good, once it has answered its frames.
+  ///
+  /// - Parameter limit: The time for the answers.
+  func stop(within limit: Duration) async {
+    let child = self.state.withLock { state in
+      state.isStopped = true
+      return state.child
+    }
+    let start = self.clock.now()
+    while let connection = try? self.connection(), connection.hasFrames, !Task.isCancelled,
+      self.clock.now() - start < limit
+    {
+      await self.clock.wait(.milliseconds(10))
+    }
+    self.detach("the filter process was replaced")
+    child?.kill(after: 2)
   }
 
   /// Ends the conversation with the process.

@@ -264,6 +264,36 @@ def test_sessions_are_spread_over_processes_and_workers_have_their_own(environme
             os.kill(int(found.pop()), 0)
 
 
+def test_changed_files_replace_a_process_unless_the_new_one_fails(environment, picture, tmp_path):
+    file = tmp_path / "filters"
+    file.write_text("")
+    with (
+        Server(
+            "--filter-process", f"{PEER} {file}", "--filter-reload",
+            environment=environment | {"PEER_OFFER": str(file)},
+        ) as host,
+        connect(host.addresses["unix"]) as channel,
+        host.follow_log() as log,
+        Session(service.FrameFilterStub(channel), pipeline_text="negate") as session,
+    ):
+        filtered(session, picture)
+        first = peer(host)
+        file.write_text("other")
+        log.wait_for(".*filter process not reloaded.*have changed.*")
+        assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
+        os.kill(first, 0)
+        file.write_text("again")
+        log.wait_for(".*filter process reloaded.*")
+        assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
+        second = peer(host)
+        assert second != first
+        host.process.send_signal(signal.SIGHUP)
+        log.wait_for(".*filter process reloaded.*")
+        assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
+        assert peer(host) != second
+        assert not session.transcript.dropped
+
+
 def test_the_output_of_a_process_is_logged_within_limits(stub, host, picture):
     assert "hello from the filters" in host.log
     with Session(stub, pipeline_text="misbehave(mode: shout)") as session:

@@ -73,6 +73,10 @@ class Peer:
             return [offer("sepiaTone", image.PIXEL_FORMAT_RGB24)]
         if broken == "format":
             return [offer("thing", image.PIXEL_FORMAT_JPEG)]
+        if broken and os.path.exists(broken):
+            # The content of the file is the filter's work, or its name if it is not known.
+            name = open(broken).read()
+            return OFFERS if name in ("", "again") else [offer(name, image.PIXEL_FORMAT_RGB24)]
         if broken == "twice":
             return [OFFERS[0], OFFERS[0]]
         return OFFERS
