@@ -17,7 +17,7 @@ from sidelight_testing.contract import TESTS, frame_filter, service
 from sidelight_testing.contract import pipeline as policies
 from sidelight_testing.contract import session as messages
 from sidelight_testing.server import Server, connect
-from sidelight_testing.session import Session
+from sidelight_testing.session import Session, pipeline
 
 PEER = f"{sys.executable} -m sidelight_testing.filter_peer"
 DROP = policies.FAILURE_POLICY_DROP
@@ -106,6 +106,19 @@ def test_parameters_change_between_frames(stub, picture):
 def test_filters_stand_between_others_and_in_nested_pipelines(stub, picture):
     with Session(stub, pipeline_text="colorInvert, [negate, colorInvert], halve, negate") as session:
         assert np.array_equal(filtered(session, picture), pixels(picture)[:18, : 3 * 32])
+
+
+def test_filters_in_succession_share_a_conversion_unless_their_input_is_mixed(stub):
+    gray = flat("I420", 64, 36, 60)
+    request = frame_filter.CheckPipelineRequest(text="negate, negate, sepiaTone(intensity: 0)")
+    names = [each.name for each in stub.CheckPipeline(request).passes]
+    assert names == ["convert", "negate", "negate", "convert"]
+    with Session(stub, pipeline_text="negate, negate") as session:
+        assert abs(filtered(session, gray).astype(int) - pixels(gray)).max() <= 1
+    mixed = pipeline("negate", "negate")
+    mixed.stages[1].mix = 0.5
+    with Session(stub, pipeline=mixed) as session:
+        assert abs(filtered(session, gray).astype(int) - round(16 + 219 / 2)).max() <= 2
 
 
 def test_a_filter_returns_a_picture_of_another_size(stub, picture):
