@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import datetime
 import os
 import signal
 import statistics
@@ -314,7 +315,7 @@ def main() -> None:
     }
     text = (
         "# Filter processes\n\n<!-- Written by `make bench PART=filter-processes`. -->\n\n"
-        f"{machine()}, load {load_average()}. Pixels are in shared memory, also between client and "
+        f"{datetime.date.today()}, {machine()}, load {load_average()}. Pixels are in shared memory, also between client and "
         "server.\n"
     )
     for name, section in sections.items():

@@ -45,6 +45,8 @@ public struct ServeConfiguration: Sendable {
   public var filterProcesses: [String] = []
   /// The processes of every command.
   public var filterProcessCount = 1
+  /// Whether a change of a file that a command names restarts its processes.
+  public var reloadsFilterProcesses = false
 
   /// The address of the admin server. `nil` disables it.
   public var admin: Address?

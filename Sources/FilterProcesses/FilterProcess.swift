@@ -23,8 +23,12 @@ final class FilterProcess: Sendable {
     /// The error of the first run.
     var startError: FilterProcessError?
     var lastLine = ""
+    /// The lines of its output in the present second.
+    var lines = (second: Int64(0), count: 0)
     /// The reason for which the host ends the run.
     var killReason: String?
+    /// Whether other processes have replaced it.
+    var isStopped = false
 
     var connection: FilterConnection? {
       if case .attached(let connection) = self.phase { connection } else { nil }
@@ -40,6 +44,8 @@ final class FilterProcess: Sendable {
   /// The time in which a process that has frames answers one of them.
   private static let answerLimit = Duration.seconds(2)
   private static let checkInterval = Duration.milliseconds(100)
+  /// The maximum number of lines of its output in a second of the log.
+  private static let maxLinesPerSecond = 200
 
   /// The command of the shell.
   let command: String
@@ -107,6 +113,7 @@ final class FilterProcess: Sendable {
         end = "\(error)"
       }
       let hasStarted = self.started.isFinished
+      guard !self.state.withLock(\.isStopped) else { return self.started.finish() }
       guard hasStarted, !Task.isCancelled else {
         self.state.withLock { state in
           let line = state.lastLine.isEmpty ? "" : ": \(state.lastLine)"
@@ -146,10 +153,7 @@ final class FilterProcess: Sendable {
         // Backtraces of traps take seconds, in which the process does not start again.
         "SWIFT_BACKTRACE": inherited["SWIFT_BACKTRACE"] ?? "enable=no",
       ]) { $1 }, memory: memory.descriptor
-    ) { [logger] line in
-      self.state.withLock { $0.lastLine = line }
-      logger.notice("\(line)")
-    }
+    ) { self.log($0) }
     self.state.withLock { $0.child = child }
     self.logger.info(
       "filter process started",
@@ -173,6 +177,22 @@ final class FilterProcess: Sendable {
     }
     self.detach("the filter process has ended: \(reason)", last: reason)
     return reason
+  }
+
+  /// Logs a line of the output, unless there are too many.
+  private func log(_ line: String) {
+    let second = self.clock.now().components.seconds
+    let count = self.state.withLock { state in
+      state.lastLine = line
+      state.lines = (second, state.lines.second == second ? state.lines.count + 1 : 1)
+      return state.lines.count
+    }
+    switch count {
+    case ...Self.maxLinesPerSecond: self.logger.notice("\(line)")
+    case Self.maxLinesPerSecond + 1:
+      self.logger.warning("further lines of the filter process are left out in this second")
+    default: break
+    }
   }
 
   /// Ends a run that hangs.
@@ -215,6 +235,24 @@ final class FilterProcess: Sendable {
     self.logger.error("filter process is killed", metadata: ["reason": "\(reason)"])
     self.detach("the filter process was killed: \(reason)", last: reason)
     child.kill()
+  }
+
+  /// Ends the process for good, once it has answered its frames.
+  ///
+  /// - Parameter limit: The time for the answers.
+  func stop(within limit: Duration) async {
+    let child = self.state.withLock { state in
+      state.isStopped = true
+      return state.child
+    }
+    let start = self.clock.now()
+    while let connection = try? self.connection(), connection.hasFrames, !Task.isCancelled,
+      self.clock.now() - start < limit
+    {
+      await self.clock.wait(.milliseconds(10))
+    }
+    self.detach("the filter process was replaced")
+    child?.kill(after: 2)
   }
 
   /// Ends the conversation with the process.

@@ -9,9 +9,9 @@ import SwiftProtobuf
 /// The filter processes of a server or a command, and the service that they attach to.
 public final class FilterProcessHost: Sendable {
   /// The processes, by command.
-  private let groups: [[FilterProcess]]
+  private let groups: [FilterProcessGroup]
 
-  private init(_ groups: [[FilterProcess]]) {
+  private init(_ groups: [FilterProcessGroup]) {
     self.groups = groups
   }
 
@@ -20,11 +20,12 @@ public final class FilterProcessHost: Sendable {
   /// - Parameters:
   ///   - commands: The commands, for the shell. Without commands only `body` is called.
   ///   - count: The processes of every command, at least 1, over which sessions are spread.
+  ///   - reloads: Whether a change of a file that a command names restarts its processes.
   ///   - logger: Receives the processes' output, errors and ends.
   ///   - body: Called once all processes have described their filters.
   /// - Throws: ``FilterProcessError`` if a process does not start; the error of `body`.
   public static func with<Result: Sendable>(
-    _ commands: [String], count: Int = 1, logger: Logger,
+    _ commands: [String], count: Int = 1, reloads: Bool = false, logger: Logger,
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FilterProcessHost) async throws -> Result
   ) async throws -> Result {
@@ -32,11 +33,12 @@ public final class FilterProcessHost: Sendable {
     let folder = try PrivateFolder()
     defer { folder.remove() }
     let groups = commands.map { command in
-      (0 ..< max(1, count)).map { _ in
-        FilterProcess(command, socket: folder.socket, logger: logger, clock: .system)
+      FilterProcessGroup(command, logger: logger, clock: .system) {
+        (0 ..< max(1, count)).map { _ in
+          FilterProcess(command, socket: folder.socket, logger: logger, clock: .system)
+        }
       }
     }
-    let processes = groups.flatMap(\.self)
     var transport = TransportConfiguration()
     transport.maxMessageBytes = 1 << 20
     let guards = Guards(
@@ -44,7 +46,7 @@ public final class FilterProcessHost: Sendable {
       counters: ConnectionCounters(logger: logger))
     let listener = Listener(
       Listener.Socket(address: .unix(path: folder.socket), unixSocketPermissions: 0o600),
-      transport: transport, guards: guards, services: [FilterHostService(processes: processes)])
+      transport: transport, guards: guards, services: [FilterHostService(groups: groups)])
     return try await withThrowingTaskGroup(of: Void.self) { group in
       defer { group.cancelAll() }
       group.addTask {
@@ -54,8 +56,8 @@ public final class FilterProcessHost: Sendable {
       // The processes end before the service, to see the end of their calls.
       return try await withThrowingTaskGroup(of: Void.self) { runs in
         defer { runs.cancelAll() }
-        for process in processes { runs.addTask { await process.run() } }
-        for process in processes { _ = try await process.offers() }
+        for group in groups { runs.addTask { await group.run(watches: reloads) } }
+        for group in groups { _ = try await group.offers() }
         return try await body(FilterProcessHost(groups))
       }
     }
@@ -66,17 +68,11 @@ public final class FilterProcessHost: Sendable {
   /// - Throws: ``FilterProcessError`` if two filters have the same name.
   public func register(in catalogue: inout FilterCatalogue) async throws {
     for group in self.groups {
-      let process = group[0]
-      let offers = try await process.offers()
-      for other in group.dropFirst() where try await other.offers() != offers {
-        throw FilterProcessError(
-          "the processes of '\(process.command)' offer different filters")
-      }
-      for offer in offers {
+      for offer in try await group.offers() {
         let known = catalogue.allDescriptions.contains { $0.name == offer.name }
         guard !known, catalogue.entry(named: offer.name) == nil else {
           throw FilterProcessError(
-            "the filter process '\(process.command)' offers '\(offer.name)', which is a filter "
+            "the filter process '\(group.command)' offers '\(offer.name)', which is a filter "
               + "already; give it another name")
         }
         catalogue.register(offer.description) { arguments in
@@ -87,9 +83,16 @@ public final class FilterProcessHost: Sendable {
   }
 }
 
+extension FilterProcessHost {
+  /// Starts new processes of all commands, which replace the running ones when they have attached.
+  public func reload() {
+    for group in self.groups { group.reload() }
+  }
+}
+
 /// Implements the service that processes attach to.
 private struct FilterHostService: Sidelight_V1_FilterHost.SimpleServiceProtocol {
-  let processes: [FilterProcess]
+  let groups: [FilterProcessGroup]
 
   func attach(
     request: RPCAsyncSequence<Sidelight_V1_ProcessMessage, any Error>,
@@ -142,7 +145,7 @@ private struct FilterHostService: Sidelight_V1_FilterHost.SimpleServiceProtocol 
     guard case .hello(let hello)? = message.kind else {
       throw RPCError(code: .failedPrecondition, message: "hello must be the first message")
     }
-    guard let process = self.processes.first(where: { $0.accepts(hello.token) }) else {
+    guard let process = self.groups.lazy.compactMap({ $0.process(with: hello.token) }).first else {
       throw RPCError(code: .unauthenticated, message: "no filter process has this token")
     }
     do throws(FilterProcessError) {

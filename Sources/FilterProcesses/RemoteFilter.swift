@@ -7,8 +7,8 @@ import Synchronization
 
 /// A filter of a process, with its arguments.
 struct RemoteFilter: WarpingFilter {
-  /// The processes that serve it, at least one.
-  let processes: [FilterProcess]
+  /// The processes that serve it.
+  let processes: FilterProcessGroup
   let offer: FilterOffer
   let arguments: Arguments
 
@@ -32,31 +32,38 @@ struct RemoteFilter: WarpingFilter {
 /// Opened in the process with the first frame, and again after the process was started again.
 final class RemoteSession: Sendable {
   private struct State {
+    var process: FilterProcess?
     var connection: FilterConnection?
     var number: UInt64 = 0
     /// The parameters that the process knows.
     var parameters: [String: ParameterValue] = [:]
   }
 
-  let process: FilterProcess
   let filter: String
+  private let processes: FilterProcessGroup
   private let state = Mutex(State())
 
-  /// Chooses the process with the fewest sessions.
   init(of filter: RemoteFilter) {
-    var process = filter.processes[0]
-    for other in filter.processes.dropFirst() where other.sessionCount < process.sessionCount {
-      process = other
-    }
-    process.addSessions(1)
-    self.process = process
+    self.processes = filter.processes
     self.filter = filter.offer.name
   }
 
   deinit {
-    let state = self.state.withLock { ($0.connection, $0.number) }
+    let state = self.state.withLock { ($0.connection, $0.number, $0.process) }
     state.0?.close(state.1)
-    self.process.addSessions(-1)
+    state.2?.addSessions(-1)
+  }
+
+  /// The process of the next frame: the same, unless another has replaced it.
+  var process: FilterProcess {
+    self.state.withLock { state in
+      if let process = state.process, self.processes.isServing(process) { return process }
+      state.process?.addSessions(-1)
+      let process = self.processes.leastUsed
+      process.addSessions(1)
+      state.process = process
+      return process
+    }
   }
 
   /// Filters a frame.
@@ -144,7 +151,7 @@ struct RemoteStage: SceneStage {
 
   mutating func adopt(_ request: any SceneRequest) -> Bool {
     guard let operation = request as? RemoteOperation else { return false }
-    return operation.filter.processes[0] === self.filter.processes[0]
+    return operation.filter.processes === self.filter.processes
       && operation.filter.offer.name == self.filter.offer.name
   }
 
@@ -193,7 +200,8 @@ struct ProcessPass: RemotePass {
     let drawing = self.drawing(in: context.scene)
     // A picture without a stream has a session of its own.
     let session = drawing?.session ?? RemoteSession(of: self.filter)
-    let connection = try session.process.connection()
+    let process = session.process
+    let connection = try process.connection()
     let input = try await self.input(context, in: connection.memory, ownsInput: ownsInput)
     var output: FilterMemory.Block?
     if case .picture = self.filter.offer.result {
@@ -213,12 +221,12 @@ struct ProcessPass: RemotePass {
       frame.orientation = Sidelight_V1_Orientation(orientation)
     }
     func exchange() async throws {
-      let start = session.process.clock.now()
+      let start = process.clock.now()
       let result = try await session.filter(
         frame, [input.block] + (output.map { [$0] } ?? []), on: connection,
         self.filter.arguments, label: context.details.label, until: context.deadline)
       guard let record = PassFigures.record else { return }
-      let elapsed = (session.process.clock.now() - start) / .microseconds(1)
+      let elapsed = (process.clock.now() - start) / .microseconds(1)
       record("process_us", Int(clamping: result.processUs))
       record("exchange_us", Int(elapsed))
     }
@@ -292,7 +300,8 @@ struct ProcessAnalyzer: FrameAnalyzer {
   mutating func analyze(
     _ frame: Frame, at time: FrameTime
   ) async throws -> [String: AnalysisValue] {
-    let connection = try self.session.process.connection()
+    let process = self.session.process
+    let connection = try process.connection()
     let (format, color) = (self.filter.offer.format, frame.color)
     let plan: Plan
     if let known = self.plan, known.input == frame.geometry {
@@ -314,7 +323,7 @@ struct ProcessAnalyzer: FrameAnalyzer {
     }
     let result = try await self.session.filter(
       message, [block], on: connection, self.filter.arguments,
-      until: self.session.process.clock.now() + Self.limit)
+      until: process.clock.now() + Self.limit)
     return try Self.values(result.analysis, in: frame.size)
   }
 

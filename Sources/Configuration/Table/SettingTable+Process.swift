@@ -41,6 +41,13 @@ extension SettingTable {
         "filter-processes.count", \.filterProcessCount, Format.count(1 ... 64, of: "processes"),
         flag: "filter-process-count",
         "Number of processes of every command, over which sessions are spread."),
+      Setting(
+        "filter-processes.reload", \.reloadsFilterProcesses, Format.toggle,
+        flag: "filter-reload",
+        """
+        Start filter processes again when a file that their command names has changed, for \
+        development. SIGHUP always does; the new ones replace the running ones once they are ready.
+        """),
     ])
 
   static let memory = Group(

@@ -29,6 +29,9 @@ struct PassBuilder {
   private var sources: [FrameSize: Int] = [:]
   /// The distance to which the items so far may have spread the frame's contents.
   private var spread = ContentSpread()
+  /// The latest picture before its conversion back to the frame's encoding, if that conversion is
+  /// the last pass.
+  private var converted: (slot: Int, geometry: FrameGeometry, steps: Int)?
   private var deferred: [PointOperation] = []
   private var deferredFilters: [String] = []
 
@@ -160,7 +163,15 @@ struct PassBuilder {
     // The operation draws on ordinary frames.
     let encoding = FrameEncoding(format: self.geometry.format, color: self.geometry.color)
     let format = operation.format ?? encoding.format
-    if format == encoding.format {
+    if let converted = self.converted, converted.geometry.format == format,
+      converted.steps == self.steps.count, self.deferred.isEmpty
+    {
+      // The operation continues with the picture before the conversion.
+      self.steps.removeLast()
+      (self.slot, self.geometry) = (converted.slot, converted.geometry)
+      self.pictureFormat = format
+      self.isPremultiplied = self.geometry.alpha == .premultiplied
+    } else if format == encoding.format {
       self.makeFrame()
     } else {
       self.convert(within: FrameEncoding(format: format, color: self.color(for: format)))
@@ -173,7 +184,10 @@ struct PassBuilder {
     self.spread.add(operation.spread(in: self.geometry))
     self.geometry.size = operation.output(for: self.geometry.size)
     self.emit(pass, inputs: [self.slot], depth: .eight)
-    if format != encoding.format { self.convert(within: encoding) }
+    guard format != encoding.format else { return }
+    let (slot, geometry) = (self.slot, self.geometry)
+    self.convert(within: encoding)
+    self.converted = (slot, geometry, self.steps.count)
   }
 
   /// Returns the colour description of the frame in another format.
@@ -243,6 +257,7 @@ struct PassBuilder {
       self.flush(depth: .deep, premultiplied: self.geometry.alpha != .opaque)
     }
     let saved = (slot: self.slot, isPremultiplied: self.isPremultiplied)
+    self.converted = nil
     self.append(items)
     self.flushIfReading(otherThan: saved.slot)
     self.deferred.append(

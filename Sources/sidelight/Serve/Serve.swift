@@ -102,7 +102,8 @@ struct Serve: AsyncParsableCommand {
     }
     .adding(worker)
     try await FilterProcessHost.with(
-      configuration.filterProcesses, count: configuration.filterProcessCount, logger: logger
+      configuration.filterProcesses, count: configuration.filterProcessCount,
+      reloads: configuration.reloadsFilterProcesses, logger: logger
     ) { processes in
       try await self.run(with: settings, as: worker, processes, level, logger)
     }
@@ -168,6 +169,7 @@ struct Serve: AsyncParsableCommand {
       if let rules { authenticator?.setRules(rules) }
       level.level = configuration.log.level
       server.reconfigure(configuration.server)
+      processes.reload()
     }
     // Services end in reverse order: the exporter sends spans until the services that create them
     // have ended, and the admin server answers probes while the server drains.

@@ -17,7 +17,7 @@ from sidelight_testing.contract import TESTS, frame_filter, service
 from sidelight_testing.contract import pipeline as policies
 from sidelight_testing.contract import session as messages
 from sidelight_testing.server import Server, connect
-from sidelight_testing.session import Session
+from sidelight_testing.session import Session, pipeline
 
 PEER = f"{sys.executable} -m sidelight_testing.filter_peer"
 DROP = policies.FAILURE_POLICY_DROP
@@ -106,6 +106,19 @@ def test_parameters_change_between_frames(stub, picture):
 def test_filters_stand_between_others_and_in_nested_pipelines(stub, picture):
     with Session(stub, pipeline_text="colorInvert, [negate, colorInvert], halve, negate") as session:
         assert np.array_equal(filtered(session, picture), pixels(picture)[:18, : 3 * 32])
+
+
+def test_filters_in_succession_share_a_conversion_unless_their_input_is_mixed(stub):
+    gray = flat("I420", 64, 36, 60)
+    request = frame_filter.CheckPipelineRequest(text="negate, negate, sepiaTone(intensity: 0)")
+    names = [each.name for each in stub.CheckPipeline(request).passes]
+    assert names == ["convert", "negate", "negate", "convert"]
+    with Session(stub, pipeline_text="negate, negate") as session:
+        assert abs(filtered(session, gray).astype(int) - pixels(gray)).max() <= 1
+    mixed = pipeline("negate", "negate")
+    mixed.stages[1].mix = 0.5
+    with Session(stub, pipeline=mixed) as session:
+        assert abs(filtered(session, gray).astype(int) - round(16 + 219 / 2)).max() <= 2
 
 
 def test_a_filter_returns_a_picture_of_another_size(stub, picture):
@@ -245,8 +258,61 @@ def test_a_transition_mixes_two_parameters(stub, picture):
     assert abs(result.astype(int) - pixels(picture)).max() <= 16
 
 
-def test_the_output_of_a_process_is_logged(host):
+def test_sessions_are_spread_over_processes_and_workers_have_their_own(environment, picture):
+    with (
+        Server(
+            "--filter-process", PEER, "--filter-process-count", "2", "--workers", "1",
+            environment=environment,
+        ) as host,
+        connect(host.addresses["unix"]) as channel,
+    ):
+        stub = service.FrameFilterStub(channel)
+        with Session(stub, pipeline_text="mean") as one, Session(stub, pipeline_text="mean") as two:
+            for session in (one, two):
+                session.send_frame(picture)
+            found = {each.receive_until("analysis").figures["process"] for each in (one, two)}
+        assert len(found) == 2
+        assert host.terminate() == 0, host.log
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(found.pop()), 0)
+
+
+def test_changed_files_replace_a_process_unless_the_new_one_fails(environment, picture, tmp_path):
+    file = tmp_path / "filters"
+    file.write_text("")
+    with (
+        Server(
+            "--filter-process", f"{PEER} {file}", "--filter-reload",
+            environment=environment | {"PEER_OFFER": str(file)},
+        ) as host,
+        connect(host.addresses["unix"]) as channel,
+        host.follow_log() as log,
+        Session(service.FrameFilterStub(channel), pipeline_text="negate") as session,
+    ):
+        filtered(session, picture)
+        first = peer(host)
+        file.write_text("other")
+        log.wait_for(".*filter process not reloaded.*have changed.*")
+        assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
+        os.kill(first, 0)
+        file.write_text("again")
+        log.wait_for(".*filter process reloaded.*")
+        assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
+        second = peer(host)
+        assert second != first
+        host.process.send_signal(signal.SIGHUP)
+        log.wait_for(".*filter process reloaded.*")
+        assert np.array_equal(filtered(session, picture), 255 - pixels(picture))
+        assert peer(host) != second
+        assert not session.transcript.dropped
+
+
+def test_the_output_of_a_process_is_logged_within_limits(stub, host, picture):
     assert "hello from the filters" in host.log
+    with Session(stub, pipeline_text="misbehave(mode: shout)") as session:
+        filtered(session, picture)
+    assert "further lines of the filter process are left out" in host.log
+    assert host.log.count("a line of noise") < 10_000
 
 
 def test_the_command_filters_stills_with_processes(environment, tmp_path):

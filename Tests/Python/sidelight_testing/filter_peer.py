@@ -36,7 +36,9 @@ def offer(name: str, format: int, *parameters, **options) -> contract.FilterOffe
     return contract.FilterOffer(filter=description, format=format, **options)
 
 
-MODES = ["work", "fail", "exit", "hang", "stop", "foreign", "flood", "sleep", "refuse"]
+MODES = [
+    "work", "fail", "exit", "hang", "stop", "foreign", "flood", "sleep", "refuse", "shout"
+]
 mode = catalogue.ParameterDescription(
     name="mode", kind=catalogue.PARAMETER_KIND_CHOICE, choices=MODES, summary="What it does.",
     default_value=pipeline.ParameterValue(text="work"),
@@ -71,6 +73,10 @@ class Peer:
             return [offer("sepiaTone", image.PIXEL_FORMAT_RGB24)]
         if broken == "format":
             return [offer("thing", image.PIXEL_FORMAT_JPEG)]
+        if broken and os.path.exists(broken):
+            # The content of the file is the filter's work, or its name if it is not known.
+            name = open(broken).read()
+            return OFFERS if name in ("", "again") else [offer(name, image.PIXEL_FORMAT_RGB24)]
         if broken == "twice":
             return [OFFERS[0], OFFERS[0]]
         return OFFERS
@@ -96,6 +102,7 @@ class Peer:
             self.view(frame.output, (4,))[:] = picture[: frame.output.height, : frame.output.width]
         elif name == "mean":
             result.analysis.figures["mean"] = picture.mean()
+            result.analysis.figures["process"] = os.getpid()
             result.analysis.detections.add(kind="spot", x=1, y=2, width=3, height=4, confidence=0.5)
         elif name == "tally":
             session[2] += 1
@@ -125,6 +132,8 @@ class Peer:
         if mode == "flood":
             for _ in range(100_000):
                 self.outgoing.put(Message(opened=Message.Opened(session=frame.session)))
+        if mode == "shout":
+            print("a line of noise\n" * 100_000, flush=True)
         if mode == "sleep":
             time.sleep(parameters["seconds"].number)
         return True
