@@ -72,7 +72,7 @@ extension Sidelight_V1_FilterHost {
     /// > The process inherits from its host:
     /// > 
     /// > - `SIDELIGHT_FILTER_SOCKET`, the path of the Unix socket of this service. The file is in a folder of
-    /// >   the host's user, and is removed once the process has attached.
+    /// >   the host's user, and is removed when the host ends.
     /// > - `SIDELIGHT_FILTER_TOKEN`, the secret for `Hello.token`.
     /// > - `SIDELIGHT_FILTER_MEMORY`, the number of an open descriptor: memory that only the host and this
     /// >   process have. Its size is fixed (`fstat`); map all of it once, for reading and writing. Pages
@@ -118,7 +118,7 @@ extension Sidelight_V1_FilterHost {
     /// > The process inherits from its host:
     /// > 
     /// > - `SIDELIGHT_FILTER_SOCKET`, the path of the Unix socket of this service. The file is in a folder of
-    /// >   the host's user, and is removed once the process has attached.
+    /// >   the host's user, and is removed when the host ends.
     /// > - `SIDELIGHT_FILTER_TOKEN`, the secret for `Hello.token`.
     /// > - `SIDELIGHT_FILTER_MEMORY`, the number of an open descriptor: memory that only the host and this
     /// >   process have. Its size is fixed (`fstat`); map all of it once, for reading and writing. Pages
@@ -162,7 +162,7 @@ extension Sidelight_V1_FilterHost {
     /// > The process inherits from its host:
     /// > 
     /// > - `SIDELIGHT_FILTER_SOCKET`, the path of the Unix socket of this service. The file is in a folder of
-    /// >   the host's user, and is removed once the process has attached.
+    /// >   the host's user, and is removed when the host ends.
     /// > - `SIDELIGHT_FILTER_TOKEN`, the secret for `Hello.token`.
     /// > - `SIDELIGHT_FILTER_MEMORY`, the number of an open descriptor: memory that only the host and this
     /// >   process have. Its size is fixed (`fstat`); map all of it once, for reading and writing. Pages
@@ -255,7 +255,7 @@ extension Sidelight_V1_FilterHost {
     /// > The process inherits from its host:
     /// > 
     /// > - `SIDELIGHT_FILTER_SOCKET`, the path of the Unix socket of this service. The file is in a folder of
-    /// >   the host's user, and is removed once the process has attached.
+    /// >   the host's user, and is removed when the host ends.
     /// > - `SIDELIGHT_FILTER_TOKEN`, the secret for `Hello.token`.
     /// > - `SIDELIGHT_FILTER_MEMORY`, the number of an open descriptor: memory that only the host and this
     /// >   process have. Its size is fixed (`fstat`); map all of it once, for reading and writing. Pages
@@ -304,7 +304,7 @@ extension Sidelight_V1_FilterHost {
     /// > The process inherits from its host:
     /// > 
     /// > - `SIDELIGHT_FILTER_SOCKET`, the path of the Unix socket of this service. The file is in a folder of
-    /// >   the host's user, and is removed once the process has attached.
+    /// >   the host's user, and is removed when the host ends.
     /// > - `SIDELIGHT_FILTER_TOKEN`, the secret for `Hello.token`.
     /// > - `SIDELIGHT_FILTER_MEMORY`, the number of an open descriptor: memory that only the host and this
     /// >   process have. Its size is fixed (`fstat`); map all of it once, for reading and writing. Pages
