@@ -1219,6 +1219,14 @@ package nonisolated struct Sidelight_V1_Open: @unchecked Sendable {
   /// Clears the value of `composition`. Subsequent reads from it will return its default value.
   package mutating func clearComposition() {_uniqueStorage()._composition = nil}
 
+  /// The number of frames to have in flight, 1-64: on a long link the frame rate times the round trip
+  /// and 100 ms. `Opened.frames_in_flight` is the grant: at most 16, or the server's default if that is
+  /// greater. Ignored under NEVER_DROP, which holds all of them. Default (0): the server's default.
+  package var framesInFlight: UInt32 {
+    get {_storage._framesInFlight}
+    set {_uniqueStorage()._framesInFlight = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The initial pipeline, revision 1. Default: empty; every frame passes through.
@@ -3296,7 +3304,7 @@ nonisolated extension Sidelight_V1_ServerMessage: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Open"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0\u{1}outputs\0\u{1}composition\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}pipeline\0\u{1}label\0\u{3}drop_policy\0\u{3}mailbox_depth\0\u{3}budget_us\0\u{1}output\0\u{3}allow_unmodified\0\u{3}analysis_only\0\u{3}failure_policy\0\u{3}allow_degraded\0\u{3}max_fps\0\u{3}stats_interval\0\u{3}output_window\0\u{3}shared_memory\0\u{3}resume_token\0\u{3}pipeline_text\0\u{1}participant\0\u{3}allowed_filters\0\u{1}outputs\0\u{1}composition\0\u{3}frames_in_flight\0")
 
   fileprivate class _StorageClass {
     var _pipelineSource: Sidelight_V1_Open.OneOf_PipelineSource?
@@ -3318,6 +3326,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
     var _allowedFilters: [String] = []
     var _outputs: [Sidelight_V1_Output] = []
     var _composition: Sidelight_V1_Composition? = nil
+    var _framesInFlight: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3347,6 +3356,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       _allowedFilters = source._allowedFilters
       _outputs = source._outputs
       _composition = source._composition
+      _framesInFlight = source._framesInFlight
     }
   }
 
@@ -3404,6 +3414,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         case 18: try { try decoder.decodeRepeatedStringField(value: &_storage._allowedFilters) }()
         case 19: try { try decoder.decodeRepeatedMessageField(value: &_storage._outputs) }()
         case 20: try { try decoder.decodeSingularMessageField(value: &_storage._composition) }()
+        case 21: try { try decoder.decodeSingularUInt32Field(value: &_storage._framesInFlight) }()
         default: break
         }
       }
@@ -3476,6 +3487,9 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
       try { if let v = _storage._composition {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
       } }()
+      if _storage._framesInFlight != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._framesInFlight, fieldNumber: 21)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3504,6 +3518,7 @@ nonisolated extension Sidelight_V1_Open: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._allowedFilters != rhs_storage._allowedFilters {return false}
         if _storage._outputs != rhs_storage._outputs {return false}
         if _storage._composition != rhs_storage._composition {return false}
+        if _storage._framesInFlight != rhs_storage._framesInFlight {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -437,6 +437,7 @@
  * @property {string[]} allowedFilters
  * @property {Output[]} outputs
  * @property {Composition} [composition]
+ * @property {number} framesInFlight
  *
  * @typedef {object} Opened
  * @property {string} sessionId

@@ -410,6 +410,7 @@ export const messages = {
     [18, "allowedFilters", "string", "", "repeated"],
     [19, "outputs", "message", "sidelight.v1.Output", "repeated"],
     [20, "composition", "message", "sidelight.v1.Composition"],
+    [21, "framesInFlight", "uint32"],
   ],
   "sidelight.v1.Opened": [
     [1, "sessionId", "string"],
