@@ -138,6 +138,12 @@ final class SessionRegistry: Sendable {
   /// Adds an open session.
   func add(_ handle: SessionHandle) {
     self.state.withLock { state in
+      let caller = handle.identity.caller
+      if state.handles.values.contains(where: { $0.composes && $0.identity.caller == caller }) {
+        // A composition may show it from its next frame on; a source that sends one picture only
+        // would be missed.
+        handle.results.beginReading()
+      }
       state.handles[handle.number] = handle
       state.version += 1
     }

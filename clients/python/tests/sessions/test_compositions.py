@@ -116,6 +116,15 @@ def test_a_source_that_stalls_keeps_its_picture_while_the_others_go_on(server):
                 assert shown(each.image, 0)[0] == 200
 
 
+def test_a_source_that_begins_later_is_shown_by_its_only_picture(server):
+    with server.session(composition=composition()) as composed:
+        outcomes = (each for each in composed.outcomes() if not isinstance(each, Dropped))
+        next(outcomes)
+        with server.session(label="cam", participant="ana") as session:
+            session.filter(frame(), timeout=LIMIT)
+            next(each for each in outcomes if shown(each.image, 0)[0] == 200)
+
+
 def test_a_grid_of_16_shows_all_sources(server):
     labels = [str(index) for index in range(16)]
     grid = Composition(64, 64, labels, frame_rate=60)
