@@ -72,7 +72,18 @@ def plans(ours: Peer) -> str:
         ["a plan of ten stages, us", "median", "least", "target"],
         [["compiled", compiled, compiled_least, "under 200: " + (
             "reached" if float(compiled) < 200 else "**missed**")],
-         ["found in the cache", cached, cached_least, ""]])
+         ["found in the cache", cached, cached_least, ""]]) + "\n" + filters(ours)
+
+
+def filters(ours: Peer) -> str:
+    count, median, slowest, name, text, size = ours.ask("filters").split()
+    rows = [
+        [f"{count} filters of the catalogue: median", median],
+        [f"the slowest, {name}", slowest],
+        ["the slowest kernel from text", text],
+        ["the greatest memory of a kernel's plan, bytes", size],
+    ]
+    return table(["a filter checked and compiled for 1920x1080, ms", "median"], rows)
 
 
 def transitions(ours: Peer) -> str:

@@ -69,6 +69,9 @@ ROWS = [
         Target("ours", 1.3, at_least=False, row="glow"), Target("ffmpeg", 20)]),
     Row("kernel-glow-i420", "the same, I420", [
         Target("ours", 1.3, at_least=False, row="glow-i420")]),
+    Row("vibrance", "vibrance"),
+    Row("kernel-vibrance", "vibrance as a kernel from text", [
+        Target("ours", 1.3, at_least=False, row="vibrance")]),
     Row("kernel-sobel", "edges as a kernel from text", [Target("ffmpeg", 20)]),
     Row("kernel-mean", "mean of 3x3 pixels as a kernel from text", [
         Target("opencv", 2, at_least=False), Target("ffmpeg", 20)]),
@@ -83,9 +86,18 @@ ROWS = [
     Row("motion0", "motion blur, radius 20, angle 0", ahead(*NEAR)),
     Row("motion30", "motion blur, radius 20, 30 degrees", twice(*NEAR)),
     Row("pixellate", "pixellate 12", ahead(*NEAR)),
+    Row("kernel-hole", "the hole distortion below as a kernel from text, without its hole"),
     Row("hole", "hole distortion, radius 150", twice("opencv", "vips")),
     Row("zoom", "zoom blur, amount 20", twice("opencv")),
     Row("bloom", "bloom, radius 10", ahead("opencv", "vips")),
+    Row("area-average", "mean of all pixels"),
+    Row("area-average-i420", "the same, I420"),
+    Row("area-histogram", "histogram"),
+    Row("area-stops", "histogram by stops"),
+    Row("area-bounds", "bounding box of red"),
+    Row("column-average", "mean of columns"),
+    Row("otsu", "threshold by Otsu's method"),
+    Row("k-means", "8 means of clusters of colours, 5 passes"),
     Row("median", "median 3x3"),
     Row("crop", "crop to 1280x720"),
     Row("scale-down", "scale to 1280x720"),

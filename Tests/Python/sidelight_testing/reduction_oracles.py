@@ -6,7 +6,6 @@ by columns by red, green and blue, in levels of 0-255.
 
 import numpy as np
 
-from .effect_oracles import lab_of
 from .formulas import REC_709, formula_of
 
 
@@ -166,17 +165,40 @@ def cells(units: np.ndarray) -> np.ndarray:
     return index @ [1024, 32, 1]
 
 
+def rounded(units: np.ndarray) -> np.ndarray:
+    """Colours as sums have them, in multiples of 2^-20: they decide equal distances."""
+    single = (255 * units).astype(np.float32) * np.float32(1 / 255)
+    return np.rint(single.astype(np.float64) * 2**20) / 2**20
+
+
+def lab(units: np.ndarray) -> np.ndarray:
+    """CIE Lab of sRGB that is extended to negative values as an odd function."""
+    size = np.abs(units)
+    linear = np.where(size <= 0.04045, size / 12.92, ((size + 0.055) / 1.055) ** 2.4)
+    # From the primaries and the white of IEC 61966-2-1: x .64 .3 .15, y .33 .6 .06, D65 .3127 .329.
+    x, y = np.array([[0.64, 0.3, 0.15], [0.33, 0.6, 0.06]])
+    primaries = np.array([x / y, np.ones(3), (1 - x - y) / y])
+    white = np.array([0.95047, 1, 1.08883])
+    matrix = primaries * np.linalg.solve(primaries, white) / white[:, None]
+    t = (np.sign(units) * linear) @ matrix.T
+    f = np.where(t > (6 / 29) ** 3, np.cbrt(np.maximum(t, 0)), t * (29 / 6) ** 2 / 3 + 4 / 29)
+    return np.stack(
+        [116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], axis=-1
+    )
+
+
 def nearest(units: np.ndarray, colors: np.ndarray, perceptual: bool) -> np.ndarray:
     """The number of the nearest of `colors` for each pixel; pixels of a cell count as their mean."""
     _, inverse = np.unique(cells(units), return_inverse=True)
     counts = np.bincount(inverse)
+    whole = rounded(units)
     means = np.stack(
-        [np.bincount(inverse, units[:, each]) / counts for each in range(3)], axis=-1
+        [np.bincount(inverse, whole[:, each]) / counts for each in range(3)], axis=-1
     )
     if perceptual:
-        means, colors = lab_of(means), lab_of(colors)
-    far = np.linalg.norm(means[:, None] - colors[None], axis=-1)
-    return np.argmin(np.round(far, 9), axis=1)[inverse]
+        means, colors = lab(means), lab(colors)
+    far = ((means[:, None] - colors[None]) ** 2).sum(axis=-1)
+    return np.argmin(far, axis=1)[inverse]
 
 
 @formula_of("kMeans")
@@ -185,11 +207,12 @@ def k_means(extent, count: float, passes: float, perceptual: bool):
 
     def formula(colors):
         units = area(colors, extent) / 255
+        whole = rounded(units)
         means = np.repeat((np.arange(size)[:, None] + 0.5) / size, 3, axis=1)
         for _ in range(round(passes)):
             cluster = nearest(units, means, perceptual)
             for index in np.unique(cluster):
-                means[index] = units[cluster == index].mean(axis=0)
+                means[index] = whole[cluster == index].mean(axis=0)
         width = colors.shape[1]
         return np.broadcast_to(255 * means[np.arange(width) * size // width], colors.shape)
 

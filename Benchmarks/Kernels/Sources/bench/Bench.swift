@@ -35,6 +35,7 @@ struct Bench {
     switch verb {
     case "hello": return "ok Sidelight, rows for \(InstructionSet.current.rawValue)"
     case "plans": return try PlanTiming.report()
+    case "filters": return try PlanTiming.filters()
     case "transitions":
       return try await TransitionTiming(
         pictures: self.pictures, catalogue: self.catalogue, pool: self.pool

@@ -63,6 +63,17 @@ struct Workload {
     "glow-i420": Workload(.i420, "glow"),
     "kernel-glow": Workload(.bgra8, "kernel", ["source": .text(Self.glow)]),
     "kernel-glow-i420": Workload(.i420, "kernel", ["source": .text(Self.glow)]),
+    "vibrance": Workload(.bgra8, "vibrance", ["amount": .number(0.8)]),
+    "kernel-vibrance": Workload(.bgra8, "kernel", ["source": .text(Self.vibrance)]),
+    "kernel-hole": Workload(.bgra8, "kernel", ["source": .text(Self.hole)]),
+    "area-average": Workload(.bgra8, "areaAverage"),
+    "area-average-i420": Workload(.i420, "areaAverage"),
+    "area-histogram": Workload(.bgra8, "areaHistogram"),
+    "area-stops": Workload(.bgra8, "areaLogarithmicHistogram"),
+    "area-bounds": Workload(.bgra8, "areaBoundsRed"),
+    "column-average": Workload(.bgra8, "columnAverage"),
+    "otsu": Workload(.bgra8, "colorThresholdOtsu"),
+    "k-means": Workload(.bgra8, "kMeans"),
     "kernel-sobel": Workload(.bgra8, "kernel", ["source": .text(Self.sobel)]),
     "kernel-mean": Workload(.bgra8, "kernel", ["source": .text(Self.mean)]),
     "kernel-swirl": Workload(.bgra8, "kernel", ["source": .text(Self.swirl)]),
@@ -118,6 +129,9 @@ struct Workload {
     shadowColor: RGBAColor(red: 0, green: 0, blue: 0, alpha: 0.5),
     boxColor: RGBAColor(red: 0, green: 0, blue: 0, alpha: 0.6), margin: FramePoint(x: 54, y: 54))
 
+  /// The kernels from text.
+  static let kernels = [Self.glow, Self.vibrance, Self.sobel, Self.mean, Self.swirl, Self.hole]
+
   /// The filter `glow` as a kernel.
   private static let glow = """
     param intensity: 0.6 in 0..1
@@ -131,6 +145,24 @@ struct Workload {
     let u = luma(sample(-1, -1)) + 2 * luma(sample(0, -1)) + luma(sample(1, -1))
     let d = luma(sample(-1, 1)) + 2 * luma(sample(0, 1)) + luma(sample(1, 1))
     return saturate(length(vec2(r - l, d - u)))
+    """
+
+  /// The filter `vibrance` as a kernel.
+  private static let vibrance = """
+    let high = max(color.r, max(color.g, color.b))
+    let low = min(color.r, min(color.g, color.b))
+    let ratio = (color.g - color.b) / max(color.r - color.b, 0.000001)
+    let isSkin = color.r >= color.g && color.g >= color.b
+    let skin = isSkin ? 0.75 * max(0, 1 - 2.5 * abs(ratio - 0.45)) : 0
+    let y = luma(color)
+    return y + max(0, 1 + 0.8 * (1 - saturate(high - low)) * (1 - skin)) * (color.rgb - y)
+    """
+
+  /// The filter `holeDistortion` as a kernel, without its hole.
+  private static let hole = """
+    let d = position - size / 2
+    let ratio = 150 / max(length(d), 75)
+    warp size / 2 + d * (1 - ratio * ratio)
     """
 
   private static let mean = """
