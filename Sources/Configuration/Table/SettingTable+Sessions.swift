@@ -35,7 +35,7 @@ extension SettingTable {
         "limits.frames-in-flight", \.base.framesInFlight,
         Format.count(ServerConfiguration.framesInFlightRange, of: "frames"), change: .onReload,
         """
-        Maximum number of frames in flight per session; applies to new sessions. A client on a long
+        Maximum number of frames in flight per session; applies to new sessions. A client on a long \
         link may ask for up to 16.
         """),
     ])

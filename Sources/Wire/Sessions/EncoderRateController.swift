@@ -57,7 +57,7 @@ package struct EncoderRateController: Sendable {
   private static let slack = 1.8
   /// The frames beyond a round trip for which the window has room, because a lost packet stops the
   /// acknowledgements for a while, up to a size that a slow link delivers soon.
-  private static let floor = (frames: 6.0, bytes: 64_000.0)
+  private static let floor = (frames: 4.0, bytes: 64_000.0)
   /// The part of the delivered rate to which the bit rate falls: the queue then drains.
   private static let drain = 0.85
   /// The relative growth per second, and near the rate that was too high.

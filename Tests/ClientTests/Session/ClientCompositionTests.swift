@@ -28,40 +28,36 @@ import Testing
           #expect(await composed.send(VideoFrame(picture)) == nil)
           try await client.withSession(SessionOptions(label: "cam", participant: "ana")) {
             session in
-            var events = composed.events.makeAsyncIterator()
-            /// Shows the picture until a composed one satisfies a condition.
-            func show(until isDone: ([UInt8], FrameSize) -> Bool) async throws {
-              while let event = try await events.next() {
-                await session.send(VideoFrame(picture))
-                if case .outcome(.filtered(let frame)) = event, let shown = frame.picture.frame,
-                  isDone(shown.bytes, shown.size)
-                {
-                  return
-                }
-              }
-              Issue.record("the session has ended")
-            }
             async let outcomes: Void = { for try await _ in session.outcomes {} }()
-            try await show { bytes, _ in Array(bytes[..<4]) != Self.gray }
-            composed.setComposition(Self.composition(FrameSize(width: 64, height: 16)))
-            try await show { bytes, size in
-              // The second cell has no source.
-              size.width == 64 && Array(bytes[..<4]) != Self.gray
-                && Array(bytes[160 ..< 164]) == Self.gray
-            }
-            composed.setComposition(
-              CompositionOptions(size: FrameSize(width: 64, height: 16), sources: []))
-            var rejected: RejectedChange?
-            while rejected == nil, let event = try await events.next() {
-              if case .rejected(let change) = event { rejected = change }
-            }
-            #expect(rejected?.message.contains("set_composition.composition.sources") == true)
-            composed.finish()
-            session.finish()
+            var step = 0
             var counts: SessionCounts?
-            while let event = try await events.next() {
-              if case .finalCounts(let last) = event { counts = last }
+            for try await event in composed.events {
+              if step < 2 { await session.send(VideoFrame(picture)) }
+              switch event {
+              case .outcome(.filtered(let frame)):
+                guard let shown = frame.picture.frame, Array(shown.bytes[..<4]) != Self.gray else {
+                  continue
+                }
+                switch (step, shown.size.width) {
+                case (0, _): composed.setComposition(Self.composition(FrameSize(width: 64, height: 16)))
+                case (1, 64):
+                  // The second cell has no source.
+                  #expect(Array(shown.bytes[160 ..< 164]) == Self.gray)
+                  composed.setComposition(
+                    CompositionOptions(size: FrameSize(width: 64, height: 16), sources: []))
+                default: continue
+                }
+                step += 1
+              case .rejected(let change):
+                #expect(change.message.contains("set_composition.composition.sources"))
+                step += 1
+                composed.finish()
+                session.finish()
+              case .finalCounts(let last): counts = last
+              default: break
+              }
             }
+            #expect(step == 3)
             try await outcomes
             #expect(counts?.received == composed.counts.submitted)
             #expect(composed.counts.pending == 0)

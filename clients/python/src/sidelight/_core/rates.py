@@ -31,7 +31,7 @@ _PATIENCE = 0.2
 #: The frame intervals that the window covers after the shortest round trip.
 _SLACK = 1.8
 #: The frames beyond a round trip for which the window has room, up to a size.
-_FLOOR_FRAMES, _FLOOR_BYTES = 6.0, 64_000.0
+_FLOOR_FRAMES, _FLOOR_BYTES = 4.0, 64_000.0
 #: The part of the delivered rate to which the bit rate falls.
 _DRAIN = 0.85
 #: The relative growth per second, and near the rate that was too high.
