@@ -39,7 +39,8 @@ import Testing
                   continue
                 }
                 switch (step, shown.size.width) {
-                case (0, _): composed.setComposition(Self.composition(FrameSize(width: 64, height: 16)))
+                case (0, _):
+                  composed.setComposition(Self.composition(FrameSize(width: 64, height: 16)))
                 case (1, 64):
                   // The second cell has no source.
                   #expect(Array(shown.bytes[160 ..< 164]) == Self.gray)
