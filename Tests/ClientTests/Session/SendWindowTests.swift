@@ -54,6 +54,26 @@ import Testing
     #expect(Self.drain(&window) == ["frame 2"])
   }
 
+  @Test(arguments: [StreamRole.independent, .reference])
+  func `a longer way lowers the frames in flight of samples, not of encoded video`(
+    role: StreamRole
+  ) {
+    var window = Self.window(credits: 4)
+    _ = Self.offer(&window, as: role == .reference ? .keyFrame : role)
+    _ = Self.drain(&window)
+    window.returnCredits(1)
+    for index in 0 ..< 40 {
+      let time = Duration.milliseconds(index == 0 ? 20 : 200)
+      window.recordTransit(time, at: .milliseconds(index * 33))
+    }
+    var sent = 0
+    for _ in 0 ..< 4 {
+      _ = Self.offer(&window, as: role)
+      sent += Self.drain(&window).count
+    }
+    #expect(sent == (role == .reference ? 4 : 1))
+  }
+
   @Test func `while the window is shut, the newest frame takes the place of the one that waits`() {
     var window = Self.window(credits: 1)
     _ = Self.offer(&window)
