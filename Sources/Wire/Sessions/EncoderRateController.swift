@@ -51,7 +51,7 @@ package struct EncoderRateController: Sendable {
   private static let measurement = (roundTrips: 2.0, seconds: 0.25)
   /// The time after which the oldest frame without acknowledgement closes most of the window, in
   /// addition to the excess that is allowed.
-  private static let patience = 0.2
+  private static let patience = 0.08
   /// The frame intervals that the window covers after the shortest round trip: the time that the
   /// link takes for a frame, and the next frame.
   private static let slack = 1.8
@@ -159,8 +159,7 @@ package struct EncoderRateController: Sendable {
     let now = now / .seconds(1)
     // Without an acknowledgement the oldest frame is at least this late.
     let late = now - oldest.sent - (self.roundTrip ?? .infinity) - oldest.expected
-    let isCongested = self.congestedSince.map { now - $0 > self.persistence } ?? false
-    let isLate = isCongested || late > Self.congestedExcess + Self.patience
+    let isLate = self.congestedSince != nil || late > Self.congestedExcess + Self.patience
     guard self.inFlightBytes + self.nextBytes > (isLate ? self.narrowWindow : self.window) else {
       return true
     }
@@ -277,11 +276,6 @@ package struct EncoderRateController: Sendable {
     }
   }
 
-  /// The time for which an excess must persist, because a lost packet causes one too.
-  private var persistence: Double {
-    max(Self.persistence.roundTrips * (self.roundTrip ?? 0), Self.persistence.seconds)
-  }
-
   /// Whether the encoder has used the bit rate in the last second.
   private var isUsed: Bool {
     guard let first = self.recent.first, let last = self.recent.last else { return false }
@@ -322,7 +316,9 @@ package struct EncoderRateController: Sendable {
     self.congestedSince = since
     guard frame.sequence > self.falls.sequence || self.falls.count == 0 else { return }
     self.falls.shortest = min(self.falls.shortest, delay)
-    guard now - since >= self.persistence, now - self.lastBurst > Self.burst.seconds else { return }
+    let roundTrip = self.roundTrip ?? delay
+    let persistence = max(Self.persistence.roundTrips * roundTrip, Self.persistence.seconds)
+    guard now - since >= persistence, now - self.lastBurst > Self.burst.seconds else { return }
     if self.falls.count >= Self.maxFalls {
       // The window was narrow, so the queue is empty: this is the path.
       self.shortest = (nil, self.falls.shortest, now)

@@ -27,7 +27,7 @@ _BURST_FACTOR, _BURST_SECONDS = 1.5, 0.3
 #: The time over which the delivered rate is measured.
 _MEASUREMENT_ROUND_TRIPS, _MEASUREMENT_SECONDS = 2.0, 0.25
 #: The time after which the oldest frame without acknowledgement closes most of the window.
-_PATIENCE = 0.2
+_PATIENCE = 0.08
 #: The frame intervals that the window covers after the shortest round trip.
 _SLACK = 1.8
 #: The frames beyond a round trip for which the window has room, up to a size.
@@ -150,9 +150,7 @@ class RateController:
         round_trip = self._round_trip
         late = now - oldest.sent - (math.inf if round_trip is None else round_trip)
         late -= oldest.expected + self._processing
-        since = self._congested_since
-        is_congested = since is not None and now - since > self._persistence
-        is_late = is_congested or late > _CONGESTED_EXCESS + _PATIENCE
+        is_late = self._congested_since is not None or late > _CONGESTED_EXCESS + _PATIENCE
         window = self._narrow_window if is_late else self._window
         if self._in_flight_bytes + self._next_bytes <= window:
             return True
@@ -238,11 +236,6 @@ class RateController:
     # The window
 
     @property
-    def _persistence(self) -> float:
-        """The time for which an excess must persist, because a lost packet causes one too."""
-        return max(_PERSISTENCE_ROUND_TRIPS * (self._round_trip or 0.0), _PERSISTENCE_SECONDS)
-
-    @property
     def _window(self) -> float:
         """The bytes that may be without acknowledgement."""
         round_trip = 0.1 if self._round_trip is None else self._round_trip
@@ -324,7 +317,9 @@ class RateController:
         if frame.sequence <= self._falls_sequence and self._falls:
             return
         self._falls_shortest = min(self._falls_shortest, delay)
-        if now - since < self._persistence or now - self._last_burst <= _BURST_SECONDS:
+        round_trip = delay if self._round_trip is None else self._round_trip
+        persistence = max(_PERSISTENCE_ROUND_TRIPS * round_trip, _PERSISTENCE_SECONDS)
+        if now - since < persistence or now - self._last_burst <= _BURST_SECONDS:
             return
         if self._falls >= _MAX_FALLS:
             # The window was narrow, so the queue is empty: this is the path.
