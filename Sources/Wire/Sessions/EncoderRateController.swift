@@ -245,9 +245,7 @@ package struct EncoderRateController: Sendable {
     let frameRate = self.levels.current.frameRate
     let bytes = self.bitRate / 8 * (roundTrip + Self.slack / frameRate)
     let frames = Self.floor.frames + roundTrip * frameRate
-    // Frames that are left out make the others larger, which must not leave out more of them.
-    let frameBytes = max(self.nextBytes, self.frameBytes)
-    return max(bytes, min(frames * frameBytes, Self.floor.bytes))
+    return max(bytes, min(frames * self.nextBytes, Self.floor.bytes))
   }
 
   /// The window while acknowledgements are late: the bytes on the way, without a queue.

@@ -243,9 +243,7 @@ class RateController:
         round_trip += self._processing
         size = self._bit_rate / 8 * (round_trip + _SLACK / frame_rate)
         frames = _FLOOR_FRAMES + round_trip * frame_rate
-        # Frames that are left out make the others larger, which must not leave out more of them.
-        frame_bytes = max(self._next_bytes, self._frame_bytes)
-        return max(size, min(frames * frame_bytes, _FLOOR_BYTES))
+        return max(size, min(frames * self._next_bytes, _FLOOR_BYTES))
 
     @property
     def _narrow_window(self) -> float:
