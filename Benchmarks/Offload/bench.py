@@ -29,6 +29,8 @@ from sidelight_testing.programs import Program
 from sidelight_testing.server import Server, binary
 
 FRAME_RATE = 30
+# The frames that a session with encoded results may have in flight.
+IN_FLIGHT = 16
 # The processor time of a frame of 360p in VP8 ("codecs"), which the echo takes too.
 WORK_SECONDS = 0.003
 ECHO = Path(__file__).with_name("echo_server.py")
@@ -50,8 +52,7 @@ def table(header: list[str], lines: list[list[str]]) -> str:
 class Device:
     """What `offload-device` of Examples said about its frames."""
 
-    #: Shares of the camera's pictures.
-    sent: float
+    #: The share of the camera's pictures.
     shown: float
     #: Milliseconds of the round trip: p50, p95, p99 and the longest.
     ages: list[int]
@@ -90,7 +91,7 @@ def offload(
     count = sent + left_out
     bits = sum(rate for _, _, rate in seconds) * 1000
     return Device(
-        sent / count, shown / count, _ages(totals), [each[:2] for each in seconds],
+        shown / count, _ages(totals), [each[:2] for each in seconds],
         round(bits / 8 / (FRAME_RATE * len(seconds))))
 
 
@@ -128,7 +129,7 @@ def echo(link: Link, seconds: float, size: int) -> dict:
         try:
             address = server.stdout.readline().strip()
             return link_stream.run(
-                link, address=address, seconds=seconds, size=size, is_echo=True)
+                link, address=address, seconds=seconds, size=size, limit=IN_FLIGHT, is_echo=True)
         finally:
             server.kill()
 

@@ -79,7 +79,8 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Kills the process unless it ends by itself within a time.
+  /// Kills the process unless it ends by itself within a time. A thread waits, because the task that
+  /// runs the process may be cancelled.
   func kill(after time: TimeInterval) {
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: time)

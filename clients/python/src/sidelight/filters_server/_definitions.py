@@ -160,7 +160,7 @@ def analysis(
 
     - every_nth: The interval between analysed frames, 1 to 1000.
 
-    Other arguments are those of `filter`.
+    Takes the other arguments of `filter` too.
     """
     integer("every_nth", every_nth, 1, 1000)
     return _decorator("analysis", name, summary, format, None, 1, batch, wait, every_nth)
