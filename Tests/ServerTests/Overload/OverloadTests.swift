@@ -38,13 +38,13 @@ import Testing
 
   @Test()
   func
-    `with newest wins the newest frame is filtered next, the others are superseded in one notice`()
+    `with newest wins the newest frame is filtered next, the others are superseded in one run`()
     async throws
   {
     let answers = try await Self.flood(.newestWins)
     #expect(answers.frames.map(\.sequence) == [1, 10])
-    let drop = try #require(answers.drops.first)
-    #expect(answers.drops.count == 1)
+    let drop = try #require(answers.dropRuns.first)
+    #expect(answers.dropRuns.count == 1)
     #expect(drop.firstSequence == 2)
     #expect(drop.lastSequence == 9)
     #expect(drop.count == 8)
@@ -56,7 +56,7 @@ import Testing
   @Test func `a deeper mailbox keeps as many of the newest`() async throws {
     let answers = try await Self.flood(.newestWins, mailboxDepth: 3)
     #expect(answers.frames.map(\.sequence) == [1, 8, 9, 10])
-    #expect(answers.drops.map(\.count) == [6])
+    #expect(answers.dropRuns.map(\.count) == [6])
   }
 
   @Test
@@ -65,8 +65,8 @@ import Testing
   {
     let answers = try await Self.flood(.keepOldest)
     #expect(answers.frames.map(\.sequence) == [1, 2])
-    #expect(answers.drops.map(\.reason) == [.queueFull])
-    #expect(answers.drops.map(\.count) == [8])
+    #expect(answers.dropRuns.map(\.reason) == [.queueFull])
+    #expect(answers.dropRuns.map(\.count) == [8])
     #expect(answers.finalStats?.outcomes == 10)
   }
 
@@ -112,7 +112,7 @@ import Testing
         ])
       }
     }
-    #expect(answers.drops.map(\.reason) == [.stageFailed])
+    #expect(answers.dropRuns.map(\.reason) == [.stageFailed])
     #expect(answers.drops.map(\.stage) == [.pipeline])
     #expect(answers.drops.first?.diagnostic.message.contains("the filter is broken") == true)
     #expect(answers.frames.map(\.sequence) == [2])

@@ -71,7 +71,7 @@ import Testing
     let second = try await Self.converse(
       keys: keys, [Self.open(resuming: token), .frame(1, Self.image)])
     #expect(second.states.first == .paused)
-    #expect(second.drops.map(\.reason) == [.paused])
+    #expect(second.dropRuns.map(\.reason) == [.paused])
   }
 
   @Test func `an invalid token is refused as expired or as foreign`() async throws {

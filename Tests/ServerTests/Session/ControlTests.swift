@@ -174,7 +174,7 @@ import Testing
     #expect(answers.frames.map(\.sequence) == [1, 3])
     #expect(answers.frames.map(\.disposition) == [.passedThrough, .filtered])
     #expect(answers.frames.first?.image == Self.image)
-    #expect(answers.drops.map(\.firstSequence) == [2])
+    #expect(answers.dropRuns.map(\.firstSequence) == [2])
   }
 
   @Test func `formats and sizes may change between any two frames`() async throws {

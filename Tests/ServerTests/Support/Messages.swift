@@ -140,6 +140,19 @@ extension [Sidelight_V1_ServerMessage] {
   var drops: [Sidelight_V1_Dropped] {
     self.compactMap { if case .dropped(let dropped)? = $0.kind { dropped } else { nil } }
   }
+  /// The drops, with consecutive frames of one reason as one: the server sends a run in parts when
+  /// its frames arrive slowly.
+  var dropRuns: [Sidelight_V1_Dropped] {
+    self.drops.reduce(into: []) { runs, drop in
+      guard var last = runs.last, drop.firstSequence == last.lastSequence + 1,
+        drop.reason == last.reason, drop.stage == last.stage, drop.output == last.output,
+        drop.diagnostic == last.diagnostic
+      else { return runs.append(drop) }
+      last.lastSequence = drop.lastSequence
+      last.count += drop.count
+      runs[runs.count - 1] = last
+    }
+  }
   var accepted: [Sidelight_V1_Accepted] {
     self.compactMap { if case .accepted(let accepted)? = $0.kind { accepted } else { nil } }
   }

@@ -117,7 +117,7 @@ struct EncodedVideoRulesTests {
       try await withStub(address) { try await $0.converse(sent) }
     }
     #expect(answers.frames.map(\.sequence) == [1, 2, 6, 7])
-    #expect(answers.drops.map(\.reason) == [.paused, .notDecodable])
+    #expect(answers.dropRuns.map(\.reason) == [.paused, .notDecodable])
   }
 
   @Test func `a stream whose decoder exceeds the caller's memory is dropped, and says so`()
@@ -135,7 +135,7 @@ struct EncodedVideoRulesTests {
       }
     }
     #expect(answers.frames.isEmpty)
-    #expect(answers.drops.map(\.reason) == [.rateLimited, .notDecodable])
+    #expect(answers.dropRuns.map(\.reason) == [.rateLimited, .notDecodable])
     #expect(answers.drops.first?.diagnostic.code == Int32(Status.Code.resourceExhausted.rawValue))
     #expect(answers.drops.first?.diagnostic.message.contains("codec_bytes is 1000000") == true)
   }
@@ -162,7 +162,7 @@ struct EncodedVideoRulesTests {
             .open([.filter("sepiaTone")]) { $0.output.format = .vp8 },
             .frame(1, .noise(.i420, 96, 64)),
           ])
-          #expect(second.drops.map(\.reason) == [.stageFailed])
+          #expect(second.dropRuns.map(\.reason) == [.stageFailed])
           #expect(
             second.drops.first?.diagnostic.code == Int32(Status.Code.resourceExhausted.rawValue))
           for message in messages[2...] { try await writer.write(message) }

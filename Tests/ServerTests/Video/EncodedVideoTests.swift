@@ -78,9 +78,9 @@ struct EncodedVideoTests {
     let answers = try await self.converse(
       stream, .open(Self.look) { $0.output.format = .i420 }, without: [3])
     #expect(answers.frames.map(\.sequence) == [1, 2, 3, 8, 9, 10])
-    #expect(answers.drops.map(\.reason) == [.notDecodable])
-    #expect(answers.drops.map(\.firstSequence) == [5])
-    #expect(answers.drops.map(\.count) == [3])
+    #expect(answers.dropRuns.map(\.reason) == [.notDecodable])
+    #expect(answers.dropRuns.map(\.firstSequence) == [5])
+    #expect(answers.dropRuns.map(\.count) == [3])
     #expect(answers.keyFramesNeeded.map(\.reason) == [.loss])
     #expect(answers.keyFramesNeeded.map(\.sequence) == [5])
     // After the key frame the pictures equal an undamaged stream.
@@ -96,7 +96,7 @@ struct EncodedVideoTests {
     let stream = try EncodedStream(codec, count: 5, keyFrames: [3])
     let answers = try await self.converse(stream, without: [0])
     #expect(answers.frames.map(\.sequence) == [4, 5])
-    #expect(answers.drops.map(\.reason) == [.notDecodable])
+    #expect(answers.dropRuns.map(\.reason) == [.notDecodable])
     #expect(answers.keyFramesNeeded.map(\.reason) == [.start])
   }
 
@@ -109,7 +109,7 @@ struct EncodedVideoTests {
       if index == 2 { message.frame.image.inline = Data([0xFF, 0x13, 0x37]) }
     }
     #expect(answers.frames.map(\.sequence) == [1, 2, 5, 6])
-    #expect(answers.drops.map(\.reason) == [.invalidFrame, .notDecodable])
+    #expect(answers.dropRuns.map(\.reason) == [.invalidFrame, .notDecodable])
     #expect(answers.drops.first?.hasDiagnostic == true)
     #expect(answers.keyFramesNeeded.map(\.reason) == [.damage])
   }
@@ -174,7 +174,7 @@ struct EncodedVideoTests {
     }
     #expect(answers.frames.map(\.sequence) == [1, 4])
     #expect(answers.frames.allSatisfy { $0.image.width == 64 })
-    #expect(answers.drops.map(\.reason) == [.invalidFrame, .invalidFrame])
+    #expect(answers.dropRuns.map(\.reason) == [.invalidFrame, .invalidFrame])
   }
 
   @Test func `a wrong statement about the picture is an invalid frame`() async throws {
