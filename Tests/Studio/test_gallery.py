@@ -80,6 +80,41 @@ def test_the_grid_has_no_holes_while_searching(page):
         assert len({y for _, y in grid}) == (len(grid) + 1) // 2
 
 
+def test_favourites_are_above_the_categories_also_on_the_next_visit(page, open_page):
+    favourites = """() => [...document.querySelectorAll(
+        "[aria-labelledby=category-favourites] .thumb")].map((each) => each.dataset.filter)"""
+    order = "() => [...document.querySelectorAll('#gallery .thumb')].map((e) => e.dataset.filter)"
+    star = "li:has(> [data-filter={}]) .star"
+    page.until("() => document.querySelector('#gallery .thumb')")
+    before = page.run(order)
+    assert page.run("() => !document.querySelector('#category-favourites').checkVisibility()")
+    for name in ["vignette", "colorInvert"]:
+        page.run("(star) => document.querySelector(star).click()", star.format(name))
+    assert page.run(favourites) == ["vignette", "colorInvert"]
+    assert len(page.run(order)) == len(before)
+    page = open_page()
+    page.wait_until_ready()
+    assert set(page.run(favourites)) == {"vignette", "colorInvert"}
+    assert page.run("(star) => document.querySelector(star).ariaPressed",
+                    star.format("vignette")) == "true"
+    for name in ["vignette", "colorInvert"]:
+        page.run("(star) => document.querySelector(star).click()", star.format(name))
+    assert page.run(favourites) == [] and page.run(order) == before
+
+
+def test_recently_used_filters_are_one_click_away(page):
+    recent = "() => [...document.querySelectorAll('[data-recent]')].map((e) => e.dataset.recent)"
+    page.use_camera()
+    for name in ["sepiaTone", "colorInvert", "sepiaTone"]:
+        page.click(f'#gallery [data-filter="{name}"]')
+    assert page.run(recent)[:2] == ["sepiaTone", "colorInvert"]
+    page.click("[data-recent=colorInvert] button")
+    assert page.stages() == ["sepiaTone", "colorInvert", "sepiaTone", "colorInvert"]
+    assert page.run(recent)[:2] == ["colorInvert", "sepiaTone"]
+    page.enter("#search", "blur")
+    assert page.run("() => !document.querySelector('[data-recent]').checkVisibility()")
+
+
 def test_a_filter_that_the_server_refuses_says_why_also_on_a_click(browser):
     permit = "filters=* parameters=sepiaTone.intensity:0...0.5"
     with Studio("--permit", permit) as studio:

@@ -1,5 +1,6 @@
 /**
- * All filters by category, each with its effect on the newest frame.
+ * All filters by category, each with its effect on the newest frame. Favourites are above the
+ * categories, and the names of recently used filters above them.
  *
  * @typedef {import("../sidelight/Generated/message-types.js").Asset} Asset
  * @typedef {import("../sidelight/Generated/message-types.js").ParameterValue} ParameterValue
@@ -11,6 +12,7 @@
 import { makeDraggable } from "../editor/drag.js";
 import { byId, element, words } from "../shared/dom.js";
 import { isFound } from "../shared/search.js";
+import { RememberedFilters } from "./remembered.js";
 import { ThumbnailSession } from "./thumbnails.js";
 
 const WIDTH = 160, HEIGHT = 90;
@@ -23,6 +25,8 @@ const PER_FRAME = 6;
 const SCALE = WIDTH / 640;
 /** The number of characters from which a reason needs two columns. */
 const LONG = 60;
+/** The number of recently used filters that are shown. */
+const RECENT = 6;
 /** The error of filters that this server cannot run. */
 const UNAVAILABLE = "FAILED_PRECONDITION";
 
@@ -37,7 +41,9 @@ const UNAVAILABLE = "FAILED_PRECONDITION";
  *
  * @typedef {object} Card
  * @property {KnownFilter} filter
+ * @property {(index?: number) => void} use Adds the filter to the pipeline, or says why not.
  * @property {HTMLElement} item
+ * @property {HTMLElement} home The list of the filter's category.
  * @property {HTMLButtonElement} button
  * @property {HTMLCanvasElement} canvas
  * @property {HTMLElement} note
@@ -50,6 +56,8 @@ const UNAVAILABLE = "FAILED_PRECONDITION";
 export function showGallery(context) {
   const { catalogue } = context;
   const session = new ThumbnailSession();
+  const favourites = new RememberedFilters("sidelight-studio-favourites", 100);
+  const recent = new RememberedFilters("sidelight-studio-recent", RECENT);
   const missing = new Set(catalogue.missing);
   /** @type {Card[]} */
   const cards = [];
@@ -62,22 +70,68 @@ export function showGallery(context) {
     }
   });
 
+  const recentItems = createSection("recently used", "recent");
+  const favouriteItems = createSection("favourites", "thumbs");
   for (const [category, filters] of catalogue.byCategory()) {
-    const id = `category-${category}`;
-    const items = element("ul", { class: "thumbs" });
+    const items = createSection(category, "thumbs");
     for (const filter of filters) {
-      const card = createCard(filter);
+      const card = createCard(filter, items);
       cards.push(card);
       byButton.set(card.button, card);
       observer.observe(card.button);
       items.append(card.item);
     }
+  }
+  for (const card of cards) if (favourites.has(card.filter.name)) favouriteItems.append(card.item);
+  showRecent();
+
+  /**
+   * @param {string} title
+   * @param {string} style The class of the list.
+   * @returns {HTMLElement} The list.
+   */
+  function createSection(title, style) {
+    const id = `category-${title.replace(" ", "-")}`;
+    const items = element("ul", { class: style });
     byId("gallery").append(element("section", { class: "category", "aria-labelledby": id },
-      element("h3", { id }, words(category)), items));
+      element("h3", { id }, words(title)), items));
+    return items;
   }
 
-  /** @param {KnownFilter} filter @returns {Card} */
-  function createCard(filter) {
+  function showRecent() {
+    const used = recent.names.flatMap((name) => cards.find(({ filter }) => filter.name === name) ?? []);
+    recentItems.replaceChildren(...used.map(({ filter, use }) => element("li", {
+      "data-recent": filter.name,
+    }, element("button", {
+      type: "button", title: filter.summary, "aria-label": `Add ${words(filter.name)} again`,
+      click: () => use(),
+    }, words(filter.name)))));
+    showFound();
+  }
+
+  /**
+   * Moves a card to the favourites, or back into its category.
+   *
+   * @param {Card} card
+   */
+  function toggleFavourite(card) {
+    const { filter, item, home } = card;
+    const isFavourite = !favourites.has(filter.name);
+    if (isFavourite) {
+      favourites.add(filter.name);
+      favouriteItems.append(item);
+    } else {
+      favourites.remove(filter.name);
+      const following = cards.slice(cards.indexOf(card) + 1)
+        .find((other) => other.item.parentElement === home);
+      home.insertBefore(item, following?.item ?? null);
+    }
+    showFound();
+    return isFavourite;
+  }
+
+  /** @param {KnownFilter} filter @param {HTMLElement} home @returns {Card} */
+  function createCard(filter, home) {
     const canvas = element("canvas", { width: WIDTH, height: HEIGHT, "aria-hidden": "true" });
     const note = element("span", { class: "thumb-note", id: `note-${filter.name}`, hidden: true });
     const name = words(filter.name);
@@ -87,17 +141,30 @@ export function showGallery(context) {
       click: () => use(),
     }, canvas, note, element("span", { class: "thumb-name" }, name));
     makeDraggable(button, byId("stages"), name, use);
+    const star = element("button", {
+      type: "button", class: "star", title: "Favourite", "aria-label": `Favourite: ${name}`,
+      "aria-pressed": String(favourites.has(filter.name)),
+      click: () => {
+        star.setAttribute("aria-pressed", String(toggleFavourite(card)));
+        star.focus();
+      },
+    }, "★");
     const refusal = missing.has(filter) ? filter.summary : "";
     /** @type {Card} */
-    const card = { filter, item: element("li", {}, button), button, canvas, note,
+    const card = { filter, use, item: element("li", {}, button, star), home, button, canvas, note,
       isVisible: false, shownMs: -Infinity, refusal };
     if (refusal) mark(card, refusal);
     return card;
 
     /** @param {number} [index] */
     function use(index) {
-      if (card.refusal) context.explain(`${name} cannot run on this server: ${card.refusal}`);
-      else context.add(filter.name, index);
+      if (card.refusal) {
+        context.explain(`${name} cannot run on this server: ${card.refusal}`);
+        return;
+      }
+      context.add(filter.name, index);
+      recent.add(filter.name);
+      showRecent();
     }
   }
 
@@ -150,14 +217,18 @@ export function showGallery(context) {
   }
   refreshNext();
 
-  const search = byId("search");
-  search.oninput = () => {
-    for (const { item, filter } of cards) item.hidden = !isFound(filter, search.value);
+  byId("search").oninput = showFound;
+
+  /** Shows what the search finds, and hides categories without a filter. */
+  function showFound() {
+    const search = byId("search").value;
+    for (const { item, filter } of cards) item.hidden = !isFound(filter, search);
+    for (const item of recentItems.querySelectorAll("li")) item.hidden = Boolean(search);
     for (const category of byId("gallery").children) {
       category.hidden = !category.querySelector("li:not([hidden])");
     }
     byId("gallery-none").hidden = cards.some(({ item }) => !item.hidden);
-  };
+  }
 }
 
 /**
