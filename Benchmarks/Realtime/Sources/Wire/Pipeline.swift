@@ -1,9 +1,10 @@
 /// A pipeline, encoded as `sidelight.v1.Pipeline`.
 struct Pipeline: Sendable {
-  /// A filter with parameters that are numbers.
+  /// A filter with parameters that are numbers, and the source of a kernel.
   struct Filter: Sendable {
     var name: String
     var parameters: [String: Double] = [:]
+    var source: String?
   }
 
   /// The name in reports.
@@ -33,6 +34,18 @@ struct Pipeline: Sendable {
   static let expensive = Pipeline(
     name: "4 x (median, zoomBlur)",
     filters: (0 ..< 4).flatMap { _ in [Filter(name: "median"), Filter(name: "zoomBlur")] })
+  /// A kernel just below the limit of cost, 50 ns for each pixel by estimate.
+  static let costliestKernel = Pipeline(
+    name: "the costliest kernel",
+    filters: [
+      Filter(
+        name: "kernel",
+        source: """
+          var c = color.rgb
+          for i in 0..<20 { c = sin(c * 7 + exp(c)) }
+          vec4(c, 1)
+          """)
+    ])
 
   /// Returns the encoded message for a frame.
   func encoded(at frame: UInt64 = 0) -> [UInt8] {
@@ -41,6 +54,15 @@ struct Pipeline: Sendable {
       for filter in self.filters {
         let encodedFilter = WireWriter.message {
           $0.string(1, filter.name)
+          if let source = filter.source {
+            let text = WireWriter.message { $0.string(7, source) }
+            $0.message(
+              2,
+              WireWriter.message {
+                $0.string(1, "source")
+                $0.message(2, text)
+              })
+          }
           for (name, value) in filter.parameters {
             let number = WireWriter.message { $0.double(1, value) }
             $0.message(
