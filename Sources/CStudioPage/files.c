@@ -232,74 +232,78 @@ static const unsigned char file_56[] = {
 };
 
 static const unsigned char file_57[] = {
-#embed "../../clients/web/sidelight/server.js"
+#embed "../../clients/web/sidelight/rates.js"
 };
 
 static const unsigned char file_58[] = {
-#embed "../../clients/web/sidelight/session.js"
+#embed "../../clients/web/sidelight/server.js"
 };
 
 static const unsigned char file_59[] = {
-#embed "../../clients/web/sidelight/status.js"
+#embed "../../clients/web/sidelight/session.js"
 };
 
 static const unsigned char file_60[] = {
-#embed "../../clients/web/sidelight/wire.js"
+#embed "../../clients/web/sidelight/status.js"
 };
 
 static const unsigned char file_61[] = {
-#embed "../Studio/Page/sources/picker.js"
+#embed "../../clients/web/sidelight/wire.js"
 };
 
 static const unsigned char file_62[] = {
-#embed "../Studio/Page/sources/source.js"
+#embed "../Studio/Page/sources/picker.js"
 };
 
 static const unsigned char file_63[] = {
-#embed "../Studio/Page/sources/still.js"
+#embed "../Studio/Page/sources/source.js"
 };
 
 static const unsigned char file_64[] = {
-#embed "../Studio/Page/sources/video.js"
+#embed "../Studio/Page/sources/still.js"
 };
 
 static const unsigned char file_65[] = {
-#embed "../Studio/Page/status.js"
+#embed "../Studio/Page/sources/video.js"
 };
 
 static const unsigned char file_66[] = {
-#embed "../Studio/Page/steps.js"
+#embed "../Studio/Page/status.js"
 };
 
 static const unsigned char file_67[] = {
-#embed "../Studio/Page/styles/base.css"
+#embed "../Studio/Page/steps.js"
 };
 
 static const unsigned char file_68[] = {
-#embed "../Studio/Page/styles/editor.css"
+#embed "../Studio/Page/styles/base.css"
 };
 
 static const unsigned char file_69[] = {
-#embed "../Studio/Page/styles/gallery.css"
+#embed "../Studio/Page/styles/editor.css"
 };
 
 static const unsigned char file_70[] = {
-#embed "../Studio/Page/styles/layout.css"
+#embed "../Studio/Page/styles/gallery.css"
 };
 
 static const unsigned char file_71[] = {
-#embed "../Studio/Page/styles/metrics.css"
+#embed "../Studio/Page/styles/layout.css"
 };
 
 static const unsigned char file_72[] = {
-#embed "../Studio/Page/styles/operators.css"
+#embed "../Studio/Page/styles/metrics.css"
 };
 
 static const unsigned char file_73[] = {
-#embed "../Studio/Page/styles/picture.css"
+#embed "../Studio/Page/styles/operators.css"
 };
 
 static const unsigned char file_74[] = {
+#embed "../Studio/Page/styles/picture.css"
+};
+
+static const unsigned char file_75[] = {
 #embed "../Studio/Page/theme.js"
 };
 
@@ -361,27 +365,28 @@ static const struct studio_file files[] = {
     {"sidelight/json.js", file_54, sizeof file_54},
     {"sidelight/next-event.js", file_55, sizeof file_55},
     {"sidelight/outcomes.js", file_56, sizeof file_56},
-    {"sidelight/server.js", file_57, sizeof file_57},
-    {"sidelight/session.js", file_58, sizeof file_58},
-    {"sidelight/status.js", file_59, sizeof file_59},
-    {"sidelight/wire.js", file_60, sizeof file_60},
-    {"sources/picker.js", file_61, sizeof file_61},
-    {"sources/source.js", file_62, sizeof file_62},
-    {"sources/still.js", file_63, sizeof file_63},
-    {"sources/video.js", file_64, sizeof file_64},
-    {"status.js", file_65, sizeof file_65},
-    {"steps.js", file_66, sizeof file_66},
-    {"styles/base.css", file_67, sizeof file_67},
-    {"styles/editor.css", file_68, sizeof file_68},
-    {"styles/gallery.css", file_69, sizeof file_69},
-    {"styles/layout.css", file_70, sizeof file_70},
-    {"styles/metrics.css", file_71, sizeof file_71},
-    {"styles/operators.css", file_72, sizeof file_72},
-    {"styles/picture.css", file_73, sizeof file_73},
-    {"theme.js", file_74, sizeof file_74},
+    {"sidelight/rates.js", file_57, sizeof file_57},
+    {"sidelight/server.js", file_58, sizeof file_58},
+    {"sidelight/session.js", file_59, sizeof file_59},
+    {"sidelight/status.js", file_60, sizeof file_60},
+    {"sidelight/wire.js", file_61, sizeof file_61},
+    {"sources/picker.js", file_62, sizeof file_62},
+    {"sources/source.js", file_63, sizeof file_63},
+    {"sources/still.js", file_64, sizeof file_64},
+    {"sources/video.js", file_65, sizeof file_65},
+    {"status.js", file_66, sizeof file_66},
+    {"steps.js", file_67, sizeof file_67},
+    {"styles/base.css", file_68, sizeof file_68},
+    {"styles/editor.css", file_69, sizeof file_69},
+    {"styles/gallery.css", file_70, sizeof file_70},
+    {"styles/layout.css", file_71, sizeof file_71},
+    {"styles/metrics.css", file_72, sizeof file_72},
+    {"styles/operators.css", file_73, sizeof file_73},
+    {"styles/picture.css", file_74, sizeof file_74},
+    {"theme.js", file_75, sizeof file_75},
     {0, 0, 0},
 };
 
 const struct studio_file *studio_files(void) { return files; }
 
-size_t studio_file_count(void) { return 75; }
+size_t studio_file_count(void) { return 76; }

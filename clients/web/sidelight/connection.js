@@ -3,6 +3,7 @@
  *
  * @typedef {import("./Generated/message-types.js").Open} Open
  * @typedef {import("./Generated/message-types.js").Pipeline} Pipeline
+ * @typedef {import("./rates.js").EncoderTarget} EncoderTarget
  * @typedef {import("./server.js").Server} Server
  * @typedef {import("./session.js").Session} Session
  * @typedef {import("./status.js").RpcError} RpcError
@@ -17,7 +18,7 @@ const STABLE_MS = 5000;
 /** The events of a session that the connection passes on. */
 const EVENTS = [
   "opened", "frame", "dropped", "analysis", "applied", "accepted", "stats", "state", "advice",
-  "keyFrameNeeded", "refused",
+  "keyFrameNeeded", "encoderTarget", "refused",
 ];
 /** Errors after which the same session is tried again. */
 const TEMPORARY = ["UNAVAILABLE", "RESOURCE_EXHAUSTED", "CANCELLED", "UNKNOWN", "INTERNAL"];
@@ -43,6 +44,10 @@ export class Connection extends EventTarget {
   #isClosed = false;
   /** @type {Uint8Array} The newest token that restores the session. */
   #resumeToken = new Uint8Array(0);
+  /** @type {EncoderTarget|null} The wished values of the page's encoder. */
+  #target = null;
+  /** @type {number|undefined} The bit rate of the last session. */
+  #bitRate;
   #server;
   #options;
   #pipeline;
@@ -88,6 +93,18 @@ export class Connection extends EventTarget {
     }
     session.addEventListener("end", (event) =>
       this.#end(session, /** @type {CustomEvent} */ (event).detail));
+    if (this.#target) session.adaptEncoder(this.#target, { startBitRate: this.#bitRate });
+  }
+
+  /**
+   * Adapts the page's encoder to the connection, as {@link Session.adaptEncoder}, in this session
+   * and in later ones, which begin with the bit rate of the one before.
+   *
+   * @param {EncoderTarget|null} target
+   */
+  adaptEncoder(target) {
+    this.session?.adaptEncoder(target, { startBitRate: this.#bitRate });
+    this.#target = target;
   }
 
   /** Ends the session, and does not open it again. */
@@ -103,6 +120,7 @@ export class Connection extends EventTarget {
   async #end(session, error) {
     if (session !== this.session) return;
     this.session = null;
+    this.#bitRate = session.encoderTarget?.bitrate;
     clearTimeout(this.#stableTimer);
     const signedOut = error?.code === "UNAUTHENTICATED" || await this.#isSignedOut();
     if (this.#isClosed) return;

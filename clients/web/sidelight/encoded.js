@@ -144,6 +144,8 @@ export class FrameEncoder {
   #encoder = null;
   /** @type {Codec} */
   #codec = "VP8";
+  /** The codec and size of the encoder. */
+  #shape = "";
   /** @type {Colors} */
   #color = { range: "VIDEO", matrix: "BT601" };
   /** @type {Set<{resolve: (value?: undefined) => void, reject: (error: Error) => void}>} */
@@ -163,15 +165,21 @@ export class FrameEncoder {
   }
 
   /**
-   * Begins or changes the encoding. The next frame is a key frame.
+   * Begins or changes the encoding. The next frame is a key frame, unless only rates change.
    *
    * @param {Codec} codec
    * @param {{width: number, height: number, bitrate?: number, framerate?: number}} settings The
    *   size in pixels; bits per second; frames per second.
    */
   configure(codec, settings) {
+    const shape = `${codec} ${settings.width} ${settings.height}`;
+    if (this.#encoder && shape === this.#shape) {
+      this.#encoder.configure(encoderConfig(codec, settings));
+      return;
+    }
     this.close();
     this.#codec = codec;
+    this.#shape = shape;
     this.#needsKeyFrame = true;
     const { VideoEncoder } = /** @type {any} */ (globalThis);
     const encoder = new VideoEncoder({

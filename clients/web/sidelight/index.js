@@ -10,6 +10,7 @@
  * @typedef {import("./encoded.js").Codec} Codec
  * @typedef {import("./encoded.js").EncodedFrame} EncodedFrame
  * @typedef {import("./outcomes.js").Outcome} Outcome
+ * @typedef {import("./rates.js").EncoderTarget} EncoderTarget
  * @typedef {import("./session.js").FrameToSend} FrameToSend
  */
 

@@ -15,11 +15,13 @@
  * @typedef {import("./encoded.js").Chunk} Chunk
  * @typedef {import("./encoded.js").Codec} Codec
  * @typedef {import("./encoded.js").Colors} Colors
+ * @typedef {import("./rates.js").EncoderTarget} EncoderTarget
  */
 
 import { Call } from "./call.js";
 import { imageOf, isCodec } from "./encoded.js";
 import { Outcomes } from "./outcomes.js";
+import { RateController } from "./rates.js";
 import { RpcError } from "./status.js";
 
 /** @type {Method} */
@@ -32,6 +34,8 @@ const PROCESS = {
 const MAX_BUFFERED_BYTES = 1 << 20;
 /** The shortest time between two requests for a key frame of the client's encoder. */
 const KEY_FRAME_INTERVAL_MS = 500;
+/** The smallest relative change of a bit rate that is reported. */
+const LEAST_CHANGE = 0.05;
 /** The results that may be unacknowledged; for encoded video the server limits their bytes too. */
 const OUTPUT_WINDOW = 64;
 
@@ -63,8 +67,8 @@ const OUTPUT_WINDOW = 64;
 /**
  * A session over one connection. Dispatches, with a message of the server as `detail`:
  * `opened`, `frame`, `dropped`, `analysis`, `applied`, `accepted`, `stats`, `state`, `advice`,
- * `keyFrameNeeded`; with `{requestId, error}`: `refused`; and with an {@link RpcError} or `null`,
- * once: `end`.
+ * `keyFrameNeeded`; with `{requestId, error}`: `refused`; with an {@link EncoderTarget}:
+ * `encoderTarget`; and with an {@link RpcError} or `null`, once: `end`.
  */
 export class Session extends EventTarget {
   #call;
@@ -80,6 +84,10 @@ export class Session extends EventTarget {
   #stream = "";
   #keyFrameNeededMs = -Infinity;
   #isFinished = false;
+  /** @type {RateController|null} */
+  #rates = null;
+  /** @type {EncoderTarget|null} The values of the last event `encoderTarget`. */
+  #announced = null;
   /** @type {Outcomes|null} */
   #outcomes = null;
   /** @type {RpcError|null|undefined} The reason of the end; `undefined` before. */
@@ -107,6 +115,44 @@ export class Session extends EventTarget {
     return this.opened !== null
       && this.#inFlight.size + (this.#outcomes?.unreadCount ?? 0) < this.opened.framesInFlight
       && this.#call.bufferedBytes < MAX_BUFFERED_BYTES;
+  }
+
+  /**
+   * Whether another picture may be encoded and sent now. Ask before each picture, and leave it out
+   * instead of encoding it for a queue. As {@link hasCredit}, and with {@link adaptEncoder} also
+   * whether the link takes it.
+   */
+  get mayEncode() {
+    return this.hasCredit && !this.#waiting && (this.#rates?.maySend(seconds()) ?? true);
+  }
+
+  /**
+   * Adapts the page's encoder to the connection: from now on, {@link encoderTarget} and events tell
+   * its bit rate, size and frame rate, as the server's answers allow.
+   *
+   * @param {EncoderTarget|null} target The wished values, which are the maximum. A later call
+   *   replaces them; `null` ends the adaptation.
+   * @param {{startBitRate?: number}} [options] The first bit rate.
+   * @throws {RangeError} If a value is not positive.
+   */
+  adaptEncoder(target, options) {
+    this.#announced = null;
+    if (!target) {
+      this.#rates = null;
+      return;
+    }
+    for (const name of /** @type {const} */ (["bitrate", "width", "height", "framerate"])) {
+      const value = target[name];
+      if (!(value > 0)) throw new RangeError(`target.${name} is ${value}; it must be positive`);
+    }
+    if (this.#rates) this.#rates.setTarget(target, seconds());
+    else this.#rates = new RateController(target, options);
+    this.#announce();
+  }
+
+  /** The values to encode the next frame with; `null` without {@link adaptEncoder}. */
+  get encoderTarget() {
+    return this.#rates?.current ?? null;
   }
 
   /**
@@ -239,8 +285,10 @@ export class Session extends EventTarget {
   /** Sends the frame that waits, if the server accepts one; then the end of the client's side. */
   #proceed() {
     if (this.#waiting && this.hasCredit) {
-      this.#inFlight.add(this.#waiting.sequence);
+      const { sequence, image } = this.#waiting;
+      this.#inFlight.add(sequence);
       this.#call.send({ frame: this.#waiting });
+      this.#rates?.sent(sequence, image.inline?.length ?? 0, seconds());
       this.#waiting = null;
     }
     if (this.#isFinished && !this.#waiting) this.#call.halfClose();
@@ -302,8 +350,15 @@ export class Session extends EventTarget {
     if (!kind) return;
     const content = message[kind];
     if (kind === "opened") this.opened = content;
-    else if (kind === "frame") this.#inFlight.delete(Number(content.sequence));
-    else if (kind === "dropped") this.#forget(content);
+    else if (kind === "frame") {
+      this.#inFlight.delete(Number(content.sequence));
+      this.#rates?.acknowledged(
+        Number(content.sequence), seconds(), (content.timing?.totalUs ?? 0) / 1e6);
+      this.#announce();
+    } else if (kind === "dropped") {
+      this.#forget(content);
+      this.#rates?.discarded(Number(content.lastSequence), seconds());
+    }
     if (kind === "error") {
       const error = RpcError.of(content.status);
       const requestId = Number(content.requestId);
@@ -338,6 +393,19 @@ export class Session extends EventTarget {
     if (this.opened?.outputWindow) this.#call.send({ ack: { sequence } });
   }
 
+  /** Reports values for the encoder that differ from the last ones by more than noise. */
+  #announce() {
+    if (!this.#rates) return;
+    const { current: target, target: { bitrate: highest } } = this.#rates;
+    const last = this.#announced;
+    if (last && last.width === target.width && last.framerate === target.framerate) {
+      const isHighest = target.bitrate === highest && last.bitrate !== highest;
+      if (Math.abs(target.bitrate / last.bitrate - 1) < LEAST_CHANGE && !isHighest) return;
+    }
+    this.#announced = target;
+    this.#dispatch("encoderTarget", target);
+  }
+
   /** @param {number} requestId */
   #answer(requestId) {
     const request = this.#requests.get(requestId);
@@ -367,6 +435,11 @@ export class Session extends EventTarget {
   #dispatch(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
+}
+
+/** The time on the clock of the rates. */
+function seconds() {
+  return performance.now() / 1000;
 }
 
 /**

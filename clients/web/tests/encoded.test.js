@@ -291,8 +291,10 @@ test("encoded frames state the colours that the browser chose", async (context) 
   assert.deepEqual(frames[2].color, { range: "VIDEO", matrix: "BT601" });
 });
 
-test("frames are key frames at the beginning, on request, and after a change", (context) => {
+test("frames are key frames at the beginning, on request, and after a change of size", (context) => {
   const { encoder } = encoderOf(context);
+  encoder.configure("H264", { width: 640, height: 360, bitrate: 500_000 });
+  assert.equal(TestEncoder.last.config.bitrate, 500_000);
   for (const action of [() => {}, () => encoder.requestKeyFrame(), () => {}]) {
     encoder.encode({});
     action();
