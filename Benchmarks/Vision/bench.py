@@ -2,7 +2,7 @@
 [PART ...]`, run by dev/bench vision.
 
 VISION is the program of the Swift package, MEDIAPIPE the Python in which MediaPipe is installed,
-SIDELIGHT the command for the sessions. Parts: faces, privacy, mattes, sessions. Without parts all
+SIDELIGHT the command for the sessions. Parts: faces, privacy, mattes, links, sessions. Without parts all
 are measured, and the report is written to Benchmarks/Results/vision.md."""
 
 import argparse
@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE.parent / "Shared"))
 
 import attacks  # noqa: E402
 import faces  # noqa: E402
+import links  # noqa: E402
 import mattes  # noqa: E402
 import privacy  # noqa: E402
 import sessions  # noqa: E402
@@ -26,7 +27,7 @@ from scenes import Painter  # noqa: E402
 from setup import MEDIA, Setup  # noqa: E402
 from targets import Targets  # noqa: E402
 
-PARTS = ("faces", "privacy", "mattes", "sessions")
+PARTS = ("faces", "privacy", "mattes", "links", "sessions")
 
 
 def main() -> None:
@@ -56,6 +57,8 @@ def main() -> None:
                 sections |= attacks.measure(options.server, painter, targets)
         if "mattes" in chosen:
             sections |= mattes.measure(setup, painter, peers, targets)
+        if "links" in chosen and options.server:
+            sections |= links.measure(options.server, painter, folder, targets)
         for peer in peers.values():
             peer.close()
     if "sessions" in chosen and options.server:
