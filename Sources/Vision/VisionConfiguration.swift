@@ -113,7 +113,8 @@ public struct VisionConfiguration: Sendable {
     if let model = self.faceModels.first {
       throw VisionError(
         .invalidConfiguration,
-        "the filter process's \(faceFinder.name) and the model \(model.name) find faces; remove one")
+        "the filter process's \(faceFinder.name) and the model \(model.name) find faces; remove one"
+      )
     }
     self.processFinder = faceFinder.make
   }

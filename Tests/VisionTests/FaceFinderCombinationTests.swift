@@ -81,7 +81,9 @@ import SidelightVision
   func `a search fails if one of the finders fails`(broken: Int) async throws {
     var parts = [FixedFinder(found: [Self.face(100, 90, 50)]), FixedFinder(found: [])]
     parts[broken].found = nil
-    await #expect(throws: FixedFinder.Failure.self) { try await Self.search(UnionFaceFinder(parts)) }
+    await #expect(throws: FixedFinder.Failure.self) {
+      try await Self.search(UnionFaceFinder(parts))
+    }
     await #expect(throws: FixedFinder.Failure.self) {
       var union = UnionFaceFinder(parts)
       _ = try await union.faces(in: Self.luma)

@@ -138,12 +138,13 @@ import SidelightVision
     #expect(vision.mattes.keys.sorted() == ["everything"])
   }
 
-  @Test func `a finder of a filter process replaces the search, and a model may not find faces too`()
+  @Test func `a filter process's finder replaces the search, unless a model finds faces too`()
     throws
   {
     var vision = VisionConfiguration()
     vision.cascadeFolder = "/nowhere"
-    try vision.add(mattes: ["person": { EverythingMatte() }], faceFinder: ("look", { FixedFinder() }))
+    try vision.add(
+      mattes: ["person": { EverythingMatte() }], faceFinder: ("look", { FixedFinder() }))
     let tools = try vision.faceTools()
     // It returns: a process that does not is ended.
     #expect(!tools.isCustom)

@@ -83,7 +83,9 @@ import Testing
     }
   }
 
-  @Test func `parameters and the look change in the hard sequence without showing a face`() async throws {
+  @Test func `parameters and the look change in the hard sequence without showing a face`()
+    async throws
+  {
     let bench = FaceCoverBench()
     let plain = try await Self.run(seed: 3) { _ in .finds(1) }
     let figures = try await Self.run(
@@ -160,7 +162,8 @@ import Testing
     var stage = try bench.operation("faceBlur").makeStage()
     for frame in 0 ..< 3 { _ = try await Self.step(&stage, frame, Self.report(frame)) }
     func radius(_ frame: Int) async throws -> Double {
-      guard case .regions(let regions) = try await Self.step(&stage, frame, Self.report(frame)) else {
+      guard case .regions(let regions) = try await Self.step(&stage, frame, Self.report(frame))
+      else {
         return .nan
       }
       return regions[0].radiusX
