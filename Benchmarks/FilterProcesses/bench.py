@@ -163,17 +163,24 @@ def inline_client(address: str):
 def batches(seconds: float, model: Path) -> str:
     """A neural network for several sessions: frames per second, one and up to 8 at a time."""
     picture = sidelight.Image("rgb", 640, 360, PICTURE.reshape(-1)[: 640 * 360 * 3].tobytes())
-    rates: dict[str, list[float]] = {"single": [], "batched": []}
+    background = "protect: false, smoothing: 0, backgroundColor: #204060"
+    pairs = [("single", "batched"), (
+        f"virtualBackground(matte: person, {background})",
+        f"virtualBackground(matte: people, {background})",
+    )]
+    names = [name for pair in pairs for name in pair]
+    rates: dict[str, list[float]] = {name: [] for name in names}
     pixels = {}
     with server(model) as running, sidelight.connect(running.unix) as connection:
-        for name in [*rates, *rates, *rates]:
+        for name in 3 * names:
             rates[name].append(rate(connection, name, picture, seconds, pixels))
-    assert pixels["single"] == pixels["batched"], "batches change the results"
+    assert all(pixels[single] == pixels[batched] for single, batched in pairs), "other results"
     medians = {name: statistics.median(values) for name, values in rates.items()}
     lines = [
-        [f"{SESSIONS} sessions, {name}", f"{medians[name]:.0f}",
-         f"{medians[name] / medians['single']:.2f}"]
-        for name in rates
+        [f"{SESSIONS} sessions, {what}, {how}", f"{medians[name]:.0f}",
+         f"{medians[name] / medians[pair[0]]:.2f}"]
+        for what, pair in zip(("a filter", "a matte"), pairs)
+        for how, name in zip(("single", "batched"), pair)
     ]
     return table(["360p, `selfie_segmentation_landscape`", "frames/s", "of single"], lines)
 

@@ -1,11 +1,12 @@
-"""The filters of the benchmark: `empty`, `warm`, and `single` and `batched`, which take 8 frames."""
+"""The filters of the benchmark: `empty`, `warm`, and `single` and `batched`, which take 8 frames,
+and the mattes `person` and `people`, alike."""
 
 import sys
 
 import numpy as np
 from warm import warm as warm_rows
 
-from sidelight.filters_server import filter, serve
+from sidelight.filters_server import filter, matte, serve
 
 
 @filter("emptyPlanes", summary="Changes nothing.", format="i420")
@@ -37,14 +38,16 @@ if len(sys.argv) > 1:
     [port] = network.get_inputs()
     height, width = port.shape[2:]
 
-    def show_mattes(pictures) -> None:
-        """Writes the mattes of people into grey copies of the pictures' size."""
+    def mattes(pictures) -> list:
         small = np.stack([cv2.resize(picture, (width, height)) for picture in pictures])
         inputs = small.transpose(0, 3, 1, 2).astype(np.float32) / 255
-        mattes = network.run(None, {port.name: inputs})[0][:, 0]
-        for picture, matte in zip(pictures, mattes):
-            matte = cv2.resize((255 * matte).astype(np.uint8), picture.shape[1::-1])
-            cv2.cvtColor(matte, cv2.COLOR_GRAY2RGB, dst=picture)
+        return list((255 * network.run(None, {port.name: inputs})[0][:, 0]).astype(np.uint8))
+
+    def show_mattes(pictures) -> None:
+        """Writes the mattes of people into grey copies of the pictures' size."""
+        for picture, people in zip(pictures, mattes(pictures)):
+            people = cv2.resize(people, picture.shape[1::-1])
+            cv2.cvtColor(people, cv2.COLOR_GRAY2RGB, dst=picture)
 
     @filter("single", summary="Shows the matte.", format="rgb")
     def single(picture) -> None:
@@ -53,6 +56,14 @@ if len(sys.argv) > 1:
     @filter("batched", summary="Shows mattes.", format="rgb", batch=8, wait="4ms")
     def batched(pictures) -> None:
         show_mattes(pictures)
+
+    @matte("person", summary="People.", size=(width, height))
+    def person(picture):
+        return mattes([picture])[0]
+
+    @matte("people", summary="People.", size=(width, height), batch=8, wait="4ms")
+    def people(pictures):
+        return mattes(pictures)
 
 
 serve()

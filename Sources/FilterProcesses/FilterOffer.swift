@@ -11,6 +11,18 @@ struct FilterOffer: Sendable, Hashable {
     case picture(PictureSize)
     /// Values of every nth frame.
     case analysis(everyNth: Int)
+    /// The person's part of every pixel of a reduced picture.
+    case matte(PictureSize)
+    /// The faces in a reduced picture.
+    case faces
+
+    /// Whether pipelines name it as a filter.
+    var isFilter: Bool {
+      switch self {
+      case .input, .picture, .analysis: true
+      case .matte, .faces: false
+      }
+    }
   }
 
   /// The size of a new picture.
@@ -64,6 +76,17 @@ struct FilterOffer: Sendable, Hashable {
       guard !wire.hasOutput else { throw invalid("an analysis has no output") }
       self.result = .analysis(everyNth: max(1, Int(wire.everyNth)))
       category = .analysis
+    case .matte:
+      let size =
+        wire.hasOutput
+        ? try PictureSize(wire.output, invalid) : PictureSize(width: nil, height: nil, scale: 1)
+      guard size.isForMattes else { throw invalid("a matte has at most 1024x1024 samples") }
+      self.result = .matte(size)
+      category = .compositing
+    case .faces:
+      guard !wire.hasOutput else { throw invalid("a face finder has no output") }
+      self.result = .faces
+      category = .analysis
     case .unspecified, .picture:
       self.result = wire.hasOutput ? .picture(try PictureSize(wire.output, invalid)) : .input
       let name = filter.category.isEmpty ? "custom" : filter.category
@@ -74,6 +97,9 @@ struct FilterOffer: Sendable, Hashable {
     case .UNRECOGNIZED(let value): throw invalid("kind \(value) is not known")
     }
     self.isStateful = wire.isStateful
+    guard self.result.isFilter || filter.parameters.isEmpty else {
+      throw invalid("mattes and face finders have no parameters")
+    }
     guard filter.parameters.count <= 64 else {
       throw invalid("it has \(filter.parameters.count) parameters; the limit is 64")
     }
@@ -99,6 +125,14 @@ struct FilterOffer: Sendable, Hashable {
 }
 
 extension FilterOffer.PictureSize {
+  /// Whether the sizes for reduced pictures are in the limit of mattes.
+  fileprivate var isForMattes: Bool {
+    [(320, 180), (180, 320)].allSatisfy { width, height in
+      let size = self.size(for: FrameSize(width: width, height: height))
+      return max(size.width, size.height) <= 1024
+    }
+  }
+
   fileprivate init(
     _ wire: Sidelight_V1_OutputSize, _ invalid: (String) -> FilterProcessError
   ) throws(FilterProcessError) {

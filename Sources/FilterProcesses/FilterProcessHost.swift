@@ -2,6 +2,7 @@ import Foundation
 import GRPCCore
 public import Logging
 public import SidelightKernels
+public import SidelightScene
 import SidelightTransport
 import SidelightWire
 import SwiftProtobuf
@@ -63,12 +64,52 @@ public final class FilterProcessHost: Sendable {
     }
   }
 
+  /// Returns the processes' sources of mattes, by name.
+  ///
+  /// - Throws: ``FilterProcessError`` if two mattes have the same name.
+  public func mattes() async throws -> [String: @Sendable () -> any MatteSource] {
+    var mattes: [String: @Sendable () -> any MatteSource] = [:]
+    for filter in try await self.tools() {
+      guard case .matte(let size) = filter.offer.result else { continue }
+      guard mattes[filter.offer.name] == nil else {
+        throw FilterProcessError("two filter processes offer the matte '\(filter.offer.name)'")
+      }
+      mattes[filter.offer.name] = { RemoteMatteSource(filter, size) }
+    }
+    return mattes
+  }
+
+  /// Returns the face finder of the processes and its name; `nil` if they don't find faces.
+  ///
+  /// - Throws: ``FilterProcessError`` if they offer several.
+  public func faceFinder() async throws -> (name: String, make: @Sendable () -> any FaceFinder)? {
+    let finders = try await self.tools().filter { $0.offer.result == .faces }
+    guard let finder = finders.first else { return nil }
+    guard finders.count == 1 else {
+      let names = finders.map { "'\($0.offer.name)'" }.joined(separator: " and ")
+      throw FilterProcessError("the filter processes offer the face finders \(names); keep one")
+    }
+    return (finder.offer.name, { RemoteFaceFinder(finder) })
+  }
+
+  /// The mattes and face finders, which other filters use.
+  private func tools() async throws -> [RemoteFilter] {
+    var tools: [RemoteFilter] = []
+    for group in self.groups {
+      for offer in try await group.offers() where !offer.result.isFilter {
+        tools.append(
+          RemoteFilter(processes: group, offer: offer, arguments: Arguments(values: [:])))
+      }
+    }
+    return tools
+  }
+
   /// Adds the processes' filters to a catalogue.
   ///
   /// - Throws: ``FilterProcessError`` if two filters have the same name.
   public func register(in catalogue: inout FilterCatalogue) async throws {
     for group in self.groups {
-      for offer in try await group.offers() {
+      for offer in try await group.offers() where offer.result.isFilter {
         let known = catalogue.allDescriptions.contains { $0.name == offer.name }
         guard !known, catalogue.entry(named: offer.name) == nil else {
           throw FilterProcessError(

@@ -281,20 +281,17 @@ struct ProcessAnalysis: RemoteAnalysis {
 struct ProcessAnalyzer: FrameAnalyzer {
   private let filter: RemoteFilter
   private let session: RemoteSession
-  private var plan: Plan?
+  private var input: ProcessInput
 
   /// The time for the answer. The session reports an analysis that takes longer.
   private static let limit = Duration.seconds(2)
   /// The maximum number of values that are reported.
   private static let maxValues = 256
 
-  /// Converts frames. Analyses don't hold up frames, so one thread is enough.
-  private static let executor = PlanExecutor(
-    pool: BufferPool(), compute: ComputePool(threadCount: 1))
-
   init(_ filter: RemoteFilter) {
     self.filter = filter
     self.session = RemoteSession(of: filter)
+    self.input = ProcessInput(filter.offer.format)
   }
 
   mutating func analyze(
@@ -302,22 +299,11 @@ struct ProcessAnalyzer: FrameAnalyzer {
   ) async throws -> [String: AnalysisValue] {
     let process = self.session.process
     let connection = try process.connection()
-    let (format, color) = (self.filter.offer.format, frame.color)
-    let plan: Plan
-    if let known = self.plan, known.input == frame.geometry {
-      plan = known
-    } else {
-      plan = ResolvedPipeline.empty.plan(
-        for: frame.geometry, as: FrameEncoding(format: format, color: color))
-      self.plan = plan
-    }
-    let layout = try FrameLayout(aligned: format, size: frame.size)
-    let block = try connection.memory.allocate(layout.byteCount)
-    try await Self.executor.run(
-      plan, on: frame, into: MutableFrame(layout: layout, color: color, buffer: block.buffer))
+    let (block, layout) = try await self.input.write(frame, to: connection.memory)
     var message = Sidelight_V1_HostMessage.Frame()
     message.input = .init(layout, in: block)
-    message.describe(time, FrameGeometry(format: format, size: frame.size, color: color))
+    message.describe(
+      time, FrameGeometry(format: layout.format, size: frame.size, color: frame.color))
     if frame.orientation != .upright {
       message.orientation = Sidelight_V1_Orientation(frame.orientation)
     }
@@ -361,7 +347,7 @@ struct ProcessAnalyzer: FrameAnalyzer {
 
 extension Sidelight_V1_HostMessage.Picture {
   /// The position of a picture in the memory.
-  fileprivate init(_ layout: FrameLayout, in block: FilterMemory.Block) {
+  init(_ layout: FrameLayout, in block: FilterMemory.Block) {
     self.init()
     self.width = UInt32(layout.size.width)
     self.height = UInt32(layout.size.height)
@@ -375,7 +361,7 @@ extension Sidelight_V1_HostMessage.Picture {
 }
 
 extension Sidelight_V1_HostMessage.Frame {
-  fileprivate mutating func describe(_ time: FrameTime, _ geometry: FrameGeometry) {
+  mutating func describe(_ time: FrameTime, _ geometry: FrameGeometry) {
     self.index = time.index
     self.arrivalTimeNs = Int64(time.arrival / .nanoseconds(1))
     self.color = Sidelight_V1_ColorDescription(geometry.color, of: geometry.format)
@@ -384,7 +370,7 @@ extension Sidelight_V1_HostMessage.Frame {
 
 extension PixelBuffer {
   /// Sets all bytes to 0.
-  fileprivate func clear() {
+  func clear() {
     _ = self.bytes.initializeMemory(as: UInt8.self, repeating: 0)
   }
 }

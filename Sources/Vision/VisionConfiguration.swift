@@ -37,6 +37,7 @@ public struct VisionConfiguration: Sendable {
 
   private var faceModels: [(model: ModelFaceFinder, name: String)] = []
   private var landmarkModel: (model: FaceLandmarkModel, name: String)?
+  private var processFinder: (@Sendable () -> any FaceFinder)?
 
   /// Creates a configuration without models.
   public init() {}
@@ -80,14 +81,8 @@ public struct VisionConfiguration: Sendable {
   public mutating func add(_ model: VisionModel) throws(VisionError) {
     switch model.task {
     case .matte:
-      guard self.mattes[model.name] == nil else {
-        throw VisionError(.invalidConfiguration, "two mattes have the name \(model.name)")
-      }
-      guard !ConfiguredModel.reservedNames.contains(model.name) else {
-        throw VisionError(.invalidConfiguration, "the name \(model.name) is reserved")
-      }
       let source = try ModelMatteSource(model)
-      self.mattes[model.name] = { source }
+      try self.add(matte: model.name) { source }
     case .faces:
       guard self.faceModels.count < 2 else {
         throw VisionError(
@@ -105,6 +100,37 @@ public struct VisionConfiguration: Sendable {
     }
   }
 
+  /// Adds mattes and a face finder that filter processes serve. The finder replaces the built-in
+  /// search.
+  ///
+  /// - Throws: ``VisionError`` if the name of a matte is taken, or a model finds faces too.
+  public mutating func add(
+    mattes: [String: @Sendable () -> any MatteSource],
+    faceFinder: (name: String, make: @Sendable () -> any FaceFinder)?
+  ) throws(VisionError) {
+    for (name, source) in mattes { try self.add(matte: name, source) }
+    guard let faceFinder else { return }
+    if let model = self.faceModels.first {
+      throw VisionError(
+        .invalidConfiguration,
+        "the filter process's \(faceFinder.name) and the model \(model.name) find faces; remove one"
+      )
+    }
+    self.processFinder = faceFinder.make
+  }
+
+  private mutating func add(
+    matte name: String, _ source: @escaping @Sendable () -> any MatteSource
+  ) throws(VisionError) {
+    guard self.mattes[name] == nil else {
+      throw VisionError(.invalidConfiguration, "two mattes have the name \(name)")
+    }
+    guard !ConfiguredModel.reservedNames.contains(name) else {
+      throw VisionError(.invalidConfiguration, "the name \(name) is reserved")
+    }
+    self.mattes[name] = source
+  }
+
   // MARK: Tools of filters
 
   /// Returns the tools of the filters that find faces.
@@ -113,6 +139,12 @@ public struct VisionConfiguration: Sendable {
   package func faceTools() throws(VisionError) -> FaceTools {
     if let finder = self.faceFinder {
       return FaceTools(isCustom: true, finder: finder, points: Self.makePointTracker)
+    }
+    if let finder = self.processFinder {
+      let landmarks = self.landmarkModel?.model
+      return FaceTools(
+        finder: { Self.withLandmarks(finder(), landmarks) }, protectingFinder: finder,
+        points: Self.makePointTracker)
     }
     #if Vision
       let cascade: CascadeFaceFinder

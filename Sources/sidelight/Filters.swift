@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SidelightFilterProcesses
 import SidelightKernels
+import SidelightVision
 import SidelightWire
 import SwiftProtobuf
 
@@ -23,7 +24,9 @@ struct Filters: AsyncParsableCommand {
 
   func run() async throws {
     let catalogue = try await self.processes.with { processes in
-      var catalogue = FilterCatalogue.command
+      var vision = VisionConfiguration()
+      try await vision.add(processes)
+      var catalogue = FilterCatalogue.command(vision)
       try await processes.register(in: &catalogue)
       return catalogue
     }

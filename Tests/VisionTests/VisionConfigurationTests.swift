@@ -112,7 +112,7 @@ import SidelightVision
     #expect(catalogue.description(named: "faceDetection") == FaceDetection.description)
   }
 
-  @Test func `a moving face is followed by searches without optical flow`() {
+  @Test func `a moving face is followed by searches without optical flow`() async {
     var scene = FaceScene(finder: MovingFinder(), points: NoPointTracker())
     var faces: [TrackedFace] = []
     var ids: Set<FaceID> = []
@@ -121,7 +121,7 @@ import SidelightVision
       samples[0] = UInt8(frame)
       let picture = LumaPicture(width: 320, height: 180, samples: samples)
       let place = MovingFinder.place(frame)
-      let report = scene.step(
+      let report = await scene.step(
         picture, at: SceneTime(index: UInt64(frame), time: .milliseconds(33 * frame)))
       faces = report.faces
       ids.formUnion(faces.map(\.id))
@@ -138,15 +138,38 @@ import SidelightVision
     #expect(vision.mattes.keys.sorted() == ["everything"])
   }
 
+  @Test func `a filter process's finder replaces the search, unless a model finds faces too`()
+    throws
+  {
+    var vision = VisionConfiguration()
+    vision.cascadeFolder = "/nowhere"
+    try vision.add(
+      mattes: ["person": { EverythingMatte() }], faceFinder: ("look", { FixedFinder() }))
+    let tools = try vision.faceTools()
+    // It returns: a process that does not is ended.
+    #expect(!tools.isCustom)
+    #expect(tools.makeFinder() is FixedFinder && tools.makeProtectingFinder() is FixedFinder)
+    for (name, words) in [
+      ("person", "two mattes have the name person"), ("key", "the name key is reserved"),
+    ] {
+      let matte: [String: @Sendable () -> any MatteSource] = [name: { EverythingMatte() }]
+      #expect(Self.message { try vision.add(mattes: matte, faceFinder: nil) } == words)
+    }
+    try vision.add(Self.faceModel("faces", side: 64))
+    #expect(
+      Self.message { try vision.add(mattes: [:], faceFinder: ("look", { FixedFinder() })) }
+        == "the filter process's look and the model faces find faces; remove one")
+  }
+
   // MARK: Models
 
-  @Test func `each source of a model's matte has a separate state`() throws {
+  @Test func `each source of a model's matte has a separate state`() async throws {
     var vision = VisionConfiguration()
     try vision.add(Self.matteModel("person"))
     let make = try #require(vision.mattes["person"])
     var (one, two) = (make(), make())
-    #expect(try one.matte(of: Self.color, faces: []).values == [0, 0.25, 0.5, 1])
-    #expect(try two.matte(of: Self.color, faces: []).width == 2)
+    #expect(try await one.matte(of: Self.color, faces: []).values == [0, 0.25, 0.5, 1])
+    #expect(try await two.matte(of: Self.color, faces: []).width == 2)
   }
 
   @Test func `too many models of a task, and names that are taken, are refused`() throws {
@@ -180,7 +203,7 @@ import SidelightVision
       #expect(tools.makePointTracker() is OpticalFlow)
     }
 
-    @Test func `a filter that protects searches with the model and the cascade`() throws {
+    @Test func `a filter that protects searches with the model and the cascade`() async throws {
       var vision = VisionConfiguration()
       try vision.add(Self.faceModel("faces", side: 192))
       let tools = try vision.faceTools()
@@ -190,18 +213,18 @@ import SidelightVision
       #expect(finder is ModelFaceFinder && protecting is UnionFaceFinder)
       #expect(protecting.needsColor)
       // The model finds a face in noise, and the cascade the one of the portrait.
-      #expect(try finder.faces(in: Self.luma).count == 1)
+      #expect(try await finder.faces(in: Self.luma).count == 1)
       let portrait = TestPictures.placed(
         try TestPictures.portrait(), center: TestPictures.faceCenter,
         at: PicturePoint(x: 250, y: 90), scale: 0.6)
-      let found = try protecting.faces(
+      let found = try await protecting.faces(
         in: LumaPicture(portrait), color: portrait, search: FaceSearch())
       #expect(found.contains { abs($0.center.x - 250) < 6 })
       #expect(found.contains { $0.center.x < 200 })
     }
 
     @Test(arguments: [false, true])
-    func `the model with the larger input searches whole frames`(isReversed: Bool) throws {
+    func `the model with the larger input searches whole frames`(isReversed: Bool) async throws {
       var vision = VisionConfiguration()
       let models = [
         try Self.faceModel("near", side: 160, share: 0.5), try Self.faceModel("far", side: 192),
@@ -209,15 +232,15 @@ import SidelightVision
       for model in isReversed ? models.reversed() : models { try vision.add(model) }
       var finder = try vision.faceTools().makeFinder()
       #expect(finder is TwoRangeFaceFinder)
-      func size(_ search: FaceSearch) throws -> Double {
+      func size(_ search: FaceSearch) async throws -> Double {
         try #require(
-          try finder.faces(in: Self.luma, color: Self.color, search: search).first
+          try await finder.faces(in: Self.luma, color: Self.color, search: search).first
         ).size
       }
       // Both letterbox a square of 320 pixels, so the sizes have the ratio of the shares.
-      let whole = try size(FaceSearch())
+      let whole = try await size(FaceSearch())
       let window = FaceSearch.Window(center: PicturePoint(x: 160, y: 90), side: 320)
-      let near = try size(FaceSearch(window: window))
+      let near = try await size(FaceSearch(window: window))
       #expect(abs(near / whole - 2.5) < 0.05)
     }
 

@@ -73,7 +73,7 @@ struct StreamRun {
       output?.append(result)
       for job in stream.takeJobs() {
         let start = Stopwatch.now()
-        results.append((time.arrival + self.request.jobTime, job.run()))
+        results.append((time.arrival + self.request.jobTime, await job.run()))
         figures.jobs[job.name, default: []].append([Double(index), Stopwatch.now() - start])
       }
     }

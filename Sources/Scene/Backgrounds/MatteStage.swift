@@ -40,14 +40,14 @@ struct MatteStage: SceneStage {
     return true
   }
 
-  mutating func step(_ view: SceneView) throws -> any Sendable {
+  mutating func step(_ view: SceneView) async throws -> any Sendable {
     let picture = view.picture
     let isCut = self.last.map { last in
       picture.luma.meanChange(from: last.luma).map { $0 > LumaPicture.cutChange } ?? true
     }
     self.prepare(picture.color, isCut: isCut ?? true)
     self.last = picture
-    let estimate = self.estimate(view)
+    let estimate = await self.estimate(view)
     self.learn(view, isUnsure: estimate?.isSure != true)
     // Between two scenes a matte may hold parts of either.
     guard let estimate, estimate.isSure, isCut != true || !self.choice.protects else {
@@ -92,7 +92,7 @@ struct MatteStage: SceneStage {
   }
 
   /// The matte of a picture, in its size; `nil` without a source.
-  private mutating func estimate(_ view: SceneView) -> MatteEstimate? {
+  private mutating func estimate(_ view: SceneView) async -> MatteEstimate? {
     guard var source = self.source else { return nil }
     var interval = 1
     if case .model = self.choice.kind {
@@ -104,7 +104,7 @@ struct MatteStage: SceneStage {
     do {
       let faces = view.faces?.faces.map { DetectedFace($0) } ?? []
       let picture = view.picture.color
-      let found = try source.matte(of: picture, faces: faces)
+      let found = try await source.matte(of: picture, faces: faces)
       self.source = source
       let estimate = found.resized(width: picture.width, height: picture.height)
       self.estimate = estimate

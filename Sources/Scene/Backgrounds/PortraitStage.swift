@@ -89,7 +89,7 @@ struct PortraitStage: SceneStage {
     self.jobGeneration = self.generation
     return SceneJob("portraitMatte") {
       var source = source
-      let estimate = try source.matte(of: picture, faces: faces.map { DetectedFace($0) })
+      let estimate = try await source.matte(of: picture, faces: faces.map { DetectedFace($0) })
       return Found(source: source, estimate: estimate, face: face)
     }
   }

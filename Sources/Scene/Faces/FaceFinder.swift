@@ -63,7 +63,7 @@ public struct FaceLandmarks: Sendable, Hashable {
 /// Finds faces in a picture.
 ///
 /// A finder belongs to one session, and is called by one thread at a time. Only ``faces(in:)`` is
-/// required.
+/// required, and it need not be asynchronous.
 public protocol FaceFinder: Sendable {
   /// Whether searches need the picture in colour. By default they do not.
   var needsColor: Bool { get }
@@ -71,7 +71,7 @@ public protocol FaceFinder: Sendable {
   /// Returns the faces of a picture, in any order; an empty array if it doesn't show a face.
   ///
   /// - Throws: An error if the search failed. A protecting filter then covers the whole frame.
-  mutating func faces(in picture: LumaPicture) throws -> [DetectedFace]
+  mutating func faces(in picture: LumaPicture) async throws -> [DetectedFace]
 
   /// Returns the faces of a picture that a search includes, in any order.
   ///
@@ -84,7 +84,7 @@ public protocol FaceFinder: Sendable {
   /// - Throws: An error if the search failed. A protecting filter then covers the whole frame.
   mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
-  ) throws -> [DetectedFace]
+  ) async throws -> [DetectedFace]
 }
 
 extension FaceFinder {
@@ -94,8 +94,8 @@ extension FaceFinder {
   /// Searches the whole picture and returns the faces that the search includes.
   public mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
-  ) throws -> [DetectedFace] {
-    try self.faces(in: picture).filter(search.includes)
+  ) async throws -> [DetectedFace] {
+    try await self.faces(in: picture).filter(search.includes)
   }
 }
 

@@ -22,9 +22,47 @@ public struct MatteEstimate: Sendable, Equatable {
   }
 }
 
+extension MatteEstimate {
+  /// Creates a matte that is sure unless it leaves out a face.
+  ///
+  /// - Parameters:
+  ///   - faces: The known faces, in the pixels of `picture`.
+  ///   - picture: The picture that the matte covers.
+  package init(
+    width: Int, height: Int, values: [Float], faces: [DetectedFace], of picture: ColorPicture
+  ) {
+    let matte = MatteEstimate(width: width, height: height, values: values)
+    self.init(
+      width: width, height: height, values: values,
+      isSure: faces.allSatisfy { matte.holds($0, of: picture) })
+  }
+
+  /// Returns whether the matte contains a face: more than half of the middle of its box.
+  private func holds(_ face: DetectedFace, of picture: ColorPicture) -> Bool {
+    let scale = (
+      x: Double(self.width) / Double(picture.width),
+      y: Double(self.height) / Double(picture.height)
+    )
+    func range(_ center: Double, _ scale: Double, _ count: Int) -> Range<Int> {
+      let middle = min(Double(count - 1), max(0, center * scale))
+      let reach = min(Double(count), face.size * scale / 4)
+      let start = Int(max(0, middle - reach))
+      return start ..< max(start + 1, min(count, Int(middle + reach) + 1))
+    }
+    let columns = range(face.center.x, scale.x, self.width)
+    var sum: Float = 0
+    let rows = range(face.center.y, scale.y, self.height)
+    for row in rows {
+      for column in columns { sum += self.values[row * self.width + column] }
+    }
+    return sum > 0.5 * Float(rows.count * columns.count)
+  }
+}
+
 /// Separates the person from the background of a picture.
 ///
-/// A source belongs to one session, and is called by one thread at a time.
+/// A source belongs to one session, and is called by one thread at a time. ``matte(of:faces:)`` need
+/// not be asynchronous.
 public protocol MatteSource: Sendable {
   /// Returns the matte of a picture. Its size may differ from the picture's.
   ///
@@ -32,7 +70,9 @@ public protocol MatteSource: Sendable {
   ///   - picture: The reduced frame, as displayed.
   ///   - faces: The faces that are known, in the picture's pixels.
   /// - Throws: An error if the matte cannot be computed. The stage then fails.
-  mutating func matte(of picture: ColorPicture, faces: [DetectedFace]) throws -> MatteEstimate
+  mutating func matte(
+    of picture: ColorPicture, faces: [DetectedFace]
+  ) async throws -> MatteEstimate
 }
 
 extension GuidePlanes {

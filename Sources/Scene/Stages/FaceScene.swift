@@ -106,7 +106,7 @@ package struct FaceScene: Sendable {
   package mutating func step(
     _ picture: LumaPicture, color: ColorPicture? = nil, at frame: SceneTime,
     effort: FaceSearch.Effort = .thorough
-  ) -> FaceReport {
+  ) async -> FaceReport {
     let last = self.pictures.last
     if let last {
       guard frame.index > last.frame.index, frame.time > last.frame.time else {
@@ -128,12 +128,13 @@ package struct FaceScene: Sendable {
     if let last, frame.time - last.frame.time > FaceTracker.maximumGap { tracker.requestSearch() }
     let plan = tracker.advance(to: frame, flow: self.flow(of: tracker.followTargets, to: picture))
     for look in plan.looks {
-      let outcome = Self.search(look.search, with: &self.finder, picture, color).outcome
+      let outcome = await Self.search(look.search, with: &self.finder, picture, color).outcome
       tracker.record(FaceTracker.LocalSearchResult(look, outcome))
     }
     self.due = nil
     if let full = plan.fullSearch {
-      self.run(full, full.search(in: picture, effort: effort), picture, color, at: frame, &tracker)
+      await self.run(
+        full, full.search(in: picture, effort: effort), picture, color, at: frame, &tracker)
     }
     self.report = tracker.finish()
     self.report.motion = self.motion(to: picture)
@@ -158,9 +159,9 @@ package struct FaceScene: Sendable {
   private mutating func run(
     _ full: FullSearch, _ search: FaceSearch, _ picture: LumaPicture, _ color: ColorPicture?,
     at frame: SceneTime, _ tracker: inout FaceTracker
-  ) {
+  ) async {
     guard self.searching == .background else {
-      let (outcome, error) = Self.search(search, with: &self.finder, picture, color)
+      let (outcome, error) = await Self.search(search, with: &self.finder, picture, color)
       self.searchError = error
       return tracker.record(FaceTracker.SearchResult(full, outcome))
     }
@@ -170,7 +171,7 @@ package struct FaceScene: Sendable {
         "faceSearch", isCustom: self.tools?.isCustom ?? false, protects: protects
       ) {
         var finder = finder
-        let (outcome, error) = Self.search(search, with: &finder, picture, color)
+        let (outcome, error) = await Self.search(search, with: &finder, picture, color)
         return SearchReturn(
           search: full, outcome: outcome, error: error, finder: finder, protects: protects)
       }
@@ -251,9 +252,9 @@ package struct FaceScene: Sendable {
   private static func search(
     _ search: FaceSearch, with finder: inout any FaceFinder, _ picture: LumaPicture,
     _ color: ColorPicture?
-  ) -> (outcome: SearchOutcome, error: (any Error)?) {
+  ) async -> (outcome: SearchOutcome, error: (any Error)?) {
     do {
-      return (.found(try finder.faces(in: picture, color: color, search: search)), nil)
+      return (.found(try await finder.faces(in: picture, color: color, search: search)), nil)
     } catch {
       return (.failed, error)
     }

@@ -45,7 +45,7 @@ package protocol SceneStage: Sendable {
   ///
   /// - Returns: A value for the stage's pass.
   /// - Throws: An error that makes the stage fail on this frame.
-  mutating func step(_ view: SceneView) throws -> any Sendable
+  mutating func step(_ view: SceneView) async throws -> any Sendable
 
   /// Whether the whole picture should be searched for faces as soon as possible.
   var needsFaceSearch: Bool { get }
@@ -78,11 +78,11 @@ package struct SceneJob: Sendable {
   /// Whether a stage that protects needs the result. Other work lets frames go first.
   package let protects: Bool
   /// The work.
-  package let run: @Sendable () throws -> any Sendable
+  package let run: @Sendable () async throws -> any Sendable
 
   package init(
     _ name: String, isCustom: Bool = false, protects: Bool = false,
-    _ run: @escaping @Sendable () throws -> any Sendable
+    _ run: @escaping @Sendable () async throws -> any Sendable
   ) {
     self.name = name
     self.isCustom = isCustom
@@ -93,6 +93,30 @@ package struct SceneJob: Sendable {
   /// The description for traces.
   package var description: PassDescription {
     PassDescription(name: self.name, filters: [], kind: .scene, summary: "off the frame's path")
+  }
+}
+
+/// The frame of a scene's step, or of a job, for mattes and finders that wait for another process.
+package struct SceneWork: Sendable {
+  /// The work of the present task; `nil` if it is not known.
+  @TaskLocal package static var current: SceneWork?
+
+  /// The frame's position in its stream.
+  package let time: FrameTime
+  /// The values of the frame.
+  package let details: FrameDetails
+  /// The time at which the frame has no use any more; `nil` disables the limit.
+  package let deadline: Duration?
+  /// Gives the threads to other work during a wait.
+  package let meter: WorkMeter?
+
+  package init(
+    time: FrameTime, details: FrameDetails, deadline: Duration?, meter: WorkMeter?
+  ) {
+    self.time = time
+    self.details = details
+    self.deadline = deadline
+    self.meter = meter
   }
 }
 

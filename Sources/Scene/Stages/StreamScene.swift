@@ -8,7 +8,7 @@ public import SidelightKernels
 /// ```swift
 /// let scene = try await stream.step(frame, at: time, for: plan)
 /// let result = try await executor.run(plan, on: frame, at: time, scene: scene)
-/// for job in stream.takeJobs() { stream.finish(job.run()) }
+/// for job in stream.takeJobs() { stream.finish(await job.run()) }
 /// ```
 ///
 /// Jobs may also run at the same time as later frames, which don't wait for them.
@@ -36,8 +36,12 @@ public struct StreamScene: Sendable {
     package var description: PassDescription { self.work.description }
 
     /// Does the work. Its result goes to ``StreamScene/finish(_:)``.
-    public func run() -> JobResult {
-      JobResult(id: self.id, value: Result { try self.work.run() })
+    public func run() async -> JobResult {
+      do {
+        return JobResult(id: self.id, value: .success(try await self.work.run()))
+      } catch {
+        return self.failed(error)
+      }
     }
 
     /// Returns the result of a job that could not run.
@@ -141,7 +145,7 @@ public struct StreamScene: Sendable {
       let request = FaceRequest(joining: stages)
     {
       report = try await observer.pass(description) {
-        self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
+        await self.stepFaces(picture, at: sceneTime, request, isReduced: isReduced)
       }
     }
     let view = SceneView(
@@ -220,7 +224,7 @@ public struct StreamScene: Sendable {
         index: time.index &+ UInt64(step), arrival: .milliseconds(200 * step))
       scene.faces?.requestSearch()
       result = try await scene.step(frame, at: position, for: plan, observer: observer)
-      for job in scene.takeJobs() { scene.finish(job.run()) }
+      for job in scene.takeJobs() { scene.finish(await job.run()) }
     }
     return result
   }
@@ -229,7 +233,7 @@ public struct StreamScene: Sendable {
 
   private mutating func stepFaces(
     _ picture: UprightPicture, at time: SceneTime, _ request: FaceRequest, isReduced: Bool
-  ) -> FaceReport {
+  ) async -> FaceReport {
     var faces: FaceScene
     if let known = self.faces {
       faces = known
@@ -241,7 +245,7 @@ public struct StreamScene: Sendable {
     // A protecting stage covers more while searches miss faces: they are always thorough.
     let effort: FaceSearch.Effort =
       isReduced && !request.configuration.protects ? .quick : .thorough
-    let report = faces.step(picture.luma, color: picture.color, at: time, effort: effort)
+    let report = await faces.step(picture.luma, color: picture.color, at: time, effort: effort)
     self.faces = faces
     return report
   }
@@ -252,12 +256,12 @@ public struct StreamScene: Sendable {
   ) async throws -> any Sendable {
     guard let description = planned.stepDescription else {
       do {
-        return try entry.value.step(view)
+        return try await entry.value.step(view)
       } catch {
         throw Failure(filter: planned.filter, cause: error)
       }
     }
-    return try await observer.pass(description) { try entry.value.step(view) }
+    return try await observer.pass(description) { try await entry.value.step(view) }
   }
 
   /// Takes over the stages of a plan, and in a transition the earlier plan's stages.

@@ -108,7 +108,7 @@ package final class FrameScheduler: Sendable {
       let turn = Turn(
         session: session, grant: grant, deadline: deadline, cost: cost, kind: kind, scheduler: self)
       let now = self.clock.now
-      let meter = WorkMeter(now: now, pausePoint: limit == nil && kind == .frame ? turn : nil)
+      let meter = WorkMeter(now: now, pausePoint: limit == nil ? turn : nil)
       defer { self.end(turn, meter) }
       guard let limit else { return try await body(grant.bands, meter) }
       // The turn may have come because others became overdue during the wait.
@@ -434,9 +434,10 @@ private final class Turn: PausePoint {
     self.start = scheduler.clock.now()
   }
 
-  var isContended: Bool { self.scheduler.isContended }
+  var isContended: Bool { self.kind == .frame && self.scheduler.isContended }
 
   func pauseIfNeeded(_ meter: WorkMeter) async {
+    guard self.kind == .frame else { return }
     await self.scheduler.pauseIfNeeded(self, meter)
   }
 

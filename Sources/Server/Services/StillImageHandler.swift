@@ -4,6 +4,7 @@ import ServiceLifecycle
 import SidelightCodecs
 package import SidelightKernelLanguage
 package import SidelightKernels
+import SidelightScene
 package import SidelightWire
 import SwiftProtobuf
 import Tracing
@@ -92,10 +93,13 @@ struct StillImageHandler: Sendable {
         session: Self.sessionNumber, deadline: started + Self.defaultBudget,
         limit: isCustom ? FrameScheduler.unknownTurnLimit : nil
       ) { bands, meter in
-        try await withTaskExecutorPreference(processing.compute) {
-          try await still.apply(
-            pipeline, to: image, output: output, at: time, details: details, bands: bands,
-            meter: meter)
+        let work = SceneWork(time: time, details: details, deadline: nil, meter: meter)
+        return try await SceneWork.$current.withValue(work) {
+          try await withTaskExecutorPreference(processing.compute) {
+            try await still.apply(
+              pipeline, to: image, output: output, at: time, details: details, bands: bands,
+              meter: meter)
+          }
         }
       }
     } catch let failure as WorkerPassObserver.Failure {

@@ -55,9 +55,13 @@ struct PlanRunner: Sendable {
       decoded, of: frame, protects: hides || plans.contains(where: \.protects),
       hidesFaces: hides || plans.contains(where: \.hidesFaces))
     let details = self.details(of: frame)
-    let scene = try await self.scene(
-      of: input, frame, at: time, for: compiled.plan, from: earlier, details,
-      isReduced: isReduced, observer)
+    let work = SceneWork(
+      time: time, details: details, deadline: observer.deadline, meter: meter)
+    let scene = try await SceneWork.$current.withValue(work) {
+      try await self.scene(
+        of: input, frame, at: time, for: compiled.plan, from: earlier, details,
+        isReduced: isReduced, observer)
+    }
 
     func filter(into target: consuming MutableFrame) async throws -> TransitionWork.Report {
       let result = try await executor.run(

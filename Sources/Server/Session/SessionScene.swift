@@ -93,6 +93,7 @@ final class SessionScene: Sendable {
     _ job: StreamScene.Job, deadline: Duration, _ processing: FrameProcessing,
     _ observer: FramePassObserver
   ) {
+    let work = SceneWork.current
     let detached = processing.detachedJobs.start { _ in
       let result: StreamScene.JobResult
       do {
@@ -101,8 +102,13 @@ final class SessionScene: Sendable {
           session: self.session, deadline: deadline,
           limit: job.isCustom ? FrameScheduler.unknownTurnLimit : nil,
           kind: job.protects ? .frame : .job
-        ) { _, _ in
-          try await observer.pass(job.description) { job.run() }
+        ) { _, meter in
+          let work = work.map {
+            SceneWork(time: $0.time, details: $0.details, deadline: nil, meter: meter)
+          }
+          return try await SceneWork.$current.withValue(work) {
+            try await observer.pass(job.description) { await job.run() }
+          }
         }
       } catch {
         result = job.failed(error)

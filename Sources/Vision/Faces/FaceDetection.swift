@@ -58,12 +58,12 @@ package struct FaceDetection: Filter {
     let tools: FaceTools
 
     /// Searches one frame for upright faces, which are returned without ids and attendance.
-    func analyze(_ frame: Frame, at time: FrameTime) throws -> [String: AnalysisValue] {
+    func analyze(_ frame: Frame, at time: FrameTime) async throws -> [String: AnalysisValue] {
       let picture = UprightPicture(reducing: frame)
       var finder = self.tools.makeFinder()
       let (width, height) = (Double(picture.luma.width), Double(picture.luma.height))
       let least = self.configuration.minSize * height
-      let faces = try finder.faces(
+      let faces = try await finder.faces(
         in: picture.luma, color: picture.color,
         search: FaceSearch(sizes: least ... max(least, width, height))
       )
@@ -98,9 +98,11 @@ package struct FaceDetection: Filter {
       self.scene = scene
     }
 
-    mutating func analyze(_ frame: Frame, at time: FrameTime) -> [String: AnalysisValue] {
+    mutating func analyze(
+      _ frame: Frame, at time: FrameTime
+    ) async -> [String: AnalysisValue] {
       let picture = UprightPicture(reducing: frame)
-      let report = self.scene.step(
+      let report = await self.scene.step(
         picture.luma, color: picture.color,
         at: SceneTime(index: time.index, time: time.arrival))
       return self.attendance.results(

@@ -23,26 +23,26 @@ package struct UnionFaceFinder: FaceFinder {
   /// Whether one of the finders needs colour.
   package var needsColor: Bool { self.finders.contains { $0.needsColor } }
 
-  package mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
-    try self.union { try $0.faces(in: picture) }
+  package mutating func faces(in picture: LumaPicture) async throws -> [DetectedFace] {
+    try await self.union { try await $0.faces(in: picture) }
   }
 
   package mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
-  ) throws -> [DetectedFace] {
-    try self.union { finder in
-      try finder.faces(
+  ) async throws -> [DetectedFace] {
+    try await self.union { finder in
+      try await finder.faces(
         in: picture, color: finder.needsColor ? color : nil, search: search)
     }
   }
 
   private mutating func union(
-    _ faces: (inout any FaceFinder) throws -> [DetectedFace]
-  ) throws -> [DetectedFace] {
+    _ faces: (inout any FaceFinder) async throws -> [DetectedFace]
+  ) async throws -> [DetectedFace] {
     var union: [DetectedFace] = []
     for index in self.finders.indices {
       let earlier = union
-      for face in try faces(&self.finders[index]) {
+      for face in try await faces(&self.finders[index]) {
         // A finder does not report a face twice: its own detections are not merged.
         let same = earlier.indices.first { Self.areSame(earlier[$0], face) }
         if let same {
@@ -79,16 +79,16 @@ package struct TwoRangeFaceFinder: FaceFinder {
 
   package var needsColor: Bool { self.far.needsColor || self.near.needsColor }
 
-  package mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
-    try self.far.faces(in: picture)
+  package mutating func faces(in picture: LumaPicture) async throws -> [DetectedFace] {
+    try await self.far.faces(in: picture)
   }
 
   package mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
-  ) throws -> [DetectedFace] {
+  ) async throws -> [DetectedFace] {
     search.window == nil
-      ? try self.far.faces(in: picture, color: color, search: search)
-      : try self.near.faces(in: picture, color: color, search: search)
+      ? try await self.far.faces(in: picture, color: color, search: search)
+      : try await self.near.faces(in: picture, color: color, search: search)
   }
 }
 
@@ -117,14 +117,14 @@ package struct LandmarkFaceFinder: FaceFinder {
   package var needsColor: Bool { true }
 
   /// Returns the faces without landmarks, which need colour.
-  package mutating func faces(in picture: LumaPicture) throws -> [DetectedFace] {
-    try self.finder.faces(in: picture)
+  package mutating func faces(in picture: LumaPicture) async throws -> [DetectedFace] {
+    try await self.finder.faces(in: picture)
   }
 
   package mutating func faces(
     in picture: LumaPicture, color: ColorPicture?, search: FaceSearch
-  ) throws -> [DetectedFace] {
-    let found = try self.finder.faces(in: picture, color: color, search: search)
+  ) async throws -> [DetectedFace] {
+    let found = try await self.finder.faces(in: picture, color: color, search: search)
       .sorted { $0.size > $1.size }
     guard let color else { return found }
     return try found.enumerated().map { index, face in

@@ -78,10 +78,7 @@ public struct ModelMatteSource: MatteSource {
       }
       (width, height) = covered
     }
-    let estimate = MatteEstimate(width: width, height: height, values: values)
-    let isSure = faces.allSatisfy { Self.holds(estimate, $0, of: picture) }
-    return isSure
-      ? estimate : MatteEstimate(width: width, height: height, values: values, isSure: false)
+    return MatteEstimate(width: width, height: height, values: values, faces: faces, of: picture)
   }
 
   /// Returns the probability of a person at every position.
@@ -106,28 +103,5 @@ public struct ModelMatteSource: MatteSource {
       result = min(1, max(0, result))
       return self.matte.isInverted ? 1 - result : result
     }
-  }
-
-  /// Returns whether a matte contains a face: more than half of the middle of its box.
-  private static func holds(
-    _ matte: MatteEstimate, _ face: DetectedFace, of picture: ColorPicture
-  ) -> Bool {
-    let scale = (
-      x: Double(matte.width) / Double(picture.width),
-      y: Double(matte.height) / Double(picture.height)
-    )
-    func range(_ center: Double, _ scale: Double, _ count: Int) -> Range<Int> {
-      let middle = min(Double(count - 1), max(0, center * scale))
-      let reach = min(Double(count), face.size * scale / 4)
-      let start = Int(max(0, middle - reach))
-      return start ..< max(start + 1, min(count, Int(middle + reach) + 1))
-    }
-    let columns = range(face.center.x, scale.x, matte.width)
-    var sum: Float = 0
-    let rows = range(face.center.y, scale.y, matte.height)
-    for row in rows {
-      for column in columns { sum += matte.values[row * matte.width + column] }
-    }
-    return sum > 0.5 * Float(rows.count * columns.count)
   }
 }

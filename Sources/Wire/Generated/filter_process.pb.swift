@@ -35,6 +35,13 @@ package nonisolated enum Sidelight_V1_FilterKind: SwiftProtobuf.Enum, Swift.Case
   /// Values that are reported to the client. The picture is not changed. Analyses read the frame as it
   /// arrived, beside the frame's path.
   case analysis // = 2
+
+  /// A matte: GRAY8 samples in `Frame.output`, 255 for the person and 0 for the background. Not a
+  /// filter of the catalogue: its name is a value of the parameter `matte` of background filters.
+  case matte // = 3
+
+  /// Faces, in `Result.faces`. All stages that need faces use the finder; a host has at most one.
+  case faces // = 4
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -46,6 +53,8 @@ package nonisolated enum Sidelight_V1_FilterKind: SwiftProtobuf.Enum, Swift.Case
     case 0: self = .unspecified
     case 1: self = .picture
     case 2: self = .analysis
+    case 3: self = .matte
+    case 4: self = .faces
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -55,6 +64,8 @@ package nonisolated enum Sidelight_V1_FilterKind: SwiftProtobuf.Enum, Swift.Case
     case .unspecified: return 0
     case .picture: return 1
     case .analysis: return 2
+    case .matte: return 3
+    case .faces: return 4
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -64,6 +75,8 @@ package nonisolated enum Sidelight_V1_FilterKind: SwiftProtobuf.Enum, Swift.Case
     .unspecified,
     .picture,
     .analysis,
+    .matte,
+    .faces,
   ]
 
 }
@@ -221,11 +234,82 @@ package nonisolated struct Sidelight_V1_ProcessMessage: Sendable {
     /// Clears the value of `analysis`. Subsequent reads from it will return its default value.
     package mutating func clearAnalysis() {self._analysis = nil}
 
+    /// The faces that a face finder has found; at most 64. Otherwise empty.
+    package var faces: [Sidelight_V1_ProcessMessage.Face] = []
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
     fileprivate var _analysis: Sidelight_V1_Analysis? = nil
+  }
+
+  /// A face, in pixels of the input.
+  package nonisolated struct Face: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The box from the hairline to the chin and from cheek to cheek. It may reach beyond the picture.
+    package var x: Double = 0
+
+    /// The top edge.
+    package var y: Double = 0
+
+    /// The width; more than 0.
+    package var width: Double = 0
+
+    /// The height; more than 0.
+    package var height: Double = 0
+
+    /// The confidence, 0-1.
+    package var confidence: Double = 0
+
+    /// The eyes and the mouth, if the finder locates them. Position, size and angle then follow from
+    /// them, and the box is ignored.
+    package var landmarks: Sidelight_V1_ProcessMessage.Landmarks {
+      get {_landmarks ?? Sidelight_V1_ProcessMessage.Landmarks()}
+      set {_landmarks = newValue}
+    }
+    /// Returns true if `landmarks` has been explicitly set.
+    package var hasLandmarks: Bool {self._landmarks != nil}
+    /// Clears the value of `landmarks`. Subsequent reads from it will return its default value.
+    package mutating func clearLandmarks() {self._landmarks = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _landmarks: Sidelight_V1_ProcessMessage.Landmarks? = nil
+  }
+
+  /// Points of a face, in pixels of the input. Left and right are the picture's.
+  package nonisolated struct Landmarks: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// The centre of the eye on the left.
+    package var leftEyeX: Double = 0
+
+    /// Its distance from the top.
+    package var leftEyeY: Double = 0
+
+    /// The centre of the eye on the right.
+    package var rightEyeX: Double = 0
+
+    /// Its distance from the top.
+    package var rightEyeY: Double = 0
+
+    /// The middle of the mouth.
+    package var mouthX: Double = 0
+
+    /// Its distance from the top.
+    package var mouthY: Double = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   /// Reports that a frame could not be filtered. The host owns its pixels from here on.
@@ -396,7 +480,8 @@ package nonisolated struct Sidelight_V1_HostMessage: Sendable {
     /// Clears the value of `input`. Subsequent reads from it will return its default value.
     package mutating func clearInput() {_uniqueStorage()._input = nil}
 
-    /// The pixels to write, all of them, by filters with `FilterOffer.output`. Otherwise absent.
+    /// The pixels to write, all of them, by filters with `FilterOffer.output` and by mattes. Otherwise
+    /// absent.
     package var output: Sidelight_V1_HostMessage.Picture {
       get {_storage._output ?? Sidelight_V1_HostMessage.Picture()}
       set {_uniqueStorage()._output = newValue}
@@ -467,7 +552,7 @@ package nonisolated struct Sidelight_V1_HostMessage: Sendable {
     package mutating func clearColor() {_uniqueStorage()._color = nil}
 
     /// The faces, in pixels of the input as it arrived at the pipeline, if other stages of the pipeline
-    /// need faces. Otherwise empty.
+    /// need faces; for mattes, in pixels of the input. Otherwise empty.
     package var faces: [Sidelight_V1_Detection] {
       get {_storage._faces}
       set {_uniqueStorage()._faces = newValue}
@@ -548,6 +633,10 @@ package nonisolated struct Sidelight_V1_HostMessage: Sendable {
 }
 
 /// A filter of a process.
+///
+/// Mattes and face finders get a reduced copy of the frame, upright, of at most 320x180 or 180x320
+/// pixels, and not of every frame. They have no parameters. Hosts that don't know a kind refuse the
+/// process.
 package nonisolated struct Sidelight_V1_FilterOffer: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -572,13 +661,14 @@ package nonisolated struct Sidelight_V1_FilterOffer: @unchecked Sendable {
   }
 
   /// The format of input and output: BGRA8, RGB24, GRAY8, I420 or NV12. Required. The host converts
-  /// other formats.
+  /// other formats. A matte's output is GRAY8.
   package var format: Sidelight_V1_PixelFormat {
     get {_storage._format}
     set {_uniqueStorage()._format = newValue}
   }
 
-  /// The size of a new picture. Absent: the filter changes the input in place.
+  /// The size of a new picture. Absent: the filter changes the input in place; a matte has the size of
+  /// the input. A matte has at most 1024x1024 samples, which the host scales.
   package var output: Sidelight_V1_OutputSize {
     get {_storage._output ?? Sidelight_V1_OutputSize()}
     set {_uniqueStorage()._output = newValue}
@@ -634,7 +724,7 @@ package nonisolated struct Sidelight_V1_OutputSize: Sendable {
 fileprivate nonisolated let _protobuf_package = "sidelight.v1"
 
 nonisolated extension Sidelight_V1_FilterKind: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FILTER_KIND_UNSPECIFIED\0\u{1}FILTER_KIND_PICTURE\0\u{1}FILTER_KIND_ANALYSIS\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FILTER_KIND_UNSPECIFIED\0\u{1}FILTER_KIND_PICTURE\0\u{1}FILTER_KIND_ANALYSIS\0\u{1}FILTER_KIND_MATTE\0\u{1}FILTER_KIND_FACES\0")
 }
 
 nonisolated extension Sidelight_V1_ProcessMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -872,7 +962,7 @@ nonisolated extension Sidelight_V1_ProcessMessage.Refused: SwiftProtobuf.Message
 
 nonisolated extension Sidelight_V1_ProcessMessage.Result: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Sidelight_V1_ProcessMessage.protoMessageName + ".Result"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{3}process_us\0\u{1}analysis\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frame\0\u{3}process_us\0\u{1}analysis\0\u{1}faces\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -883,6 +973,7 @@ nonisolated extension Sidelight_V1_ProcessMessage.Result: SwiftProtobuf.Message,
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.frame) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.processUs) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._analysis) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.faces) }()
       default: break
       }
     }
@@ -902,6 +993,9 @@ nonisolated extension Sidelight_V1_ProcessMessage.Result: SwiftProtobuf.Message,
     try { if let v = self._analysis {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    if !self.faces.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.faces, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -909,6 +1003,121 @@ nonisolated extension Sidelight_V1_ProcessMessage.Result: SwiftProtobuf.Message,
     if lhs.frame != rhs.frame {return false}
     if lhs.processUs != rhs.processUs {return false}
     if lhs._analysis != rhs._analysis {return false}
+    if lhs.faces != rhs.faces {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_ProcessMessage.Face: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Sidelight_V1_ProcessMessage.protoMessageName + ".Face"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}x\0\u{1}y\0\u{1}width\0\u{1}height\0\u{1}confidence\0\u{1}landmarks\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularDoubleField(value: &self.x) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.y) }()
+      case 3: try { try decoder.decodeSingularDoubleField(value: &self.width) }()
+      case 4: try { try decoder.decodeSingularDoubleField(value: &self.height) }()
+      case 5: try { try decoder.decodeSingularDoubleField(value: &self.confidence) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._landmarks) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.x.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.x, fieldNumber: 1)
+    }
+    if self.y.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.y, fieldNumber: 2)
+    }
+    if self.width.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.width, fieldNumber: 3)
+    }
+    if self.height.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.height, fieldNumber: 4)
+    }
+    if self.confidence.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.confidence, fieldNumber: 5)
+    }
+    try { if let v = self._landmarks {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_ProcessMessage.Face, rhs: Sidelight_V1_ProcessMessage.Face) -> Bool {
+    if lhs.x != rhs.x {return false}
+    if lhs.y != rhs.y {return false}
+    if lhs.width != rhs.width {return false}
+    if lhs.height != rhs.height {return false}
+    if lhs.confidence != rhs.confidence {return false}
+    if lhs._landmarks != rhs._landmarks {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sidelight_V1_ProcessMessage.Landmarks: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Sidelight_V1_ProcessMessage.protoMessageName + ".Landmarks"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}left_eye_x\0\u{3}left_eye_y\0\u{3}right_eye_x\0\u{3}right_eye_y\0\u{3}mouth_x\0\u{3}mouth_y\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularDoubleField(value: &self.leftEyeX) }()
+      case 2: try { try decoder.decodeSingularDoubleField(value: &self.leftEyeY) }()
+      case 3: try { try decoder.decodeSingularDoubleField(value: &self.rightEyeX) }()
+      case 4: try { try decoder.decodeSingularDoubleField(value: &self.rightEyeY) }()
+      case 5: try { try decoder.decodeSingularDoubleField(value: &self.mouthX) }()
+      case 6: try { try decoder.decodeSingularDoubleField(value: &self.mouthY) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.leftEyeX.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.leftEyeX, fieldNumber: 1)
+    }
+    if self.leftEyeY.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.leftEyeY, fieldNumber: 2)
+    }
+    if self.rightEyeX.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.rightEyeX, fieldNumber: 3)
+    }
+    if self.rightEyeY.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.rightEyeY, fieldNumber: 4)
+    }
+    if self.mouthX.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.mouthX, fieldNumber: 5)
+    }
+    if self.mouthY.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.mouthY, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Sidelight_V1_ProcessMessage.Landmarks, rhs: Sidelight_V1_ProcessMessage.Landmarks) -> Bool {
+    if lhs.leftEyeX != rhs.leftEyeX {return false}
+    if lhs.leftEyeY != rhs.leftEyeY {return false}
+    if lhs.rightEyeX != rhs.rightEyeX {return false}
+    if lhs.rightEyeY != rhs.rightEyeY {return false}
+    if lhs.mouthX != rhs.mouthX {return false}
+    if lhs.mouthY != rhs.mouthY {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -35,6 +35,8 @@ struct AssetOptions: ParsableArguments {
   func catalogue(
     for text: PipelineText, vision: VisionConfiguration, processes: FilterProcessHost
   ) async throws -> FilterCatalogue {
+    var vision = vision
+    try await vision.add(processes)
     var catalogue = FilterCatalogue.command(vision)
     try await processes.register(in: &catalogue)
     let store = AssetStore()
@@ -143,6 +145,18 @@ extension VisionConfiguration {
       try self.init(models: models, onnxRuntime: onnxRuntime)
     } catch {
       throw ValidationError(error.message)
+    }
+  }
+
+  /// Adds the mattes and the face finder of filter processes.
+  ///
+  /// - Throws: `ValidationError` that names the matte or the finder.
+  mutating func add(_ processes: FilterProcessHost) async throws {
+    let (mattes, finder) = (try await processes.mattes(), try await processes.faceFinder())
+    do throws(VisionError) {
+      try self.add(mattes: mattes, faceFinder: finder)
+    } catch {
+      throw ValidationError("filter process: \(error.message)")
     }
   }
 }

@@ -127,8 +127,9 @@ struct Serve: AsyncParsableCommand {
       if let tokens = configuration.tokens {
         try await TokenAuthenticator(tokens, logger: logger)
       } else { nil }
-    var catalogue = try FilterCatalogue(
-      providing: configuration.providedAssets, vision: Self.vision(configuration, logger: logger))
+    var vision = try Self.vision(configuration, logger: logger)
+    try await vision.add(processes)
+    var catalogue = try FilterCatalogue(providing: configuration.providedAssets, vision: vision)
     try await processes.register(in: &catalogue)
     for filter in catalogue.allDescriptions {
       guard let (_, reason) = catalogue.unavailableFilter(named: filter.name) else { continue }

@@ -112,7 +112,7 @@ struct BackgroundSession {
     let scene = try await self.scene.step(frame, at: time, for: plan, isReduced: isReduced)
     self.reports += self.scene.takeReports().map(\.values)
     if self.runsJobs {
-      for job in self.scene.takeJobs() { self.scene.finish(job.run()) }
+      for job in self.scene.takeJobs() { self.scene.finish(await job.run()) }
     }
     return (plan, time, scene)
   }

@@ -33,7 +33,7 @@ import Testing
   static func run(
     seed: UInt64, change: (Int, inout any SceneStage) throws -> Void = { _, _ in },
     finder: @escaping (Int) -> SimulatedScene.Finder
-  ) throws -> Figures {
+  ) async throws -> Figures {
     let operation = try FaceCoverBench().operation("faceBlur")
     let request = try #require(operation.faces)
     var scene = SimulatedScene(
@@ -47,7 +47,7 @@ import Testing
       if stage.needsFaceSearch { scene.tracker.requestSearch() }
       let report = scene.step(frame)
       let faces = Scenes.hardSequence(frame)
-      let drawing = try stage.step(try Self.view(frame, faces, report))
+      let drawing = try await stage.step(try Self.view(frame, faces, report))
       let coverage = try #require(drawing as? FaceCoverage)
       let tracked = FaceCoverage.regions(
         report.faces.map { face in
@@ -66,9 +66,9 @@ import Testing
   }
 
   @Test(arguments: ["finds", "never", "throws", "half", "throws later"])
-  func `the hard sequence shows no face, whatever the finder does`(_ kind: String) throws {
+  func `the hard sequence shows no face, whatever the finder does`(_ kind: String) async throws {
     for seed in UInt64(1) ... 2 {
-      let figures = try Self.run(seed: seed) { frame in
+      let figures = try await Self.run(seed: seed) { frame in
         switch kind {
         case "finds": .finds(1)
         case "never": .finds(0)
@@ -83,10 +83,12 @@ import Testing
     }
   }
 
-  @Test func `parameters and the look change in the hard sequence without showing a face`() throws {
+  @Test func `parameters and the look change in the hard sequence without showing a face`()
+    async throws
+  {
     let bench = FaceCoverBench()
-    let plain = try Self.run(seed: 3) { _ in .finds(1) }
-    let figures = try Self.run(
+    let plain = try await Self.run(seed: 3) { _ in .finds(1) }
+    let figures = try await Self.run(
       seed: 3,
       change: { frame, stage in
         let operation = try bench.operation(
@@ -101,7 +103,7 @@ import Testing
     #expect(figures.exposed == 0, "\(figures)")
     // The memory is kept: the frame is not covered more often.
     #expect(figures.whole <= plain.whole + 2, "\(figures) \(plain)")
-    let fresh = try Self.run(
+    let fresh = try await Self.run(
       seed: 3, change: { _, stage in stage = try bench.operation("faceBlur").makeStage() },
       finder: { _ in .finds(1) })
     #expect(fresh.whole > plain.whole + 20, "\(fresh) \(plain)")
@@ -124,72 +126,73 @@ import Testing
 
   static func step(
     _ stage: inout any SceneStage, _ frame: Int, _ report: FaceReport?
-  ) throws -> FaceCoverage {
+  ) async throws -> FaceCoverage {
     let faces = (report?.faces ?? []).map { SimulatedScene.Face(box: $0.rawBox) }
-    return try #require(try stage.step(try Self.view(frame, faces, report)) as? FaceCoverage)
+    return try #require(try await stage.step(try Self.view(frame, faces, report)) as? FaceCoverage)
   }
 
   @Test(arguments: FaceCoverBench.filters)
-  func `a stage without a report of faces covers the frame`(_ filter: String) throws {
+  func `a stage without a report of faces covers the frame`(_ filter: String) async throws {
     var stage = try FaceCoverBench().operation(filter).makeStage()
     #expect(stage.needsFaceSearch)
-    for frame in 0 ..< 3 { _ = try Self.step(&stage, frame, Self.report(frame)) }
-    #expect(try !Self.step(&stage, 3, Self.report(3)).isWhole)
+    for frame in 0 ..< 3 { _ = try await Self.step(&stage, frame, Self.report(frame)) }
+    #expect(try await !Self.step(&stage, 3, Self.report(3)).isWhole)
     #expect(!stage.needsFaceSearch)
-    #expect(try Self.step(&stage, 4, nil).isWhole)
+    #expect(try await Self.step(&stage, 4, nil).isWhole)
     #expect(stage.needsFaceSearch)
     // Too old.
-    #expect(try Self.step(&stage, 5, Self.report(4)).isWhole)
-    #expect(try !Self.step(&stage, 6, Self.report(6)).isWhole)
+    #expect(try await Self.step(&stage, 5, Self.report(4)).isWhole)
+    #expect(try await !Self.step(&stage, 6, Self.report(6)).isWhole)
   }
 
-  @Test func `another face with the id of the last one is not taken for it`() throws {
+  @Test func `another face with the id of the last one is not taken for it`() async throws {
     var stage = try FaceCoverBench().operation("faceBlur").makeStage()
-    for frame in 0 ..< 3 { _ = try Self.step(&stage, frame, Self.report(frame)) }
+    for frame in 0 ..< 3 { _ = try await Self.step(&stage, frame, Self.report(frame)) }
     var other = Self.report(3, first: 3)
     other.faces = [
       .sample(
         1, FaceBox(center: PicturePoint(x: 140, y: 30), size: 20), at: 3, first: 3, age: 0,
         missedLooks: 0, isFollowed: true, displacement: PicturePoint(x: 0, y: 0))
     ]
-    #expect(try Self.step(&stage, 3, other) == .whole(.faceLost))
+    #expect(try await Self.step(&stage, 3, other) == .whole(.faceLost))
   }
 
-  @Test func `new settings apply at once and forget nothing`() throws {
+  @Test func `new settings apply at once and forget nothing`() async throws {
     let bench = FaceCoverBench()
     var stage = try bench.operation("faceBlur").makeStage()
-    for frame in 0 ..< 3 { _ = try Self.step(&stage, frame, Self.report(frame)) }
-    func radius(_ frame: Int) throws -> Double {
-      guard case .regions(let regions) = try Self.step(&stage, frame, Self.report(frame)) else {
+    for frame in 0 ..< 3 { _ = try await Self.step(&stage, frame, Self.report(frame)) }
+    func radius(_ frame: Int) async throws -> Double {
+      guard case .regions(let regions) = try await Self.step(&stage, frame, Self.report(frame))
+      else {
         return .nan
       }
       return regions[0].radiusX
     }
-    #expect(try radius(3) == 0.62 * 30)
+    #expect(try await radius(3) == 0.62 * 30)
     let mosaic = try bench.operation("facePixellate", ["grow": .number(1)])
     var isAdopted = stage.adopt(mosaic)
     #expect(isAdopted)
-    #expect(try radius(4) == 30)
+    #expect(try await radius(4) == 30)
     // A lost face stays lost, and with `hold` its place is covered.
     var empty = Self.report(5)
     empty.faces = []
-    #expect(try Self.step(&stage, 5, empty) == .whole(.faceLost))
+    #expect(try await Self.step(&stage, 5, empty) == .whole(.faceLost))
     isAdopted = stage.adopt(try bench.operation("faceBlur", ["whenUnsure": .text("hold")]))
     #expect(isAdopted)
     empty.frame = SimulatedScene.time(6)
-    #expect(try !Self.step(&stage, 6, empty).isWhole)
+    #expect(try await !Self.step(&stage, 6, empty).isWhole)
     isAdopted = stage.adopt(try bench.operation("faceBlur"))
     #expect(isAdopted)
     empty.frame = SimulatedScene.time(7)
-    #expect(try Self.step(&stage, 7, empty) == .whole(.faceLost))
+    #expect(try await Self.step(&stage, 7, empty) == .whole(.faceLost))
     isAdopted = stage.adopt(OtherRequest(privacy: try bench.operation("faceBlur")))
     #expect(!isAdopted)
   }
 
-  @Test func `a stage reports why the whole frame is covered, and since when`() throws {
+  @Test func `a stage reports why the whole frame is covered, and since when`() async throws {
     var stage = try FaceCoverBench().operation("faceBlur").makeStage()
-    func report(_ frame: Int, _ faces: FaceReport?) throws -> [String: AnalysisValue]? {
-      _ = try Self.step(&stage, frame, faces)
+    func report(_ frame: Int, _ faces: FaceReport?) async throws -> [String: AnalysisValue]? {
+      _ = try await Self.step(&stage, frame, faces)
       return stage.takeReport()
     }
     func whole(_ reason: String, _ seconds: Double) -> [String: AnalysisValue] {
@@ -197,19 +200,19 @@ import Testing
     }
     var empty = Self.report(0)
     empty.faces = []
-    #expect(try report(0, empty) == whole("searching", 0))
+    #expect(try await report(0, empty) == whole("searching", 0))
     // At the change, and then every second.
     for frame in 1 ..< 32 {
       empty.frame = SimulatedScene.time(frame)
       let seconds = Double(frame) * (SimulatedScene.frameTime / .seconds(1))
       let isDue = frame == 31
-      #expect(try report(frame, empty) == (isDue ? whole("searching", seconds) : nil))
+      #expect(try await report(frame, empty) == (isDue ? whole("searching", seconds) : nil))
     }
-    #expect(try report(32, Self.report(32, first: 32)) == whole("", 0))
-    #expect(try report(33, Self.report(33, first: 32)) == nil)
-    #expect(try report(34, nil) == whole("fault", 0))
+    #expect(try await report(32, Self.report(32, first: 32)) == whole("", 0))
+    #expect(try await report(33, Self.report(33, first: 32)) == nil)
+    #expect(try await report(34, nil) == whole("fault", 0))
     empty.frame = SimulatedScene.time(35)
-    #expect(try report(35, empty) == nil)
+    #expect(try await report(35, empty) == nil)
   }
 
   /// A request of another type for the same stage.

@@ -90,11 +90,11 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `faces keep their ids and places, also without optical flow`(_ fails: Bool) throws {
+  func `faces keep their ids and places, also without optical flow`(_ fails: Bool) async throws {
     var scene = FaceScene(
       finder: Finder(truth: Self.moving), points: Flow(truth: Self.moving, fails: fails))
     for frame in 0 ..< 60 {
-      let report = scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
+      let report = await scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
       guard frame >= 3 else { continue }
       #expect(report.faces.map(\.id) == [FaceID(1), FaceID(2)])
       for (face, truth) in zip(report.faces, Self.moving(frame)) {
@@ -105,13 +105,13 @@ import Testing
     #expect(scene.searchError == nil)
   }
 
-  @Test func `known faces are looked for in a window, others in the whole picture`() throws {
+  @Test func `known faces are looked for in a window, others in the whole picture`() async throws {
     let log = Log()
     var scene = FaceScene(
       finder: Finder(truth: Self.still, log: log), points: Flow(truth: Self.still),
       configuration: FaceTracker.Configuration(minSize: 0.2))
     for frame in 0 ..< 40 {
-      _ = scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
+      _ = await scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
     }
     let searches = log.searches.withLock { $0.map(\.search) }
     let whole = searches.filter { $0.window == nil }
@@ -125,12 +125,12 @@ import Testing
     }
   }
 
-  @Test func `a finder that throws is recorded, and its faces keep their ids`() {
+  @Test func `a finder that throws is recorded, and its faces keep their ids`() async {
     let fails: @Sendable (Int) -> Bool = { (10 ..< 70).contains($0) }
     var scene = FaceScene(
       finder: Finder(truth: Self.still, fails: fails), points: Flow(truth: Self.still))
     for frame in 0 ..< 120 {
-      let report = scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
+      let report = await scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
       switch frame {
       case 9:
         #expect(report.faces.count == 1 && scene.searchError == nil)
@@ -150,42 +150,42 @@ import Testing
   @Test(arguments: [(200, 320), (90, 300)])
   func `a cut and a picture of another size start again, with new ids`(
     _ level: UInt8, _ width: Int
-  ) {
+  ) async {
     var scene = FaceScene(finder: Finder(truth: Self.still), points: Flow(truth: Self.still))
     for frame in 0 ..< 10 {
-      _ = scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
+      _ = await scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
     }
     var reports: [FaceReport] = []
     for frame in 10 ..< 20 {
       reports.append(
-        scene.step(
+        await scene.step(
           Self.picture(frame, level: level, width: width), at: SimulatedScene.time(frame)))
     }
     #expect(reports.first?.faces.isEmpty == true)
     #expect(reports.last?.faces.map(\.id) == [FaceID(2)])
   }
 
-  @Test func `a frame that is not later than the last changes nothing`() {
+  @Test func `a frame that is not later than the last changes nothing`() async {
     var scene = FaceScene(finder: Finder(truth: Self.moving), points: Flow(truth: Self.moving))
     var last = FaceReport(frame: SimulatedScene.time(0))
     for frame in 0 ..< 10 {
-      last = scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
+      last = await scene.step(Self.picture(frame), at: SimulatedScene.time(frame))
     }
     for time in [
       SimulatedScene.time(9), SimulatedScene.time(2),
       SceneTime(index: 10, time: SimulatedScene.time(9).time),
     ] {
-      #expect(scene.step(Self.picture(2, width: 300), at: time) == last)
+      #expect(await scene.step(Self.picture(2, width: 300), at: time) == last)
     }
-    let next = scene.step(Self.picture(10), at: SimulatedScene.time(10))
+    let next = await scene.step(Self.picture(10), at: SimulatedScene.time(10))
     #expect(next.faces.map(\.id) == last.faces.map(\.id))
   }
 
   @Test(arguments: [1, 3, 20])
-  func `a face is reported in a stream of few frames`(_ seconds: Int) {
+  func `a face is reported in a stream of few frames`(_ seconds: Int) async {
     var scene = FaceScene(finder: Finder(truth: Self.still), points: Flow(truth: Self.still))
     for frame in 0 ..< 12 {
-      let report = scene.step(
+      let report = await scene.step(
         Self.picture(frame), at: SceneTime(index: UInt64(frame), time: .seconds(seconds * frame)))
       if frame >= 2 { #expect(report.faces.map(\.id) == [FaceID(1)]) }
     }

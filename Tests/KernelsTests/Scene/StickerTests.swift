@@ -274,7 +274,7 @@ import Testing
     #expect(try await scene.draw(parameters, faces, on: frame).samples == expected)
     let plan = try scene.plan(parameters, for: geometry)
     var stage = try scene.stage(plan)
-    let drawn = try StickerScene.scene(&stage, faces, on: frame)
+    let drawn = try await StickerScene.scene(&stage, faces, on: frame)
     let (memory, copy) = PaddedBuffer.holding(frame, spare: 40)
     let result = try await scene.run(
       plan, drawn, on: copy, into: MutableFrame(layout: copy.layout, buffer: memory.buffer))
@@ -341,7 +341,7 @@ import Testing
     var opacities: [Double] = []
     for step in 0 ..< 12 {
       let faces = step < 6 ? [StickerScene.face(1, 32, 32, 30)] : []
-      let drawn = try StickerScene.scene(
+      let drawn = try await StickerScene.scene(
         &stage, faces, on: frame, at: .milliseconds(100 * step))
       opacities.append(Self.opacity(try await scene.run(plan, drawn, on: frame)) / 0.8)
     }
@@ -356,7 +356,7 @@ import Testing
     var plan = try scene.plan(["fade": .number(1)], for: frame.geometry)
     var stage = try scene.stage(plan)
     for step in 0 ..< 6 {
-      _ = try StickerScene.scene(&stage, [face], on: frame, at: .milliseconds(100 * step))
+      _ = try await StickerScene.scene(&stage, [face], on: frame, at: .milliseconds(100 * step))
     }
     // Half visible. The next plan has another image, anchor and fade.
     plan = try scene.plan(
@@ -367,7 +367,7 @@ import Testing
     let operation = try #require(plan.sceneStages.first?.request)
     let isAdopted = stage.adopt(operation)
     #expect(isAdopted)
-    let drawn = try StickerScene.scene(&stage, [face], on: frame, at: .milliseconds(600))
+    let drawn = try await StickerScene.scene(&stage, [face], on: frame, at: .milliseconds(600))
     #expect(abs(Self.opacity(try await scene.run(plan, drawn, on: frame)) - 0.7) < 0.01)
     let isOtherAdopted = stage.adopt(OtherOperation())
     #expect(!isOtherAdopted)
@@ -404,13 +404,13 @@ import Testing
     let all = try scene.plan(["which": .text("all"), "fade": .number(0.4)], for: frame.geometry)
     var stage = try scene.stage(all)
     for step in 0 ..< 5 {
-      _ = try StickerScene.scene(&stage, faces, on: frame, at: .milliseconds(100 * step))
+      _ = try await StickerScene.scene(&stage, faces, on: frame, at: .milliseconds(100 * step))
     }
     let one = try scene.plan(
       ["which": .text("id"), "id": .number(5), "fade": .number(0.4)], for: frame.geometry)
     let isAdopted = stage.adopt(try #require(one.sceneStages.first?.request))
     #expect(isAdopted)
-    let drawn = try StickerScene.scene(&stage, faces, on: frame, at: .milliseconds(500))
+    let drawn = try await StickerScene.scene(&stage, faces, on: frame, at: .milliseconds(500))
     let result = try await scene.run(one, drawn, on: frame)
     #expect(abs(Self.opacity(result, 32, 32) - 0.75) < 0.01)
     #expect(Self.opacity(result, 96, 32) == 1)

@@ -121,7 +121,7 @@ import Testing
       }
       // A job returns three frames after it was taken; a second one isn't planned meanwhile.
       if index % 4 == 3 {
-        for job in pending { scene.finish(job.run()) }
+        for job in pending { scene.finish(await job.run()) }
         pending = []
       }
       let jobs = scene.takeJobs()
@@ -147,7 +147,7 @@ import Testing
         isFailing = try Self.report(drawn).search.isFailing
         for job in scene.takeJobs() {
           jobs += 1
-          if fails { scene.finish(job.run()) }
+          if fails { scene.finish(await job.run()) }
         }
       }
       #expect(isFailing)

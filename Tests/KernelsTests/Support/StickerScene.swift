@@ -60,12 +60,12 @@ struct StickerScene {
   static func scene(
     _ stage: inout any SceneStage, _ faces: [TrackedFace], on frame: Frame,
     at time: Duration = .zero
-  ) throws -> FrameScene {
+  ) async throws -> FrameScene {
     let picture = UprightPicture(reducing: frame)
     let moment = SceneTime(index: 0, time: time)
     var report = FaceReport(frame: moment)
     report.faces = faces
-    let drawing = try stage.step(
+    let drawing = try await stage.step(
       SceneView(of: frame, time: moment, picture: picture, faces: report))
     return FrameScene(frameMap: picture.frameMap, drawings: [drawing])
   }
@@ -77,7 +77,7 @@ struct StickerScene {
     let parameters = ["fade": .number(0)].merging(parameters) { _, given in given }
     let plan = try self.plan(parameters, for: frame.geometry)
     var stage = try self.stage(plan)
-    return try await self.run(plan, try Self.scene(&stage, faces, on: frame), on: frame)
+    return try await self.run(plan, try await Self.scene(&stage, faces, on: frame), on: frame)
   }
 
   func draw(_ faces: [TrackedFace], on frame: Frame) async throws -> Frame {

@@ -337,6 +337,8 @@ def test_the_command_filters_stills_with_processes(environment, tmp_path):
         ("crash", "it exited with status 1: ImportError: no module named filters"),
         ("builtin", "offers 'sepiaTone', which is a filter already"),
         ("format", "the filter 'thing': format must be one of"),
+        ("kind", "the filter 'thing': kind 99 is not known"),
+        ("parameters", "the filter 'thing': mattes and face finders have no parameters"),
         ("twice", "it offers 'negate' twice"),
     ],
 )

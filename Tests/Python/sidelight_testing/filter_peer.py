@@ -71,6 +71,11 @@ class Peer:
         broken = os.environ.get("PEER_OFFER", "")
         if broken == "builtin":
             return [offer("sepiaTone", image.PIXEL_FORMAT_RGB24)]
+        if broken == "kind":
+            return [offer("thing", image.PIXEL_FORMAT_RGB24, kind=99)]
+        if broken == "parameters":
+            matte = contract.FILTER_KIND_MATTE
+            return [offer("thing", image.PIXEL_FORMAT_RGB24, number("amount", 1, 1), kind=matte)]
         if broken == "format":
             return [offer("thing", image.PIXEL_FORMAT_JPEG)]
         if broken and os.path.exists(broken):

@@ -273,6 +273,68 @@ def nothing(picture):
     assert "read-only" in host.receive("failed").message
 
 
+def test_a_matte_is_a_gray_picture_of_its_own_size(start):
+    host = start(
+        """
+@matte("right", summary="Takes the right half for the person.", size=(4, 2), batch=2)
+def right(pictures, contexts: list[FrameContext]):
+    assert all(picture.shape == (3, 5, 3) for picture in pictures)
+    matte = np.zeros((2, 4), np.uint8)
+    matte[:, 2:] = [len(context.faces) + 250 for context in contexts][0]
+    return [matte] * len(pictures)
+
+@matte("floats", summary="Returns another type.", format="gray")
+def floats(picture):
+    return picture / 255
+
+@matte("writes", summary="Writes.", format="gray")
+def writes(picture):
+    picture[:] = 0
+"""
+    )
+    right, floats, _ = host.attach().filters
+    assert right.kind == contract.FILTER_KIND_MATTE and not right.is_stateful
+    assert (right.output.width, right.output.height) == (4, 2)
+    assert floats.HasField("output") and not floats.output.width
+    for session, name in enumerate(["right", "floats", "writes"]):
+        host.open(session, name)
+    face = {"kind": "face", "x": 1, "y": 1, "width": 2, "height": 2}
+    host.frame(0, 0, (3, 5, 3), output=host.picture(4096, (2, 4)), faces=[face])
+    host.receive("result")
+    assert host.pixels(4096, (2, 4)).tolist() == [[0, 0, 251, 251]] * 2
+    host.frame(1, 0, (3, 5), output=host.picture(4096, (3, 5)))
+    assert "ndarray of float64 instead of an array of uint8" in host.receive("failed").message
+    host.frame(2, 0, (3, 5), output=host.picture(4096, (3, 5)))
+    assert "read-only" in host.receive("failed").message
+
+
+def test_a_face_finder_returns_boxes_and_landmarks(start):
+    host = start(
+        """
+@face_finder("look", summary="Finds.", format="gray")
+def look(picture):
+    points = [(1, 2), (3, 2), (2, 4)]
+    found = [Face(1, 2, 3, 4, 0.5), Face(0, 0, 1, 1, landmarks=points)]
+    return {0: found, 1: found * 40, 2: 5, 3: []}[int(picture[0, 0])]
+"""
+    )
+    [offer] = host.attach().filters
+    assert offer.kind == contract.FILTER_KIND_FACES and not offer.HasField("output")
+    host.open(1, "look")
+    host.frame(1, 0, (2, 2))
+    box, points = host.receive("result").faces
+    assert (box.x, box.y, box.width, box.height, box.confidence) == (1, 2, 3, 4, 0.5)
+    assert not box.HasField("landmarks") and points.confidence == 1
+    assert (points.landmarks.right_eye_x, points.landmarks.mouth_y) == (3, 4)
+    for level, message in [(1, "80 faces; at most 64"), (2, "int instead of a list of Face")]:
+        host.memory[0] = level
+        host.frame(1, 0, (2, 2))
+        assert message in host.receive("failed").message
+    host.memory[0] = 3
+    host.frame(1, 0, (2, 2))
+    assert not host.receive("result").faces
+
+
 def test_frames_of_several_sessions_arrive_together(start):
     host = start(
         """
@@ -406,6 +468,9 @@ MISUSES = [
         ]
     ),
     ("the function has no argument for the picture", 'filter("f", summary="S.")', ""),
+    ("the decorator has no name; write @face_finder", "face_finder", PICTURE),
+    ("matte 'f' is annotated to return None", 'matte("f", summary="S.")', PICTURE),
+    ("face finder 'f' is annotated to return None", 'face_finder("f", summary="S.")', PICTURE),
 ]
 
 

@@ -16,19 +16,22 @@ from __future__ import annotations
 
 from .._values import RGBA
 from ..events import Detection
-from ._definitions import Format, analysis, filter
-from ._metadata import FrameContext, Results
+from ._definitions import Format, analysis, face_finder, filter, matte
+from ._metadata import Face, FrameContext, Results
 from ._parameters import Range
 from ._process import serve
 
 __all__ = [
     "RGBA",
     "Detection",
+    "Face",
     "Format",
     "FrameContext",
     "Range",
     "Results",
     "analysis",
+    "face_finder",
     "filter",
+    "matte",
     "serve",
 ]

@@ -18,11 +18,31 @@ from ..v1 import catalogue_pb2, filter_process_pb2
 from ._metadata import FrameContext
 from ._parameters import Parameter, checked_name, parameter_of
 
-__all__ = ["Definition", "Format", "Worker", "analysis", "define", "defined", "filter"]
+__all__ = [
+    "Definition",
+    "Format",
+    "Kind",
+    "Worker",
+    "analysis",
+    "define",
+    "defined",
+    "face_finder",
+    "filter",
+    "matte",
+]
 
 #: A pixel format that a filter declares.
 Format = Literal["bgra", "rgb", "gray", "i420", "nv12"]
 
+#: The kind of a definition, as messages name it.
+Kind = Literal["filter", "analysis", "matte", "face finder"]
+
+_KINDS = {
+    "filter": filter_process_pb2.FILTER_KIND_PICTURE,
+    "analysis": filter_process_pb2.FILTER_KIND_ANALYSIS,
+    "matte": filter_process_pb2.FILTER_KIND_MATTE,
+    "face finder": filter_process_pb2.FILTER_KIND_FACES,
+}
 _FORMATS = ("bgra", "rgb", "gray", "i420", "nv12")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s)")
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -31,12 +51,12 @@ _Target = TypeVar("_Target", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Definition:
-    """A filter or an analysis."""
+    """A filter, an analysis, a matte or a face finder."""
 
     #: The name and the kind for messages: `filter 'sunset'`.
     owner: str
     name: str
-    is_analysis: bool
+    kind: Kind
     format: PixelFormat
     #: The function, or the class with the state of a session.
     target: Callable[..., Any]
@@ -166,8 +186,51 @@ def analysis(
     return _decorator("analysis", name, summary, format, None, 1, batch, wait, every_nth)
 
 
+def matte(
+    name: str,
+    *,
+    summary: str = "",
+    format: Format = "rgb",
+    size: Optional[tuple[int, int]] = None,
+    scale: Union[int, float, Fraction] = 1,
+    batch: int = 1,
+    wait: str = "0ms",
+) -> Callable[[_Target], _Target]:
+    """Offers a function or class as a matte: `virtualBackground(matte: NAME)`.
+
+    It gets a read-only picture of at most 320x180 pixels, or 180x320: the frame as displayed, of
+    every second frame at least. It returns an array of `uint8`, height by width: 255 for people, 0
+    for the background. The server scales it. Without a result in half of the frame's time, a
+    pipeline that protects covers the frame.
+
+    - size, scale: The size of the array, at most 1024 by 1024. Default: the picture's.
+
+    Takes the other arguments of `filter` too. The function has no parameters.
+    """
+    return _decorator("matte", name, summary, format, size, scale, batch, wait, 0)
+
+
+def face_finder(
+    name: str,
+    *,
+    summary: str = "",
+    format: Format = "rgb",
+    batch: int = 1,
+    wait: str = "0ms",
+) -> Callable[[_Target], _Target]:
+    """Offers a function or class that finds the faces for all filters which need faces.
+
+    It replaces the server's own search; a server has one. It gets pictures as `matte` does, not of
+    every frame, and returns a sequence of `Face`, at most 64. The server follows faces meanwhile. An
+    exception is a failed search: filters that protect then cover the whole frame.
+
+    Takes the other arguments of `filter` too. The function has no parameters.
+    """
+    return _decorator("face finder", name, summary, format, None, 1, batch, wait, 0)
+
+
 def _decorator(
-    kind: str,
+    kind: Kind,
     name: str,
     summary: str,
     format: str,
@@ -178,7 +241,9 @@ def _decorator(
     every_nth: int,
 ) -> Callable[[_Target], _Target]:
     if callable(name):
-        raise InvalidArgument(f'the decorator has no name; write @{kind}("name")')
+        raise InvalidArgument(
+            f'the decorator has no name; write @{kind.replace(" ", "_")}("name")'
+        )
     owner = f"{kind} {checked_name(f'the name of the {kind}', name)!r}"
     if format not in _FORMATS:
         raise one_of(f"{owner}: format", format, _FORMATS)
@@ -191,7 +256,14 @@ def _decorator(
         hints = _hints(owner, function)
         context, parameters = _arguments(owner, target, function, hints, batch > 1)
         returns_none = hints["return"] is type(None) if "return" in hints else None
-        if returns_none and (output.width or output.height or output.scale):
+        if kind != "filter":
+            if returns_none and kind != "analysis":
+                raise InvalidArgument(f"{owner} is annotated to return None; it must return a result")
+            if parameters and kind != "analysis":
+                raise InvalidArgument(
+                    f"{owner} has the parameter {parameters[0].argument}; it cannot have parameters"
+                )
+        elif returns_none and (output.width or output.height or output.scale):
             raise InvalidArgument(f"{owner} changes the picture in place; it has no size or scale")
         line = summary or (inspect.getdoc(target) or "").partition("\n")[0]
         if not line.strip():
@@ -202,11 +274,9 @@ def _decorator(
                 summary=line,
                 parameters=[parameter.description for parameter in parameters],
             ),
-            kind=filter_process_pb2.FILTER_KIND_ANALYSIS
-            if every_nth
-            else filter_process_pb2.FILTER_KIND_PICTURE,
+            kind=_KINDS[kind],
             format=format_number(PixelFormat(format)),
-            output=None if every_nth or returns_none else output,
+            output=None if returns_none or kind in ("analysis", "face finder") else output,
             is_stateful=inspect.isclass(target),
             every_nth=every_nth,
         )
@@ -214,7 +284,7 @@ def _decorator(
             Definition(
                 owner,
                 name,
-                every_nth > 0,
+                kind,
                 PixelFormat(format),
                 target,
                 tuple(parameters),

@@ -10,7 +10,7 @@ from .._formats import Color, Orientation
 from .._image_messages import color_of, orientation_of
 from ..events import Detection, detections_of
 
-__all__ = ["FrameContext", "Results"]
+__all__ = ["Face", "FrameContext", "Results"]
 
 
 class FrameContext:
@@ -58,14 +58,31 @@ class FrameContext:
 
     @property
     def faces(self) -> Sequence[Detection]:
-        """The faces, in pixels of the frame as it arrived at the pipeline.
+        """The faces, in pixels of the frame as it arrived at the pipeline; in pixels of a matte's picture.
 
-        Empty unless other stages of the pipeline need faces.
+        Empty unless other stages of the pipeline, or a matte that protects, need faces.
         """
         return detections_of(self._message.faces)
 
     def __repr__(self) -> str:
         return f"FrameContext(sequence={self.sequence}, size={self.width}x{self.height})"
+
+
+@dataclass(frozen=True)
+class Face:
+    """A face in pixels of the picture: the box from the hairline to the chin, cheek to cheek.
+
+    A box may reach beyond the picture. It is ignored if there are landmarks.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    #: The confidence, 0 to 1.
+    confidence: float = 1.0
+    #: The points x, y of the eye on the left of the picture, the other eye, and the mouth.
+    landmarks: Optional[Sequence[Sequence[float]]] = None
 
 
 @dataclass(frozen=True)

@@ -47,18 +47,18 @@ def fill(target: Picture, result: object) -> None:
     """
     if isinstance(target, tuple):
         if not isinstance(result, (tuple, list)) or len(result) != len(target):
-            raise TypeError(f"the filter returned {_shown(result)} instead of {len(target)} planes")
+            raise TypeError(f"the function returned {_shown(result)} instead of {len(target)} planes")
         for plane, part in zip(target, result):
             fill(plane, part)
         return
     if not isinstance(result, np.ndarray) or result.dtype != np.uint8:
         raise TypeError(
-            f"the filter returned {_shown(result)} instead of an array of uint8; clip, round and "
-            "convert other types, or annotate a filter in place: -> None"
+            f"the function returned {_shown(result)} instead of an array of uint8; clip, round and "
+            "convert other types; annotate a filter in place: -> None"
         )
     if result.shape != target.shape:
         raise ValueError(
-            f"the filter returned an array of the shape {result.shape}; it must be {target.shape}"
+            f"the function returned an array of the shape {result.shape}; it must be {target.shape}"
         )
     np.copyto(target, result)
 

@@ -13,18 +13,19 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional
 
 import grpc
 
+from .._formats import PixelFormat
 from .._version import __version__
 from ..errors import InvalidArgument
 from ..v1 import filter_process_pb2 as contract
 from ..v1 import session_pb2
 from ._definitions import Definition, Worker, defined
-from ._metadata import FrameContext, Results
+from ._metadata import Face, FrameContext, Results
 from ._pictures import fill, view
 
 __all__ = ["serve"]
@@ -36,6 +37,7 @@ _VERSION = 1
 _MAX_MESSAGE_BYTES = 1 << 10
 _MAX_DETAIL_BYTES = 64 << 10
 _MAX_VALUES = 256
+_MAX_FACES = 64
 
 _was_called = False
 
@@ -307,7 +309,7 @@ class _Loop:
         definition = session.definition
         started = time.perf_counter()
         try:
-            is_writable = not definition.is_analysis
+            is_writable = definition.kind == "filter"
             pictures = [
                 view(self._memory, definition.format, frame.input, is_writable) for frame in frames
             ]
@@ -327,7 +329,7 @@ class _Loop:
             else:
                 context = contexts[0] if contexts else None
                 returned = [session.worker(pictures[0], context, session.values)]
-            analyses = [
+            results = [
                 self._store(definition, frame, picture, result)
                 for frame, picture, result in zip(frames, pictures, returned)
             ]
@@ -339,19 +341,23 @@ class _Loop:
             return
         elapsed = _microseconds(started)
         self._durations[definition.name] = elapsed / 1e6
-        for frame, values in zip(frames, analyses):
-            result = contract.ProcessMessage.Result(
-                frame=frame.frame, process_us=elapsed, analysis=values
-            )
+        for frame, result in zip(frames, results):
+            result.frame = frame.frame
+            result.process_us = elapsed
             self._outgoing.put(contract.ProcessMessage(result=result))
 
     def _store(
         self, definition: Definition, frame: Any, picture: Any, result: Any
-    ) -> Optional[session_pb2.Analysis]:
-        """Writes a returned picture; returns the results of an analysis."""
-        if definition.is_analysis:
-            return _analysis(result)
-        if frame.HasField("output"):
+    ) -> contract.ProcessMessage.Result:
+        """Writes a returned picture or matte; returns the message with other results."""
+        message = contract.ProcessMessage.Result()
+        if definition.kind == "analysis":
+            message.analysis.CopyFrom(_analysis(result))
+        elif definition.kind == "face finder":
+            message.faces.extend(_faces(result))
+        elif definition.kind == "matte":
+            fill(view(self._memory, PixelFormat.GRAY, frame.output, True), result)
+        elif frame.HasField("output"):
             if result is None and definition.returns_none is not None:
                 raise TypeError("the filter returned None instead of a picture")
             target = view(self._memory, definition.format, frame.output, True)
@@ -360,7 +366,7 @@ class _Loop:
             raise TypeError(
                 f"the filter is annotated to return None, but returned {type(result).__name__}"
             )
-        return None
+        return message
 
     def _fail(self, frame: Any, message: str, detail: str, elapsed: int) -> None:
         failed = contract.ProcessMessage.Failed(
@@ -398,6 +404,37 @@ def _analysis(result: Any) -> session_pb2.Analysis:
             height=each.height,
         )
     return message
+
+
+def _faces(result: Any) -> list[contract.ProcessMessage.Face]:
+    """Returns the messages of a face finder's result."""
+    if not isinstance(result, Sequence) or not all(isinstance(each, Face) for each in result):
+        raise TypeError(
+            f"the face finder returned {type(result).__name__} instead of a list of Face"
+        )
+    if len(result) > _MAX_FACES:
+        raise ValueError(
+            f"the face finder returned {len(result)} faces; at most {_MAX_FACES} are possible"
+        )
+    messages = []
+    for face in result:
+        message = contract.ProcessMessage.Face(
+            x=face.x, y=face.y, width=face.width, height=face.height, confidence=face.confidence
+        )
+        if face.landmarks is not None:
+            (left_x, left_y), (right_x, right_y), (mouth_x, mouth_y) = face.landmarks
+            message.landmarks.CopyFrom(
+                contract.ProcessMessage.Landmarks(
+                    left_eye_x=left_x,
+                    left_eye_y=left_y,
+                    right_eye_x=right_x,
+                    right_eye_y=right_y,
+                    mouth_x=mouth_x,
+                    mouth_y=mouth_y,
+                )
+            )
+        messages.append(message)
+    return messages
 
 
 def _described(error: Exception) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from sidelight.v1 import pipeline_pb2 as sidelight_dot_v1_dot_pipeline__pb2
 from sidelight.v1 import session_pb2 as sidelight_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!sidelight/v1/filter_process.proto\x12\x0csidelight.v1\x1a\x1csidelight/v1/catalogue.proto\x1a\x18sidelight/v1/image.proto\x1a\x1bsidelight/v1/pipeline.proto\x1a\x1asidelight/v1/session.proto\"\x8f\x05\n\x0eProcessMessage\x12\x33\n\x05hello\x18\x01 \x01(\x0b\x32\".sidelight.v1.ProcessMessage.HelloH\x00\x12\x35\n\x06opened\x18\x02 \x01(\x0b\x32#.sidelight.v1.ProcessMessage.OpenedH\x00\x12\x37\n\x07refused\x18\x03 \x01(\x0b\x32$.sidelight.v1.ProcessMessage.RefusedH\x00\x12\x35\n\x06result\x18\x04 \x01(\x0b\x32#.sidelight.v1.ProcessMessage.ResultH\x00\x12\x35\n\x06\x66\x61iled\x18\x05 \x01(\x0b\x32#.sidelight.v1.ProcessMessage.FailedH\x00\x1a\x65\n\x05Hello\x12\x10\n\x08versions\x18\x01 \x03(\r\x12\r\n\x05token\x18\x02 \x01(\t\x12*\n\x07\x66ilters\x18\x03 \x03(\x0b\x32\x19.sidelight.v1.FilterOffer\x12\x0f\n\x07library\x18\x04 \x01(\t\x1a\x19\n\x06Opened\x12\x0f\n\x07session\x18\x01 \x01(\x04\x1a;\n\x07Refused\x12\x0f\n\x07session\x18\x01 \x01(\x04\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\x1aU\n\x06Result\x12\r\n\x05\x66rame\x18\x01 \x01(\x04\x12\x12\n\nprocess_us\x18\x02 \x01(\x04\x12(\n\x08\x61nalysis\x18\x03 \x01(\x0b\x32\x16.sidelight.v1.Analysis\x1aL\n\x06\x46\x61iled\x12\r\n\x05\x66rame\x18\x01 \x01(\x04\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\x12\x12\n\nprocess_us\x18\x04 \x01(\x04\x42\x06\n\x04kind\"\x9c\n\n\x0bHostMessage\x12\x34\n\x07welcome\x18\x01 \x01(\x0b\x32!.sidelight.v1.HostMessage.WelcomeH\x00\x12=\n\x0copen_session\x18\x02 \x01(\x0b\x32%.sidelight.v1.HostMessage.OpenSessionH\x00\x12\x30\n\x05\x66rame\x18\x03 \x01(\x0b\x32\x1f.sidelight.v1.HostMessage.FrameH\x00\x12\x32\n\x06\x63\x61ncel\x18\x04 \x01(\x0b\x32 .sidelight.v1.HostMessage.CancelH\x00\x12?\n\rclose_session\x18\x05 \x01(\x0b\x32&.sidelight.v1.HostMessage.CloseSessionH\x00\x1a\x30\n\x07Welcome\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\x14\n\x0cmemory_bytes\x18\x02 \x01(\x04\x1a\xd9\x01\n\x0bOpenSession\x12\x0f\n\x07session\x18\x01 \x01(\x04\x12\x0e\n\x06\x66ilter\x18\x02 \x01(\t\x12I\n\nparameters\x18\x03 \x03(\x0b\x32\x35.sidelight.v1.HostMessage.OpenSession.ParametersEntry\x12\r\n\x05label\x18\x04 \x01(\t\x1aO\n\x0fParametersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12+\n\x05value\x18\x02 \x01(\x0b\x32\x1c.sidelight.v1.ParameterValue:\x02\x38\x01\x1a\xb3\x03\n\x05\x46rame\x12\r\n\x05\x66rame\x18\x01 \x01(\x04\x12\x0f\n\x07session\x18\x02 \x01(\x04\x12\x30\n\x05input\x18\x03 \x01(\x0b\x32!.sidelight.v1.HostMessage.Picture\x12\x31\n\x06output\x18\x04 \x01(\x0b\x32!.sidelight.v1.HostMessage.Picture\x12\x11\n\tbudget_us\x18\x05 \x01(\x04\x12\x38\n\nparameters\x18\x06 \x01(\x0b\x32$.sidelight.v1.HostMessage.Parameters\x12\x10\n\x08sequence\x18\x07 \x01(\x04\x12\r\n\x05index\x18\x08 \x01(\x04\x12\x17\n\x0f\x63\x61pture_time_ns\x18\t \x01(\x03\x12\x17\n\x0f\x61rrival_time_ns\x18\n \x01(\x03\x12.\n\x0borientation\x18\x0b \x01(\x0b\x32\x19.sidelight.v1.Orientation\x12-\n\x05\x63olor\x18\x0c \x01(\x0b\x32\x1e.sidelight.v1.ColorDescription\x12&\n\x05\x66\x61\x63\x65s\x18\r \x03(\x0b\x32\x17.sidelight.v1.Detection\x1a\x17\n\x06\x43\x61ncel\x12\r\n\x05\x66rame\x18\x01 \x01(\x04\x1a\x1f\n\x0c\x43loseSession\x12\x0f\n\x07session\x18\x01 \x01(\x04\x1aM\n\x07Picture\x12\r\n\x05width\x18\x01 \x01(\r\x12\x0e\n\x06height\x18\x02 \x01(\r\x12#\n\x06planes\x18\x03 \x03(\x0b\x32\x13.sidelight.v1.Plane\x1a\x9b\x01\n\nParameters\x12@\n\x06values\x18\x01 \x03(\x0b\x32\x30.sidelight.v1.HostMessage.Parameters.ValuesEntry\x1aK\n\x0bValuesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12+\n\x05value\x18\x02 \x01(\x0b\x32\x1c.sidelight.v1.ParameterValue:\x02\x38\x01\x42\x06\n\x04kind\"\xe3\x01\n\x0b\x46ilterOffer\x12/\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\x12&\n\x04kind\x18\x02 \x01(\x0e\x32\x18.sidelight.v1.FilterKind\x12)\n\x06\x66ormat\x18\x03 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12(\n\x06output\x18\x04 \x01(\x0b\x32\x18.sidelight.v1.OutputSize\x12\x13\n\x0bis_stateful\x18\x05 \x01(\x08\x12\x11\n\tevery_nth\x18\x06 \x01(\r\":\n\nOutputSize\x12\r\n\x05width\x18\x01 \x01(\r\x12\x0e\n\x06height\x18\x02 \x01(\r\x12\r\n\x05scale\x18\x03 \x01(\x01*\\\n\nFilterKind\x12\x1b\n\x17\x46ILTER_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13\x46ILTER_KIND_PICTURE\x10\x01\x12\x18\n\x14\x46ILTER_KIND_ANALYSIS\x10\x02\x32S\n\nFilterHost\x12\x45\n\x06\x41ttach\x12\x1c.sidelight.v1.ProcessMessage\x1a\x19.sidelight.v1.HostMessage(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!sidelight/v1/filter_process.proto\x12\x0csidelight.v1\x1a\x1csidelight/v1/catalogue.proto\x1a\x18sidelight/v1/image.proto\x1a\x1bsidelight/v1/pipeline.proto\x1a\x1asidelight/v1/session.proto\"\xd0\x07\n\x0eProcessMessage\x12\x33\n\x05hello\x18\x01 \x01(\x0b\x32\".sidelight.v1.ProcessMessage.HelloH\x00\x12\x35\n\x06opened\x18\x02 \x01(\x0b\x32#.sidelight.v1.ProcessMessage.OpenedH\x00\x12\x37\n\x07refused\x18\x03 \x01(\x0b\x32$.sidelight.v1.ProcessMessage.RefusedH\x00\x12\x35\n\x06result\x18\x04 \x01(\x0b\x32#.sidelight.v1.ProcessMessage.ResultH\x00\x12\x35\n\x06\x66\x61iled\x18\x05 \x01(\x0b\x32#.sidelight.v1.ProcessMessage.FailedH\x00\x1a\x65\n\x05Hello\x12\x10\n\x08versions\x18\x01 \x03(\r\x12\r\n\x05token\x18\x02 \x01(\t\x12*\n\x07\x66ilters\x18\x03 \x03(\x0b\x32\x19.sidelight.v1.FilterOffer\x12\x0f\n\x07library\x18\x04 \x01(\t\x1a\x19\n\x06Opened\x12\x0f\n\x07session\x18\x01 \x01(\x04\x1a;\n\x07Refused\x12\x0f\n\x07session\x18\x01 \x01(\x04\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\x1a\x87\x01\n\x06Result\x12\r\n\x05\x66rame\x18\x01 \x01(\x04\x12\x12\n\nprocess_us\x18\x02 \x01(\x04\x12(\n\x08\x61nalysis\x18\x03 \x01(\x0b\x32\x16.sidelight.v1.Analysis\x12\x30\n\x05\x66\x61\x63\x65s\x18\x04 \x03(\x0b\x32!.sidelight.v1.ProcessMessage.Face\x1a\x8a\x01\n\x04\x46\x61\x63\x65\x12\t\n\x01x\x18\x01 \x01(\x01\x12\t\n\x01y\x18\x02 \x01(\x01\x12\r\n\x05width\x18\x03 \x01(\x01\x12\x0e\n\x06height\x18\x04 \x01(\x01\x12\x12\n\nconfidence\x18\x05 \x01(\x01\x12\x39\n\tlandmarks\x18\x06 \x01(\x0b\x32&.sidelight.v1.ProcessMessage.Landmarks\x1a\x7f\n\tLandmarks\x12\x12\n\nleft_eye_x\x18\x01 \x01(\x01\x12\x12\n\nleft_eye_y\x18\x02 \x01(\x01\x12\x13\n\x0bright_eye_x\x18\x03 \x01(\x01\x12\x13\n\x0bright_eye_y\x18\x04 \x01(\x01\x12\x0f\n\x07mouth_x\x18\x05 \x01(\x01\x12\x0f\n\x07mouth_y\x18\x06 \x01(\x01\x1aL\n\x06\x46\x61iled\x12\r\n\x05\x66rame\x18\x01 \x01(\x04\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\x12\x12\n\nprocess_us\x18\x04 \x01(\x04\x42\x06\n\x04kind\"\x9c\n\n\x0bHostMessage\x12\x34\n\x07welcome\x18\x01 \x01(\x0b\x32!.sidelight.v1.HostMessage.WelcomeH\x00\x12=\n\x0copen_session\x18\x02 \x01(\x0b\x32%.sidelight.v1.HostMessage.OpenSessionH\x00\x12\x30\n\x05\x66rame\x18\x03 \x01(\x0b\x32\x1f.sidelight.v1.HostMessage.FrameH\x00\x12\x32\n\x06\x63\x61ncel\x18\x04 \x01(\x0b\x32 .sidelight.v1.HostMessage.CancelH\x00\x12?\n\rclose_session\x18\x05 \x01(\x0b\x32&.sidelight.v1.HostMessage.CloseSessionH\x00\x1a\x30\n\x07Welcome\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\x14\n\x0cmemory_bytes\x18\x02 \x01(\x04\x1a\xd9\x01\n\x0bOpenSession\x12\x0f\n\x07session\x18\x01 \x01(\x04\x12\x0e\n\x06\x66ilter\x18\x02 \x01(\t\x12I\n\nparameters\x18\x03 \x03(\x0b\x32\x35.sidelight.v1.HostMessage.OpenSession.ParametersEntry\x12\r\n\x05label\x18\x04 \x01(\t\x1aO\n\x0fParametersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12+\n\x05value\x18\x02 \x01(\x0b\x32\x1c.sidelight.v1.ParameterValue:\x02\x38\x01\x1a\xb3\x03\n\x05\x46rame\x12\r\n\x05\x66rame\x18\x01 \x01(\x04\x12\x0f\n\x07session\x18\x02 \x01(\x04\x12\x30\n\x05input\x18\x03 \x01(\x0b\x32!.sidelight.v1.HostMessage.Picture\x12\x31\n\x06output\x18\x04 \x01(\x0b\x32!.sidelight.v1.HostMessage.Picture\x12\x11\n\tbudget_us\x18\x05 \x01(\x04\x12\x38\n\nparameters\x18\x06 \x01(\x0b\x32$.sidelight.v1.HostMessage.Parameters\x12\x10\n\x08sequence\x18\x07 \x01(\x04\x12\r\n\x05index\x18\x08 \x01(\x04\x12\x17\n\x0f\x63\x61pture_time_ns\x18\t \x01(\x03\x12\x17\n\x0f\x61rrival_time_ns\x18\n \x01(\x03\x12.\n\x0borientation\x18\x0b \x01(\x0b\x32\x19.sidelight.v1.Orientation\x12-\n\x05\x63olor\x18\x0c \x01(\x0b\x32\x1e.sidelight.v1.ColorDescription\x12&\n\x05\x66\x61\x63\x65s\x18\r \x03(\x0b\x32\x17.sidelight.v1.Detection\x1a\x17\n\x06\x43\x61ncel\x12\r\n\x05\x66rame\x18\x01 \x01(\x04\x1a\x1f\n\x0c\x43loseSession\x12\x0f\n\x07session\x18\x01 \x01(\x04\x1aM\n\x07Picture\x12\r\n\x05width\x18\x01 \x01(\r\x12\x0e\n\x06height\x18\x02 \x01(\r\x12#\n\x06planes\x18\x03 \x03(\x0b\x32\x13.sidelight.v1.Plane\x1a\x9b\x01\n\nParameters\x12@\n\x06values\x18\x01 \x03(\x0b\x32\x30.sidelight.v1.HostMessage.Parameters.ValuesEntry\x1aK\n\x0bValuesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12+\n\x05value\x18\x02 \x01(\x0b\x32\x1c.sidelight.v1.ParameterValue:\x02\x38\x01\x42\x06\n\x04kind\"\xe3\x01\n\x0b\x46ilterOffer\x12/\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x1f.sidelight.v1.FilterDescription\x12&\n\x04kind\x18\x02 \x01(\x0e\x32\x18.sidelight.v1.FilterKind\x12)\n\x06\x66ormat\x18\x03 \x01(\x0e\x32\x19.sidelight.v1.PixelFormat\x12(\n\x06output\x18\x04 \x01(\x0b\x32\x18.sidelight.v1.OutputSize\x12\x13\n\x0bis_stateful\x18\x05 \x01(\x08\x12\x11\n\tevery_nth\x18\x06 \x01(\r\":\n\nOutputSize\x12\r\n\x05width\x18\x01 \x01(\r\x12\x0e\n\x06height\x18\x02 \x01(\r\x12\r\n\x05scale\x18\x03 \x01(\x01*\x8a\x01\n\nFilterKind\x12\x1b\n\x17\x46ILTER_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13\x46ILTER_KIND_PICTURE\x10\x01\x12\x18\n\x14\x46ILTER_KIND_ANALYSIS\x10\x02\x12\x15\n\x11\x46ILTER_KIND_MATTE\x10\x03\x12\x15\n\x11\x46ILTER_KIND_FACES\x10\x04\x32S\n\nFilterHost\x12\x45\n\x06\x41ttach\x12\x1c.sidelight.v1.ProcessMessage\x1a\x19.sidelight.v1.HostMessage(\x01\x30\x01\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sidelight.v1.filter_process_pb2', globals())
@@ -28,44 +28,48 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _HOSTMESSAGE_OPENSESSION_PARAMETERSENTRY._serialized_options = b'8\001'
   _HOSTMESSAGE_PARAMETERS_VALUESENTRY._options = None
   _HOSTMESSAGE_PARAMETERS_VALUESENTRY._serialized_options = b'8\001'
-  _FILTERKIND._serialized_start=2423
-  _FILTERKIND._serialized_end=2515
+  _FILTERKIND._serialized_start=2745
+  _FILTERKIND._serialized_end=2883
   _PROCESSMESSAGE._serialized_start=165
-  _PROCESSMESSAGE._serialized_end=820
+  _PROCESSMESSAGE._serialized_end=1141
   _PROCESSMESSAGE_HELLO._serialized_start=458
   _PROCESSMESSAGE_HELLO._serialized_end=559
   _PROCESSMESSAGE_OPENED._serialized_start=561
   _PROCESSMESSAGE_OPENED._serialized_end=586
   _PROCESSMESSAGE_REFUSED._serialized_start=588
   _PROCESSMESSAGE_REFUSED._serialized_end=647
-  _PROCESSMESSAGE_RESULT._serialized_start=649
-  _PROCESSMESSAGE_RESULT._serialized_end=734
-  _PROCESSMESSAGE_FAILED._serialized_start=736
-  _PROCESSMESSAGE_FAILED._serialized_end=812
-  _HOSTMESSAGE._serialized_start=823
-  _HOSTMESSAGE._serialized_end=2131
-  _HOSTMESSAGE_WELCOME._serialized_start=1122
-  _HOSTMESSAGE_WELCOME._serialized_end=1170
-  _HOSTMESSAGE_OPENSESSION._serialized_start=1173
-  _HOSTMESSAGE_OPENSESSION._serialized_end=1390
-  _HOSTMESSAGE_OPENSESSION_PARAMETERSENTRY._serialized_start=1311
-  _HOSTMESSAGE_OPENSESSION_PARAMETERSENTRY._serialized_end=1390
-  _HOSTMESSAGE_FRAME._serialized_start=1393
-  _HOSTMESSAGE_FRAME._serialized_end=1828
-  _HOSTMESSAGE_CANCEL._serialized_start=1830
-  _HOSTMESSAGE_CANCEL._serialized_end=1853
-  _HOSTMESSAGE_CLOSESESSION._serialized_start=1855
-  _HOSTMESSAGE_CLOSESESSION._serialized_end=1886
-  _HOSTMESSAGE_PICTURE._serialized_start=1888
-  _HOSTMESSAGE_PICTURE._serialized_end=1965
-  _HOSTMESSAGE_PARAMETERS._serialized_start=1968
-  _HOSTMESSAGE_PARAMETERS._serialized_end=2123
-  _HOSTMESSAGE_PARAMETERS_VALUESENTRY._serialized_start=2048
-  _HOSTMESSAGE_PARAMETERS_VALUESENTRY._serialized_end=2123
-  _FILTEROFFER._serialized_start=2134
-  _FILTEROFFER._serialized_end=2361
-  _OUTPUTSIZE._serialized_start=2363
-  _OUTPUTSIZE._serialized_end=2421
-  _FILTERHOST._serialized_start=2517
-  _FILTERHOST._serialized_end=2600
+  _PROCESSMESSAGE_RESULT._serialized_start=650
+  _PROCESSMESSAGE_RESULT._serialized_end=785
+  _PROCESSMESSAGE_FACE._serialized_start=788
+  _PROCESSMESSAGE_FACE._serialized_end=926
+  _PROCESSMESSAGE_LANDMARKS._serialized_start=928
+  _PROCESSMESSAGE_LANDMARKS._serialized_end=1055
+  _PROCESSMESSAGE_FAILED._serialized_start=1057
+  _PROCESSMESSAGE_FAILED._serialized_end=1133
+  _HOSTMESSAGE._serialized_start=1144
+  _HOSTMESSAGE._serialized_end=2452
+  _HOSTMESSAGE_WELCOME._serialized_start=1443
+  _HOSTMESSAGE_WELCOME._serialized_end=1491
+  _HOSTMESSAGE_OPENSESSION._serialized_start=1494
+  _HOSTMESSAGE_OPENSESSION._serialized_end=1711
+  _HOSTMESSAGE_OPENSESSION_PARAMETERSENTRY._serialized_start=1632
+  _HOSTMESSAGE_OPENSESSION_PARAMETERSENTRY._serialized_end=1711
+  _HOSTMESSAGE_FRAME._serialized_start=1714
+  _HOSTMESSAGE_FRAME._serialized_end=2149
+  _HOSTMESSAGE_CANCEL._serialized_start=2151
+  _HOSTMESSAGE_CANCEL._serialized_end=2174
+  _HOSTMESSAGE_CLOSESESSION._serialized_start=2176
+  _HOSTMESSAGE_CLOSESESSION._serialized_end=2207
+  _HOSTMESSAGE_PICTURE._serialized_start=2209
+  _HOSTMESSAGE_PICTURE._serialized_end=2286
+  _HOSTMESSAGE_PARAMETERS._serialized_start=2289
+  _HOSTMESSAGE_PARAMETERS._serialized_end=2444
+  _HOSTMESSAGE_PARAMETERS_VALUESENTRY._serialized_start=2369
+  _HOSTMESSAGE_PARAMETERS_VALUESENTRY._serialized_end=2444
+  _FILTEROFFER._serialized_start=2455
+  _FILTEROFFER._serialized_end=2682
+  _OUTPUTSIZE._serialized_start=2684
+  _OUTPUTSIZE._serialized_end=2742
+  _FILTERHOST._serialized_start=2885
+  _FILTERHOST._serialized_end=2968
 # @@protoc_insertion_point(module_scope)

@@ -10,6 +10,8 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 
 DESCRIPTOR: _descriptor.FileDescriptor
 FILTER_KIND_ANALYSIS: FilterKind
+FILTER_KIND_FACES: FilterKind
+FILTER_KIND_MATTE: FilterKind
 FILTER_KIND_PICTURE: FilterKind
 FILTER_KIND_UNSPECIFIED: FilterKind
 
@@ -140,6 +142,21 @@ class OutputSize(_message.Message):
 
 class ProcessMessage(_message.Message):
     __slots__ = ["failed", "hello", "opened", "refused", "result"]
+    class Face(_message.Message):
+        __slots__ = ["confidence", "height", "landmarks", "width", "x", "y"]
+        CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+        HEIGHT_FIELD_NUMBER: _ClassVar[int]
+        LANDMARKS_FIELD_NUMBER: _ClassVar[int]
+        WIDTH_FIELD_NUMBER: _ClassVar[int]
+        X_FIELD_NUMBER: _ClassVar[int]
+        Y_FIELD_NUMBER: _ClassVar[int]
+        confidence: float
+        height: float
+        landmarks: ProcessMessage.Landmarks
+        width: float
+        x: float
+        y: float
+        def __init__(self, x: _Optional[float] = ..., y: _Optional[float] = ..., width: _Optional[float] = ..., height: _Optional[float] = ..., confidence: _Optional[float] = ..., landmarks: _Optional[_Union[ProcessMessage.Landmarks, _Mapping[str, object]]] = ...) -> None: ...
     class Failed(_message.Message):
         __slots__ = ["detail", "frame", "message", "process_us"]
         DETAIL_FIELD_NUMBER: _ClassVar[int]
@@ -162,6 +179,21 @@ class ProcessMessage(_message.Message):
         token: str
         versions: _containers.RepeatedScalarFieldContainer[int]
         def __init__(self, versions: _Optional[_Iterable[int]] = ..., token: _Optional[str] = ..., filters: _Optional[_Iterable[_Union[FilterOffer, _Mapping[str, object]]]] = ..., library: _Optional[str] = ...) -> None: ...
+    class Landmarks(_message.Message):
+        __slots__ = ["left_eye_x", "left_eye_y", "mouth_x", "mouth_y", "right_eye_x", "right_eye_y"]
+        LEFT_EYE_X_FIELD_NUMBER: _ClassVar[int]
+        LEFT_EYE_Y_FIELD_NUMBER: _ClassVar[int]
+        MOUTH_X_FIELD_NUMBER: _ClassVar[int]
+        MOUTH_Y_FIELD_NUMBER: _ClassVar[int]
+        RIGHT_EYE_X_FIELD_NUMBER: _ClassVar[int]
+        RIGHT_EYE_Y_FIELD_NUMBER: _ClassVar[int]
+        left_eye_x: float
+        left_eye_y: float
+        mouth_x: float
+        mouth_y: float
+        right_eye_x: float
+        right_eye_y: float
+        def __init__(self, left_eye_x: _Optional[float] = ..., left_eye_y: _Optional[float] = ..., right_eye_x: _Optional[float] = ..., right_eye_y: _Optional[float] = ..., mouth_x: _Optional[float] = ..., mouth_y: _Optional[float] = ...) -> None: ...
     class Opened(_message.Message):
         __slots__ = ["session"]
         SESSION_FIELD_NUMBER: _ClassVar[int]
@@ -177,14 +209,16 @@ class ProcessMessage(_message.Message):
         session: int
         def __init__(self, session: _Optional[int] = ..., message: _Optional[str] = ..., detail: _Optional[str] = ...) -> None: ...
     class Result(_message.Message):
-        __slots__ = ["analysis", "frame", "process_us"]
+        __slots__ = ["analysis", "faces", "frame", "process_us"]
         ANALYSIS_FIELD_NUMBER: _ClassVar[int]
+        FACES_FIELD_NUMBER: _ClassVar[int]
         FRAME_FIELD_NUMBER: _ClassVar[int]
         PROCESS_US_FIELD_NUMBER: _ClassVar[int]
         analysis: _session_pb2.Analysis
+        faces: _containers.RepeatedCompositeFieldContainer[ProcessMessage.Face]
         frame: int
         process_us: int
-        def __init__(self, frame: _Optional[int] = ..., process_us: _Optional[int] = ..., analysis: _Optional[_Union[_session_pb2.Analysis, _Mapping[str, object]]] = ...) -> None: ...
+        def __init__(self, frame: _Optional[int] = ..., process_us: _Optional[int] = ..., analysis: _Optional[_Union[_session_pb2.Analysis, _Mapping[str, object]]] = ..., faces: _Optional[_Iterable[_Union[ProcessMessage.Face, _Mapping[str, object]]]] = ...) -> None: ...
     FAILED_FIELD_NUMBER: _ClassVar[int]
     HELLO_FIELD_NUMBER: _ClassVar[int]
     OPENED_FIELD_NUMBER: _ClassVar[int]

@@ -1,5 +1,4 @@
-import SidelightKernels
-package import SidelightScene
+package import SidelightKernels
 
 #if canImport(Glibc)
   import Glibc
@@ -9,7 +8,7 @@ package import SidelightScene
   import Darwin
 #endif
 
-/// Conversion of a model's faces to the canonical box of ``DetectedFace``.
+/// Conversion of faces, as models return them, to the canonical box of ``DetectedFace``.
 package enum CanonicalFace {
   // Positions in the canonical box of an upright face.
   private static let eyes = PicturePoint(x: 0.49, y: 0.37)
@@ -59,10 +58,12 @@ package enum CanonicalFace {
   ///
   /// In the canonical box these are 0.88 wide and 1.02 high by the usual proportions of faces. They
   /// are not measured.
-  static func face(
-    center: PicturePoint, width: Double, height: Double, roll: Double, confidence: Double
+  package static func face(
+    center: PicturePoint, width: Double, height: Double, roll: Double, rollTolerance: Double = 0,
+    confidence: Double
   ) -> DetectedFace {
     DetectedFace(
-      center: center, size: (width / 0.88 + height / 1.02) / 2, roll: roll, confidence: confidence)
+      center: center, size: (width / 0.88 + height / 1.02) / 2, roll: roll,
+      rollTolerance: rollTolerance, confidence: confidence)
   }
 }

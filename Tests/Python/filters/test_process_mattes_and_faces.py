@@ -1,0 +1,264 @@
+"""Mattes and face finders of filter processes, as stages of pipelines use them."""
+
+import os
+import sys
+
+import numpy as np
+import PIL.Image
+import pytest
+
+from sidelight_testing import images
+from sidelight_testing.command import sidelight
+from sidelight_testing.contract import REPOSITORY, service
+from sidelight_testing.server import Server, connect
+from sidelight_testing.session import Session
+
+ENVIRONMENT = {"PYTHONPATH": str(REPOSITORY / "clients/python/src")}
+PREFACE = """
+import numpy as np
+from sidelight.filters_server import Face, FrameContext, face_finder, matte, serve
+"""
+# The process does what the first pixel of a picture says.
+FILTERS = PREFACE + """
+import os, threading
+
+def obey(picture):
+    order = int(picture.flat[0])
+    if order == 240:
+        raise ValueError("no matte today")
+    if order == 241:
+        threading.Event().wait(1)
+    if order == 242:
+        os._exit(3)
+
+@matte("left", summary="The left half.", size=(32, 18))
+def left(picture, context: FrameContext):
+    obey(picture)
+    matte = np.zeros((18, 32), np.uint8)
+    matte[:, :16] = 255
+    return matte
+
+@matte("gray", summary="Everything, if the format fits.", format="gray", scale=0.5)
+def gray(picture):
+    assert picture.ndim == 2, picture.shape
+    return np.full_like(picture[::2, ::2], 255)
+
+@matte("together", summary="Everything, if two pictures came.", batch=2, wait="1s")
+def together(pictures):
+    return [np.full(picture.shape[:2], 255 * (len(pictures) == 2), np.uint8) for picture in pictures]
+
+@face_finder("square", summary="Finds a white square.", format="gray")
+def square(picture):
+    if picture[0, 0] == 230:
+        raise RuntimeError("the lens is dirty")
+    if picture[0, 0] == 231:
+        return [Face(float("nan"), 0, 9, 9)]
+    rows, columns = np.nonzero(picture > 250)
+    if not len(rows):
+        return []
+    x, y = columns.min(), rows.min()
+    width, height = columns.max() - x + 1, rows.max() - y + 1
+    if picture[0, 0] == 232:
+        eyes = (x + 0.29 * width, y + 0.37 * height), (x + 0.69 * width, y + 0.37 * height)
+        return [Face(0, 0, 0, 0, 0.75, (*eyes, (x + width / 2, y + 0.79 * height)))]
+    return [Face(x, y, width, height, 0.75)]
+
+serve()
+"""
+RED = [255, 0, 0]
+BACKGROUND = "backgroundColor: #ff0000, lightWrap: 0, smoothing: 0"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    file = tmp_path_factory.mktemp("filters") / "filters.py"
+    file.write_text(FILTERS)
+    with Server(
+        "--filter-process", f"{sys.executable} {file}", environment=ENVIRONMENT
+    ) as running:
+        yield running
+        assert running.process.poll() is None, running.log
+
+
+@pytest.fixture
+def stub(server):
+    with connect(server.addresses["unix"]) as channel:
+        yield service.FrameFilterStub(channel)
+
+
+def picture(order: int = 90, face: tuple[int, int] | None = None) -> np.ndarray:
+    """A grey picture, with a square of 80x80 if it shows a face. An order fills the corner."""
+    pixels = np.full((360, 640, 3), 90, np.uint8)
+    pixels[:8, :8] = order
+    if face:
+        x, y = face
+        pixels[y : y + 80, x : x + 80] = 255
+    return pixels
+
+
+def image(pixels: np.ndarray):
+    height, width, _ = pixels.shape
+    return images.make_image("RGB24", width, height, [pixels.reshape(height, -1)])
+
+
+def filtered(session: Session, pixels: np.ndarray, **fields) -> np.ndarray:
+    session.send_frame(image(pixels), **fields)
+    result = session.receive_until("frame").image
+    return images.samples(result)[0].reshape(result.height, result.width, 3)
+
+
+def is_left(result: np.ndarray) -> bool:
+    """Whether the left half is the picture and the right half the background."""
+    person, room = result[20:, :240].astype(int), result[:, 400:]
+    return bool((abs(person - 90) < 4).all() and (abs(room.astype(int) - RED) < 4).all())
+
+
+def is_covered(result: np.ndarray) -> bool:
+    return bool((abs(result.astype(int) - RED) < 4).all())
+
+
+def test_a_matte_of_a_process_separates_the_person(stub):
+    with Session(stub, pipeline_text=f"virtualBackground(matte: left, {BACKGROUND})") as session:
+        assert all(is_left(filtered(session, picture())) for _ in range(4))
+        session.select_text(f"virtualBackground(matte: gray, {BACKGROUND})")
+        assert np.array_equal(filtered(session, picture()), picture())
+
+
+@pytest.mark.parametrize(("order", "reason"), [
+    (240, "ValueError: no matte today"), (241, "left has not answered in time"),
+])
+def test_without_a_matte_a_pipeline_that_protects_covers_the_frame(stub, order, reason):
+    with Session(stub, pipeline_text=f"virtualBackground(matte: left, {BACKGROUND})") as session:
+        # The matte has half of the budget, and takes a second.
+        assert is_covered(filtered(session, picture(order), budget_us=1_500_000))
+        # The report may come before the frame, and after it.
+        while not session.transcript.analyses:
+            session.receive()
+        assert reason in session.transcript.analyses[0].words["matteError"]
+        assert is_left(filtered(session, picture()))
+        session.select_text(f"virtualBackground(matte: left, protect: false, {BACKGROUND})")
+        filtered(session, picture())
+        filtered(session, picture())
+        result = filtered(session, picture(order), budget_us=1_500_000)
+        # The last matte is used for every second frame; without one the frame is blurred.
+        assert is_left(result) or not (result == RED).all(axis=2).any()
+
+
+def test_frames_are_covered_until_a_dead_process_is_back(stub, server):
+    with (
+        server.follow_log() as log,
+        Session(stub, pipeline_text=f"virtualBackground(matte: left, {BACKGROUND})") as session,
+    ):
+        assert is_covered(filtered(session, picture(242)))
+        log.wait_for(".*filter process ended.*it exited with status 3.*")
+        log.wait_for(".*filter process attached.*")
+        assert is_left(filtered(session, picture()))
+
+
+def test_a_matte_that_leaves_out_a_face_is_not_used(stub):
+    with Session(stub, pipeline_text=f"virtualBackground(matte: left, {BACKGROUND})") as session:
+        shown = picture(face=(500, 140))
+        # A face counts once two searches have found it.
+        while not is_covered(filtered(session, shown)):
+            assert len(session.sent) < 200
+
+
+def test_mattes_of_several_sessions_are_computed_together(stub):
+    text = f"virtualBackground(matte: together, {BACKGROUND})"
+    with Session(stub, pipeline_text=text) as one, Session(stub, pipeline_text=text) as two:
+        # The process knows a session from its first frame on, and the stage keeps a matte for a frame.
+        for _ in range(3):
+            for session in (one, two):
+                session.send_frame(image(picture()))
+            results = [session.receive_until("frame").image for session in (one, two)]
+        assert all(np.array_equal(images.samples(each)[0], picture().reshape(360, -1)) for each in results)
+
+
+@pytest.mark.parametrize("order", [90, 232])
+def test_a_finder_of_a_process_finds_the_faces(stub, order):
+    with Session(stub, pipeline_text="faceDetection") as session:
+        found = []
+        while not found:
+            assert len(session.sent) < 200
+            session.send_frame(image(picture(order, face=(200, 120))))
+            record, count = session.transcript, len(session.sent)
+            while len(record.frames) < count or len(record.analyses) < count:
+                session.receive()
+            found = record.analyses[-1].detections
+    [face] = found
+    center = face.x + face.width / 2, face.y + face.height / 2
+    assert np.hypot(center[0] - 240, center[1] - 160) < 6 and 70 < face.width < 95
+    assert face.confidence == pytest.approx(0.75)
+
+
+def test_faces_that_a_process_finds_are_blurred(stub):
+    with Session(stub, pipeline_text="faceBlur") as session:
+        shown = picture(face=(200, 120))
+        result = filtered(session, shown)
+        # The first frames are covered, because they have not been searched.
+        while abs(result[20:60, 500:].astype(int) - 90).max() > 2 or result[121, 201, 0] > 250:
+            assert len(session.sent) < 200
+            result = filtered(session, shown)
+        assert result[122:198, 202:278].max() <= 255
+        assert np.ptp(result[115:125, 205:275, 0]) < 160
+
+
+@pytest.mark.parametrize("order", [230, 231])
+def test_a_failed_search_covers_the_frame(stub, order):
+    with Session(stub, pipeline_text="faceBlur") as session:
+        before = picture(order, face=(200, 120))
+        for _ in range(20):
+            # The blur of the whole frame takes the square's edges.
+            assert np.abs(filtered(session, before).astype(int) - before)[110:130, 190:290].max() > 40
+
+
+def run(tmp_path, program: str, *arguments: object, fails: bool = False):
+    file = tmp_path / "filters.py"
+    file.write_text(PREFACE + program + "\nserve()\n")
+    return sidelight(
+        *arguments, "--filter-process", f"{sys.executable} {file}", fails=fails,
+        env=os.environ | ENVIRONMENT,
+    )
+
+
+def test_still_images_use_mattes_and_faces_of_processes(tmp_path):
+    for name, pixels in [("plain", picture()), ("face", picture(face=(200, 120)))]:
+        PIL.Image.fromarray(pixels).save(tmp_path / f"{name}.png")
+    program = FILTERS.partition("import os")[2].replace("serve()", "")
+    for name, text in [
+        ("plain", f"virtualBackground(matte: left, {BACKGROUND})"), ("face", "faceBlur")
+    ]:
+        run(tmp_path, f"import os{program}", "apply", tmp_path / f"{name}.png", tmp_path / "out.png",
+            "--pipeline", text)
+        result = np.asarray(PIL.Image.open(tmp_path / "out.png").convert("RGB"))
+        if name == "plain":
+            assert is_left(result)
+        else:
+            assert np.abs(result[:, 420:].astype(int) - 90).max() < 3
+            assert np.ptp(result[115:125, 205:275, 0]) < 160
+
+
+@pytest.mark.parametrize(
+    ("program", "error"),
+    [
+        ('@matte("key", summary="S.")\ndef f(p): pass', "filter process: the name key is reserved"),
+        (
+            '@matte("big", summary="S.", size=(1025, 9))\ndef f(p): pass',
+            "the filter 'big': a matte has at most 1024x1024 samples",
+        ),
+        (
+            '@face_finder("a", summary="S.")\ndef f(p): pass\n'
+            '@face_finder("b", summary="S.")\ndef g(p): pass',
+            "offer the face finders 'a' and 'b'; keep one",
+        ),
+        ('@matte("a", summary="S.")\ndef f(p, x: int = 1): pass', "it cannot have parameters"),
+    ],
+)
+def test_mistakes_are_errors_at_start(tmp_path, program, error):
+    failed = run(tmp_path, program, "filters", fails=True)
+    assert error in failed.stderr.decode()
+
+
+def test_the_names_of_mattes_are_values_of_the_parameter(tmp_path):
+    listed = run(tmp_path, '@matte("mine", summary="S.")\ndef f(p): pass', "filters", "--json")
+    assert b'"mine"' in listed.stdout
