@@ -20,6 +20,7 @@ from pathlib import Path
 import grpc
 
 import plot
+import simulation
 from fleet import SAMPLE_SECONDS, SERVER_PORT, Calls, Fleet, create_bridge
 from reporting import table
 from sidelight_testing.contract import service, session, sessions, sessions_service
@@ -51,6 +52,9 @@ class Result:
     back: float
     #: Results of sessions under an override that show the picture that was sent.
     unfiltered: int
+    #: The seconds from the loss of a connection to the new one, and from a frame to its result.
+    reopen: list[float] = field(repr=False)
+    round_trips: list[float] = field(repr=False)
     reasons: Counter
     errors: list[str]
 
@@ -61,7 +65,8 @@ class Result:
             *(max(getattr(self, name), getattr(other, name)) for name in ("lost_by_session", "gap")),
             self.moves + other.moves, max(self.moves_by_session, other.moves_by_session),
             self.resumed + other.resumed, max(self.back, other.back),
-            self.unfiltered + other.unfiltered, self.reasons + other.reasons,
+            self.unfiltered + other.unfiltered, self.reopen + other.reopen,
+            self.round_trips + other.round_trips, self.reasons + other.reasons,
             self.errors + other.errors,
         )
 
@@ -95,23 +100,25 @@ def observe(records: list[dict], run: Run, began: float, ended: float) -> Result
     unfiltered = 0
     for record in records:
         # The last result before the drill begins the first gap.
-        times = [at for at, _ in record["results"] if at >= began - 1] + [ended]
+        times = [at for at, *_ in record["results"] if at >= began - 1] + [ended]
         gaps += [later - earlier for earlier, later in zip(times, times[1:])]
-        moved = [at for at, _ in record["moves"] if at >= began]
+        moved = [at for at, *_ in record["moves"] if at >= began]
         if moved:
             back.append(next((at for at in times if at > moved[-1]), ended) - began)
         if record["label"] in run.overridden:
             # Results that were on their way when the override was answered have arrived.
             unfiltered += sum(
-                not is_changed for at, is_changed in record["results"] if at > run.overridden_at + 0.2
+                not is_changed for at, is_changed, _ in record["results"] if at > run.overridden_at + 0.2
             )
     lost = [[reason for at, reason in each["lost"] if at >= began - 1] for each in records]
-    moves = [[resumed for at, resumed in each["moves"] if at >= began] for each in records]
+    moves = [[resumed for at, resumed, _ in each["moves"] if at >= began] for each in records]
     return Result(
         sum(each["sent"] for each in records), sum(map(len, lost)), max(map(len, lost)), max(gaps),
         sum(map(len, moves)), max(map(len, moves)), sum(map(sum, moves)),
         statistics.quantiles(back, n=100)[98] if len(back) > 1 else max(back, default=0.0),
-        unfiltered, Counter(reason for each in lost for reason in each),
+        unfiltered, [away for each in records for at, _, away in each["moves"] if at >= began],
+        [trip for each in records for *_, trip in each["results"]],
+        Counter(reason for each in lost for reason in each),
         [each["error"] for each in records if each["error"]],
     )
 
@@ -227,6 +234,7 @@ def within(*, session: int | None = None, gap: float | None = None, share: float
 LIGHT = {"sessions": 600, "frame_rate": 1, "size": (64, 36)}
 KILLED = "frames in flight + 2, gap .3 s"
 DRILLS = [
+    Drill("nothing", "proxies", lambda run: None, "0 frames", within(session=0)),
     Drill("rolling update", "proxies", update, ".1 % lost, 2 frames and 2 moves a session, gap .2 s",
           lambda result: result.moves_by_session <= 2
           and within(session=2, gap=0.2, share=0.001)(result), draws=True),
@@ -284,6 +292,7 @@ def main() -> None:
     machine, started = Machine.now(), time.monotonic()
     create_bridge()
     lines, panels, missed = [], [], []
+    results: dict[str, Result] = {}
     for drill in drills:
         worst = None
         for number in range(runs):
@@ -292,6 +301,7 @@ def main() -> None:
             worst = result if worst is None else worst.worse(result)
             if number == 0 and drill.draws:
                 panels.append(drawing(drill.name, rates))
+        results[drill.name] = worst
         if not drill.is_met(worst):
             missed.append(drill.name)
         reasons = ", ".join(f"{count} {reason}" for reason, count in worst.reasons.most_common())
@@ -309,13 +319,47 @@ def main() -> None:
     if arguments.only:
         print(rows)
     else:
-        write(arguments.output, rows, panels, runs, machine, time.monotonic() - started)
+        write(arguments.output, rows, panels, runs, machine, time.monotonic() - started, simulated(results, runs))
     if missed:
         sys.exit(f"missed: {', '.join(missed)}")
 
 
+def simulated(results: dict[str, Result], runs: int) -> str:
+    """The section of the simulation: compared with the nodes, and days of large fleets."""
+    drained = results["drain"]
+    moves = simulation.Moves(drained.reopen, statistics.median(drained.round_trips))
+    lines = []
+    for name, drill, sessions, frame_rate in (
+        ("`kill -9`", "kill", 30, 15), ("rolling update", "update", 30, 15),
+        ("one of three dies, 600 light sessions", "kill", 600, 1),
+    ):
+        real = results[name]
+        lost, moved = simulation.nodes(moves, sessions, frame_rate, drill)
+        lost_really = real.reasons["DISCONNECTED"] / runs
+        lines.append([
+            name, f"{real.moves / runs:.1f}", f"{moved:.1f}", f"{lost_really:.1f}", f"{lost:.1f}",
+            f"{lost / max(lost_really, 1e-9) - 1:+.0%}",
+        ])
+    header = ["drill", "moves, nodes", "moves, simulation", "lost, nodes", "lost, simulation", "difference"]
+    return f"""\
+## Simulation
+
+Events with measured times: the new connections of the row "drain" took {statistics.median(moves.reopen) * 1000:.0f} ms
+(median of {len(moves.reopen)}), a result {moves.round_trip * 1000:.0f} ms. Frames that were lost without a
+connection, a run; other losses are the machine's:
+
+{table(header, lines)}
+A day of 720p30 with a peak of 10,000 sessions of half an hour, a fifth of it at night, on servers with
+{simulation.CORES} cores; a stream takes {min(simulation.COSTS):.3f} to {max(simulation.COSTS):.3f} cores
+([capacity](capacity.md)), the autoscaler works as in `deploy/kubernetes`, and a pod needs
+{simulation.POD_SECONDS} s:
+
+{table(simulation.DAY_HEADER, simulation.day_rows(moves))}"""
+
+
 def write(
-    output: Path, rows: str, panels: list[plot.Panel], runs: int, machine: Machine, seconds: float
+    output: Path, rows: str, panels: list[plot.Panel], runs: int, machine: Machine, seconds: float,
+    simulation: str,
 ) -> None:
     if panels:
         (output / "fleet-timeline.svg").write_text(
@@ -335,7 +379,8 @@ clients resolve the names of all servers, with `round_robin`. A frame without a 
 {rows}
 {LEFT_OUT}
 ![Frames by server](fleet-timeline.svg)
-""")
+
+{simulation}""")
 
 
 if __name__ == "__main__":

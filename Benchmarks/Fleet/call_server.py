@@ -23,12 +23,14 @@ class Call:
         self.settings = settings
         self.ready = asyncio.Event()
         self.sent: dict[int, float] = {}
-        # The times of results, and whether each differs from the picture that was sent.
-        self.results: list[tuple[float, bool]] = []
+        # The times of results, whether they differ from the picture that was sent, and the seconds since
+        # it was sent.
+        self.results: list[tuple[float, bool, float]] = []
         # The times at which frames without a result were sent, and the reasons.
         self.lost: list[tuple[float, str]] = []
-        # The times of new connections, and whether the state was restored.
-        self.moves: list[tuple[float, bool]] = []
+        # The times of new connections, whether the state was restored, and the seconds without one.
+        self.moves: list[tuple[float, bool, float]] = []
+        self.lost_at: float | None = None
         self.error = ""
 
     async def run(self, server: sidelight.aio.Server, offset: float, ended: asyncio.Event) -> None:
@@ -67,14 +69,19 @@ class Call:
             self.lost.append((self.sent[outcome.sequence], "FALLBACK"))
         else:
             is_changed = bytes(image.data[:1]) != bytes(picture.data[:1])
-            self.results.append((time.monotonic(), is_changed))
+            now = time.monotonic()
+            self.results.append((now, is_changed, now - self.sent[outcome.sequence]))
             if len(self.results) > self.settings["frame_rate"] / 2:
                 self.ready.set()
         outcome.release()
 
     def record_event(self, event: sidelight.Event) -> None:
-        if isinstance(event, sidelight.Reconnected):
-            self.moves.append((time.monotonic(), event.resumed))
+        now = time.monotonic()
+        if isinstance(event, sidelight.ConnectionLost):
+            self.lost_at = now if self.lost_at is None else self.lost_at
+        elif isinstance(event, sidelight.Reconnected):
+            self.moves.append((now, event.resumed, now - self.lost_at))
+            self.lost_at = None
 
 
 async def main(settings: dict) -> None:
